@@ -1,0 +1,67 @@
+//! [`Access`]: the three things a call may do to what it touches.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a call does to a target.
+///
+/// None of the three implies another: a grant to write does not let a tool read. They are ordered by how much a person
+/// wants to be asked about them, so the maximum of several is what the whole call amounts to.
+///
+/// ```
+/// use protocol::Access;
+///
+/// assert_eq!("write".parse(), Ok(Access::Write));
+/// assert_eq!([Access::Read, Access::Destroy, Access::Write].into_iter().max(), Some(Access::Destroy));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    /// Looks at the target and leaves it as it was.
+    Read,
+    /// Creates or changes the target.
+    Write,
+    /// Removes the target, or does to it what cannot be taken back.
+    Destroy,
+}
+
+/// A text that is none of `read`, `write` and `destroy`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not an access; write `read`, `write` or `destroy`")]
+#[non_exhaustive]
+pub struct UnknownAccess {
+    /// The text as given, cut after 80 characters.
+    pub text: String,
+}
+
+impl Access {
+    /// `read`, `write` or `destroy`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Destroy => "destroy",
+        }
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Access {
+    type Err = UnknownAccess;
+
+    fn from_str(text: &str) -> Result<Self, UnknownAccess> {
+        match text {
+            "read" => Ok(Self::Read),
+            "write" => Ok(Self::Write),
+            "destroy" => Ok(Self::Destroy),
+            _ => Err(UnknownAccess { text: text.chars().take(80).collect() }),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! [`Digest`]: SHA-256, the identity of definitions and arguments.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::canonical_json;
+
+/// A SHA-256 digest; as text, 64 lower-case hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Digest([u8; 32]);
+
+/// A text that is not a [`Digest`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a digest: {text:?}; a digest is 64 hexadecimal digits")]
+pub struct InvalidDigest {
+    /// The text as given, cut after 80 characters.
+    pub text: String,
+}
+
+impl Digest {
+    /// The digest of a JSON value in [canonical form](canonical_json).
+    pub fn of_json(value: &Value) -> Self {
+        Self::of_bytes(canonical_json(value).as_bytes())
+    }
+
+    /// The digest of bytes.
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
+
+impl FromStr for Digest {
+    type Err = InvalidDigest;
+
+    fn from_str(text: &str) -> Result<Self, InvalidDigest> {
+        let invalid = || InvalidDigest { text: text.chars().take(80).collect() };
+        if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err(invalid());
+        }
+        let mut digest = [0; 32];
+        for (byte, digits) in digest.iter_mut().zip(text.as_bytes().chunks(2)) {
+            let digits = std::str::from_utf8(digits).map_err(|_| invalid())?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| invalid())?;
+        }
+        Ok(Self(digest))
+    }
+}
+
+impl From<Digest> for String {
+    fn from(digest: Digest) -> Self {
+        digest.to_string()
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = InvalidDigest;
+
+    fn try_from(text: String) -> Result<Self, InvalidDigest> {
+        text.parse()
+    }
+}

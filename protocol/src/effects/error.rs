@@ -1,0 +1,121 @@
+//! What can be wrong with effects: of a tool, and of one call.
+
+use super::Effects;
+use crate::InvalidTarget;
+
+/// Why the targets of a call cannot be told. Such a call may not run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// Arguments that are something other than an object.
+    #[error("the arguments are not an object; pass an object with `{field}`")]
+    NotAnObject {
+        /// An argument that is needed.
+        field: String,
+    },
+    /// An argument that is neither passed nor has a default.
+    #[error("the argument `{field}` is missing and has no default; pass it")]
+    Missing {
+        /// The argument.
+        field: String,
+    },
+    /// An argument, or an element of one, that is no single value.
+    #[error("the argument `{field}` is or contains {found}; pass a text, number or boolean, or a list of those")]
+    Unprintable {
+        /// The argument.
+        field: String,
+        /// `null`, `a list` or `an object`.
+        found: &'static str,
+    },
+    /// A list of nothing, which some programs take for everything.
+    #[error("the argument `{field}` is an empty list; name at least one element")]
+    EmptyList {
+        /// The argument.
+        field: String,
+    },
+    /// An argument that cannot be part of a target.
+    #[error("the argument `{field}` is refused: {reason}")]
+    Argument {
+        /// The argument.
+        field: String,
+        /// What is wrong and what to pass instead.
+        reason: InvalidTarget,
+    },
+    /// Arguments that make no target together.
+    #[error("the arguments make no target `{template}`: {reason}")]
+    Target {
+        /// The template.
+        template: String,
+        /// What is wrong and what to pass instead.
+        reason: InvalidTarget,
+    },
+    /// Lists that make too many targets.
+    #[error(
+        "the call touches more than {} targets of `{template}`; make several calls with shorter lists",
+        Effects::MAX_TARGETS
+    )]
+    TooMany {
+        /// The template at which the limit was passed.
+        template: String,
+    },
+}
+
+impl TargetError {
+    /// The JSON pointer (RFC 6901) of the argument that is refused; empty where it is the arguments as a whole.
+    pub fn pointer(&self) -> String {
+        match self {
+            Self::Unprintable { field, .. } | Self::EmptyList { field } | Self::Argument { field, .. } => {
+                format!("/{}", field.replace('~', "~0").replace('/', "~1"))
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// Why effects do not fit the parameters of their tool.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EffectsError {
+    /// An object that says nothing about what is touched.
+    #[error(
+        "the effects declare nothing; write `pure` if nothing is touched, or `reads`, `writes`, `destroys` or `open_world`"
+    )]
+    Nothing,
+    /// A field that is not a parameter.
+    #[error(
+        "the template `{template}` uses `{field}`, which is not a top-level parameter; use one of: {}",
+        list(known)
+    )]
+    UnknownField {
+        /// The template.
+        template: String,
+        /// The field.
+        field: String,
+        /// The parameters there are, sorted.
+        known: Vec<String>,
+    },
+    /// A field that a call may leave out.
+    #[error(
+        "the template `{template}` uses `{field}`, which is optional; make it required or give it a `default` in the schema"
+    )]
+    Optional {
+        /// The template.
+        template: String,
+        /// The field.
+        field: String,
+    },
+    /// A default that makes no target.
+    #[error("the template `{template}` cannot use the default of `{field}`: {reason}")]
+    Default {
+        /// The template.
+        template: String,
+        /// The field.
+        field: String,
+        /// What is wrong with it and what it may be.
+        reason: TargetError,
+    },
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "(there are none)".to_owned() } else { names.join(", ") }
+}

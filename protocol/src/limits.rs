@@ -1,0 +1,41 @@
+//! [`Limits`]: what one tool may take, as its definition states it.
+
+use serde::{Deserialize, Serialize};
+
+/// The bounds that a tool's definition sets on its calls. What is `None` falls back to the catalog's default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// How long one call may take, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// How much text one result may carry, in bytes of UTF-8; what is over it is cut out of the middle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_bytes: Option<u64>,
+    /// How often a call that failed in passing may be repeated, where the tool's effects allow it at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_retries: Option<u32>,
+    /// How many calls may start in a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// How many calls may run at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_concurrency: Option<u32>,
+}
+
+impl Limits {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A rate: at most `calls` in any `per_ms` milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// The number of calls.
+    pub calls: u32,
+    /// The time they are counted over, in milliseconds.
+    pub per_ms: u64,
+}

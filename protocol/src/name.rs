@@ -1,0 +1,185 @@
+//! [`ToolName`]: the one spelling of a tool's name that everything else may rely on.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::ops::Deref;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde::{Deserialize, Serialize};
+
+/// The name of a tool: 1 to 512 characters of `[A-Za-z0-9_.:/%-]`.
+///
+/// The set is wide enough for names in use (`fs.read`, `github/search`, `ns:tool`) and narrow enough to be safe in logs,
+/// paths and prompts. What a provider allows is narrower still; that is the business of its wire format.
+///
+/// ```
+/// use protocol::ToolName;
+///
+/// let name: ToolName = "fs.read".parse()?;
+/// assert_eq!(name.as_str(), "fs.read");
+///
+/// // A foreign name survives an import without loss.
+/// let imported = ToolName::from_foreign("weather in 東京")?;
+/// assert_eq!(imported.as_str(), "weather%20in%20%E6%9D%B1%E4%BA%AC");
+/// assert_eq!(imported.to_foreign(), "weather in 東京");
+/// # Ok::<(), protocol::InvalidName>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ToolName(Arc<str>);
+
+/// Why a text is not a [`ToolName`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidName {
+    /// The text has no characters.
+    #[error("a tool name may not be empty; use 1 to 512 of A-Z a-z 0-9 _ . : / % -")]
+    Empty,
+    /// The text has nothing but white space.
+    #[error("the tool name {name:?} is blank; use 1 to 512 of A-Z a-z 0-9 _ . : / % -")]
+    Blank {
+        /// The text as given.
+        name: String,
+    },
+    /// A character outside the set.
+    #[error(
+        "the tool name {name:?} has {character:?} (U+{:04X}) at byte {position}; use only A-Z a-z 0-9 _ . : / % -, \
+         or import it with ToolName::from_foreign", *.character as u32
+    )]
+    Character {
+        /// The text as given, cut after 80 characters.
+        name: String,
+        /// The first offending character.
+        character: char,
+        /// Where it begins, in bytes from the start.
+        position: usize,
+    },
+    /// More than 512 characters.
+    #[error("a tool name has at most {} characters, this one has {length}; shorten it", ToolName::MAX_LENGTH)]
+    TooLong {
+        /// The length of the text, in bytes (equal to characters where all are allowed ones).
+        length: usize,
+    },
+}
+
+/// Everything that a name may not contain as itself; `%` is in it, so that decoding gives back what was encoded.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'.').remove(b':').remove(b'/').remove(b'-');
+
+impl ToolName {
+    /// The greatest length of a name, in characters.
+    pub const MAX_LENGTH: usize = 512;
+
+    /// Parses a name.
+    ///
+    /// # Errors
+    /// [`InvalidName`] says which rule the text breaks, and shows the first offending character.
+    pub fn new(name: impl AsRef<str>) -> Result<Self, InvalidName> {
+        let name = name.as_ref();
+        if name.is_empty() {
+            return Err(InvalidName::Empty);
+        }
+        if name.chars().all(char::is_whitespace) {
+            return Err(InvalidName::Blank { name: name.chars().take(80).collect() });
+        }
+        if let Some((position, character)) = name.char_indices().find(|&(_, c)| !is_allowed(c)) {
+            return Err(InvalidName::Character { name: name.chars().take(80).collect(), character, position });
+        }
+        if name.len() > Self::MAX_LENGTH {
+            return Err(InvalidName::TooLong { length: name.len() });
+        }
+        Ok(Self(name.into()))
+    }
+
+    /// Takes over a name from elsewhere, percent-escaping what is not allowed here. `%` itself is always escaped, so
+    /// that [`to_foreign`](Self::to_foreign) gives back exactly what was put in.
+    ///
+    /// # Errors
+    /// [`InvalidName::Empty`], and [`InvalidName::TooLong`] when the escaped form has more than 512 characters.
+    pub fn from_foreign(name: &str) -> Result<Self, InvalidName> {
+        Self::new(utf8_percent_encode(name, ESCAPED).to_string())
+    }
+
+    /// The foreign name that [`from_foreign`](Self::from_foreign) escaped. A `%` that begins no escape stays as it is.
+    pub fn to_foreign(&self) -> String {
+        percent_decode_str(&self.0).decode_utf8_lossy().into_owned()
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ToolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for ToolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl FromStr for ToolName {
+    type Err = InvalidName;
+
+    fn from_str(name: &str) -> Result<Self, InvalidName> {
+        Self::new(name)
+    }
+}
+
+impl TryFrom<&str> for ToolName {
+    type Error = InvalidName;
+
+    fn try_from(name: &str) -> Result<Self, InvalidName> {
+        Self::new(name)
+    }
+}
+
+impl TryFrom<String> for ToolName {
+    type Error = InvalidName;
+
+    fn try_from(name: String) -> Result<Self, InvalidName> {
+        Self::new(name)
+    }
+}
+
+impl Deref for ToolName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for ToolName {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for ToolName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for ToolName {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialEq<&str> for ToolName {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+fn is_allowed(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '/' | '%' | '-')
+}

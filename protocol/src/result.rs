@@ -1,0 +1,47 @@
+//! [`ToolResult`]: the answer to a call.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Content;
+
+/// What a call gave: content for the model to read, and a structured value for programs where there is one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// What the model reads.
+    pub content: Vec<Content>,
+    /// The same as a value, where the tool has one. `null` is a value; an absent field is none.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::present::present")]
+    pub structured: Option<Value>,
+    /// Whether the call failed; the content then says how, and what to do next.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+}
+
+impl ToolResult {
+    /// A result of one text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { content: vec![Content::text(text)], ..Self::default() }
+    }
+
+    /// A result of one value: the structured part is the value, the content its JSON text.
+    pub fn structured(value: Value) -> Self {
+        Self { content: vec![Content::text(value.to_string())], structured: Some(value), is_error: false }
+    }
+
+    /// A failure, told in text.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::text(text) }
+    }
+
+    /// Its texts, joined with line breaks; other kinds of content are passed over.
+    pub fn to_text(&self) -> String {
+        self.content.iter().filter_map(Content::as_text).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl From<Content> for ToolResult {
+    fn from(content: Content) -> Self {
+        Self { content: vec![content], ..Self::default() }
+    }
+}

@@ -1,0 +1,245 @@
+//! [`Target`]: one thing that one call touches.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Access, Clause, Normaliser, ToolName, UnknownAccess};
+
+/// One thing that a call touches, and what it does to it: `fs:read:src/main.rs`.
+///
+/// The scheme says what kind of thing the value names: 1 to 32 of `[a-z0-9+.-]`, a letter first. A value of scheme `fs`
+/// is a path below the workspace root and is kept [normalised](Normaliser::Path). Values of other schemes stay as they
+/// are, but may not contain control characters or, except for tool names in the scheme `world`, a segment `.` or `..`.
+///
+/// ```
+/// use protocol::{Access, Target};
+///
+/// let target = Target::new(Access::Read, "fs", "src/../README.md")?;
+/// assert_eq!(target.to_string(), "fs:read:README.md");
+/// assert!(Target::new(Access::Read, "fs", "../secret").is_err());
+/// # Ok::<(), protocol::InvalidTarget>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Target {
+    scheme: String,
+    access: Access,
+    value: String,
+}
+
+/// Why something is not a [`Target`], or not a value that one can be made of.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidTarget {
+    /// A text without the two colons.
+    #[error("{text:?} is not a target; write `scheme:access:value`, such as `fs:read:README.md`")]
+    Form {
+        /// The text, cut after 80 characters.
+        text: String,
+    },
+    /// The part between the colons.
+    #[error(transparent)]
+    Access(#[from] UnknownAccess),
+    /// A scheme of the wrong form.
+    #[error("{scheme:?} is not a scheme; use 1 to 32 of a-z 0-9 + . - with a letter first, such as `fs` or `net`")]
+    Scheme {
+        /// The scheme, cut after 80 characters.
+        scheme: String,
+    },
+    /// A value of no characters.
+    #[error("the value is empty; name what is touched (the root of a file tree is `.`)")]
+    Empty,
+    /// A value of more than [`Target::MAX_LENGTH`] bytes.
+    #[error("the value has {length} bytes, more than {}; shorten it", Target::MAX_LENGTH)]
+    TooLong {
+        /// The length, in bytes.
+        length: usize,
+    },
+    /// A control character.
+    #[error("{value:?} has the control character U+{:04X}; leave it out", *.character as u32)]
+    Control {
+        /// The value, cut after 80 characters.
+        value: String,
+        /// The first such character.
+        character: char,
+    },
+    /// A segment `.` or `..`, outside of the scheme `fs`.
+    #[error("{value:?} has a segment `.` or `..`; write what it leads to")]
+    DotSegment {
+        /// The value, cut after 80 characters.
+        value: String,
+    },
+    /// A path with a backslash.
+    #[error("the path {value:?} has a backslash; separate its parts with `/`")]
+    Backslash {
+        /// The path, cut after 80 characters.
+        value: String,
+    },
+    /// A path that begins with `/` or a drive letter.
+    #[error("the path {value:?} is absolute; write it relative to the root (the root itself is `.`)")]
+    Absolute {
+        /// The path, cut after 80 characters.
+        value: String,
+    },
+    /// A path that leads above the root.
+    #[error("the path {value:?} steps out of the root; stay below it")]
+    StepsOut {
+        /// The path, cut after 80 characters.
+        value: String,
+    },
+    /// A URL whose host is not beyond doubt.
+    #[error("no host can be taken from the URL {value:?}: {reason}")]
+    Host {
+        /// The URL, cut after 80 characters.
+        value: String,
+        /// What is wrong and what to write instead.
+        reason: &'static str,
+    },
+}
+
+impl Target {
+    /// The greatest length of a value, in bytes.
+    pub const MAX_LENGTH: usize = 8192;
+
+    /// What a call does to the thing that `scheme` and `value` name.
+    ///
+    /// # Errors
+    /// [`InvalidTarget`] when the scheme or the value breaks one of the rules above.
+    pub fn new(access: Access, scheme: &str, value: &str) -> Result<Self, InvalidTarget> {
+        check_scheme(scheme)?;
+        if value.is_empty() {
+            return Err(InvalidTarget::Empty);
+        }
+        if value.len() > Self::MAX_LENGTH {
+            return Err(InvalidTarget::TooLong { length: value.len() });
+        }
+        InvalidTarget::refuse_control(value)?;
+        let value = match scheme {
+            "fs" => Normaliser::Path.apply(value)?,
+            // Names of tools, where dots mean nothing.
+            "world" => value.to_owned(),
+            // A pattern `docs/**` must not cover what some server takes for `docs/../secret`.
+            _ if value.split(['/', '\\']).any(|segment| matches!(segment, "." | "..")) => {
+                return Err(InvalidTarget::DotSegment { value: InvalidTarget::cut(value) });
+            }
+            _ => value.to_owned(),
+        };
+        Ok(Self { scheme: scheme.to_owned(), access, value })
+    }
+
+    /// `world:write:<tool name>`: what a tool touches that does not say, or cannot say, what it touches.
+    pub fn unbounded(tool: &ToolName) -> Self {
+        Self { scheme: "world".to_owned(), access: Access::Write, value: tool.to_string() }
+    }
+
+    /// What is done to it.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// What kind of thing it is.
+    pub fn scheme(&self) -> &str {
+        &self.scheme
+    }
+
+    /// The thing, normalised.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// The clause that grants this target and nothing else. Characters with a meaning in patterns are escaped.
+    pub fn to_clause(&self) -> Clause {
+        Clause::exactly(self)
+    }
+}
+
+impl InvalidTarget {
+    /// What of a value is shown in an error.
+    pub(crate) fn cut(value: &str) -> String {
+        value.chars().take(80).collect()
+    }
+
+    pub(crate) fn refuse_control(value: &str) -> Result<(), Self> {
+        match value.chars().find(|c| c.is_control()) {
+            Some(character) => Err(Self::Control { value: Self::cut(value), character }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Refuses a scheme that is not 1 to 32 of `[a-z0-9+.-]` with a letter first.
+pub(crate) fn check_scheme(scheme: &str) -> Result<(), InvalidTarget> {
+    let letters = scheme.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'));
+    if letters && scheme.starts_with(|c: char| c.is_ascii_lowercase()) && scheme.len() <= 32 {
+        Ok(())
+    } else {
+        Err(InvalidTarget::Scheme { scheme: InvalidTarget::cut(scheme) })
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.scheme, self.access, self.value)
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({self})")
+    }
+}
+
+impl FromStr for Target {
+    type Err = InvalidTarget;
+
+    fn from_str(text: &str) -> Result<Self, InvalidTarget> {
+        let mut parts = text.splitn(3, ':');
+        let (Some(scheme), Some(access), Some(value)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(InvalidTarget::Form { text: InvalidTarget::cut(text) });
+        };
+        Self::new(access.parse()?, scheme, value)
+    }
+}
+
+impl TryFrom<String> for Target {
+    type Error = InvalidTarget;
+
+    fn try_from(text: String) -> Result<Self, InvalidTarget> {
+        text.parse()
+    }
+}
+
+impl From<Target> for String {
+    fn from(target: Target) -> Self {
+        target.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_may_contain_colons() {
+        let target: Target = "net:read:[::1]".parse().unwrap();
+        assert_eq!((target.scheme(), target.access(), target.value()), ("net", Access::Read, "[::1]"));
+    }
+
+    #[test]
+    fn dots_are_resolved_in_paths_and_refused_elsewhere() {
+        assert_eq!("fs:write:a/./b".parse::<Target>().unwrap().value(), "a/b");
+        for text in ["git:read:a/../b", "git:read:.", "git:read:a\\..\\b"] {
+            assert!(matches!(text.parse::<Target>(), Err(InvalidTarget::DotSegment { .. })), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_tool_name_makes_an_unbounded_target_that_reads_back() {
+        for name in ["shell", "a/../b", "..", "ns:tool", "50%25"] {
+            let target = Target::unbounded(&ToolName::new(name).unwrap());
+            assert_eq!(target.to_string().parse(), Ok(target));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! [`Part`]: a piece of a template.
+
+use super::InvalidTemplate;
+use crate::{InvalidTarget, Normaliser};
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Part {
+    Text(String),
+    Field { name: String, normaliser: Option<Normaliser> },
+}
+
+/// Puts the parts of a value together from the text after the scheme; `shown` is for errors.
+pub(super) fn parse(text: &str, shown: &dyn Fn() -> String) -> Result<Vec<Part>, InvalidTemplate> {
+    let mut parts = Vec::new();
+    let mut literal = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        let (before, from) = rest.split_at(at);
+        literal.push_str(before);
+        let brace = if from.starts_with('{') { '{' } else { '}' };
+        let after = &from[1..];
+        if let Some(after) = after.strip_prefix(brace) {
+            literal.push(brace);
+            rest = after;
+            continue;
+        }
+        let alone = || InvalidTemplate::Brace { template: shown(), brace };
+        if brace == '}' {
+            return Err(alone());
+        }
+        let (inside, after) = after.split_once('}').ok_or_else(alone)?;
+        if inside.contains('{') {
+            return Err(alone());
+        }
+        if !literal.is_empty() {
+            parts.push(Part::Text(std::mem::take(&mut literal)));
+        }
+        parts.push(field(inside, shown)?);
+        rest = after;
+    }
+    literal.push_str(rest);
+    if !literal.is_empty() {
+        parts.push(Part::Text(literal));
+    }
+    Ok(parts)
+}
+
+fn field(inside: &str, shown: &dyn Fn() -> String) -> Result<Part, InvalidTemplate> {
+    let (name, normaliser) = match inside.split_once('|') {
+        None => (inside, None),
+        Some((name, normaliser)) => {
+            let unknown =
+                || InvalidTemplate::Normaliser { template: shown(), normaliser: InvalidTarget::cut(normaliser) };
+            (name, Some(Normaliser::named(normaliser).ok_or_else(unknown)?))
+        }
+    };
+    if name.trim().is_empty() {
+        return Err(InvalidTemplate::Unnamed { template: shown() });
+    }
+    Ok(Part::Field { name: name.to_owned(), normaliser })
+}

@@ -1,0 +1,112 @@
+//! The canonical form and digests over it.
+
+use proptest::prelude::*;
+use protocol::{Digest, Tool, canonical_json};
+use serde_json::{Map, Value, json};
+
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// The example of RFC 8785, section 3.2.2, and its canonical form there.
+#[test]
+fn the_example_of_the_rfc_comes_out_as_printed() {
+    let text = r#"{
+        "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+        "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+        "literals": [null, true, false]
+    }"#;
+    let value: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(
+        canonical_json(&value),
+        "{\"literals\":[null,true,false],\"numbers\":[333333333.3333333,1e+30,4.5,0.002,1e-27],\
+         \"string\":\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}"
+    );
+}
+
+/// The order of RFC 8785, section 3.2.3: by UTF-16 code units, so that a surrogate pair comes before U+FB33.
+#[test]
+fn keys_are_sorted_by_utf_16() {
+    let value = json!({"€": 1, "\r": 2, "\u{fb33}": 3, "1": 4, "😀": 5, "\u{80}": 6, "ö": 7});
+    assert_eq!(canonical_json(&value), "{\"\\r\":2,\"1\":4,\"\u{80}\":6,\"ö\":7,\"€\":1,\"😀\":5,\"\u{fb33}\":3}");
+}
+
+#[test]
+fn integers_keep_their_digits_and_floats_are_as_ecmascript_prints_them() {
+    let value = json!([1.0, -0.0, 1e21, 1e20, 9007199254740993u64, u64::MAX, i64::MIN]);
+    assert_eq!(
+        canonical_json(&value),
+        "[1,0,1e+21,100000000000000000000,9007199254740993,18446744073709551615,-9223372036854775808]"
+    );
+}
+
+#[test]
+fn a_digest_is_the_sha_256_that_other_programs_compute() {
+    // printf '{"a":1,"b":2}' | sha256sum
+    let digest = Digest::of_json(&json!({"b": 2, "a": 1}));
+    assert_eq!(digest.to_string(), "43258cff783fe7036d8a43033f830adfc60ec037382473548ac742b888292777");
+    assert_eq!(digest.to_string().parse(), Ok(digest));
+    assert!("43258".parse::<Digest>().is_err());
+    assert!("+".repeat(64).parse::<Digest>().is_err());
+}
+
+#[test]
+fn a_tools_digest_looks_at_everything_but_the_order_of_keys() {
+    let parse = |text: &str| Tool::list_from_json(text).unwrap().remove(0);
+    let a = parse(r#"{"name":"a","description":"d","parameters":{"type":"object","properties":{"x":{},"y":{}}}}"#);
+    let b = parse(r#"{"parameters":{"properties":{"y":{},"x":{}},"type":"object"},"description":"d","name":"a"}"#);
+    assert_eq!(a.digest(), b.digest());
+    assert_ne!(a.digest(), b.clone().with_audit(true).digest());
+    assert_ne!(a.digest(), b.with_title("A").digest());
+}
+
+fn json_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_filter_map("finite", |f| serde_json::Number::from_f64(f).map(Value::Number)),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::Array),
+            prop::collection::hash_map(any::<String>(), inner, 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+/// The same value with the members of every object put in backwards.
+fn reversed(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(reversed).collect(),
+        Value::Object(members) => {
+            let backwards: Vec<_> = members.iter().rev().map(|(key, member)| (key.clone(), reversed(member))).collect();
+            Value::Object(backwards.into_iter().collect::<Map<_, _>>())
+        }
+        other => other.clone(),
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn the_order_of_keys_changes_nothing(value in json_value()) {
+        prop_assert_eq!(Digest::of_json(&value), Digest::of_json(&reversed(&value)));
+    }
+
+    #[test]
+    fn the_canonical_form_is_json_and_its_own_canonical_form(value in json_value()) {
+        let text = canonical_json(&value);
+        let parsed: Value = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(canonical_json(&parsed), text);
+    }
+
+    #[test]
+    fn any_text_is_a_digest_or_is_not_and_nothing_panics(text in any::<String>()) {
+        let _ = text.parse::<Digest>();
+    }
+}

@@ -1,0 +1,303 @@
+//! The laws of templates and effects, and of the host normaliser.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use protocol::{Access, Declared, Effects, EffectsError, Normaliser, Target, TargetError, Template, ToolName};
+use serde_json::{Value, json};
+
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) }
+}
+
+fn tool() -> ToolName {
+    ToolName::new("demo").unwrap()
+}
+
+fn template() -> impl Strategy<Value = Template> {
+    let part = select(vec!["{a}", "{b}", "{c|path}", "{d|host}", "x", "/", ":", "{{", "}}", "é", "-"]);
+    (select(vec!["fs", "git", "net"]), vec(part, 1..5))
+        .prop_filter_map("not a template", |(scheme, parts)| format!("{scheme}:{}", parts.concat()).parse().ok())
+}
+
+fn effects() -> impl Strategy<Value = Effects> {
+    let templates = || vec(template(), 0..3);
+    let declared = (templates(), templates(), templates(), any::<bool>(), any::<bool>()).prop_map(
+        |(reads, writes, destroys, open_world, idempotent)| {
+            Effects::Declared(Declared { reads, writes, destroys, open_world, idempotent })
+        },
+    );
+    prop_oneof![1 => Just(Effects::Undeclared), 1 => Just(Effects::Pure), 8 => declared]
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        "[ab./\\\\:]{0,6}".prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        Just(json!("https://a.example/x")),
+    ];
+    let key = select(vec!["a", "b", "c", "d", "properties", "default", "required"]);
+    leaf.prop_recursive(4, 32, 5, move |inner| {
+        prop_oneof![vec(inner.clone(), 0..4).prop_map(Value::from), vec((key.clone(), inner), 0..5).prop_map(object)]
+    })
+}
+
+fn object(members: Vec<(&'static str, Value)>) -> Value {
+    Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+/// The host of a URL as a careless program would find it, by cutting at the usual characters.
+fn careless_host(url: &str) -> &str {
+    let rest = &url[url.find(':').unwrap() + 3..];
+    let authority = &rest[..rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len())];
+    let host = authority.rsplit('@').next().unwrap();
+    match host.rfind(':') {
+        Some(at) if !host.ends_with(']') => &host[..at],
+        _ => host,
+    }
+}
+
+fn targets(effects: Value, arguments: Value) -> Result<Vec<String>, TargetError> {
+    let effects: Effects = serde_json::from_value(effects).unwrap();
+    let parameters = json!({"properties": {"path": {"default": "README.md"}}});
+    Ok(effects.targets(&tool(), &parameters, &arguments)?.iter().map(ToString::to_string).collect())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn a_template_reads_back_from_its_text(template in template()) {
+        prop_assert_eq!(&template.to_string().parse::<Template>().unwrap(), &template);
+        let json = serde_json::to_value(&template).unwrap();
+        prop_assert_eq!(serde_json::from_value::<Template>(json).unwrap(), template);
+    }
+
+    #[test]
+    fn effects_read_back_from_their_json(effects in effects()) {
+        let json = serde_json::to_string(&effects).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Effects>(&json).unwrap(), effects);
+    }
+
+    #[test]
+    fn no_text_makes_a_template_panic(text in prop_oneof![any::<String>(), "[ab{}|/.:\\\\]{0,12}"]) {
+        for scheme in ["", "fs:", "git:"] {
+            if let Ok(template) = format!("{scheme}{text}").parse::<Template>() {
+                prop_assert_eq!(template.to_string().parse::<Template>(), Ok(template));
+            }
+        }
+        let _ = serde_json::from_value::<Effects>(json!({"reads": [text]}));
+    }
+
+    #[test]
+    fn no_arguments_make_effects_panic(effects in effects(), parameters in any_json(), arguments in any_json()) {
+        let _ = effects.check(&parameters);
+        let result = effects.targets(&tool(), &parameters, &arguments);
+        if let Ok(targets) = result {
+            prop_assert_eq!(targets.is_empty(), effects.is_pure());
+            if effects.is_read_only() {
+                prop_assert!(targets.iter().all(|target| target.access() == Access::Read));
+            }
+            // All of them obey the rules of targets, however they came about.
+            for target in targets {
+                prop_assert_eq!(Target::new(target.access(), target.scheme(), target.value()), Ok(target));
+            }
+        }
+    }
+
+    #[test]
+    fn checked_effects_miss_no_argument(effects in effects(), parameters in any_json(), arguments in any_json()) {
+        let names = ["a", "b", "c", "d"];
+        let required: Vec<&str> = names.into_iter().filter(|name| parameters.get(name).is_some()).collect();
+        let properties = object(names.into_iter().map(|name| (name, json!({"default": name}))).collect());
+        let parameters = json!({"properties": properties, "required": required});
+        if effects.check(&parameters).is_ok() && required.iter().all(|name| arguments.get(name).is_some()) {
+            let result = effects.targets(&tool(), &parameters, &arguments);
+            let is_missing = matches!(result, Err(TargetError::Missing { .. }));
+            prop_assert!(!is_missing);
+        }
+    }
+
+    #[test]
+    fn targets_are_what_the_arguments_say(a in vec("[a-z]{1,3}", 1..4), b in vec(any::<i32>(), 1..4), c in "[a-z]{1,3}") {
+        let effects: Effects = serde_json::from_value(json!({"writes": ["item:{a}/{b}-{c}"]})).unwrap();
+        let found = effects.targets(&tool(), &json!({}), &json!({"a": a, "b": b, "c": c})).unwrap();
+        let expected: BTreeSet<Target> = a
+            .iter()
+            .flat_map(|a| b.iter().map(move |b| (a, b)))
+            .map(|(a, b)| Target::new(Access::Write, "item", &format!("{a}/{b}-{c}")).unwrap())
+            .collect();
+        prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_path_argument_is_normalised(path in "[ab./]{1,10}") {
+        let found = targets(json!({"reads": ["fs:{path}"]}), json!({"path": path}));
+        match Normaliser::Path.apply(&path) {
+            Ok(normal) => prop_assert_eq!(found.unwrap(), [format!("fs:read:{normal}")]),
+            Err(_) => prop_assert!(found.is_err()),
+        }
+    }
+
+    #[test]
+    fn an_accepted_host_is_what_any_program_would_connect_to(
+        url in prop_oneof![
+            "(http|HTTPS|wS)://([aA]|xn--|0x|1|255|\\.|-|_|:|@|%|\\[|\\]|::|/|\\?|#|\\\\|é){1,8}",
+            "(http|wss)://[a-zA-Z0-9-]{1,5}(\\.[a-z0-9]{1,4}){0,3}(:[0-9]{1,5})?(/[ -~]{0,8})?",
+            "http://[0-9]{1,3}(\\.[0-9]{1,3}){0,4}(:[0-9]{1,6})?/",
+            "http://\\[[0-9a-f:.]{2,12}\\](:80)?(/.{0,4})?",
+            any::<String>(),
+        ]
+    ) {
+        if let Ok(host) = Normaliser::Host.apply(&url) {
+            let careless = careless_host(&url).to_ascii_lowercase();
+            if let Some(address) = careless.strip_prefix('[') {
+                let address: Ipv6Addr = address.trim_end_matches(']').parse().unwrap();
+                prop_assert_eq!(&host, &format!("[{address}]"));
+            } else {
+                prop_assert_eq!(&host, &careless);
+                let last = host.rsplit('.').next().unwrap();
+                let is_hexadecimal = last.strip_prefix("0x").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_hexdigit()));
+                if is_hexadecimal || last.bytes().all(|b| b.is_ascii_digit()) {
+                    prop_assert_eq!(host.parse::<Ipv4Addr>().unwrap().to_string(), &*host);
+                }
+            }
+            prop_assert_eq!(Normaliser::Host.apply(&format!("https://{host}:1/")).unwrap(), host);
+        }
+    }
+}
+
+#[test]
+fn effects_that_say_nothing_are_unbounded() {
+    assert_eq!(targets(Value::Null, json!({})).unwrap(), ["world:write:demo"]);
+    assert_eq!(targets(json!({"open_world": true}), json!({})).unwrap(), ["world:write:demo"]);
+    assert_eq!(targets(json!({}), json!({})).unwrap(), ["world:write:demo"]);
+    assert!(targets(json!("pure"), json!({})).unwrap().is_empty());
+    assert_eq!(targets(json!({"reads": ["clock:now"], "open_world": true}), json!(null)).unwrap(), ["clock:read:now"]);
+}
+
+#[test]
+fn a_default_stands_in_for_an_absent_argument_only() {
+    let effects = json!({"reads": ["fs:{path}"]});
+    assert_eq!(targets(effects.clone(), json!({})).unwrap(), ["fs:read:README.md"]);
+    assert!(matches!(
+        targets(effects.clone(), json!({"path": null})),
+        Err(TargetError::Unprintable { found: "null", .. })
+    ));
+    assert!(matches!(targets(effects, json!("x")), Err(TargetError::NotAnObject { .. })));
+    assert!(matches!(targets(json!({"reads": ["fs:{other}"]}), json!({})), Err(TargetError::Missing { .. })));
+}
+
+#[test]
+fn an_argument_cannot_escape_the_text_before_it() {
+    let effects = json!({"writes": ["fs:out/{path}"]});
+    assert_eq!(targets(effects.clone(), json!({"path": "../a"})).unwrap(), ["fs:write:a"]);
+    for path in ["/etc/passwd", "C:/x", "../../a", "a\\b", "a\u{0}"] {
+        assert!(targets(effects.clone(), json!({"path": path})).is_err(), "{path:?}");
+    }
+}
+
+#[test]
+fn lists_are_bounded_and_not_empty() {
+    let effects = json!({"reads": ["item:{a}/{b}"]});
+    let many: Vec<u32> = (0..40).collect();
+    assert!(matches!(targets(effects.clone(), json!({"a": many, "b": many})), Err(TargetError::TooMany { .. })));
+    assert!(matches!(targets(effects.clone(), json!({"a": [], "b": 1})), Err(TargetError::EmptyList { .. })));
+    assert!(matches!(targets(effects.clone(), json!({"a": [["x"]], "b": 1})), Err(TargetError::Unprintable { .. })));
+    assert!(targets(effects, json!({"a": "x".repeat(10_000), "b": 1})).is_err());
+}
+
+#[test]
+fn numbers_and_booleans_print_as_json_and_equal_numbers_alike() {
+    let effects = json!({"reads": ["item:{a}/{b}"]});
+    assert_eq!(
+        targets(effects, json!({"a": [5, 5.0, 0.5], "b": true})).unwrap(),
+        ["item:read:0.5/true", "item:read:5/true"]
+    );
+}
+
+#[test]
+fn the_schema_has_to_provide_every_field() {
+    let effects: Effects =
+        serde_json::from_value(json!({"reads": ["fs:{path}"], "writes": ["net:{url|host}"]})).unwrap();
+    let check =
+        |properties: Value, required: Value| effects.check(&json!({"properties": properties, "required": required}));
+
+    assert_eq!(check(json!({"path": {"default": "."}, "url": true}), json!(["url"])), Ok(()));
+    assert!(matches!(check(json!({"path": {}, "url": {}}), json!(["url"])), Err(EffectsError::Optional { .. })));
+    assert!(matches!(
+        check(json!({"path": {"default": null}, "url": {}}), json!(["url"])),
+        Err(EffectsError::Default { .. })
+    ));
+    assert!(matches!(
+        check(json!({"path": {}, "url": {"default": "x"}}), json!(["path"])),
+        Err(EffectsError::Default { .. })
+    ));
+    let error = check(json!({"url": {}, "file": {}}), json!(["path", "url"])).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the template `fs:{path}` uses `path`, which is not a top-level parameter; use one of: file, url"
+    );
+    assert_eq!(Effects::Declared(Declared::default()).check(&json!({})), Err(EffectsError::Nothing));
+}
+
+#[test]
+fn what_a_tool_declares_answers_the_questions_about_it() {
+    let facts = |effects: Value| {
+        let effects: Effects = serde_json::from_value(effects).unwrap();
+        (effects.is_read_only(), effects.is_idempotent(), effects.is_destructive(), effects.is_open_world())
+    };
+    assert_eq!(facts(json!(null)), (false, false, true, true));
+    assert_eq!(facts(json!("pure")), (true, true, false, false));
+    assert_eq!(facts(json!({"reads": ["fs:{path}"]})), (true, true, false, false));
+    assert_eq!(facts(json!({"writes": ["fs:{path}"]})), (false, false, false, false));
+    assert_eq!(
+        facts(json!({"reads": ["a:b"], "destroys": ["fs:{path}"], "idempotent": true})),
+        (false, true, true, false)
+    );
+    assert_eq!(facts(json!({"open_world": true})), (false, false, false, true));
+}
+
+#[test]
+fn misspelt_effects_are_refused_with_the_reason() {
+    let error = |json: Value| serde_json::from_value::<Effects>(json).unwrap_err().to_string();
+    assert!(error(json!({"read": ["fs:{path}"]})).contains("unknown field `read`"));
+    assert!(error(json!({"reads": ["net:{url|hots}"]})).contains("no normaliser \"hots\""));
+    assert!(error(json!("none")).contains("pure"));
+}
+
+#[test]
+fn malformed_templates_are_refused() {
+    for text in [
+        "",
+        "fs",
+        "fs:",
+        ":x",
+        "FS:x",
+        "fs:{",
+        "fs:}",
+        "fs:{}",
+        "fs:{ }",
+        "fs:{a",
+        "fs:a}",
+        "fs:{a{b}}",
+        "fs:{a|}",
+        "fs:/{a}",
+        "fs:../{a}",
+        "git:../{a}",
+        "git:a\nb",
+    ] {
+        assert!(text.parse::<Template>().is_err(), "{text:?}");
+    }
+    let template: Template = "item:{{{a}}}".parse().unwrap();
+    assert_eq!(template.fields().collect::<Vec<_>>(), ["a"]);
+}
