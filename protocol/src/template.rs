@@ -131,7 +131,13 @@ impl Template {
         }
         let target = |value: String| Target::new(access, &self.scheme, &value);
         let targets: Result<_, _> = values.into_iter().map(target).collect();
-        targets.map_err(|reason| TargetError::Target { template: self.to_string(), reason })
+        targets.map_err(|reason| {
+            let mut fields = self.fields();
+            match (fields.next(), fields.next()) {
+                (Some(field), None) => TargetError::Argument { field: field.to_owned(), reason },
+                _ => TargetError::Target { template: self.to_string(), reason },
+            }
+        })
     }
 
     /// The texts that an argument stands for.
