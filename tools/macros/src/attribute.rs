@@ -1,0 +1,157 @@
+//! [`Attribute`]: what stands in `#[tool(…)]`.
+
+use proc_macro2::{Span, TokenStream};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Error, Ident, LitStr, Path, Token, Type, parse_quote};
+
+use crate::fault::Faults;
+use crate::near::suggestion;
+use crate::value::{self, Example};
+
+/// Every attribute there is, in the order of the documentation.
+const KEYS: &[&str] = &[
+    "pure",
+    "reads",
+    "writes",
+    "destroys",
+    "open_world",
+    "idempotent",
+    "name",
+    "title",
+    "timeout",
+    "max_output",
+    "tags",
+    "needs",
+    "example",
+    "audit",
+    "blocking",
+    "crate",
+];
+
+/// Those that may stand more than once.
+const REPEATABLE: &[&str] = &["reads", "writes", "destroys", "example"];
+
+/// What stands in `#[tool(…)]`. A flag is the place where it stands.
+pub(crate) struct Attribute {
+    pub(crate) name: Option<LitStr>,
+    pub(crate) title: Option<LitStr>,
+    pub(crate) pure: Option<Span>,
+    pub(crate) reads: Vec<LitStr>,
+    pub(crate) writes: Vec<LitStr>,
+    pub(crate) destroys: Vec<LitStr>,
+    pub(crate) open_world: Option<Span>,
+    pub(crate) idempotent: Option<Span>,
+    pub(crate) timeout_ms: Option<u64>,
+    pub(crate) max_output_bytes: Option<u64>,
+    pub(crate) tags: Vec<LitStr>,
+    pub(crate) needs: Vec<Type>,
+    pub(crate) examples: Vec<Example>,
+    pub(crate) audit: Option<Span>,
+    pub(crate) blocking: Option<Span>,
+    /// Where the crate `tools` is found.
+    pub(crate) home: Path,
+    /// The effects as they were meant, where one of them could not be read: no second error says that they are missing.
+    pub(crate) has_broken_effects: bool,
+}
+
+impl Attribute {
+    /// Reads all that can be read.
+    pub(crate) fn read(tokens: TokenStream, faults: &mut Faults) -> Self {
+        let mut attribute = Self::new();
+        let mut seen = Vec::new();
+        value::all(tokens, |input| {
+            while !input.is_empty() {
+                if let Err(error) = attribute.read_one(input, &mut seen) {
+                    faults.push(error);
+                    value::skip(input);
+                } else if !input.is_empty() && !input.peek(Token![,]) {
+                    faults.at(input.span(), "expected a comma before the next attribute");
+                    value::skip(input);
+                }
+                // Either a comma or the end.
+                let _ = input.parse::<Token![,]>();
+            }
+        });
+        attribute
+    }
+
+    fn new() -> Self {
+        Self {
+            name: None,
+            title: None,
+            pure: None,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            destroys: Vec::new(),
+            open_world: None,
+            idempotent: None,
+            timeout_ms: None,
+            max_output_bytes: None,
+            tags: Vec::new(),
+            needs: Vec::new(),
+            examples: Vec::new(),
+            audit: None,
+            blocking: None,
+            home: parse_quote!(::tools),
+            has_broken_effects: false,
+        }
+    }
+
+    fn read_one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>) -> syn::Result<()> {
+        let key = input
+            .call(Ident::parse_any)
+            .map_err(|error| Error::new(error.span(), format!("expected the name of an attribute; {}", existing())))?;
+        let word = key.to_string();
+        if seen.contains(&word) && !REPEATABLE.contains(&&*word) {
+            return Err(Error::new(key.span(), format!("`{word}` stands here twice; keep one of them")));
+        }
+        let read = self.read_value(&key, &word, input);
+        self.has_broken_effects |=
+            read.is_err() && matches!(&*word, "pure" | "reads" | "writes" | "destroys" | "open_world");
+        seen.push(word);
+        read
+    }
+
+    fn read_value(&mut self, key: &Ident, word: &str, input: ParseStream<'_>) -> syn::Result<()> {
+        match word {
+            "pure" => self.pure = Some(flag(key, input)?),
+            "open_world" => self.open_world = Some(flag(key, input)?),
+            "idempotent" => self.idempotent = Some(flag(key, input)?),
+            "audit" => self.audit = Some(flag(key, input)?),
+            "blocking" => self.blocking = Some(flag(key, input)?),
+            "reads" => self.reads.extend(value::texts(key, input)?),
+            "writes" => self.writes.extend(value::texts(key, input)?),
+            "destroys" => self.destroys.extend(value::texts(key, input)?),
+            "tags" => self.tags = value::texts(key, input)?,
+            "name" => self.name = Some(name(key, input)?),
+            "title" => self.title = Some(value::text(key, input)?),
+            "timeout" => self.timeout_ms = Some(value::duration(key, input)?),
+            "max_output" => self.max_output_bytes = Some(value::size(key, input)?),
+            "needs" => self.needs = value::types(key, input)?,
+            "example" => self.examples.push(value::example(key, input)?),
+            "crate" => self.home = value::path(key, input)?,
+            other => {
+                let near = suggestion(other, KEYS.iter().copied());
+                return Err(Error::new(key.span(), format!("there is no attribute `{other}`{near}; {}", existing())));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn flag(key: &Ident, input: ParseStream<'_>) -> syn::Result<Span> {
+    value::flag(key, input).map(|()| key.span())
+}
+
+fn name(key: &Ident, input: ParseStream<'_>) -> syn::Result<LitStr> {
+    let name: LitStr = value::literal(key, input, "write `name = \"group.action\"`")?;
+    match crate::name::fault(&name.value()) {
+        Some(fault) => Err(Error::new(name.span(), fault)),
+        None => Ok(name),
+    }
+}
+
+fn existing() -> String {
+    format!("there are: {}", KEYS.join(", "))
+}

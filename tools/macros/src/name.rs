@@ -1,0 +1,41 @@
+//! The rule for tool names, as `protocol::ToolName` has it.
+
+const RULE: &str = "use 1 to 512 of A-Z a-z 0-9 _ . : / % -";
+
+/// What is wrong with a name, if anything.
+pub(crate) fn fault(name: &str) -> Option<String> {
+    if name.is_empty() {
+        return Some(format!("a tool name may not be empty; {RULE}"));
+    }
+    if let Some(character) = name.chars().find(|&c| !is_allowed(c)) {
+        return Some(format!("the tool name {name:?} has {character:?}; {RULE}"));
+    }
+    (name.len() > 512).then(|| format!("this tool name has {} characters; {RULE}", name.len()))
+}
+
+fn is_allowed(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '/' | '%' | '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use protocol::ToolName;
+
+    use super::*;
+
+    #[test]
+    fn the_length_is_bounded_as_in_protocol() {
+        for length in [0, 1, 512, 513] {
+            let name = "x".repeat(length);
+            assert_eq!(fault(&name).is_none(), ToolName::new(&name).is_ok(), "{length}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_passes_exactly_when_protocol_takes_it(name in "[a-zA-Z0-9_.:/%\\- é\\n]{0,4}|.{0,3}") {
+            prop_assert_eq!(fault(&name).is_none(), ToolName::new(&name).is_ok());
+        }
+    }
+}

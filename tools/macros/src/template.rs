@@ -1,0 +1,166 @@
+//! The syntax of target templates, as `protocol::Template` has it.
+
+const NORMALISERS: &[&str] = &["path", "host"];
+
+/// The names of the fields in a template.
+///
+/// # Errors
+/// What is wrong with it, and what to write instead.
+pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
+    let fault = |reason: &str| Err(format!("{template:?} is not a template: {reason}"));
+    let Some((scheme, value)) = template.split_once(':').filter(|(_, value)| !value.is_empty()) else {
+        return fault("write `scheme:value`, such as \"fs:{path}\" or \"net:{url|host}\"");
+    };
+    if !is_scheme(scheme) {
+        return fault(&format!(
+            "{scheme:?} is not a scheme; use 1 to 32 of a-z 0-9 + . - with a letter first, such as `fs` or `net`"
+        ));
+    }
+    if value.chars().any(char::is_control) {
+        return fault("it has a control character; leave it out");
+    }
+    let mut fields = Vec::new();
+    // The value with something harmless in the place of each field, to find text that would spoil every target.
+    let mut probe = String::new();
+    let mut rest = value;
+    while let Some(at) = rest.find(['{', '}']) {
+        probe.push_str(&rest[..at]);
+        let brace = &rest[at..=at];
+        let after = &rest[at + 1..];
+        if let Some(after) = after.strip_prefix(brace) {
+            probe.push_str(brace);
+            rest = after;
+            continue;
+        }
+        let inside = after.split_once('}').filter(|(inside, _)| brace == "{" && !inside.contains('{'));
+        let Some((inside, after)) = inside else {
+            return fault(&format!("a `{brace}` stands alone; write `{{field}}`, or `{brace}{brace}` for a brace"));
+        };
+        let (name, normaliser) = inside.split_once('|').map_or((inside, None), |(name, other)| (name, Some(other)));
+        if let Some(other) = normaliser.filter(|other| !NORMALISERS.contains(other)) {
+            return fault(&format!("there is no normaliser {other:?}; use `path`, `host` or none"));
+        }
+        if name.trim().is_empty() {
+            return fault("a field has no name; write the name of an argument in the braces");
+        }
+        fields.push(name.to_owned());
+        probe.push_str("xx");
+        rest = after;
+    }
+    probe.push_str(rest);
+    match spoiled(scheme, &probe) {
+        Some(reason) => fault(reason),
+        None => Ok(fields),
+    }
+}
+
+fn is_scheme(scheme: &str) -> bool {
+    scheme.starts_with(|c: char| c.is_ascii_lowercase())
+        && scheme.len() <= 32
+        && scheme.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'))
+}
+
+fn spoiled(scheme: &str, value: &str) -> Option<&'static str> {
+    match scheme {
+        "fs" => spoiled_path(value),
+        "world" => None,
+        _ => value
+            .split(['/', '\\'])
+            .any(|segment| matches!(segment, "." | ".."))
+            .then_some("it has a segment `.` or `..`; write what it leads to"),
+    }
+}
+
+fn spoiled_path(path: &str) -> Option<&'static str> {
+    const ABSOLUTE: &str = "the path is absolute; write it relative to the root (the root itself is `.`)";
+    if path.contains('\\') {
+        return Some("the path has a backslash; separate its parts with `/`");
+    }
+    if path.starts_with('/') {
+        return Some(ABSOLUTE);
+    }
+    let mut kept = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                if kept.pop().is_none() {
+                    return Some("the path steps out of the root; stay below it");
+                }
+            }
+            segment => kept.push(segment),
+        }
+    }
+    let has_drive = |path: &str| matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    (has_drive(path) || kept.first().is_some_and(|first| has_drive(first))).then_some(ABSOLUTE)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use protocol::Template;
+
+    use super::*;
+
+    #[test]
+    fn fields_are_named_in_their_order() {
+        assert_eq!(fields("x:{a}/{b|path}{{c}}").unwrap(), ["a", "b"]);
+        assert_eq!(fields("world:all").unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn a_fault_says_what_to_write() {
+        for (template, expected) in [
+            ("path", "write `scheme:value`"),
+            ("FS:{path}", "is not a scheme"),
+            ("fs:{path", "a `{` stands alone"),
+            ("fs:path}", "a `}` stands alone"),
+            ("fs:{}", "a field has no name"),
+            ("net:{url|domain}", "no normaliser \"domain\""),
+            ("fs:../{path}", "steps out of the root"),
+        ] {
+            let fault = fields(template).unwrap_err();
+            assert!(fault.contains(expected), "{template}: {fault}");
+        }
+    }
+
+    fn template() -> impl Strategy<Value = String> {
+        let piece = prop::sample::select(vec![
+            "fs",
+            "net",
+            "world",
+            "9",
+            ":",
+            "{",
+            "}",
+            "{path}",
+            "{url|host}",
+            "{a|path}",
+            "{a|b}",
+            "{ }",
+            "|",
+            "a",
+            "C",
+            "/",
+            "..",
+            ".",
+            "\\",
+            "\n",
+            " ",
+            "é",
+        ]);
+        let scheme = prop::sample::select(vec!["", "fs:", "net:", "world:", "Fs:"]);
+        (scheme, prop::collection::vec(piece, 0..6)).prop_map(|(scheme, pieces)| scheme.to_owned() + &pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn a_template_passes_exactly_when_protocol_takes_it(text in template()) {
+            let ours = fields(&text);
+            let theirs = text.parse::<Template>().map(|t| t.fields().map(str::to_owned).collect::<Vec<_>>());
+            prop_assert_eq!(ours.as_ref().ok(), theirs.as_ref().ok(), "{:?} {:?}", &ours, &theirs);
+        }
+    }
+}

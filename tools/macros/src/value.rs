@@ -1,0 +1,167 @@
+//! What may stand behind the name of an attribute.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use syn::parse::discouraged::Speculative;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token, Type, token};
+
+/// One `example(arguments => result)`.
+pub(crate) struct Example {
+    /// The arguments, in the syntax of `serde_json::json!`.
+    pub(crate) arguments: TokenStream,
+    /// The result, likewise.
+    pub(crate) result: Option<TokenStream>,
+}
+
+/// Makes sure that nothing belongs to a flag.
+pub(crate) fn flag(key: &Ident, input: ParseStream<'_>) -> Result<()> {
+    if input.is_empty() || input.peek(Token![,]) {
+        return Ok(());
+    }
+    Err(Error::new(input.span(), format!("`{key}` takes no value; write it alone")))
+}
+
+/// `= "text"`, where the text is not blank.
+pub(crate) fn text(key: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
+    let text: LitStr = assigned(key, input, &format!("write `{key} = \"…\"`"))?;
+    if text.value().trim().is_empty() {
+        return Err(Error::new(text.span(), format!("`{key}` is blank; write something or leave it out")));
+    }
+    Ok(text)
+}
+
+/// `= "text"`, whatever the text.
+pub(crate) fn literal(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<LitStr> {
+    assigned(key, input, hint)
+}
+
+/// `= "text"` or `= ["text", "text"]`.
+pub(crate) fn texts(key: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> {
+    let hint = format!("write `{key} = \"…\"` or `{key} = [\"…\", \"…\"]`");
+    let equals = equals(key, input, &hint)?;
+    let texts: Vec<LitStr> = if input.peek(token::Bracket) {
+        let list;
+        syn::bracketed!(list in input);
+        Punctuated::<LitStr, Token![,]>::parse_terminated(&list)
+            .map_err(|error| Error::new(error.span(), &hint))?
+            .into_iter()
+            .collect()
+    } else {
+        vec![input.parse().map_err(|error: Error| Error::new(error.span(), &hint))?]
+    };
+    if texts.is_empty() {
+        return Err(Error::new(equals.span, format!("`{key}` lists nothing; {hint}")));
+    }
+    match texts.iter().find(|text| text.value().trim().is_empty()) {
+        Some(blank) => Err(Error::new(blank.span(), format!("this is blank; {hint}"))),
+        None => Ok(texts),
+    }
+}
+
+/// `= "30s"`, in milliseconds.
+pub(crate) fn duration(key: &Ident, input: ParseStream<'_>) -> Result<u64> {
+    let text: LitStr = assigned(key, input, &format!("write a duration, such as `{key} = \"30s\"`"))?;
+    crate::quantity::milliseconds(&text.value()).map_err(|fault| Error::new(text.span(), fault))
+}
+
+/// `= "64KiB"` or `= 65536`, in bytes.
+pub(crate) fn size(key: &Ident, input: ParseStream<'_>) -> Result<u64> {
+    let hint = format!("write a size, such as `{key} = \"64KiB\"` or `{key} = 65536`");
+    equals(key, input, &hint)?;
+    if input.peek(LitInt) {
+        let number: LitInt = input.parse()?;
+        return match number.base10_parse::<u64>() {
+            Ok(bytes) if bytes > 0 => Ok(bytes),
+            _ => Err(Error::new(number.span(), format!("this is not a number of bytes above 0; {hint}"))),
+        };
+    }
+    let text: LitStr = input.parse().map_err(|error: Error| Error::new(error.span(), &hint))?;
+    crate::quantity::bytes(&text.value()).map_err(|fault| Error::new(text.span(), fault))
+}
+
+/// `= Type` or `(TypeA, TypeB)`.
+pub(crate) fn types(key: &Ident, input: ParseStream<'_>) -> Result<Vec<Type>> {
+    let hint = format!("write `{key} = Type` or `{key}(TypeA, TypeB)`");
+    let types: Vec<Type> = if input.peek(token::Paren) {
+        let list;
+        syn::parenthesized!(list in input);
+        Punctuated::<Type, Token![,]>::parse_terminated(&list)?.into_iter().collect()
+    } else {
+        vec![assigned(key, input, &hint)?]
+    };
+    if types.is_empty() {
+        return Err(Error::new(key.span(), format!("`{key}` lists nothing; {hint}")));
+    }
+    Ok(types)
+}
+
+/// `= ::cribs` or `= "::cribs"`.
+pub(crate) fn path(key: &Ident, input: ParseStream<'_>) -> Result<Path> {
+    let hint = format!("write the path of the crate, such as `{key} = ::cribs`");
+    equals(key, input, &hint)?;
+    let ahead = input.fork();
+    if let Ok(text) = ahead.parse::<LitStr>() {
+        input.advance_to(&ahead);
+        return text.parse_with(Path::parse_mod_style).map_err(|_| Error::new(text.span(), hint));
+    }
+    Path::parse_mod_style(input).map_err(|error| Error::new(error.span(), hint))
+}
+
+/// `({"a": 1} => 2)`.
+pub(crate) fn example(key: &Ident, input: ParseStream<'_>) -> Result<Example> {
+    const HINT: &str =
+        "write `example({\"argument\": value} => result)`, with or without `=> result`, in the syntax of `json!`";
+    if !input.peek(token::Paren) {
+        return Err(Error::new(key.span(), HINT));
+    }
+    let inside;
+    syn::parenthesized!(inside in input);
+    let start = inside.span();
+    let arguments = match inside.parse::<TokenTree>() {
+        Ok(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => TokenTree::Group(group).into(),
+        _ => {
+            // Parsed to the end, so that this is the only error about it.
+            inside.parse::<TokenStream>()?;
+            return Err(Error::new(start, format!("the arguments of an example are an object: {HINT}")));
+        }
+    };
+    if inside.is_empty() {
+        return Ok(Example { arguments, result: None });
+    }
+    let after = inside.span();
+    let result: TokenStream =
+        if inside.parse::<Option<Token![=>]>>()?.is_some() { inside.parse()? } else { TokenStream::new() };
+    if result.is_empty() {
+        inside.parse::<TokenStream>()?;
+        return Err(Error::new(after, HINT));
+    }
+    Ok(Example { arguments, result: Some(result) })
+}
+
+/// Passes over everything up to the next comma.
+pub(crate) fn skip(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        // There is a token, so this cannot fail.
+        let _ = input.parse::<TokenTree>();
+    }
+}
+
+/// Parses all of `tokens` with a function that deals with errors itself.
+pub(crate) fn all(tokens: TokenStream, mut read: impl FnMut(ParseStream<'_>)) {
+    let parser = |input: ParseStream<'_>| {
+        read(input);
+        Ok(())
+    };
+    // What could not be read was reported where it stood; this would only say that something is left.
+    let _ = parser.parse2(tokens);
+}
+
+fn assigned<T: Parse>(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<T> {
+    equals(key, input, hint)?;
+    input.parse().map_err(|error| Error::new(error.span(), hint))
+}
+
+fn equals(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<Token![=]> {
+    input.parse().map_err(|_| Error::new(key.span(), format!("`{key}` needs a value; {hint}")))
+}

@@ -1,0 +1,76 @@
+//! The counter: the one way from a call to its result.
+//!
+//! [`execute`](crate::execute), [`Catalog::execute`](crate::Catalog::execute), a session's tool set and
+//! [`ToolContext::execute`] differ only in where they look the name up. All of them pass these stages, in this order, each in
+//! a file of its own:
+//!
+//! 1. *resolve*: the name, before the future is made, so that no lock is held while waiting;
+//! 2. *supply*: the services that the tool needs;
+//! 3. *parse*: text strictly, sizes and depth in any case;
+//! 4. *validate*: the arguments against the schema;
+//! 5. *authorize*: the call's concrete targets against the grant;
+//! 6. *approve*: what the grant does not cover, where somebody can be asked;
+//! 7. *run*: deadline, cancellation, isolation of panics;
+//! 8. *check output*: the structured result against the output schema;
+//! 9. *bound*: text over the limit loses its middle.
+
+mod approve;
+mod authorize;
+mod bound;
+mod execution;
+mod isolate;
+mod parse;
+mod run;
+mod supply;
+
+use std::sync::Arc;
+
+use protocol::ToolResult;
+
+use crate::{Arguments, Entry, Resolve, Scope, ToolContext, ToolError};
+
+pub use crate::strict::MAX_DEPTH;
+pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES};
+pub use execution::Execution;
+pub(crate) use isolate::panic_message;
+pub use parse::MAX_ARGUMENT_BYTES;
+
+/// Looks a tool up and runs it, through every stage. The future owns what it needs.
+pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
+    let scope = scope.into();
+    match scope.resolve(name) {
+        Ok(entry) => Execution::new(pass(entry, scope, cx.clone(), arguments.into())),
+        Err(error) => Execution::refused(error),
+    }
+}
+
+/// Checks the arguments of a call as [`execute`] would, without running it.
+///
+/// # Errors
+/// [`ToolError::InvalidArguments`] with every violation.
+pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
+    entry.check_arguments(&parse::parse(entry.name(), arguments)?)
+}
+
+async fn pass(
+    entry: Arc<Entry>,
+    scope: Scope,
+    caller: ToolContext,
+    arguments: Arguments,
+) -> Result<ToolResult, ToolError> {
+    if caller.is_cancelled() {
+        return Err(ToolError::Cancelled { tool: entry.name().to_string() });
+    }
+    supply::supply(&entry, &caller)?;
+    let arguments = parse::parse(entry.name(), arguments)?;
+    entry.check_arguments(&arguments)?;
+    let uncovered = authorize::uncovered(&entry, caller.grant(), &arguments)?;
+    let approved = approve::approve(&entry, &caller, &arguments, uncovered).await?;
+    // The clock of the call starts here: a person's thinking is not the tool's time.
+    let cx = caller.enter(entry.clone(), scope)?.with_approved(approved);
+    let result = run::run(&entry, &caller, cx, arguments).await?;
+    if !result.is_error {
+        entry.check_output(result.structured.as_ref())?;
+    }
+    bound::bound(&entry, result)
+}

@@ -1,0 +1,68 @@
+//! Parse: arguments as text are read strictly, and none may be too large or too deep.
+
+use protocol::ToolName;
+use serde_json::Value;
+
+use crate::strict::{self, MAX_DEPTH, too_deep};
+use crate::{Arguments, ToolError, Violation};
+
+/// How large arguments as text may be: 1 MiB.
+pub const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
+
+/// The arguments as a value. Text with a duplicate key is refused: serde_json would keep the last one without a word, and
+/// what was approved might not be what is run.
+pub(super) fn parse(tool: &ToolName, arguments: Arguments) -> Result<Value, ToolError> {
+    let violation = match arguments {
+        Arguments::Text(text) => match parse_text(&text) {
+            Ok(value) => return Ok(value),
+            Err(violation) => violation,
+        },
+        Arguments::Value(value) if is_deeper(&value, MAX_DEPTH) => {
+            dismantle(value);
+            too_deep(String::new())
+        }
+        Arguments::Value(value) => return Ok(value),
+    };
+    Err(ToolError::InvalidArguments { tool: tool.to_string(), violations: vec![violation] })
+}
+
+fn parse_text(text: &str) -> Result<Value, Violation> {
+    if text.len() > MAX_ARGUMENT_BYTES {
+        return Err(Violation {
+            pointer: String::new(),
+            expected: format!("at most {MAX_ARGUMENT_BYTES} bytes of JSON"),
+            found: format!("{} bytes", text.len()),
+            near: Vec::new(),
+        });
+    }
+    strict::read(text).map_err(|fault| match fault {
+        strict::Fault::Refused(violation) => violation,
+        strict::Fault::Syntax(error) => Violation {
+            pointer: String::new(),
+            expected: "a JSON object, whole and with nothing after it".to_owned(),
+            found: if text.trim().is_empty() { "nothing".to_owned() } else { error.to_string() },
+            near: Vec::new(),
+        },
+    })
+}
+
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    let Some(inner) = levels.checked_sub(1) else { return value.is_array() || value.is_object() };
+    match value {
+        Value::Array(items) => items.iter().any(|item| is_deeper(item, inner)),
+        Value::Object(members) => members.values().any(|member| is_deeper(member, inner)),
+        _ => false,
+    }
+}
+
+/// Drops a value of any depth. The drop that the compiler writes recurses, and a deep enough value would end the process.
+fn dismantle(value: Value) {
+    let mut rest = vec![value];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Array(items) => rest.extend(items),
+            Value::Object(members) => rest.extend(members.into_iter().map(|(_, member)| member)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Run: one deadline, a cancellation that reaches the tool, isolation of panics.
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use protocol::ToolResult;
+use serde_json::Value;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::isolate::{Isolated, Panic};
+use crate::{Entry, ToolContext, ToolError};
+
+/// Runs the handler. However this ends, also by being dropped, the tool's token is cancelled, which is how a blocking tool
+/// learns that nobody waits for it any more. What comes after the end is dropped.
+pub(super) async fn run(
+    entry: &Entry,
+    caller: &ToolContext,
+    cx: ToolContext,
+    arguments: Value,
+) -> Result<ToolResult, ToolError> {
+    let Some((deadline, limit)) = cx.call().map(|call| (call.deadline, call.limit)) else {
+        return Err(ToolError::internal(&cx, "the counter was entered without a call; this is a fault of Toolcrib"));
+    };
+    let tool = || entry.name().to_string();
+    let panicked = |Panic(message)| ToolError::Panicked { tool: tool(), message };
+    let timeout = || ToolError::Timeout { tool: tool(), limit };
+
+    let _stop = cx.cancellation().clone().drop_guard();
+    let mut handler = Isolated::new(|| entry.handler().call(cx, arguments)).map_err(panicked)?;
+    let mut cancelled = pin!(caller.cancellation().cancelled());
+    let mut timer: Option<Pin<Box<Sleep>>> = None;
+
+    poll_fn(|task| {
+        // A panic is told even when it comes late: it is news of the tool, and not a result.
+        let outcome = match handler.poll(task) {
+            Poll::Ready(Err(panic)) => return Poll::Ready(Err(panicked(panic))),
+            Poll::Ready(Ok(result)) => Some(result),
+            Poll::Pending => None,
+        };
+        if cancelled.as_mut().poll(task).is_ready() {
+            return Poll::Ready(Err(ToolError::Cancelled { tool: tool() }));
+        }
+        // The clock is read itself, too: a tool that is always busy can keep the timer from being polled with effect.
+        if Instant::now() >= deadline {
+            return Poll::Ready(Err(timeout()));
+        }
+        match outcome {
+            Some(result) => Poll::Ready(result),
+            None => rung(&mut timer, deadline, task).map(|rung| match rung {
+                Ok(()) => Err(timeout()),
+                Err(message) => Err(ToolError::Internal { tool: tool(), message: message.to_owned() }),
+            }),
+        }
+    })
+    .await
+}
+
+/// Whether the deadline has passed. The timer is armed when a tool first waits, which most never do.
+fn rung(
+    timer: &mut Option<Pin<Box<Sleep>>>,
+    deadline: Instant,
+    task: &mut Context<'_>,
+) -> Poll<Result<(), &'static str>> {
+    if timer.is_none() {
+        // tokio panics where there is no runtime, or one without a clock; that is the caller's to mend, not to die of.
+        let armed = tokio::runtime::Handle::try_current()
+            .ok()
+            .and_then(|_| catch_unwind(AssertUnwindSafe(|| Box::pin(sleep_until(deadline)))).ok());
+        match armed {
+            Some(armed) => *timer = Some(armed),
+            None => return Poll::Ready(Err("a tool that waits needs a tokio runtime with its time driver enabled")),
+        }
+    }
+    match timer {
+        Some(timer) => timer.as_mut().poll(task).map(Ok),
+        None => Poll::Pending,
+    }
+}

@@ -1,0 +1,15 @@
+//! Supply: what a tool needs has to be there before anything else is done for it.
+
+use crate::{Entry, ToolContext, ToolError};
+
+pub(super) fn supply(entry: &Entry, cx: &ToolContext) -> Result<(), ToolError> {
+    let unmet = cx.services().unmet(entry.needs());
+    if unmet.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = unmet.iter().map(|need| need.type_name()).collect();
+    Err(ToolError::Unavailable {
+        tool: entry.name().to_string(),
+        reason: format!("the host offers no {}; add it to the context with with_service", names.join(" and no ")),
+    })
+}

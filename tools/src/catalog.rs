@@ -1,0 +1,289 @@
+//! [`Catalog`]: the tools that exist, as a plain value.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use protocol::{Tool, ToolName};
+
+use crate::call::{self, Execution};
+use crate::slot::{Slot, Slots};
+use crate::watch::Publisher;
+use crate::{
+    Arguments, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source, Submission, ToolContext, ToolError,
+    Watch, submission,
+};
+
+/// A set of tools by name. Instances are independent of each other and of the process-wide one; a clone is a copy that
+/// goes its own way.
+///
+/// ```
+/// use serde_json::json;
+/// use tools::{Catalog, Effects, Tool, ToolContext};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut catalog = Catalog::new();
+/// let tool = Tool::new("shout", "Says it louder.", json!({
+///     "type": "object",
+///     "properties": {"text": {"type": "string"}},
+///     "required": ["text"],
+/// }))?
+/// .with_effects(Effects::Pure);
+/// catalog.register(tool, async |_cx: ToolContext, arguments: serde_json::Value| {
+///     Ok::<_, String>(arguments["text"].as_str().unwrap_or_default().to_uppercase())
+/// })?;
+///
+/// let result = catalog.execute(&ToolContext::default(), "shout", json!({"text": "hey"})).await?;
+/// assert_eq!(result.to_text(), "HEY");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Catalog {
+    /// Shared with the calls under way, which look up nested calls in it; copied only if one changes the catalog meanwhile.
+    slots: Arc<Slots>,
+    /// Submissions without a valid name to be filed under.
+    nameless: Vec<Problem>,
+    generation: u64,
+    publisher: Publisher,
+}
+
+impl Catalog {
+    /// An empty catalog.
+    pub fn new() -> Self {
+        Self { slots: Arc::default(), nameless: Vec::new(), generation: 0, publisher: Publisher::new(0) }
+    }
+
+    /// A catalog of all tools that are linked into this process. Names that two crates claim become
+    /// [`conflicts`](Self::conflicts), definitions that cannot be built [`problems`](Self::problems).
+    pub fn linked() -> Self {
+        let mut catalog = Self::new();
+        let submissions = submission::linked();
+        let slots = Arc::make_mut(&mut catalog.slots);
+        for same in submissions.chunk_by(|a, b| a.name == b.name) {
+            let name = match ToolName::new(same[0].name) {
+                Ok(name) => name,
+                Err(error) => {
+                    let problem = |s: &&Submission| Problem {
+                        name: s.name.to_owned(),
+                        source: s.source.clone(),
+                        error: error.clone().into(),
+                    };
+                    catalog.nameless.extend(same.iter().map(problem));
+                    continue;
+                }
+            };
+            // One submission that arrives twice, as from a crate linked into two places, is no conflict.
+            let mut sources: Vec<_> = same.iter().map(|submission| submission.source.clone()).collect();
+            sources.dedup();
+            let slot = match sources.len() {
+                1 => Slot::linked(same[0]),
+                _ => Slot::Conflict(Arc::new(Conflict { name: name.clone(), sources })),
+            };
+            slots.0.insert(name, slot);
+        }
+        catalog
+    }
+
+    /// Adds a tool.
+    ///
+    /// # Errors
+    /// [`RegisterError`]; the catalog is then as it was.
+    #[track_caller]
+    pub fn register<H: Handler>(&mut self, tool: Tool, handler: H) -> Result<Arc<Entry>, RegisterError> {
+        let entry = Arc::new(Entry::new(tool, handler, Source::of_caller::<H>())?);
+        self.add(vec![entry.clone()])?;
+        self.publish();
+        Ok(entry)
+    }
+
+    /// Adds a tool, or puts it in the place of the one that holds its name, conflicts included.
+    ///
+    /// # Errors
+    /// [`RegisterError`], but not for the name's being taken; the catalog is then as it was.
+    #[track_caller]
+    pub fn replace<H: Handler>(&mut self, tool: Tool, handler: H) -> Result<Arc<Entry>, RegisterError> {
+        let entry = Arc::new(Entry::new(tool, handler, Source::of_caller::<H>())?);
+        self.put(entry.clone());
+        self.publish();
+        Ok(entry)
+    }
+
+    /// Adds what a crate would contribute by being linked, all or nothing. A submission that is there already is passed
+    /// over.
+    ///
+    /// # Errors
+    /// [`RegisterError`] for the first that cannot be added; the catalog is then as it was.
+    pub fn submit(&mut self, submissions: &[&'static Submission]) -> Result<(), RegisterError> {
+        self.add_missing(built(submissions)?)?;
+        self.publish();
+        Ok(())
+    }
+
+    /// Takes a name out, whatever holds it. Calls under way are not disturbed. Gives whether there was one.
+    pub fn unregister(&mut self, name: &str) -> bool {
+        let removed = self.remove(name);
+        self.publish();
+        removed
+    }
+
+    /// The tool of that name.
+    ///
+    /// # Errors
+    /// As [`Resolve::resolve`].
+    pub fn get(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
+        self.slots.resolve(name)
+    }
+
+    /// Whether the name is taken, be it by a conflict.
+    pub fn contains(&self, name: &str) -> bool {
+        self.slots.0.contains_key(name)
+    }
+
+    /// All tools that can be called, sorted by name. Conflicts and linked tools that cannot be built are left out:
+    /// [`conflicts`](Self::conflicts) and [`problems`](Self::problems) have them.
+    pub fn list(&self) -> Vec<Arc<Entry>> {
+        self.sorted().iter().filter_map(Slot::entry).collect()
+    }
+
+    /// Checks the arguments of a call without running it.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get), and [`ToolError::InvalidArguments`] with every violation.
+    pub fn validate(&self, name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
+        call::validate(&*self.get(name)?, arguments.into())
+    }
+
+    /// Runs a tool, through every stage of the counter. Tools that it calls in turn are looked up in this catalog as it is
+    /// now.
+    ///
+    /// # Errors
+    /// The future gives a [`ToolError`] when the tool could not be run or failed.
+    pub fn execute(&self, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
+        call::execute(self.slots.clone(), cx, name, arguments)
+    }
+
+    /// The names that several linked crates claim, sorted.
+    pub fn conflicts(&self) -> Vec<Conflict> {
+        self.sorted().iter().filter_map(Slot::conflict).collect()
+    }
+
+    /// The linked tools that cannot be used, sorted by name. Builds every linked tool, compiles its schemas and validates
+    /// its examples.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = self.nameless.clone();
+        problems.extend(self.sorted().iter().filter_map(Slot::problem));
+        problems
+    }
+
+    /// Subscribes to changes.
+    pub fn subscribe(&self) -> Watch {
+        self.publisher.subscribe()
+    }
+
+    /// Adds entries, all or nothing; nobody is woken yet.
+    pub(crate) fn add(&mut self, entries: Vec<Arc<Entry>>) -> Result<(), RegisterError> {
+        for (index, entry) in entries.iter().enumerate() {
+            let twin = || entries[..index].iter().find(|other| other.name() == entry.name());
+            let held = self.slots.0.get(entry.name()).map(Slot::sources);
+            if let Some(existing) = held.or_else(|| twin().map(|twin| vec![twin.source().clone()])) {
+                return Err(self.exists(entry, existing));
+            }
+        }
+        entries.into_iter().for_each(|entry| self.put(entry));
+        Ok(())
+    }
+
+    /// Adds the entries of submissions, all or nothing, but for those that are there; nobody is woken yet.
+    pub(crate) fn add_missing(&mut self, mut entries: Vec<Arc<Entry>>) -> Result<(), RegisterError> {
+        let mut seen = HashSet::new();
+        entries.retain(|entry| {
+            let held = self.slots.0.get(entry.name()).map(Slot::sources);
+            held.as_deref() != Some(std::slice::from_ref(entry.source())) && seen.insert(entry.source().clone())
+        });
+        self.add(entries)
+    }
+
+    /// Puts an entry in, whatever was there; nobody is woken yet.
+    pub(crate) fn put(&mut self, entry: Arc<Entry>) {
+        Arc::make_mut(&mut self.slots).0.insert(entry.name().clone(), Slot::Entry(entry));
+        self.generation += 1;
+    }
+
+    /// Takes a name out; nobody is woken yet.
+    pub(crate) fn remove(&mut self, name: &str) -> bool {
+        let removed = self.contains(name) && Arc::make_mut(&mut self.slots).0.remove(name).is_some();
+        self.generation += u64::from(removed);
+        removed
+    }
+
+    pub(crate) fn slot(&self, name: &str) -> Result<Slot, ToolError> {
+        self.slots.0.get(name).cloned().ok_or_else(|| self.slots.not_found(name))
+    }
+
+    pub(crate) fn sorted(&self) -> Vec<Slot> {
+        self.slots.sorted()
+    }
+
+    /// What it takes to wake the watchers once the catalog's lock is released.
+    pub(crate) fn publication(&self) -> (Publisher, u64) {
+        (self.publisher.clone(), self.generation)
+    }
+
+    fn publish(&self) {
+        self.publisher.publish(self.generation);
+    }
+
+    fn exists(&self, refused: &Entry, existing: Vec<Source>) -> RegisterError {
+        RegisterError::Exists {
+            name: refused.name().clone(),
+            existing,
+            refused: Box::new(refused.source().clone()),
+            free: self.free_name(refused.name()),
+        }
+    }
+
+    /// The first of `name_v2`, `name_v3`, … that nobody holds. A name too long for a suffix loses its end to it.
+    fn free_name(&self, name: &ToolName) -> ToolName {
+        let suffixed = |version: u64| {
+            let suffix = format!("_v{version}");
+            let kept = name.len().min(ToolName::MAX_LENGTH - suffix.len());
+            ToolName::new(format!("{}{suffix}", &name[..kept])).unwrap_or_else(|_| name.clone())
+        };
+        (2..).map(suffixed).find(|free| !self.contains(free)).unwrap_or_else(|| name.clone())
+    }
+}
+
+/// The proven entries of submissions.
+pub(crate) fn built(submissions: &[&'static Submission]) -> Result<Vec<Arc<Entry>>, RegisterError> {
+    let build = |submission: &&'static Submission| {
+        let entry = Entry::of_submission(submission)?;
+        entry.prove()?;
+        Ok(Arc::new(entry))
+    };
+    submissions.iter().map(build).collect()
+}
+
+impl Clone for Catalog {
+    /// A copy with the same tools and watchers of its own.
+    fn clone(&self) -> Self {
+        Self {
+            slots: self.slots.clone(),
+            nameless: self.nameless.clone(),
+            generation: self.generation,
+            publisher: Publisher::new(self.generation),
+        }
+    }
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Resolve for Catalog {
+    fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
+        self.get(name)
+    }
+}

@@ -1,0 +1,140 @@
+//! What a context knows once the counter has taken a call in, and what a running tool can do with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::{Access, Target};
+use tokio::time::Instant;
+
+use super::ToolContext;
+use crate::call::{self, Execution};
+use crate::{Arguments, Entry, Progress, Resolve, Scope, ToolError};
+
+/// How many calls may be nested in each other.
+const MAX_DEPTH: u32 = 16;
+
+/// How long a call may take where neither its tool nor its caller says.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A timeout too long to be added to the clock counts as this.
+const FOREVER: Duration = Duration::from_secs(86_400 * 365 * 30);
+
+/// One call, from the inside.
+pub(crate) struct CallScope {
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) deadline: Instant,
+    pub(crate) limit: Duration,
+    pub(crate) depth: u32,
+    scope: Scope,
+}
+
+impl ToolContext {
+    /// The context that a tool sees. Its token is a child of the caller's, cancelled when the call ends in any way.
+    pub(crate) fn enter(&self, entry: Arc<Entry>, scope: Scope) -> Result<Self, ToolError> {
+        let depth = self.depth() + 1;
+        if depth > MAX_DEPTH {
+            return Err(ToolError::ExecutionFailed {
+                tool: entry.name().to_string(),
+                message: format!("calls are nested deeper than {MAX_DEPTH}; do not call tools in a circle"),
+            });
+        }
+        let now = Instant::now();
+        let own = entry.tool().limits.timeout_ms.map(Duration::from_millis);
+        let timeout = self.facts.timeout.or(own).unwrap_or(DEFAULT_TIMEOUT);
+        let by_timeout = now.checked_add(timeout).unwrap_or_else(|| now + FOREVER);
+        let deadline = self.deadline().map_or(by_timeout, |outer| by_timeout.min(Instant::from_std(outer)));
+        let limit = deadline.saturating_duration_since(now).min(timeout);
+        let call = Arc::new(CallScope { entry, deadline, limit, depth, scope });
+        let token = self.cancellation().child_token();
+        let inner = Self { facts: self.facts.clone(), call: Some(call) };
+        // A timeout and an approval were meant for this call alone, not for those that it makes.
+        Ok(inner.with(|facts| {
+            facts.cancellation = token;
+            facts.timeout = None;
+            facts.approved = Vec::new();
+        }))
+    }
+
+    /// The context of a call whose targets somebody approved, on top of the grant.
+    pub(crate) fn with_approved(self, targets: Vec<Target>) -> Self {
+        self.with(|facts| facts.approved = targets)
+    }
+
+    pub(crate) fn call(&self) -> Option<&CallScope> {
+        self.call.as_deref()
+    }
+
+    /// Asks, before it is touched, for something that the arguments alone do not show: a walked directory, a redirect.
+    ///
+    /// # Errors
+    /// [`ToolError::PermissionDenied`] when the grant does not cover it, [`ToolError::ExecutionFailed`] when
+    /// `scheme:value` is no target.
+    pub fn require(&self, access: Access, scheme: &str, value: &str) -> Result<(), ToolError> {
+        let target =
+            Target::new(access, scheme, value).map_err(|error| ToolError::execution_failed(self, error.to_string()))?;
+        if self.grant().permits(&target) || self.facts.approved.contains(&target) {
+            return Ok(());
+        }
+        Err(ToolError::PermissionDenied { tool: self.tool_text(), needed: vec![target], granted: self.grant().clone() })
+    }
+
+    /// The service of that type.
+    ///
+    /// # Errors
+    /// [`ToolError::Unavailable`] when the host offers none. A tool that declares its needs is not called in that case.
+    pub fn need<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
+        self.service::<T>().ok_or_else(|| self.unmet(std::any::type_name::<T>()))
+    }
+
+    /// Runs another tool from inside this one. It is looked up where this one was, may touch no more, and has to end no
+    /// later.
+    ///
+    /// # Errors
+    /// The future gives a [`ToolError`] when the tool could not be run or failed, or when nothing is running in this
+    /// context.
+    pub fn execute(&self, name: &str, arguments: impl Into<Arguments>) -> Execution {
+        let Some(call) = &self.call else {
+            let message = "no call is running in this context; use the execute of a catalog or a tool set".to_owned();
+            return Execution::refused(ToolError::Internal { tool: name.to_owned(), message });
+        };
+        call::execute(call.scope.clone(), self, name, arguments)
+    }
+
+    /// The tool of that name, looked up where the running call was.
+    ///
+    /// # Errors
+    /// As [`Resolve::resolve`], and [`ToolError::Internal`] when nothing is running in this context.
+    pub fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
+        match &self.call {
+            Some(call) => call.scope.resolve(name),
+            None => Err(ToolError::internal(self, "no call is running in this context")),
+        }
+    }
+
+    /// Tells whoever listens how far the call has come.
+    pub fn report(&self, progress: Progress) {
+        // What comes after the end of the call is dropped, like a late result.
+        if let (Some(sink), false) = (&self.facts.progress, self.is_cancelled()) {
+            sink.report(self, progress);
+        }
+    }
+
+    /// Gives up when the call was taken back: for loops of blocking tools.
+    ///
+    /// # Errors
+    /// [`ToolError::Cancelled`] once the token is cancelled.
+    pub fn check_cancelled(&self) -> Result<(), ToolError> {
+        if self.is_cancelled() { Err(ToolError::Cancelled { tool: self.tool_text() }) } else { Ok(()) }
+    }
+
+    pub(crate) fn unmet(&self, service: &str) -> ToolError {
+        ToolError::Unavailable {
+            tool: self.tool_text(),
+            reason: format!("the host offers no {service}; add one to the context with with_service"),
+        }
+    }
+
+    pub(crate) fn tool_text(&self) -> String {
+        self.tool().map(ToString::to_string).unwrap_or_default()
+    }
+}

@@ -1,0 +1,54 @@
+//! [`Services`]: what a host offers to tools, by type.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::Need;
+
+/// A typed map of services: a workspace, an HTTP client, a store. Tools hold no state of their own; they find it here.
+#[derive(Clone, Default)]
+pub struct Services(HashMap<TypeId, Service>);
+
+#[derive(Clone)]
+struct Service {
+    type_name: &'static str,
+    value: Arc<dyn Any + Send + Sync>,
+}
+
+impl Services {
+    /// An empty map.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a service, in the place of an earlier one of the same type.
+    pub fn insert<T: Send + Sync + 'static>(&mut self, service: T) {
+        self.insert_shared(Arc::new(service));
+    }
+
+    /// Adds a service that the host keeps a hand on.
+    pub fn insert_shared<T: Send + Sync + 'static>(&mut self, service: Arc<T>) {
+        self.0.insert(TypeId::of::<T>(), Service { type_name: type_name::<T>(), value: service });
+    }
+
+    /// The service of that type.
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.0.get(&TypeId::of::<T>())?.value.clone().downcast().ok()
+    }
+
+    /// The needs that nothing here meets.
+    pub fn unmet<'a>(&self, needs: &'a [Need]) -> Vec<&'a Need> {
+        needs.iter().filter(|need| !self.0.contains_key(&need.id())).collect()
+    }
+}
+
+impl fmt::Debug for Services {
+    /// The types alone: a service may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut names: Vec<_> = self.0.values().map(|service| service.type_name).collect();
+        names.sort_unstable();
+        f.debug_set().entries(names).finish()
+    }
+}

@@ -1,0 +1,189 @@
+//! [`Entry`]: a tool in a catalog.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use protocol::{Digest, Tool, ToolName};
+use serde_json::Value;
+
+use crate::schema::{self, Validator};
+use crate::{
+    Handler, HandlerFuture, Need, RegisterError, SchemaError, Source, Submission, ToolContext, ToolError, Violation,
+};
+
+/// A definition, the code that runs it, and where both were declared. An entry never changes; a catalog that replaces a
+/// tool holds another entry.
+pub struct Entry {
+    tool: Tool,
+    handler: Box<dyn Handler>,
+    source: Source,
+    digest: OnceLock<Digest>,
+    parameters: OnceLock<Result<Validator, SchemaError>>,
+    output: OnceLock<Result<Validator, SchemaError>>,
+}
+
+impl Entry {
+    /// Puts a definition and its code together, after checking everything that registration checks but the name's being
+    /// free: description, schemas, effects, examples.
+    ///
+    /// # Errors
+    /// The first check that fails, as a [`RegisterError`].
+    pub fn new(tool: Tool, handler: impl Handler, source: Source) -> Result<Self, RegisterError> {
+        let entry = Self::unproven(tool, Box::new(handler), source)?;
+        entry.prove()?;
+        Ok(entry)
+    }
+
+    /// The definition.
+    pub fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    /// The name.
+    pub fn name(&self) -> &ToolName {
+        &self.tool.name
+    }
+
+    /// Where it was declared.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The code that runs it. Going through [`execute`](crate::execute) instead is what keeps a call checked.
+    pub fn handler(&self) -> &dyn Handler {
+        &*self.handler
+    }
+
+    /// The services it needs to find in the context.
+    pub fn needs(&self) -> &[Need] {
+        self.handler.needs()
+    }
+
+    /// The identity of the definition. Computed once.
+    pub fn digest(&self) -> Digest {
+        *self.digest.get_or_init(|| self.tool.digest())
+    }
+
+    /// The entry of a linked tool. Schemas are budgeted but not compiled, and examples not run: that is left to the
+    /// first call, so that looking at ten thousand linked tools stays cheap.
+    pub(crate) fn of_submission(submission: &'static Submission) -> Result<Self, RegisterError> {
+        let refused = |source| RegisterError::Definition {
+            name: submission.name.to_owned(),
+            place: Box::new(submission.source.clone()),
+            source,
+        };
+        let tool = std::panic::catch_unwind(submission.definition)
+            .unwrap_or_else(|panic| {
+                Err(crate::DefinitionError::Panicked { message: crate::call::panic_message(panic) })
+            })
+            .map_err(refused)?;
+        if tool.name.as_str() != submission.name {
+            return Err(RegisterError::Renamed {
+                submitted: submission.name.to_owned(),
+                defined: tool.name,
+                place: Box::new(submission.source.clone()),
+            });
+        }
+        Self::unproven(tool, Box::new(LinkedHandler(submission.handler)), submission.source.clone())
+    }
+
+    /// Compiles the schemas and validates the examples.
+    pub(crate) fn prove(&self) -> Result<(), RegisterError> {
+        let schema = |part| move |source: &SchemaError| self.schema_error(part, source.clone());
+        let parameters = self.parameters().map_err(schema("parameters"))?;
+        self.output().transpose().map_err(schema("output"))?;
+        for (index, example) in self.tool.examples.iter().enumerate() {
+            let refused = |violations| RegisterError::Example { name: self.tool.name.clone(), index, violations };
+            parameters.check(&example.arguments).map_err(refused)?;
+        }
+        Ok(())
+    }
+
+    /// Checks arguments against the schema.
+    pub(crate) fn check_arguments(&self, arguments: &Value) -> Result<(), ToolError> {
+        let validator = self.parameters().map_err(|error| self.broken("parameters", error))?;
+        validator
+            .check(arguments)
+            .map_err(|violations| ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations })
+    }
+
+    /// Checks a structured result against the output schema, where there is one.
+    pub(crate) fn check_output(&self, structured: Option<&Value>) -> Result<(), ToolError> {
+        let Some(validator) = self.output() else { return Ok(()) };
+        let violations = match structured {
+            None => vec![Violation {
+                pointer: String::new(),
+                expected: "a structured result, as the output schema promises".to_owned(),
+                found: "none".to_owned(),
+                near: Vec::new(),
+            }],
+            Some(value) => match validator.map_err(|error| self.broken("output", error))?.check(value) {
+                Ok(()) => return Ok(()),
+                Err(violations) => violations,
+            },
+        };
+        Err(ToolError::InvalidOutput { tool: self.tool.name.to_string(), violations })
+    }
+
+    fn unproven(tool: Tool, handler: Box<dyn Handler>, source: Source) -> Result<Self, RegisterError> {
+        let entry = Self {
+            tool,
+            handler,
+            source,
+            digest: OnceLock::new(),
+            parameters: OnceLock::new(),
+            output: OnceLock::new(),
+        };
+        let Tool { name, description, parameters, output, effects, .. } = &entry.tool;
+        if description.trim().is_empty() {
+            return Err(RegisterError::Description { name: name.clone() });
+        }
+        schema::inspect_parameters(parameters).map_err(|error| entry.schema_error("parameters", error))?;
+        if let Some(output) = output {
+            schema::inspect_output(output).map_err(|error| entry.schema_error("output", error))?;
+        }
+        let refused = |error| RegisterError::Effects { name: name.clone(), source: Box::new(error) };
+        effects.check(parameters).map_err(refused)?;
+        Ok(entry)
+    }
+
+    fn parameters(&self) -> Result<&Validator, &SchemaError> {
+        self.parameters.get_or_init(|| Validator::compile(&self.tool.parameters)).as_ref()
+    }
+
+    fn output(&self) -> Option<Result<&Validator, &SchemaError>> {
+        let schema = self.tool.output.as_ref()?;
+        Some(self.output.get_or_init(|| Validator::compile(schema)).as_ref())
+    }
+
+    fn schema_error(&self, part: &'static str, source: SchemaError) -> RegisterError {
+        RegisterError::Schema { name: self.tool.name.clone(), part, source }
+    }
+
+    /// A schema that turns out not to compile on the first call of a linked tool.
+    fn broken(&self, part: &'static str, error: &SchemaError) -> ToolError {
+        ToolError::Internal {
+            tool: self.tool.name.to_string(),
+            message: self.schema_error(part, error.clone()).to_string(),
+        }
+    }
+}
+
+/// A submission's handler as one of an entry.
+struct LinkedHandler(&'static dyn Handler);
+
+impl Handler for LinkedHandler {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+        self.0.call(cx, arguments)
+    }
+
+    fn needs(&self) -> &[Need] {
+        self.0.needs()
+    }
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("tool", &self.tool).field("source", &self.source).finish_non_exhaustive()
+    }
+}

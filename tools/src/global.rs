@@ -1,0 +1,101 @@
+//! The process-wide catalog: everything that is linked, and what is registered at run time. A thin shell over
+//! [`Catalog`]; nothing else touches the static.
+
+use std::sync::{Arc, RwLock};
+
+use once_cell::sync::Lazy;
+use protocol::Tool;
+
+use crate::call::{self, Execution};
+use crate::locked::Locked;
+use crate::{
+    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source, Submission, ToolContext,
+    ToolError, Watch,
+};
+
+static CATALOG: Lazy<RwLock<Catalog>> = Lazy::new(|| RwLock::new(Catalog::linked()));
+
+/// Adds a tool to the process-wide catalog.
+///
+/// # Errors
+/// As [`Catalog::register`].
+#[track_caller]
+pub fn register<H: Handler>(tool: Tool, handler: H) -> Result<Arc<Entry>, RegisterError> {
+    CATALOG.add(Entry::new(tool, handler, Source::of_caller::<H>())?)
+}
+
+/// Adds a tool to the process-wide catalog, or puts it in the place of the one that holds its name.
+///
+/// # Errors
+/// As [`Catalog::replace`].
+#[track_caller]
+pub fn replace<H: Handler>(tool: Tool, handler: H) -> Result<Arc<Entry>, RegisterError> {
+    Ok(CATALOG.put(Entry::new(tool, handler, Source::of_caller::<H>())?))
+}
+
+/// Adds what a crate would contribute by being linked to the process-wide catalog.
+///
+/// # Errors
+/// As [`Catalog::submit`].
+pub fn submit(submissions: &[&'static Submission]) -> Result<(), RegisterError> {
+    CATALOG.submit(submissions)
+}
+
+/// Takes a name out of the process-wide catalog; gives whether there was one.
+pub fn unregister(name: &str) -> bool {
+    CATALOG.unregister(name)
+}
+
+/// The tool of that name in the process-wide catalog.
+///
+/// # Errors
+/// As [`Resolve::resolve`].
+pub fn get(name: &str) -> Result<Arc<Entry>, ToolError> {
+    CATALOG.resolve(name)
+}
+
+/// Whether the name is taken in the process-wide catalog.
+pub fn contains(name: &str) -> bool {
+    CATALOG.contains(name)
+}
+
+/// All tools of the process-wide catalog that can be called, sorted by name.
+pub fn list() -> Vec<Arc<Entry>> {
+    CATALOG.list()
+}
+
+/// Checks the arguments of a call to a tool of the process-wide catalog without running it.
+///
+/// # Errors
+/// As [`Catalog::validate`].
+pub fn validate(name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
+    call::validate(&*get(name)?, arguments.into())
+}
+
+/// Runs a tool of the process-wide catalog, through every stage of the counter.
+///
+/// # Errors
+/// As [`Catalog::execute`].
+pub fn execute(cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
+    call::execute(&*CATALOG, cx, name, arguments)
+}
+
+/// The names that several linked crates claim, sorted.
+pub fn conflicts() -> Vec<Conflict> {
+    CATALOG.conflicts()
+}
+
+/// The linked tools that cannot be used.
+pub fn problems() -> Vec<Problem> {
+    CATALOG.problems()
+}
+
+/// Subscribes to changes of the process-wide catalog.
+pub fn subscribe() -> Watch {
+    CATALOG.subscribe()
+}
+
+/// A copy of the process-wide catalog as it is now.
+pub fn snapshot() -> Catalog {
+    CATALOG.snapshot()
+}

@@ -1,0 +1,101 @@
+//! Handlers that block a thread.
+
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use protocol::ToolResult;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use super::{Handler, HandlerFuture, IntoToolResult, deserialized};
+use crate::{ToolContext, ToolError};
+
+/// How many blocking tools run at once in a process. More wait, and their waiting counts against their deadlines. A tool
+/// that ignores its token holds its place until it returns.
+pub const MAX_BLOCKING: usize = 64;
+
+static PLACES: Semaphore = Semaphore::const_new(MAX_BLOCKING);
+
+/// A blocking handler; [`blocking`] makes one.
+pub struct Blocking<F>(F);
+
+/// A handler that may block its thread. It runs on a bounded pool of tokio's runtime. When its deadline passes or its call
+/// is taken back, the caller goes on at once, and the handler is told through `cx.is_cancelled()`: nothing can stop a
+/// thread from outside.
+pub fn blocking<F, R>(function: F) -> Blocking<F>
+where
+    F: Fn(&ToolContext, Value) -> R + Clone + Send + Sync + 'static,
+    R: IntoToolResult,
+{
+    Blocking(function)
+}
+
+impl<F, R> Handler for Blocking<F>
+where
+    F: Fn(&ToolContext, Value) -> R + Clone + Send + Sync + 'static,
+    R: IntoToolResult,
+{
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+        let function = self.0.clone();
+        run_blocking(cx, move |cx| function(cx, arguments).into_tool_result(cx))
+    }
+}
+
+/// A blocking handler over a type of arguments; [`blocking_typed`] makes one.
+pub struct BlockingTyped<A, F> {
+    function: F,
+    arguments: PhantomData<fn(A)>,
+}
+
+/// [`blocking`], with a type of arguments as in [`typed`](super::typed).
+pub fn blocking_typed<A, F, R>(function: F) -> BlockingTyped<A, F>
+where
+    A: DeserializeOwned + Send + 'static,
+    F: Fn(&ToolContext, A) -> R + Clone + Send + Sync + 'static,
+    R: IntoToolResult,
+{
+    BlockingTyped { function, arguments: PhantomData }
+}
+
+impl<A, F, R> Handler for BlockingTyped<A, F>
+where
+    A: DeserializeOwned + Send + 'static,
+    F: Fn(&ToolContext, A) -> R + Clone + Send + Sync + 'static,
+    R: IntoToolResult,
+{
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+        let function = self.function.clone();
+        run_blocking(cx, move |cx| {
+            let arguments = deserialized(cx, arguments)?;
+            function(cx, arguments).into_tool_result(cx)
+        })
+    }
+}
+
+/// Runs a function on the pool. It starts when a place is free; the place is taken until the function returns, even when
+/// nobody waits for it any more.
+pub fn run_blocking<F>(cx: ToolContext, function: F) -> HandlerFuture<'static>
+where
+    F: FnOnce(&ToolContext) -> Result<ToolResult, ToolError> + Send + 'static,
+{
+    Box::pin(async move {
+        let Ok(runtime) = Handle::try_current() else {
+            return Err(ToolError::internal(&cx, "a blocking tool needs a tokio runtime; call it from one"));
+        };
+        // The semaphore is never closed, so there always is a place in the end.
+        let place = PLACES.acquire().await.ok();
+        let thread_cx = cx.clone();
+        let outcome = runtime.spawn_blocking(move || {
+            let _place = place;
+            // Caught here so that the panic's own payload, and not a wrapper of it, reaches the counter.
+            catch_unwind(AssertUnwindSafe(|| function(&thread_cx)))
+        });
+        match outcome.await {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(error) => Err(ToolError::internal(&cx, format!("the runtime dropped a blocking tool: {error}"))),
+        }
+    })
+}

@@ -1,0 +1,44 @@
+//! [`Handler`]: the code that runs a tool.
+//!
+//! A handler is *async*, and then must yield: it is polled on the caller's task, and between two polls its deadline and its
+//! cancellation are looked at. Or it is *blocking*, and then runs on a bounded pool and is told to stop through the token
+//! of its context.
+
+mod blocking;
+mod function;
+mod input;
+mod output;
+mod typed;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use protocol::ToolResult;
+use serde_json::Value;
+
+use crate::{Need, ToolContext, ToolError};
+
+pub use blocking::{Blocking, BlockingTyped, MAX_BLOCKING, blocking, blocking_typed, run_blocking};
+pub(crate) use input::deserialized;
+pub use output::{DONE, IntoToolResult};
+pub(crate) use output::{of_outcome, of_value};
+pub use typed::{Typed, typed};
+
+/// What a handler gives, some time later.
+pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>;
+
+/// The code that runs a tool. Object-safe.
+///
+/// Closures and functions `Fn(ToolContext, Value) -> impl Future<Output = impl IntoToolResult>` are handlers, and so are
+/// [`typed`], [`blocking`] and [`blocking_typed`] ones; a struct with state implements the trait.
+pub trait Handler: Send + Sync + 'static {
+    /// Runs the tool. The arguments have passed its schema, the call its grant.
+    ///
+    /// The future must yield. A panic in it, or in making it, becomes [`ToolError::Panicked`].
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a>;
+
+    /// The services it needs to find in the context. Without them it is not called.
+    fn needs(&self) -> &[Need] {
+        &[]
+    }
+}

@@ -1,0 +1,195 @@
+//! [`IntoToolResult`]: how what a tool returns becomes a result.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt::Display;
+
+use protocol::{Content, ToolResult};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{ToolContext, ToolError};
+
+/// The text of a tool that succeeds and has nothing to say. Models take an empty result for a broken tool.
+pub const DONE: &str = "ok";
+
+/// What a handler returns.
+///
+/// A `Result<T, E>` of anything that serialises and any error that displays, or a [`ToolResult`], [`Content`], [`String`] or
+/// [`Value`] alone. Of values, [`ToolResult`] stays as it is, [`Content`] (one or many) is the content, strings are its
+/// text, `()` is the text `ok`, and everything else is the structured value with its JSON as text. Of errors, a
+/// [`ToolError`] stays as it is, and everything else is [`ToolError::ExecutionFailed`] with its `{:#}` text.
+pub trait IntoToolResult {
+    /// The result of the call that `cx` belongs to.
+    ///
+    /// # Errors
+    /// The tool's own error, or [`ToolError::Internal`] when its value cannot be written as JSON.
+    fn into_tool_result(self, cx: &ToolContext) -> Result<ToolResult, ToolError>;
+}
+
+impl<T: Serialize + 'static, E: Display + 'static> IntoToolResult for Result<T, E> {
+    fn into_tool_result(self, cx: &ToolContext) -> Result<ToolResult, ToolError> {
+        of_outcome(self, cx)
+    }
+}
+
+impl IntoToolResult for ToolResult {
+    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+        Ok(self)
+    }
+}
+
+impl IntoToolResult for Content {
+    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+        Ok(self.into())
+    }
+}
+
+impl IntoToolResult for String {
+    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult::text(self))
+    }
+}
+
+impl IntoToolResult for Value {
+    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult::structured(self))
+    }
+}
+
+/// The result that an outcome stands for.
+pub(crate) fn of_outcome<T: Serialize + 'static, E: Display + 'static>(
+    outcome: Result<T, E>,
+    cx: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    match outcome {
+        Ok(value) => of_value(value, cx),
+        Err(error) => Err(match taken::<_, ToolError>(error) {
+            Ok(error) => error,
+            // The alternate form: with it, errors such as those of anyhow tell their causes.
+            Err(error) => ToolError::execution_failed(cx, format!("{error:#}")),
+        }),
+    }
+}
+
+/// The result that a value stands for. The types with a meaning of their own are found by their identity, because no bound can
+/// say "anything that serialises, except those".
+pub(crate) fn of_value<T: Serialize + 'static>(value: T, cx: &ToolContext) -> Result<ToolResult, ToolError> {
+    let value = match taken::<_, ToolResult>(value) {
+        Ok(result) => return Ok(result),
+        Err(value) => value,
+    };
+    let value = match taken::<_, String>(value) {
+        Ok(text) => return Ok(ToolResult::text(text)),
+        Err(value) => value,
+    };
+    let value = match taken::<_, Content>(value) {
+        Ok(content) => return Ok(content.into()),
+        Err(value) => value,
+    };
+    let value = match taken::<_, Vec<Content>>(value) {
+        Ok(content) => return Ok(ToolResult { content, ..ToolResult::default() }),
+        Err(value) => value,
+    };
+    if let Some(text) = text(&value) {
+        return Ok(ToolResult::text(text));
+    }
+    match serde_json::to_value(value) {
+        Ok(value) => Ok(ToolResult::structured(value)),
+        Err(error) => Err(ToolError::internal(cx, format!("its result cannot be written as JSON: {error}"))),
+    }
+}
+
+fn text(value: &dyn Any) -> Option<String> {
+    if value.is::<()>() {
+        return Some(DONE.to_owned());
+    }
+    if let Some(text) = value.downcast_ref::<&'static str>() {
+        return Some((*text).to_owned());
+    }
+    value.downcast_ref::<Cow<'static, str>>().map(|text| text.clone().into_owned())
+}
+
+/// The value itself when it is a `B`, moved and not cloned; otherwise it is given back.
+fn taken<A: 'static, B: 'static>(value: A) -> Result<B, A> {
+    let mut slot = Some(value);
+    if let Some(found) = (&mut slot as &mut dyn Any).downcast_mut::<Option<B>>().and_then(Option::take) {
+        return Ok(found);
+    }
+    // Only the line above takes the value out, and it has returned then.
+    slot.map_or_else(|| unreachable!("the value is still there"), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn ok(returned: impl IntoToolResult) -> ToolResult {
+        returned.into_tool_result(&ToolContext::default()).unwrap()
+    }
+
+    fn failed(error: impl Display + 'static) -> ToolError {
+        Err::<(), _>(error).into_tool_result(&ToolContext::default()).unwrap_err()
+    }
+
+    #[test]
+    fn text_is_text_and_nothing_else() {
+        for result in [ok("a".to_owned()), ok(Ok::<_, String>("a")), ok(Ok::<_, String>(Cow::Borrowed("a")))] {
+            assert_eq!(result, ToolResult::text("a"));
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_in_a_word() {
+        assert_eq!(ok(Ok::<(), String>(())), ToolResult::text("ok"));
+    }
+
+    #[test]
+    fn content_is_the_content() {
+        assert_eq!(ok(Content::text("a")).content, [Content::text("a")]);
+        let two = vec![Content::text("a"), Content::text("b")];
+        assert_eq!(ok(Ok::<_, String>(two.clone())).content, two);
+    }
+
+    #[test]
+    fn a_result_stays_as_it_is() {
+        let result = ToolResult { structured: Some(json!(1)), ..ToolResult::error("partly") };
+        assert_eq!(ok(result.clone()), result);
+        assert_eq!(ok(Ok::<_, String>(result.clone())), result);
+    }
+
+    #[test]
+    fn anything_else_is_a_value_and_its_json() {
+        assert_eq!(ok(json!({"a": 1})), ToolResult::structured(json!({"a": 1})));
+        assert_eq!(ok(Ok::<_, String>(Some(3))), ToolResult::structured(json!(3)));
+        assert_eq!(ok(Ok::<_, String>(None::<u8>)), ToolResult::structured(json!(null)));
+    }
+
+    #[test]
+    fn an_error_of_our_own_stays_as_it_is() {
+        let error = ToolError::Denied { tool: "x".to_owned(), reason: "no".to_owned() };
+        assert_eq!(failed(error.clone()), error);
+    }
+
+    #[test]
+    fn any_other_error_is_told_in_its_alternate_form() {
+        struct Chain;
+        impl Display for Chain {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(if f.alternate() { "outer: inner" } else { "outer" })
+            }
+        }
+        assert!(matches!(failed(Chain), ToolError::ExecutionFailed { message, .. } if message == "outer: inner"));
+    }
+
+    #[test]
+    fn a_value_that_is_no_json_is_an_internal_error() {
+        let by_pair = HashMap::from([((1, 2), 3)]);
+        let error = Ok::<_, String>(by_pair).into_tool_result(&ToolContext::default()).unwrap_err();
+        assert!(matches!(error, ToolError::Internal { message, .. } if message.contains("key must be a string")));
+    }
+}

@@ -1,0 +1,59 @@
+//! Handlers whose arguments are a type of their own.
+
+use std::future::Future;
+use std::marker::PhantomData;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Handler, HandlerFuture, IntoToolResult, deserialized};
+use crate::ToolContext;
+
+/// A handler over a type of arguments; [`typed`] makes one.
+pub struct Typed<A, F> {
+    function: F,
+    arguments: PhantomData<fn(A)>,
+}
+
+/// A handler over a type of arguments. Its tool's schema is that of the type: [`schema_of`](crate::schema_of).
+///
+/// ```
+/// use serde::Deserialize;
+/// use tools::{Catalog, Effects, JsonSchema, Tool, ToolContext, handler, schema_of};
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Add {
+///     /// The first.
+///     a: i64,
+///     /// The second.
+///     b: i64,
+/// }
+///
+/// let tool = Tool::new("add", "Adds two integers.", schema_of::<Add>())?.with_effects(Effects::Pure);
+/// Catalog::new().register(tool, handler::typed(async |_cx: ToolContext, Add { a, b }| {
+///     a.checked_add(b).ok_or("the sum does not fit into 64 bits")
+/// }))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn typed<A, F, Fut>(function: F) -> Typed<A, F>
+where
+    A: DeserializeOwned + Send + 'static,
+    F: Fn(ToolContext, A) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output: IntoToolResult> + Send + 'static,
+{
+    Typed { function, arguments: PhantomData }
+}
+
+impl<A, F, Fut> Handler for Typed<A, F>
+where
+    A: DeserializeOwned + Send + 'static,
+    F: Fn(ToolContext, A) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output: IntoToolResult> + Send + 'static,
+{
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+        Box::pin(async move {
+            let arguments = deserialized(&cx, arguments)?;
+            (self.function)(cx.clone(), arguments).await.into_tool_result(&cx)
+        })
+    }
+}

@@ -1,0 +1,69 @@
+#![doc = include_str!("../README.md")]
+
+// So that what `#[tool]` writes (`::tools::…`) also compiles inside this crate.
+#[allow(unused_extern_crates)]
+extern crate self as tools;
+
+mod arguments;
+pub mod call;
+mod catalog;
+mod conflict;
+mod context;
+mod definition;
+mod entry;
+mod global;
+pub mod handler;
+mod link;
+mod locked;
+mod near;
+mod problem;
+mod register_error;
+mod resolve;
+mod schema;
+mod schema_of;
+mod shared;
+mod slot;
+mod source;
+mod strict;
+mod submission;
+mod tool_error;
+mod watch;
+
+#[doc(hidden)]
+#[path = "macro_support.rs"]
+pub mod __private;
+
+pub use arguments::Arguments;
+pub use call::Execution;
+pub use catalog::Catalog;
+pub use conflict::Conflict;
+pub use context::{Approval, ApprovalFuture, Approver, Decision, Need, Progress, ProgressSink, Services, ToolContext};
+pub use definition::{DefinitionError, LoadError, load_definitions};
+pub use entry::Entry;
+pub use global::{
+    conflicts, contains, execute, get, list, problems, register, replace, snapshot, submit, subscribe, unregister,
+    validate,
+};
+pub use handler::{Handler, HandlerFuture, IntoToolResult};
+pub use link::{NotLinked, expect_linked};
+pub use problem::Problem;
+pub use protocol;
+pub use protocol::{
+    Access, Clause, Content, Declared, Digest, Effects, Example, Grant, InvalidName, Limits, Message, Part, Rate,
+    ResourceContents, Role, Target, Template, Tool, ToolCall, ToolName, ToolResult, canonical_json,
+};
+pub use register_error::RegisterError;
+pub use resolve::{Resolve, Scope};
+pub use schema::{SchemaError, Violation};
+pub use schema_of::schema_of;
+#[doc(hidden)]
+pub use schemars;
+pub use schemars::JsonSchema;
+pub use shared::SharedCatalog;
+pub use source::Source;
+pub use strict::StrictJson;
+pub use submission::Submission;
+pub use tokio_util::sync::CancellationToken;
+pub use tool_error::ToolError;
+pub use toolcrib_macros::tool;
+pub use watch::Watch;

@@ -1,0 +1,233 @@
+//! What the code that `#[tool]` writes stands on. Hidden, and no part of the public interface: its shape follows the macro
+//! of the same version.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+
+use protocol::{Declared, Effects, Example, InvalidName, InvalidTemplate, Limits, Template, Tool, ToolResult};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::handler::{deserialized, of_outcome, of_value};
+use crate::{DefinitionError, Handler, HandlerFuture, ToolContext, ToolError, schema_of};
+
+pub use crate::handler::run_blocking;
+pub use crate::{Need, Source, Submission};
+pub use {inventory, schemars, serde, serde_json};
+
+/// The handler of a submission: a function pointer, so that a tool costs no `impl` to compile.
+pub struct Function {
+    pub call: fn(ToolContext, Value) -> HandlerFuture<'static>,
+    pub needs: &'static [Need],
+}
+
+impl Handler for Function {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+        (self.call)(cx, arguments)
+    }
+
+    fn needs(&self) -> &[Need] {
+        self.needs
+    }
+}
+
+/// What stands in the place of a tool that has compile errors, so that uses of its constant bring no more of them.
+pub const BROKEN: Submission = Submission {
+    name: "",
+    // Spelled out: a reference to a constant that calls a function does not live long enough to be submitted.
+    source: Source { crate_name: Cow::Borrowed(""), version: Cow::Borrowed(""), file: Cow::Borrowed(""), line: 0 },
+    definition: || Err(DefinitionError::Name(InvalidName::Empty)),
+    handler: &Function {
+        call: |cx, _| Box::pin(async move { Err(ToolError::internal(&cx, "the tool did not compile")) }),
+        needs: &[],
+    },
+};
+
+/// A definition as the attribute and the doc comment state it.
+pub struct Definition {
+    pub name: &'static str,
+    /// The pieces of the doc comment, to be joined with line breaks.
+    pub description: &'static [&'static str],
+    pub parameters: fn() -> Value,
+    pub title: Option<&'static str>,
+    pub pure: bool,
+    pub reads: &'static [&'static str],
+    pub writes: &'static [&'static str],
+    pub destroys: &'static [&'static str],
+    pub open_world: bool,
+    pub idempotent: bool,
+    pub timeout_ms: Option<u64>,
+    pub max_output_bytes: Option<u64>,
+    pub tags: &'static [&'static str],
+    pub audit: bool,
+    pub examples: Vec<(Value, Option<Value>)>,
+}
+
+impl Definition {
+    /// A definition with nothing but the canonical three.
+    pub fn new(name: &'static str, description: &'static [&'static str], parameters: fn() -> Value) -> Self {
+        Self {
+            name,
+            description,
+            parameters,
+            title: None,
+            pure: false,
+            reads: &[],
+            writes: &[],
+            destroys: &[],
+            open_world: false,
+            idempotent: false,
+            timeout_ms: None,
+            max_output_bytes: None,
+            tags: &[],
+            audit: false,
+            examples: Vec::new(),
+        }
+    }
+
+    /// The definition proper. Whether its effects fit its schema is looked at where every definition is: at registration.
+    pub fn build(self) -> Result<Tool, DefinitionError> {
+        let parameters = (self.parameters)();
+        self.check(&parameters)?;
+        let effects = self.effects()?;
+        let mut tool = Tool::new(self.name, self.description.join("\n").trim(), parameters)?
+            .with_effects(effects)
+            .with_limits(Limits {
+                timeout_ms: self.timeout_ms,
+                max_output_bytes: self.max_output_bytes,
+                ..Limits::default()
+            })
+            .with_tags(self.tags.iter().copied())
+            .with_audit(self.audit);
+        tool.title = self.title.map(str::to_owned);
+        tool.examples = self.examples.into_iter().map(|(arguments, result)| Example { arguments, result }).collect();
+        Ok(tool)
+    }
+
+    fn effects(&self) -> Result<Effects, InvalidTemplate> {
+        if self.pure {
+            return Ok(Effects::Pure);
+        }
+        let parsed = |templates: &[&str]| {
+            templates.iter().map(|template| template.parse()).collect::<Result<Vec<Template>, _>>()
+        };
+        Ok(Effects::Declared(Declared {
+            reads: parsed(self.reads)?,
+            writes: parsed(self.writes)?,
+            destroys: parsed(self.destroys)?,
+            open_world: self.open_world,
+            idempotent: self.idempotent,
+        }))
+    }
+
+    /// Looks at what the macro cannot see of an args struct: that it is an object, closed, with a description of each field.
+    fn check(&self, parameters: &Value) -> Result<(), DefinitionError> {
+        let tool = || self.name.to_owned();
+        let properties = parameters["properties"].as_object().filter(|_| parameters["type"] == "object");
+        let Some(properties) = properties else { return Err(DefinitionError::NotAnObject { tool: tool() }) };
+        if let Some((field, _)) = properties.iter().find(|(_, schema)| !is_described(schema)) {
+            return Err(DefinitionError::Undocumented { tool: tool(), field: field.clone() });
+        }
+        // The second word is what schemars writes where a field is flattened.
+        if ["additionalProperties", "unevaluatedProperties"].iter().all(|word| parameters[word] != Value::Bool(false)) {
+            return Err(DefinitionError::Open { tool: tool() });
+        }
+        Ok(())
+    }
+}
+
+fn is_described(schema: &Value) -> bool {
+    schema["description"].as_str().is_some_and(|text| !text.trim().is_empty())
+}
+
+/// What can hold the arguments of a tool.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot hold the arguments of a tool",
+    label = "the arguments of this tool",
+    note = "write `#[derive(serde::Deserialize, tools::JsonSchema)]` above it, with `#[serde(deny_unknown_fields)]` and \
+            `#[schemars(crate = \"tools::schemars\")]`"
+)]
+pub trait Arguments: DeserializeOwned + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<A: DeserializeOwned + JsonSchema> Arguments for A {}
+
+/// The schema of arguments.
+pub fn parameters_of<A: Arguments>() -> Value {
+    schema_of::<A>()
+}
+
+/// Arguments as a type.
+pub fn arguments<A: Arguments>(cx: &ToolContext, arguments: Value) -> Result<A, ToolError> {
+    deserialized(cx, arguments)
+}
+
+/// What can be the result of a tool, or the good half of one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a tool",
+    label = "the result of this tool",
+    note = "derive `serde::Serialize` for it, or return a `String`, `Content`, `ToolResult`, `()` or a `Result` of one of those"
+)]
+pub trait Output: Serialize + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + 'static> Output for T {}
+
+/// What can be the error of a tool.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a tool: the model could not read it",
+    label = "the error of this tool",
+    note = "implement `std::fmt::Display` for it (`thiserror` writes that), or return a `String` or a `ToolError`"
+)]
+pub trait Failure: Display + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Display + 'static> Failure for E {}
+
+/// What a function returned. Whether that is a `Result` is decided by its type and not by its spelling, so that aliases of
+/// `Result` work: `kind` is found on `Returned<Result<…>>` first and on `&Returned<…>` after that. What is returned need
+/// not fit the traits above to be found, so that the compiler's complaint is about them.
+pub struct Returned<'a, T>(pub &'a T);
+
+pub trait ReturnKind {
+    type Kind;
+    fn kind(self) -> Self::Kind;
+}
+
+impl<T, E> ReturnKind for Returned<'_, Result<T, E>> {
+    type Kind = Fallible;
+    fn kind(self) -> Fallible {
+        Fallible
+    }
+}
+
+impl<T> ReturnKind for &Returned<'_, T> {
+    type Kind = Infallible;
+    fn kind(self) -> Infallible {
+        Infallible
+    }
+}
+
+/// Something returned a `Result`.
+pub struct Fallible;
+
+impl Fallible {
+    pub fn finish<T: Output, E: Failure>(
+        self,
+        outcome: Result<T, E>,
+        cx: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
+        of_outcome(outcome, cx)
+    }
+}
+
+/// Something returned a plain value.
+pub struct Infallible;
+
+impl Infallible {
+    pub fn finish<T: Output>(self, value: T, cx: &ToolContext) -> Result<ToolResult, ToolError> {
+        of_value(value, cx)
+    }
+}

@@ -1,0 +1,72 @@
+//! Names that may have been meant.
+
+/// Longest name that is compared, in bytes: comparing takes quadratic time.
+const COMPARED: usize = 128;
+const MOST: usize = 3;
+
+/// The names among `candidates` that `wanted` is likely a slip of, nearest first, at most three.
+///
+/// Case and separators hardly count (`filePath` is near `file_path`); otherwise a third of the letters may differ, or one name
+/// may begin or end with the other (`path` is near `file_path`).
+pub(crate) fn near<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<String> {
+    if wanted.is_empty() || wanted.len() > COMPARED {
+        return Vec::new();
+    }
+    let folded = fold(wanted);
+    let mut found: Vec<(usize, &str)> = candidates
+        .filter(|name| *name != wanted && name.len() <= COMPARED)
+        .filter_map(|name| Some((distance(&folded, &fold(name))?, name)))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(MOST);
+    found.into_iter().map(|(_, name)| name.to_owned()).collect()
+}
+
+fn distance(wanted: &str, name: &str) -> Option<usize> {
+    let (short, long) = if wanted.len() <= name.len() { (wanted, name) } else { (name, wanted) };
+    let allowed = (long.len() / 3).max(1);
+    let edits = (long.len() - short.len() <= allowed * 2)
+        .then(|| strsim::osa_distance(wanted, name))
+        .filter(|edits| *edits <= allowed && *edits < long.chars().count());
+    // A part of the name ranks behind every slip of the pen.
+    let part = (short.len() >= 3 && (long.starts_with(short) || long.ends_with(short))).then_some(COMPARED);
+    edits.or(part)
+}
+
+fn fold(name: &str) -> String {
+    name.chars().filter(|character| !matches!(character, '_' | '-' | '.' | ' ')).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn among(wanted: &str, names: &[&str]) -> Vec<String> {
+        near(wanted, names.iter().copied())
+    }
+
+    #[test]
+    fn a_slip_of_the_pen_is_near() {
+        assert_eq!(among("ftle", &["file", "line", "zone"]), ["file"]);
+        assert_eq!(among("fs.raed", &["fs.read", "fs.list", "time.now"]), ["fs.read"]);
+    }
+
+    #[test]
+    fn case_and_separators_hardly_count() {
+        assert_eq!(among("filePath", &["file_path", "path", "mode"]), ["file_path", "path"]);
+    }
+
+    #[test]
+    fn a_stranger_is_not_near() {
+        assert!(among("x", &["path", "zone"]).is_empty());
+        assert!(among("a", &["b"]).is_empty());
+        assert!(among("", &["a"]).is_empty());
+    }
+
+    #[test]
+    fn long_names_are_not_compared() {
+        let long = "a".repeat(100_000);
+        assert!(among(&long, &[&long[1..]]).is_empty());
+    }
+}

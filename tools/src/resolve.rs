@@ -1,0 +1,47 @@
+//! Looking up the tool that a call names.
+
+use std::sync::Arc;
+
+use crate::{Entry, ToolError};
+
+/// Anything that tools can be looked up in: a catalog, a session's tool set. A call that runs inside another one is
+/// looked up where the outer one was, so a session's tools never reach one outside it.
+pub trait Resolve: Send + Sync {
+    /// The tool of that name.
+    ///
+    /// # Errors
+    /// [`ToolError::NotFound`] with near names, [`ToolError::Conflict`] with both places, [`ToolError::Internal`] for a
+    /// linked tool that cannot be built.
+    fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError>;
+}
+
+/// A [`Resolve`] that a call can keep for as long as it runs.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Scope {
+    /// One that is shared.
+    Shared(Arc<dyn Resolve>),
+    /// One that lives as long as the process.
+    Static(&'static dyn Resolve),
+}
+
+impl Resolve for Scope {
+    fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
+        match self {
+            Self::Shared(scope) => scope.resolve(name),
+            Self::Static(scope) => scope.resolve(name),
+        }
+    }
+}
+
+impl<R: Resolve + 'static> From<Arc<R>> for Scope {
+    fn from(scope: Arc<R>) -> Self {
+        Self::Shared(scope)
+    }
+}
+
+impl<R: Resolve> From<&'static R> for Scope {
+    fn from(scope: &'static R) -> Self {
+        Self::Static(scope)
+    }
+}

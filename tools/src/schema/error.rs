@@ -1,0 +1,86 @@
+use super::phrase;
+
+/// Why a JSON Schema was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// A schema is a JSON object, or `true` or `false` where any value or none is meant.
+    #[error("a schema is a JSON object, not {found}: write for example {{\"type\": \"object\"}}")]
+    NotASchema {
+        /// What came instead, such as `an array`.
+        found: &'static str,
+    },
+
+    /// The arguments of a call are a JSON object, and this schema accepts none.
+    #[error("arguments are a JSON object, which this schema refuses: set its `type` to \"object\" (found {found})")]
+    NotForArguments {
+        /// The schema's `type`, or the schema where it is no object.
+        found: String,
+    },
+
+    /// The schema breaks the rules of its dialect.
+    #[error("the schema is not valid at {}: expected {expected}, found {found}; correct it there", phrase::place(.pointer))]
+    Invalid {
+        /// JSON pointer into the schema.
+        pointer: String,
+        /// What the dialect asks for.
+        expected: String,
+        /// What is there, shortened.
+        found: String,
+    },
+
+    /// `$schema` names a dialect that is not supported.
+    #[error(
+        "the dialect {dialect} is not supported: use https://json-schema.org/draft/2020-12/schema (or 2019-09, draft-07, -06, -04)"
+    )]
+    UnknownDialect {
+        /// The value of `$schema`, shortened.
+        dialect: String,
+    },
+
+    /// A `$ref` leads out of the document. Nothing is ever fetched.
+    #[error("the reference {reference} leads out of the schema: copy its target into `$defs`")]
+    ExternalRef {
+        /// The reference, shortened.
+        reference: String,
+    },
+
+    /// A `$ref` has no target in the document.
+    #[error("the reference {reference} has no target: define it, for example in `$defs`")]
+    UnresolvedRef {
+        /// The reference, shortened.
+        reference: String,
+    },
+
+    /// A `$ref` leads back to itself without going to a child of the value, which never ends.
+    #[error(
+        "the reference {reference} leads back to itself at the same value: put `properties` or `items` between them"
+    )]
+    EndlessRef {
+        /// One reference of the circle, shortened.
+        reference: String,
+    },
+
+    /// A pattern is not a regular expression, or compiles to too large a program.
+    #[error("the pattern {pattern} is not a usable regular expression: correct it, or lower its repetition counts")]
+    Pattern {
+        /// The pattern, shortened.
+        pattern: String,
+    },
+
+    /// The schema would cost too much to compile or to check against.
+    #[error("the schema is over budget, more than {limit} {measure}: simplify it, or split the tool")]
+    OverBudget {
+        /// What was counted, such as `bytes` or `levels of nesting`.
+        measure: &'static str,
+        /// The most that is accepted.
+        limit: u64,
+    },
+
+    /// The schema is legal, but this implementation does not handle it.
+    #[error("the schema is not supported: {reason}")]
+    Unsupported {
+        /// What is not supported, and what to write instead.
+        reason: String,
+    },
+}

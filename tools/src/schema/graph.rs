@@ -1,0 +1,265 @@
+//! A schema as a graph: which subschema applies which others, and to what part of the value.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jsonschema::{Draft, ReferencingError, Registry, RegistryBuilder, Uri, uri};
+use serde_json::Value;
+
+use super::{SchemaError, phrase};
+
+/// Subschemas that may be reached. More could not be within the budget, as each counts at least once.
+const MOST_NODES: usize = 10_000;
+
+/// A schema with its identifiers and anchors looked up. Nothing is fetched.
+pub(super) struct Document<'a> {
+    registry: Registry<'a>,
+    base: Uri<String>,
+    draft: Draft,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(schema: &'a Value) -> Result<Self, SchemaError> {
+        let draft = Draft::default().detect(schema);
+        if draft == Draft::Unknown {
+            return Err(unknown_dialect(schema));
+        }
+        let resource = draft.create_resource_ref(schema);
+        let base = resource.id().unwrap_or("json-schema:///");
+        let base = uri::from_str(base).map_err(|error| unresolved(base, &error))?;
+        let registry = Registry::new()
+            .draft(draft)
+            .add(base.as_str(), resource)
+            .and_then(RegistryBuilder::prepare)
+            .map_err(|error| unresolved("$ref", &error))?;
+        Ok(Self { registry, base, draft })
+    }
+}
+
+/// Every subschema that validation can reach from the root, which is node 0.
+pub(super) struct Graph<'a> {
+    pub(super) nodes: Vec<Node<'a>>,
+    /// Regular expressions of `pattern`.
+    pub(super) patterns: BTreeSet<&'a str>,
+    /// Regular expressions of `patternProperties`.
+    pub(super) name_patterns: BTreeSet<&'a str>,
+    is_dynamic: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Node<'a> {
+    /// The subschemas it applies.
+    pub(super) edges: Vec<(Part<'a>, usize)>,
+    /// It has `unevaluatedProperties` or `unevaluatedItems`, which look at the subschemas beside them once more.
+    pub(super) is_unevaluated: bool,
+    /// An upper bound of the errors it gives about one value, with what each holds a copy of.
+    pub(super) errors: u64,
+    /// The reference that led here first.
+    pub(super) reference: Option<&'a str>,
+}
+
+/// The part of a value that a subschema is applied to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Part<'a> {
+    /// The value itself.
+    Whole,
+    /// The property of this name.
+    Property(&'a str),
+    /// Any property.
+    Properties,
+    /// The item at this place.
+    Item(usize),
+    /// Any item.
+    Items,
+}
+
+impl<'a> Graph<'a> {
+    /// Follows every keyword of every dialect, so what a dialect ignores counts too: the graph is at times larger than what
+    /// runs, never smaller. References are resolved by `jsonschema` itself, so the two cannot differ.
+    ///
+    /// Bound the nesting of `schema` before.
+    pub(super) fn new(schema: &'a Value, document: &'a Document<'a>) -> Result<Self, SchemaError> {
+        let mut graph = Self {
+            nodes: vec![Node::default()],
+            patterns: BTreeSet::new(),
+            name_patterns: BTreeSet::new(),
+            is_dynamic: false,
+        };
+        // The same text means something else under another base, so a node is a place in the document and a base.
+        let mut known: HashMap<(*const Value, String), usize> = HashMap::new();
+        known.insert((schema, document.base.as_str().to_owned()), 0);
+        let mut pending = vec![(0, schema, document.registry.resolver(document.base.clone()), document.draft)];
+        while let Some((index, value, resolver, draft)) = pending.pop() {
+            let applied = graph.read(index, value)?;
+            let mut targets = Vec::with_capacity(applied.parts.len() + applied.references.len());
+            for (part, child) in applied.parts {
+                let draft = draft.detect(child);
+                let inside = resolver.in_subresource(draft.create_resource_ref(child));
+                targets.push((part, child, inside.map_err(|error| unresolved("$id", &error))?, draft, None));
+            }
+            for reference in applied.references {
+                let found = resolver.lookup(reference).map_err(|error| unresolved(reference, &error))?;
+                let (target, inside, draft) = found.into_inner();
+                let draft = draft.detect(target);
+                targets.push((Part::Whole, target, inside, draft, Some(reference)));
+            }
+            for (part, target, resolver, draft, reference) in targets {
+                if draft == Draft::Unknown {
+                    return Err(unknown_dialect(target));
+                }
+                let key = (std::ptr::from_ref(target), resolver.base_uri().as_str().to_owned());
+                let next = *known.entry(key).or_insert_with(|| {
+                    graph.nodes.push(Node { reference, ..Node::default() });
+                    pending.push((graph.nodes.len() - 1, target, resolver, draft));
+                    graph.nodes.len() - 1
+                });
+                graph.nodes[index].edges.push((part, next));
+            }
+            if graph.nodes.len() > MOST_NODES {
+                return Err(SchemaError::OverBudget { measure: "subschemas", limit: MOST_NODES as u64 });
+            }
+        }
+        if graph.is_dynamic && has_rival_anchors(schema) {
+            return Err(SchemaError::Unsupported {
+                reason: "several dynamic anchors of one name; use `$ref` instead of `$dynamicRef`".into(),
+            });
+        }
+        Ok(graph)
+    }
+
+    /// Notes what counts about one subschema, and returns what it applies.
+    fn read(&mut self, index: usize, value: &'a Value) -> Result<Applied<'a>, SchemaError> {
+        let mut applied = Applied::default();
+        let node = &mut self.nodes[index];
+        let Some(object) = value.as_object() else { return Ok(applied) };
+        node.errors = object.len() as u64 + 1;
+        for (keyword, value) in object {
+            match (keyword.as_str(), value) {
+                ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
+                    if is_meta_schema(reference) {
+                        return Err(SchemaError::ExternalRef { reference: phrase::quote(reference, 128) });
+                    }
+                    self.is_dynamic |= keyword != "$ref";
+                    applied.references.push(reference);
+                }
+                ("pattern", Value::String(pattern)) => {
+                    self.patterns.insert(pattern);
+                }
+                ("patternProperties", Value::Object(patterns)) => {
+                    self.name_patterns.extend(patterns.keys().map(String::as_str));
+                }
+                ("unevaluatedProperties" | "unevaluatedItems", _) => node.is_unevaluated = true,
+                // One error for each name, and `not` copies its schema into every error.
+                ("required" | "dependentRequired" | "dependencies" | "not", _) => {
+                    node.errors += text_length(value) / 4;
+                }
+                _ => {}
+            }
+            applied.keyword(keyword, value);
+        }
+        Ok(applied)
+    }
+}
+
+/// What one subschema applies.
+#[derive(Default)]
+struct Applied<'a> {
+    parts: Vec<(Part<'a>, &'a Value)>,
+    references: Vec<&'a str>,
+}
+
+impl<'a> Applied<'a> {
+    fn keyword(&mut self, keyword: &str, value: &'a Value) {
+        match keyword {
+            "not" | "if" | "then" | "else" => self.one(Part::Whole, value),
+            "allOf" | "anyOf" | "oneOf" => self.each(|_| Part::Whole, value),
+            "dependentSchemas" | "dependencies" => self.named(|_| Part::Whole, value),
+            "properties" => self.named(Part::Property, value),
+            "patternProperties" => self.named(|_| Part::Properties, value),
+            "additionalProperties" | "unevaluatedProperties" | "propertyNames" => self.one(Part::Properties, value),
+            "prefixItems" => self.each(Part::Item, value),
+            "items" => {
+                self.one(Part::Items, value);
+                self.each(Part::Item, value);
+            }
+            "additionalItems" | "unevaluatedItems" | "contains" | "contentSchema" => self.one(Part::Items, value),
+            _ => {}
+        }
+    }
+
+    fn one(&mut self, part: Part<'a>, value: &'a Value) {
+        if value.is_object() || value.is_boolean() {
+            self.parts.push((part, value));
+        }
+    }
+
+    fn each(&mut self, part: impl Fn(usize) -> Part<'a>, value: &'a Value) {
+        for (place, value) in value.as_array().into_iter().flatten().enumerate() {
+            self.one(part(place), value);
+        }
+    }
+
+    fn named(&mut self, part: impl Fn(&'a str) -> Part<'a>, value: &'a Value) {
+        for (name, value) in value.as_object().into_iter().flatten() {
+            self.one(part(name), value);
+        }
+    }
+}
+
+/// Whether a dynamic reference has several possible targets: which one it takes depends on the way to it, and nodes of a
+/// [`Graph`] do not know that.
+fn has_rival_anchors(schema: &Value) -> bool {
+    let mut names = BTreeSet::new();
+    let mut pending = vec![schema];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(object) => {
+                let recursive = object.get("$recursiveAnchor") == Some(&Value::Bool(true));
+                let name = object.get("$dynamicAnchor").and_then(Value::as_str);
+                if recursive && !names.insert("") || name.is_some_and(|name| !names.insert(name)) {
+                    return true;
+                }
+                pending.extend(object.values());
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The length of a value as JSON text, in bytes.
+pub(super) fn text_length(value: &Value) -> u64 {
+    struct Count(u64);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Writing a `Value` fails only where the writer does, and this one does not.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
+fn unknown_dialect(schema: &Value) -> SchemaError {
+    SchemaError::UnknownDialect { dialect: phrase::show(&schema["$schema"]) }
+}
+
+/// `jsonschema` knows the meta-schemas by heart, but they are no part of the document.
+fn is_meta_schema(reference: &str) -> bool {
+    reference.starts_with("http://json-schema.org/") || reference.starts_with("https://json-schema.org/")
+}
+
+fn unresolved(reference: &str, error: &ReferencingError) -> SchemaError {
+    match error {
+        ReferencingError::Unretrievable { uri, .. } => SchemaError::ExternalRef { reference: phrase::quote(uri, 128) },
+        ReferencingError::UnknownSpecification { specification } => {
+            SchemaError::UnknownDialect { dialect: phrase::quote(specification, 128) }
+        }
+        _ => SchemaError::UnresolvedRef { reference: phrase::quote(reference, 128) },
+    }
+}

@@ -1,0 +1,282 @@
+//! Sizes of a schema graph: how much work and stack validating against it takes, at most.
+
+use std::collections::{HashMap, HashSet};
+
+use super::graph::{Graph, Part};
+use super::pattern::Cost;
+use super::{SchemaError, phrase};
+
+/// Steps that counting may take itself.
+const MOST_STEPS: usize = 1_000_000;
+
+/// Upper bounds. They saturate, so a bomb measures as very large.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Measure {
+    /// Subschemas once references are replaced by their targets; those of a recursive schema once around.
+    pub(super) unfolded: u64,
+    /// The same, counting what `unevaluated…` looks at again.
+    pub(super) evaluated: u64,
+    /// Errors that one look at one value may give.
+    pub(super) errors: u64,
+    /// The longest chain of subschemas about one and the same value.
+    pub(super) stacked: u64,
+    /// The longest chain of subschemas, where the schema is not recursive.
+    pub(super) height: Option<u64>,
+    /// How many times one child of a value is looked at by recursive subschemas for one look at the value. From 2 on,
+    /// explaining what is wrong takes time exponential in the nesting of the value.
+    pub(super) fan_out: u64,
+    /// The same for the verdict alone. `jsonschema` remembers the verdicts of recursive subschemas, so that it takes no
+    /// exponential time; but what `unevaluated…` looks at again is not remembered.
+    pub(super) verdict_fan_out: u64,
+    /// Costs of the regular expressions for property names.
+    pub(super) names: Vec<Cost>,
+}
+
+impl Measure {
+    pub(super) fn new(graph: &Graph<'_>) -> Result<Self, SchemaError> {
+        let count = graph.nodes.len();
+        let edges = |node: usize| graph.nodes[node].edges.iter();
+        let (_, circle) =
+            finished(count, |node| edges(node).filter(|(part, _)| *part == Part::Whole).map(|edge| edge.1));
+        if let Some(node) = circle {
+            let reference = graph.nodes[node].reference.unwrap_or("#");
+            return Err(SchemaError::EndlessRef { reference: phrase::quote(reference, 128) });
+        }
+
+        let component = components(graph);
+        // Following a child edge inside its component would go round; everything else ends.
+        let unfolds =
+            |node: usize, (part, next): (Part<'_>, usize)| part == Part::Whole || component[node] != component[next];
+        let (order, _) =
+            finished(count, |node| edges(node).filter(move |edge| unfolds(node, **edge)).map(|edge| edge.1));
+        let mut sizes = vec![Size::default(); count];
+        let mut recursive = false;
+        for node in &order {
+            let mut size =
+                Size { unfolded: 1, looked: 1, marked: 1, errors: graph.nodes[*node].errors, ..Size::default() };
+            for (part, next) in edges(*node) {
+                let unfolds = unfolds(*node, (*part, *next));
+                recursive |= !unfolds;
+                size.add(*part, if unfolds { sizes[*next] } else { Size::one() });
+            }
+            if graph.nodes[*node].is_unevaluated {
+                size.looked = size.looked.saturating_add(size.marked);
+            }
+            size.stacked += 1;
+            size.height += 1;
+            sizes[*node] = size;
+        }
+        let marking: HashSet<usize> =
+            (0..count).filter(|node| graph.nodes[*node].is_unevaluated).map(|node| component[node]).collect();
+        let most = |of: fn(&Size) -> u64| sizes.iter().map(of).max().unwrap_or(0);
+        Ok(Self {
+            unfolded: most(|size| size.unfolded),
+            evaluated: most(|size| size.looked),
+            errors: most(|size| size.errors),
+            stacked: most(|size| size.stacked),
+            height: (!recursive).then(|| most(|size| size.height)),
+            fan_out: fan_out(graph, &component, &order, false, |_| true)?,
+            verdict_fan_out: fan_out(graph, &component, &order, true, |component| marking.contains(&component))?,
+            names: Vec::new(),
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    unfolded: u64,
+    /// Evaluations for a verdict.
+    looked: u64,
+    /// Evaluations to find out what was evaluated.
+    marked: u64,
+    errors: u64,
+    stacked: u64,
+    height: u64,
+}
+
+impl Size {
+    /// What a way back into a recursive schema counts.
+    fn one() -> Self {
+        Self { unfolded: 1, looked: 1, ..Self::default() }
+    }
+
+    fn add(&mut self, part: Part<'_>, other: Self) {
+        self.unfolded = self.unfolded.saturating_add(other.unfolded);
+        self.looked = self.looked.saturating_add(other.looked);
+        self.errors = self.errors.saturating_add(other.errors);
+        self.height = self.height.max(other.height);
+        if part == Part::Whole {
+            self.marked = self.marked.saturating_add(other.looked).saturating_add(other.marked);
+            self.stacked = self.stacked.max(other.stacked);
+        } else if part == Part::Items || part == Part::Properties {
+            self.marked = self.marked.saturating_add(other.looked);
+        }
+    }
+}
+
+/// How often one child is looked at by subschemas of its parent's component, at most, in the components that `counts` takes.
+fn fan_out(
+    graph: &Graph<'_>,
+    component: &[usize],
+    order: &[usize],
+    marking: bool,
+    counts: impl Fn(usize) -> bool,
+) -> Result<u64, SchemaError> {
+    let mut looks: Vec<Looks<'_>> = vec![Looks::new(); graph.nodes.len()];
+    let mut marks = looks.clone();
+    let (mut steps, mut most) = (0, 0);
+    for node in order {
+        if !counts(component[*node]) {
+            continue;
+        }
+        let (mut looked, mut marked) = (Looks::new(), Looks::new());
+        for (part, next) in &graph.nodes[*node].edges {
+            if component[*node] != component[*next] {
+                continue;
+            }
+            if *part == Part::Whole {
+                steps += looks[*next].len() + marks[*next].len();
+                add(&mut looked, &looks[*next]);
+                if marking {
+                    add(&mut marked, &looks[*next]);
+                    add(&mut marked, &marks[*next]);
+                }
+            } else {
+                *looked.entry(*part).or_default() += 1;
+                if marking && matches!(part, Part::Items | Part::Properties) {
+                    *marked.entry(*part).or_default() += 1;
+                }
+            }
+            if steps > MOST_STEPS {
+                return Err(SchemaError::OverBudget { measure: "steps to measure it", limit: MOST_STEPS as u64 });
+            }
+        }
+        if graph.nodes[*node].is_unevaluated {
+            add(&mut looked, &marked);
+        }
+        most = most.max(busiest(&looked));
+        looks[*node] = looked;
+        marks[*node] = marked;
+    }
+    Ok(most)
+}
+
+type Looks<'a> = HashMap<Part<'a>, u64>;
+
+fn add<'a>(sum: &mut Looks<'a>, other: &Looks<'a>) {
+    for (part, count) in other {
+        let entry = sum.entry(*part).or_default();
+        *entry = entry.saturating_add(*count);
+    }
+}
+
+/// The looks at the one child that is looked at most. What applies to any child adds to what applies to each.
+fn busiest(looks: &Looks<'_>) -> u64 {
+    let any = |part| looks.get(&part).copied().unwrap_or(0);
+    let (items, properties) = (any(Part::Items), any(Part::Properties));
+    let child = |(part, count): (&Part<'_>, &u64)| match part {
+        Part::Item(_) => count.saturating_add(items),
+        Part::Property(_) => count.saturating_add(properties),
+        _ => *count,
+    };
+    looks.iter().map(child).max().unwrap_or(0)
+}
+
+/// Nodes numbered by their strongly connected component (Kosaraju): a schema is recursive within one.
+fn components(graph: &Graph<'_>) -> Vec<usize> {
+    let count = graph.nodes.len();
+    let (order, _) = finished(count, |node| graph.nodes[node].edges.iter().map(|edge| edge.1));
+    let mut back = vec![Vec::new(); count];
+    for (node, from) in graph.nodes.iter().enumerate() {
+        for (_, next) in &from.edges {
+            back[*next].push(node);
+        }
+    }
+    let mut component = vec![usize::MAX; count];
+    for root in order.into_iter().rev() {
+        let mut pending = vec![root];
+        while let Some(node) = pending.pop() {
+            if component[node] == usize::MAX {
+                component[node] = root;
+                pending.extend(&back[node]);
+            }
+        }
+    }
+    component
+}
+
+/// Nodes in the order a depth-first walk leaves them, and a node of some circle if there is one.
+fn finished<I: Iterator<Item = usize>>(count: usize, next: impl Fn(usize) -> I) -> (Vec<usize>, Option<usize>) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let mut state = vec![State::New; count];
+    let mut order = Vec::with_capacity(count);
+    let mut circle = None;
+    for root in 0..count {
+        if state[root] != State::New {
+            continue;
+        }
+        state[root] = State::Open;
+        let mut path = vec![(root, next(root))];
+        while let Some((node, rest)) = path.last_mut() {
+            let node = *node;
+            match rest.next() {
+                Some(child) if state[child] == State::New => {
+                    state[child] = State::Open;
+                    path.push((child, next(child)));
+                }
+                Some(child) => {
+                    if state[child] == State::Open {
+                        circle = circle.or(Some(child));
+                    }
+                }
+                None => {
+                    state[node] = State::Done;
+                    order.push(node);
+                    path.pop();
+                }
+            }
+        }
+    }
+    (order, circle)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::budget::inspect;
+
+    #[test]
+    fn fan_out_counts_the_looks_at_one_child() {
+        let fan_out = |schema: Value| inspect(&schema).unwrap().measure.fan_out;
+        let tree = json!({"$ref": "#"});
+        assert_eq!(fan_out(json!({"properties": {"a": {}}})), 0);
+        assert_eq!(fan_out(json!({"properties": {"left": tree, "right": tree}})), 1);
+        assert_eq!(fan_out(json!({"properties": {"a": {"allOf": [tree, tree]}}})), 2);
+        assert_eq!(fan_out(json!({"anyOf": [{"properties": {"a": tree}}, {"properties": {"a": tree}}]})), 2);
+        assert_eq!(fan_out(json!({"properties": {"a": tree}, "patternProperties": {"a": tree}})), 2);
+    }
+
+    #[test]
+    fn any_json_has_no_fan_out() {
+        let measure = inspect(&json!({"anyOf": [
+            {"type": ["string", "number", "boolean", "null"]},
+            {"type": "array", "items": {"$ref": "#"}},
+            {"type": "object", "additionalProperties": {"$ref": "#"}},
+        ]}));
+        let measure = measure.unwrap().measure;
+        assert_eq!((measure.fan_out, measure.verdict_fan_out, measure.height), (1, 0, None));
+    }
+
+    #[test]
+    fn chains_count_along_the_value_and_down_it() {
+        let schema = json!({"allOf": [{"anyOf": [{"properties": {"a": {"not": {}}}}]}]});
+        let measure = inspect(&schema).unwrap().measure;
+        assert_eq!((measure.stacked, measure.height, measure.unfolded), (3, Some(5), 5));
+    }
+}

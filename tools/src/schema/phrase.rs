@@ -1,0 +1,239 @@
+//! Short, safe words for values of any size: what an error message may show of them.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// Longest value that is shown as it is, in characters.
+const SHOWN: usize = 64;
+
+/// `value` as JSON where that is short (keys sorted), and a description of it otherwise: at most 64 characters.
+pub(crate) fn show(value: &Value) -> String {
+    let mut json = Bounded::new(SHOWN);
+    if json.value(value).is_some() {
+        return json.text;
+    }
+    match value {
+        Value::String(text) => {
+            let characters = text.chars().count();
+            format!("a string of {} characters", grouped(characters))
+        }
+        Value::Array(items) => format!("an array of {} items", grouped(items.len())),
+        Value::Object(properties) => {
+            format!("an object with {} properties", grouped(properties.len()))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => "a number".into(),
+    }
+}
+
+/// Text in backquotes, cut after `most` characters, with control and invisible characters made visible.
+pub(super) fn quote(text: &str, most: usize) -> String {
+    format!("`{}`", visible(text, most))
+}
+
+/// Text cut after `most` characters (the cut shows as `…`), with control and invisible characters made visible.
+pub(super) fn visible(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    for (index, character) in text.chars().enumerate() {
+        if index == most {
+            out.push('…');
+            break;
+        }
+        push_visible(&mut out, character);
+    }
+    out
+}
+
+/// Names in backquotes, sorted: as many as fit, then how many more there are.
+pub(super) fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.into_iter().collect();
+    names.sort_unstable();
+    listed(names.iter().map(|name| quote(name, SHOWN)), ", ")
+}
+
+/// Values as alternatives, in the order given: as many as fit, then how many more there are.
+pub(super) fn options<'a>(options: impl IntoIterator<Item = &'a Value>) -> String {
+    listed(options.into_iter().map(show), ", ")
+}
+
+/// A JSON pointer for a sentence.
+pub(super) fn place(pointer: &str) -> String {
+    if pointer.is_empty() { "the top level".into() } else { format!("`{pointer}`") }
+}
+
+/// `12345` as `12,345`.
+pub(super) fn grouped(number: impl TryInto<u64>) -> String {
+    let digits = number.try_into().unwrap_or(u64::MAX).to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// What kind of JSON value this is, with its article.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+fn listed(items: impl Iterator<Item = String>, separator: &str) -> String {
+    const MOST_ITEMS: usize = 20;
+    const MOST_CHARACTERS: usize = 400;
+    let mut out = String::new();
+    let mut length = 0;
+    let mut more = 0usize;
+    for (index, item) in items.enumerate() {
+        let characters = item.chars().count();
+        if more > 0 || index >= MOST_ITEMS || length + characters > MOST_CHARACTERS {
+            more += 1;
+            continue;
+        }
+        if index > 0 {
+            out.push_str(separator);
+        }
+        out.push_str(&item);
+        length += characters;
+    }
+    if more > 0 {
+        let _ = write!(out, " and {} more", grouped(more));
+    }
+    out
+}
+
+fn push_visible(out: &mut String, character: char) {
+    if character.is_control() || is_invisible(character) {
+        let _ = write!(out, "\\u{:04x}", u32::from(character));
+    } else {
+        out.push(character);
+    }
+}
+
+/// Characters that change how text around them looks, or look like nothing: soft hyphen, marks and overrides of direction, zero
+/// widths, line separators, tags.
+fn is_invisible(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+/// JSON text that gives up (`None`) once it is longer than it may be, so that the size of the value does not matter.
+struct Bounded {
+    text: String,
+    left: usize,
+}
+
+impl Bounded {
+    fn new(left: usize) -> Self {
+        Self { text: String::new(), left }
+    }
+
+    fn value(&mut self, value: &Value) -> Option<()> {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.raw(&value.to_string()),
+            Value::String(text) => self.string(text),
+            Value::Array(items) => {
+                self.raw("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    if index > 0 {
+                        self.raw(",")?;
+                    }
+                    self.value(item)?;
+                }
+                self.raw("]")
+            }
+            Value::Object(properties) => {
+                if properties.len() > self.left {
+                    return None;
+                }
+                let mut sorted: Vec<_> = properties.iter().collect();
+                sorted.sort_unstable_by_key(|(name, _)| *name);
+                self.raw("{")?;
+                for (index, (name, property)) in sorted.into_iter().enumerate() {
+                    if index > 0 {
+                        self.raw(",")?;
+                    }
+                    self.string(name)?;
+                    self.raw(":")?;
+                    self.value(property)?;
+                }
+                self.raw("}")
+            }
+        }
+    }
+
+    fn string(&mut self, text: &str) -> Option<()> {
+        self.raw("\"")?;
+        for character in text.chars() {
+            match character {
+                '"' => self.raw("\\\"")?,
+                '\\' => self.raw("\\\\")?,
+                '\n' => self.raw("\\n")?,
+                '\t' => self.raw("\\t")?,
+                _ => {
+                    let before = self.text.len();
+                    push_visible(&mut self.text, character);
+                    let added = self.text[before..].chars().count();
+                    self.left = self.left.checked_sub(added)?;
+                }
+            }
+        }
+        self.raw("\"")
+    }
+
+    fn raw(&mut self, text: &str) -> Option<()> {
+        self.left = self.left.checked_sub(text.chars().count())?;
+        self.text.push_str(text);
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn short_values_are_shown_with_sorted_keys() {
+        assert_eq!(show(&json!({"b": [1, null], "a": "x\u{7}\u{202e}"})), r#"{"a":"x\u0007\u202e","b":[1,null]}"#);
+    }
+
+    #[test]
+    fn long_values_are_described() {
+        assert_eq!(show(&json!("x".repeat(12_345))), "a string of 12,345 characters");
+        assert_eq!(show(&json!(vec![0; 100])), "an array of 100 items");
+        let wide: serde_json::Map<_, _> = (0..1000).map(|i| (i.to_string(), Value::Null)).collect();
+        assert_eq!(show(&Value::Object(wide)), "an object with 1,000 properties");
+    }
+
+    #[test]
+    fn long_lists_say_how_many_more() {
+        let options: Vec<Value> = (0..50).map(Value::from).collect();
+        let text = super::options(&options);
+        assert!(text.ends_with("19 and 30 more"), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_is_short_and_printable(text in any::<String>(), repeat in 0usize..100) {
+            for value in [json!(text.repeat(repeat)), json!([text]), json!({ text.clone(): text })] {
+                let shown = show(&value);
+                prop_assert!(shown.chars().count() <= SHOWN);
+                prop_assert!(!shown.chars().any(|c| c.is_control() || is_invisible(c)));
+            }
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! What is wrong with a value, said so that a model can repair it.
+
+use std::fmt;
+
+use jsonschema::ValidationError;
+use jsonschema::error::ValidationErrorKind as Kind;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::branch::{self, Nearest};
+use super::{expectation, phrase};
+use crate::near::near;
+
+/// Most violations that are told one by one.
+const MOST: usize = 64;
+
+/// One thing that is wrong with a value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Violation {
+    /// JSON pointer (RFC 6901) of the place; empty for the whole value. A missing property is told at its object, an unexpected
+    /// one at itself. Property names over 128 characters are cut, control characters made visible.
+    pub pointer: String,
+    /// What belongs there.
+    pub expected: String,
+    /// What is there: short JSON, or a description of what is longer than 64 characters.
+    pub found: String,
+    /// Names that were likely meant, nearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<String>,
+}
+
+impl Violation {
+    pub(super) fn whole(expected: String, found: String) -> Self {
+        Self { pointer: String::new(), expected, found, near: Vec::new() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {}: expected {}, found {}", phrase::place(&self.pointer), self.expected, self.found)?;
+        for (index, name) in self.near.iter().enumerate() {
+            write!(f, "{} `{name}`", if index == 0 { "; did you mean" } else { " or" })?;
+        }
+        Ok(())
+    }
+}
+
+/// Everything that is wrong, sorted by place.
+pub(super) fn all(mut errors: Vec<ValidationError<'_>>, schema: &Value) -> Vec<Violation> {
+    errors.sort_by(|one, other| one.instance_path().as_str().cmp(other.instance_path().as_str()));
+    let mut teller = Teller { schema, told: Vec::new(), more: errors.len().saturating_sub(4 * MOST) };
+    for error in errors.iter().take(4 * MOST) {
+        teller.tell(error, "");
+    }
+    let Teller { mut told, mut more, .. } = teller;
+    told.sort();
+    told.dedup();
+    more += told.len().saturating_sub(MOST);
+    told.truncate(MOST);
+    if more > 0 {
+        let found = format!("{} more violations", phrase::grouped(more));
+        told.push(Violation::whole("a value that matches the schema".into(), found));
+    }
+    told
+}
+
+/// The most telling part of one error.
+pub(super) fn first(error: ValidationError<'_>) -> Violation {
+    let whole = || Violation::whole("a valid value".into(), "another".into());
+    all(vec![error], &Value::Null).into_iter().next().unwrap_or_else(whole)
+}
+
+struct Teller<'a> {
+    schema: &'a Value,
+    told: Vec<Violation>,
+    /// Violations that are only counted.
+    more: usize,
+}
+
+impl<'a> Teller<'a> {
+    /// `aside` says which alternative the error is about, where it is about one.
+    fn tell(&mut self, error: &ValidationError<'_>, aside: &str) {
+        let value = error.instance().as_ref();
+        let at = error.instance_path().as_str();
+        match error.kind() {
+            Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+                self.unexpected(unexpected, value, error, aside);
+            }
+            Kind::Required { property: Value::String(name) } => {
+                let known = self.known(error);
+                let unknown = value.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+                let unknown = unknown.filter(|name| !known.contains(name)).take(1000);
+                let near = near(name, unknown);
+                self.push(at, format!("the property {}{aside}", phrase::quote(name, 128)), value, near);
+            }
+            Kind::PropertyNames { error } => {
+                let expected = format!("only property names that are {}{aside}", expectation::of(error));
+                self.push(at, expected, error.instance(), Vec::new());
+            }
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => match branch::nearest(context, at) {
+                Nearest::Choice(errors) => self.choice(&errors, aside),
+                Nearest::Branch { index, is_guess } => {
+                    let guess = match self.label(error, index) {
+                        _ if !is_guess => aside.to_owned(),
+                        Some(label) => format!(", for {label}, the nearest of {} alternatives", context.len()),
+                        None => format!(", for the nearest of {} alternatives", context.len()),
+                    };
+                    for error in context.get(index).into_iter().flatten() {
+                        self.tell(error, &guess);
+                    }
+                }
+            },
+            Kind::OneOfMultipleValid { context } => {
+                let matching = (0..context.len()).filter(|index| context[*index].is_empty());
+                let labels: Vec<_> =
+                    matching.map(|index| self.label(error, index).unwrap_or((index + 1).to_string())).collect();
+                let expected = format!(
+                    "a value that matches exactly one of {} alternatives; this one matches {}{aside}",
+                    context.len(),
+                    labels.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(" and "),
+                );
+                self.push(at, expected, value, Vec::new());
+            }
+            Kind::Enum { options } => {
+                let near = near_options(value, options.as_array().into_iter().flatten());
+                self.push(at, expectation::of(error) + aside, value, near);
+            }
+            _ => self.push(at, expectation::of(error) + aside, value, Vec::new()),
+        }
+    }
+
+    fn unexpected(&mut self, names: &[String], value: &Value, error: &ValidationError<'_>, aside: &str) {
+        let known = self.known(error);
+        let expected = if known.is_empty() {
+            format!("no property of this name{aside}")
+        } else {
+            format!("no property of this name{aside}; known are {}", phrase::names(known.iter().copied()))
+        };
+        let mut names: Vec<_> = names.iter().map(String::as_str).collect();
+        names.sort_unstable();
+        self.more += names.len().saturating_sub(MOST);
+        for name in names.into_iter().take(MOST) {
+            let at = format!("{}/{}", error.instance_path().as_str(), name.replace('~', "~0").replace('/', "~1"));
+            let near = near(name, known.iter().copied());
+            self.push(&at, expected.clone(), value.get(name).unwrap_or(value), near);
+        }
+    }
+
+    fn choice(&mut self, errors: &[&ValidationError<'static>], aside: &str) {
+        let Some(first) = errors.first() else { return };
+        let value = first.instance().as_ref();
+        let options: Vec<&Value> = errors.iter().flat_map(|error| expectation::options(error)).collect();
+        let (expected, near) = if errors.iter().all(|error| !expectation::options(error).is_empty()) {
+            (expectation::one_of(&options), near_options(value, options))
+        } else {
+            let mut kinds: Vec<_> = errors.iter().map(|error| expectation::of(error)).collect();
+            kinds.sort();
+            kinds.dedup();
+            let more = kinds.len().saturating_sub(8);
+            kinds.truncate(8);
+            let rest = if more > 0 { format!(", or one of {more} more alternatives") } else { String::new() };
+            (kinds.join(" or ") + &rest, Vec::new())
+        };
+        self.push(first.instance_path().as_str(), expected + aside, value, near);
+    }
+
+    fn push(&mut self, pointer: &str, expected: String, found: &Value, near: Vec<String>) {
+        let pointer = pointer.split('/').map(|segment| phrase::visible(segment, 128)).collect::<Vec<_>>().join("/");
+        let near = near.iter().map(|name| phrase::visible(name, 128)).collect();
+        self.told.push(Violation { pointer, expected, found: phrase::show(found), near });
+    }
+
+    /// The property names that the subschema of this error declares.
+    fn known(&self, error: &ValidationError<'_>) -> Vec<&'a str> {
+        let path = error.schema_path().as_str();
+        let schema = self.schema;
+        let parent = path.rsplit_once('/').and_then(|(parent, _)| schema.pointer(parent));
+        let properties = parent.and_then(|parent| parent.get("properties")).and_then(Value::as_object);
+        properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// What a branch is called: its title, or the name that it is referred to by.
+    fn label(&self, error: &ValidationError<'_>, index: usize) -> Option<String> {
+        let branch = self.schema.pointer(error.schema_path().as_str())?.get(index)?;
+        let named = |key| branch.get(key).and_then(Value::as_str);
+        let name = named("title").or_else(|| named("$ref")?.rsplit('/').next())?;
+        Some(phrase::quote(name, 64))
+    }
+}
+
+fn near_options<'a>(value: &Value, options: impl IntoIterator<Item = &'a Value>) -> Vec<String> {
+    let options = options.into_iter().filter_map(Value::as_str).take(1000);
+    value.as_str().map(|text| near(text, options)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::*;
+    use crate::schema::Validator;
+
+    fn violations(schema: Value, value: Value) -> Vec<Violation> {
+        let validator = Validator::compile(&schema).unwrap_or_else(|error| panic!("{error}"));
+        validator.check(&value).expect_err("a violation")
+    }
+
+    fn told(schema: Value, value: Value) -> String {
+        let all: Vec<String> = violations(schema, value).iter().map(Violation::to_string).collect();
+        all.join("\n")
+    }
+
+    #[test]
+    fn every_violation_is_told_sorted_by_place() {
+        let schema = json!({"properties": {"a": {"type": "string"}, "b": {"minimum": 1}}, "required": ["c"]});
+        assert_eq!(
+            told(schema, json!({"a": 1, "b": 0})),
+            "at the top level: expected the property `c`, found {\"a\":1,\"b\":0}\n\
+             at `/a`: expected a string, found 1\n\
+             at `/b`: expected a number of at least 1, found 0"
+        );
+    }
+
+    #[test]
+    fn an_unexpected_property_is_told_with_near_names() {
+        let schema = json!({"properties": {"path": {}, "limit": {}}, "additionalProperties": false});
+        assert_eq!(
+            told(schema, json!({"file_path": "x"})),
+            "at `/file_path`: expected no property of this name; known are `limit`, `path`, found \"x\"; did you mean `path`"
+        );
+    }
+
+    #[test]
+    fn a_missing_property_is_told_with_an_unknown_one_that_is_near() {
+        let schema = json!({"properties": {"file_path": {}}, "required": ["file_path"]});
+        let violation = &violations(schema, json!({"filePath": "x"}))[0];
+        assert_eq!(violation.near, ["filePath"]);
+        assert!(violation.expected.contains("`file_path`"));
+    }
+
+    #[test]
+    fn a_wrong_option_is_told_with_near_ones() {
+        let schema = json!({"properties": {"unit": {"enum": ["celsius", "fahrenheit"]}}});
+        assert_eq!(violations(schema, json!({"unit": "Celcius"}))[0].near, ["celsius"]);
+    }
+
+    #[test]
+    fn optional_values_name_both_kinds() {
+        let schema = json!({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]});
+        assert_eq!(told(schema.clone(), json!("x")), "at the top level: expected an integer or null, found \"x\"");
+        assert_eq!(told(schema, json!(0)), "at the top level: expected a number of at least 1, found 0");
+    }
+
+    fn shapes() -> Value {
+        json!({"oneOf": [
+            {"title": "Circle", "properties": {"kind": {"const": "circle"}, "r": {"type": "number"}}, "required": ["kind", "r"]},
+            {"title": "Square", "properties": {"kind": {"const": "square"}, "a": {"type": "number"}}, "required": ["kind", "a"]},
+        ]})
+    }
+
+    #[test]
+    fn a_tag_chooses_the_alternative() {
+        let told = told(shapes(), json!({"kind": "square", "a": "1", "r": "2"}));
+        assert_eq!(told, "at `/a`: expected a number, found \"1\"");
+    }
+
+    #[test]
+    fn an_unknown_tag_is_told_with_all_tags() {
+        let told = told(shapes(), json!({"kind": "circel", "r": 1}));
+        assert_eq!(told, "at `/kind`: expected one of \"circle\", \"square\", found \"circel\"; did you mean `circle`");
+    }
+
+    #[test]
+    fn without_a_tag_the_nearest_alternative_is_told_as_a_guess() {
+        let schema = json!({"anyOf": [
+            {"required": ["a", "b", "c"]},
+            {"title": "Pair", "required": ["x", "y"]},
+        ]});
+        let told = told(schema, json!({"x": 1}));
+        assert_eq!(
+            told,
+            "at the top level: expected the property `y`, for `Pair`, the nearest of 2 alternatives, found {\"x\":1}"
+        );
+    }
+
+    #[test]
+    fn too_many_matching_alternatives_are_named() {
+        let schema = json!({"oneOf": [{"title": "Any"}, {"type": "string"}, {"type": "integer"}]});
+        let told = told(schema, json!(1));
+        assert!(told.contains("exactly one of 3 alternatives; this one matches `Any` and 3"), "{told}");
+    }
+
+    #[test]
+    fn long_values_are_never_echoed() {
+        let secret = "s3cret".repeat(1_000);
+        let schema =
+            json!({"properties": {"key": {"type": "integer"}, "list": {"not": {}}}, "propertyNames": {"maxLength": 9}});
+        let text = told(schema, json!({"key": secret, "list": [secret], (&secret): 1}));
+        assert!(text.len() < 1_000 && text.contains("a string of 6,000 characters"), "{text}");
+    }
+
+    #[test]
+    fn many_violations_are_cut_and_counted() {
+        let schema = json!({"additionalProperties": {"type": "string"}});
+        let value: Map<_, _> = (0..1_000).map(|i| (i.to_string(), json!(i))).collect();
+        let violations = violations(schema, Value::Object(value));
+        assert_eq!(violations.len(), 65);
+        assert_eq!(violations[64].found, "936 more violations");
+    }
+
+    #[test]
+    fn pointers_are_escaped_and_control_characters_visible() {
+        let schema = json!({"additionalProperties": {"type": "string"}});
+        assert_eq!(violations(schema, json!({"a/b~\n\u{202e}": 1}))[0].pointer, "/a~1b~0\\u000a\\u202e");
+    }
+}

@@ -1,0 +1,108 @@
+//! What a catalog holds under one name.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use protocol::ToolName;
+
+use crate::{Conflict, Entry, Problem, RegisterError, Resolve, Source, Submission, ToolError};
+
+/// One name's holder. Cheap to clone, so that what takes time can be done outside a catalog's lock.
+#[derive(Clone, Debug)]
+pub(crate) enum Slot {
+    /// A tool that was registered.
+    Entry(Arc<Entry>),
+    /// A tool that was linked; its entry is built when it is first looked at.
+    Linked(Arc<Linked>),
+    /// Several linked tools that claim the name.
+    Conflict(Arc<Conflict>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Linked {
+    submission: &'static Submission,
+    entry: OnceLock<Result<Arc<Entry>, RegisterError>>,
+}
+
+impl Slot {
+    pub(crate) fn linked(submission: &'static Submission) -> Self {
+        Self::Linked(Arc::new(Linked { submission, entry: OnceLock::new() }))
+    }
+
+    /// Where the holder was declared; several places for a conflict.
+    pub(crate) fn sources(&self) -> Vec<Source> {
+        match self {
+            Self::Entry(entry) => vec![entry.source().clone()],
+            Self::Linked(linked) => vec![linked.submission.source.clone()],
+            Self::Conflict(conflict) => conflict.sources.clone(),
+        }
+    }
+
+    /// The entry, built if need be; `None` for a conflict and for a linked tool that cannot be built.
+    pub(crate) fn entry(&self) -> Option<Arc<Entry>> {
+        match self {
+            Self::Entry(entry) => Some(entry.clone()),
+            Self::Linked(linked) => linked.entry().ok().cloned(),
+            Self::Conflict(_) => None,
+        }
+    }
+
+    pub(crate) fn conflict(&self) -> Option<Conflict> {
+        match self {
+            Self::Conflict(conflict) => Some(Conflict::clone(conflict)),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with a linked tool, schemas and examples included. Registered ones were proven at registration.
+    pub(crate) fn problem(&self) -> Option<Problem> {
+        let Self::Linked(linked) = self else { return None };
+        let error = match linked.entry() {
+            Ok(entry) => entry.prove().err()?,
+            Err(error) => error.clone(),
+        };
+        Some(Problem { name: linked.submission.name.to_owned(), source: linked.submission.source.clone(), error })
+    }
+
+    pub(crate) fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
+        match self {
+            Self::Entry(entry) => Ok(entry.clone()),
+            Self::Linked(linked) => linked
+                .entry()
+                .cloned()
+                .map_err(|error| ToolError::Internal { tool: name.to_owned(), message: error.to_string() }),
+            Self::Conflict(conflict) => {
+                Err(ToolError::Conflict { tool: name.to_owned(), sources: conflict.sources.clone() })
+            }
+        }
+    }
+}
+
+impl Linked {
+    fn entry(&self) -> Result<&Arc<Entry>, &RegisterError> {
+        self.entry.get_or_init(|| Entry::of_submission(self.submission).map(Arc::new)).as_ref()
+    }
+}
+
+/// All names. Names are hashed with foldhash: they come from code, and SipHash is half the price of a lookup.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slots(pub(crate) HashMap<ToolName, Slot, foldhash::fast::RandomState>);
+
+impl Slots {
+    /// The slots in the order of their names.
+    pub(crate) fn sorted(&self) -> Vec<Slot> {
+        let mut slots: Vec<_> = self.0.iter().collect();
+        slots.sort_unstable_by_key(|(name, _)| *name);
+        slots.into_iter().map(|(_, slot)| slot.clone()).collect()
+    }
+
+    pub(crate) fn not_found(&self, name: &str) -> ToolError {
+        ToolError::not_found(name, self.0.keys().map(ToolName::as_str))
+    }
+}
+
+impl Resolve for Slots {
+    fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
+        self.0.get(name).ok_or_else(|| self.not_found(name))?.resolve(name)
+    }
+}

@@ -1,0 +1,227 @@
+//! [`ToolError`]: why a call gave no result.
+
+use std::time::Duration;
+
+use protocol::{Grant, Target, ToolResult};
+use serde_json::json;
+
+use crate::near::near;
+use crate::{Source, ToolContext, Violation};
+
+/// Why a call gave no result. Each becomes a [`ToolResult`] that a model can act on.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolError {
+    /// No tool has that name here.
+    #[error("there is no tool named {:?}{}", tool, suggested(near))]
+    NotFound {
+        /// The name asked for.
+        tool: String,
+        /// Names that exist and look like it, the nearest first.
+        near: Vec<String>,
+    },
+    /// Several linked crates claim the name, so none of them runs.
+    #[error(
+        "{} is declared by {}; unlink or rename one of them, or settle it with replace",
+        self.tool_name(), sources.iter().map(Source::to_string).collect::<Vec<_>>().join(" and by ")
+    )]
+    Conflict {
+        /// The name asked for.
+        tool: String,
+        /// All places that declare it.
+        sources: Vec<Source>,
+    },
+    /// The arguments do not fit; nothing was run.
+    #[error("the arguments of {} do not fit: {}", self.tool_name(), listed(violations))]
+    InvalidArguments {
+        /// The tool.
+        tool: String,
+        /// Everything that is wrong with them.
+        violations: Vec<Violation>,
+    },
+    /// The call would touch what the session's grant does not cover.
+    #[error(
+        "{} needs {}, and what is granted is {granted}; ask for the grant, or work inside what is granted",
+        self.tool_name(), needed.iter().map(Target::to_string).collect::<Vec<_>>().join(", ")
+    )]
+    PermissionDenied {
+        /// The tool.
+        tool: String,
+        /// The targets that are not covered.
+        needed: Vec<Target>,
+        /// What is granted.
+        granted: Grant,
+    },
+    /// Whoever was asked said no.
+    #[error("the call of {} was denied: {reason}; do not repeat it, find another way or ask what is wanted", self.tool_name())]
+    Denied {
+        /// The tool.
+        tool: String,
+        /// What they said.
+        reason: String,
+    },
+    /// The host does not offer what the tool needs.
+    #[error("{} is not available here: {reason}", self.tool_name())]
+    Unavailable {
+        /// The tool.
+        tool: String,
+        /// What is missing, and who can mend it.
+        reason: String,
+    },
+    /// Too many calls at once.
+    #[error("{} has too much to do; try again{}", self.tool_name(), after(*retry_after))]
+    Overloaded {
+        /// The tool.
+        tool: String,
+        /// When it is worth another try.
+        retry_after: Option<Duration>,
+    },
+    /// The deadline passed. What the tool did until then stands.
+    #[error("{} took longer than {limit:?} and was stopped; ask for less at a time, or allow more time", self.tool_name())]
+    Timeout {
+        /// The tool.
+        tool: String,
+        /// How long it was allowed to take.
+        limit: Duration,
+    },
+    /// The caller took the call back. What the tool did until then stands.
+    #[error("the call of {} was cancelled", self.tool_name())]
+    Cancelled {
+        /// The tool.
+        tool: String,
+    },
+    /// The tool panicked. The panic went no further.
+    #[error("{} panicked: {message}; this is a fault of the tool, try other arguments or another tool", self.tool_name())]
+    Panicked {
+        /// The tool.
+        tool: String,
+        /// What the panic said.
+        message: String,
+    },
+    /// The tool ran and says that it failed.
+    #[error("{} failed: {message}", self.tool_name())]
+    ExecutionFailed {
+        /// The tool.
+        tool: String,
+        /// What the tool says.
+        message: String,
+    },
+    /// The tool gave something else than its definition promises.
+    #[error("{} gave a result that its definition does not allow: {}", self.tool_name(), listed(violations))]
+    InvalidOutput {
+        /// The tool.
+        tool: String,
+        /// Everything that is wrong with it.
+        violations: Vec<Violation>,
+    },
+    /// Something in the machinery around the tool is broken.
+    #[error("cannot run {}: {message}", self.tool_name())]
+    Internal {
+        /// The tool.
+        tool: String,
+        /// What is broken.
+        message: String,
+    },
+}
+
+impl ToolError {
+    /// The tool that the error is about; `<unnamed>` where a caller named none.
+    pub fn tool_name(&self) -> &str {
+        let (Self::NotFound { tool, .. }
+        | Self::Conflict { tool, .. }
+        | Self::InvalidArguments { tool, .. }
+        | Self::PermissionDenied { tool, .. }
+        | Self::Denied { tool, .. }
+        | Self::Unavailable { tool, .. }
+        | Self::Overloaded { tool, .. }
+        | Self::Timeout { tool, .. }
+        | Self::Cancelled { tool }
+        | Self::Panicked { tool, .. }
+        | Self::ExecutionFailed { tool, .. }
+        | Self::InvalidOutput { tool, .. }
+        | Self::Internal { tool, .. }) = self;
+        if tool.trim().is_empty() { "<unnamed>" } else { tool }
+    }
+
+    /// Whether a run can go on after it, with the model told what happened. Only a cancellation and broken machinery end
+    /// a run.
+    pub fn is_recoverable(&self) -> bool {
+        !matches!(self, Self::Cancelled { .. } | Self::Internal { .. })
+    }
+
+    /// One word for the variant, stable, for programs that read results.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "not_found",
+            Self::Conflict { .. } => "conflict",
+            Self::InvalidArguments { .. } => "invalid_arguments",
+            Self::PermissionDenied { .. } => "permission_denied",
+            Self::Denied { .. } => "denied",
+            Self::Unavailable { .. } => "unavailable",
+            Self::Overloaded { .. } => "overloaded",
+            Self::Timeout { .. } => "timeout",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Panicked { .. } => "panicked",
+            Self::ExecutionFailed { .. } => "execution_failed",
+            Self::InvalidOutput { .. } => "invalid_output",
+            Self::Internal { .. } => "internal",
+        }
+    }
+
+    /// No tool has that name among these; the nearest of them are suggested.
+    pub fn not_found<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Self {
+        Self::NotFound { tool: name.to_owned(), near: near(name, names) }
+    }
+
+    /// What a tool returns when it could not do its work. The message says what to do next.
+    pub fn execution_failed(cx: &ToolContext, message: impl Into<String>) -> Self {
+        Self::ExecutionFailed { tool: cx.tool_text(), message: message.into() }
+    }
+
+    /// What code around tools returns when something is broken that no caller can mend.
+    pub fn internal(cx: &ToolContext, message: impl Into<String>) -> Self {
+        Self::Internal { tool: cx.tool_text(), message: message.into() }
+    }
+
+    /// The calling tool's arguments do not fit in a way that its schema cannot say.
+    pub fn invalid_arguments(cx: &ToolContext, violations: Vec<Violation>) -> Self {
+        Self::InvalidArguments { tool: cx.tool_text(), violations }
+    }
+}
+
+impl From<&ToolError> for ToolResult {
+    /// The message as text, and `{"error": {"kind", "tool", …}}` for programs, with the violations where there are some.
+    fn from(error: &ToolError) -> Self {
+        let mut detail = json!({"kind": error.kind(), "tool": error.tool_name()});
+        match error {
+            ToolError::InvalidArguments { violations, .. } | ToolError::InvalidOutput { violations, .. } => {
+                detail["violations"] = json!(violations);
+            }
+            ToolError::NotFound { near, .. } => detail["near"] = json!(near),
+            ToolError::PermissionDenied { needed, .. } => {
+                detail["needed"] = json!(needed.iter().map(Target::to_string).collect::<Vec<_>>());
+            }
+            ToolError::Overloaded { retry_after: Some(wait), .. } => {
+                detail["retry_after_ms"] = json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+            }
+            _ => {}
+        }
+        Self { structured: Some(json!({"error": detail})), ..Self::error(error.to_string()) }
+    }
+}
+
+/// Violations as one text.
+pub(crate) fn listed(violations: &[Violation]) -> String {
+    violations.iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn suggested(near: &[String]) -> String {
+    match near {
+        [] => "; list the tools to see what there is".to_owned(),
+        near => format!("; did you mean {}?", near.join(" or ")),
+    }
+}
+
+fn after(wait: Option<Duration>) -> String {
+    wait.map_or_else(|| " later".to_owned(), |wait| format!(" in {wait:?}"))
+}

@@ -1,0 +1,73 @@
+//! The process-wide catalog. Alone in its file, and one test: everything else takes a catalog of its own.
+
+mod sample;
+
+use sample::{echo, pure};
+use serde_json::json;
+use tools::{ToolContext, ToolError, ToolResult, tool};
+
+/// Says hello.
+#[tool(name = "greet", pure)]
+fn greet(
+    /// Whom to greet.
+    name: String,
+) -> String {
+    format!("hello {name}")
+}
+
+mod elsewhere {
+    /// Claims a name.
+    #[tools::tool(name = "claimed", pure)]
+    pub(crate) fn one() -> u8 {
+        1
+    }
+
+    /// Claims the same name.
+    #[tools::tool(name = "claimed", pure)]
+    pub(crate) fn two() -> u8 {
+        2
+    }
+}
+
+#[tokio::test]
+async fn what_is_linked_is_there_and_the_functions_reach_one_catalog() {
+    // Linked, with nobody registering it.
+    let result = tools::execute(&ToolContext::default(), "greet", json!({"name": "you"})).await.unwrap();
+    assert_eq!(result, ToolResult::text("hello you"));
+    assert_eq!(greet("you".to_owned()), "hello you", "the function is still a function");
+    let source = tools::get("greet").unwrap().source().clone();
+    assert_eq!((&*source.crate_name, &*source.file), (env!("CARGO_PKG_NAME"), file!()));
+
+    // Two claims to one name: neither runs, and both places are named.
+    let conflicts = tools::conflicts();
+    assert_eq!(conflicts.len(), 1);
+    assert_eq!(conflicts[0].sources.len(), 2);
+    let error = tools::execute(&ToolContext::default(), "claimed", json!({})).await.unwrap_err();
+    assert!(matches!(&error, ToolError::Conflict { sources, .. } if sources.len() == 2), "{error}");
+    assert!(tools::contains("claimed"));
+    assert!(!tools::list().iter().any(|entry| entry.name() == "claimed"));
+    assert_eq!((elsewhere::one(), elsewhere::two()), (1, 2));
+
+    // Registered at run time.
+    let watch = tools::subscribe();
+    let before = watch.generation();
+    tools::register(pure("later"), echo).unwrap();
+    assert_eq!(watch.generation(), before + 1);
+    tools::register(pure("later"), echo).unwrap_err();
+    tools::validate("later", json!({})).unwrap();
+    tools::replace(pure("claimed"), echo).unwrap();
+    assert!(tools::conflicts().is_empty(), "replace settles a conflict");
+    let snapshot = tools::snapshot();
+    assert!(tools::unregister("later"));
+    assert!(snapshot.contains("later"));
+    assert_eq!(tools::problems(), []);
+
+    // Submitting what is linked changes nothing.
+    tools::submit(&[&GREET_TOOL]).unwrap();
+    let names: Vec<_> = tools::list().iter().map(|entry| entry.name().to_string()).collect();
+    assert_eq!(names, ["claimed", "greet"]);
+
+    tools::expect_linked!("toolcrib-tools").unwrap();
+    let missing = tools::expect_linked!("toolcrib-tools", "no-such-crate").unwrap_err();
+    assert_eq!(missing.missing, ["no-such-crate"]);
+}

@@ -1,0 +1,7 @@
+use tools::tool;
+
+/// Does nothing.
+#[tool(pure, blocking)]
+async fn nothing() {}
+
+fn main() {}

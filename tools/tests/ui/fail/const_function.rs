@@ -1,0 +1,7 @@
+use tools::tool;
+
+/// Does nothing.
+#[tool(pure)]
+const fn nothing() {}
+
+fn main() {}

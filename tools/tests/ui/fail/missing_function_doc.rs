@@ -1,0 +1,8 @@
+use tools::tool;
+
+#[tool(pure)]
+fn now() -> String {
+    String::new()
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use tools::tool;
+
+/// Reads a file.
+#[tool(idempotent)]
+fn read() {}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use tools::tool;
+
+/// Does nothing.
+#[tool(pure, tiemout = "30s", colour = "red")]
+fn nothing() {}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use tools::tool;
+
+/// Does nothing.
+#[tool(pure)]
+unsafe fn nothing() {}
+
+fn main() {}

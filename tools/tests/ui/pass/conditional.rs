@@ -1,0 +1,32 @@
+//! A tool that exists in some builds only, and tools inside a function.
+#![deny(warnings)]
+
+use tools::tool;
+
+/// Is not there.
+#[tool(pure)]
+#[cfg(any())]
+fn absent(
+    /// A type that is not there either.
+    absent: Absent,
+) {
+}
+
+/// Is there.
+#[tool(pure)]
+#[cfg(all())]
+#[must_use]
+#[inline]
+fn present() -> u8 {
+    1
+}
+
+fn main() {
+    /// Has only its context in scope.
+    #[tool(pure)]
+    fn inner() -> u8 {
+        present()
+    }
+    assert_eq!(inner(), 1);
+    tools::Catalog::new().submit(&[&PRESENT_TOOL, &INNER_TOOL]).unwrap();
+}
