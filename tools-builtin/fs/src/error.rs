@@ -1,0 +1,86 @@
+//! [`FsError`]: why a file tool could not do its work.
+
+use std::io;
+
+use tools::protocol::InvalidTarget;
+use tools::{ToolContext, ToolError};
+
+use crate::kind::Kind;
+use crate::path::RelativePath;
+
+/// Why a file tool could not do its work, in words for the model that called it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FsError {
+    #[error("there is no `{path}`{}", suggested(near))]
+    Missing { path: RelativePath, near: Vec<String> },
+    #[error("`{path}` is {kind}, so there is nothing below it; leave out what follows it")]
+    NotADirectory { path: RelativePath, kind: Kind },
+    #[error("`{path}` is {kind}; name a directory, or read it with fs.read")]
+    NotListable { path: RelativePath, kind: Kind },
+    #[error("`{path}` is a directory; list it with fs.list, and read one of its files")]
+    IsADirectory { path: RelativePath },
+    #[error("`{path}` is {kind}, and only regular files are read; choose another one")]
+    Special { path: RelativePath, kind: Kind },
+    #[error("the link `{link}` cannot be followed: {reason}; use a path that does not pass it")]
+    Link { link: RelativePath, reason: LinkFault },
+    #[error("`{path}` passes more than {limit} links, perhaps in a circle; use a path without links")]
+    TooManyLinks { path: RelativePath, limit: usize },
+    #[error("`{path}` is not text: it has NUL bytes; choose another file")]
+    Binary { path: RelativePath },
+    #[error("`end` is {end}, which is before `start`, {start}; swap them")]
+    Backwards { start: u64, end: u64 },
+    #[error("the last line of `{path}` is {lines}, and `start` is {start}; begin at {lines} or before")]
+    PastTheEnd { path: RelativePath, lines: u64, start: u64 },
+    #[error(
+        "line {start} of `{path}` is beyond its first {limit} bytes, and no more is searched; begin at an earlier line"
+    )]
+    TooFar { path: RelativePath, start: u64, limit: u64 },
+    #[error("cannot open `{path}`: {source}; choose another one, or ask for access to it")]
+    Io { path: RelativePath, source: io::Error },
+    /// The counter's own word, which has to arrive as it is.
+    #[error(transparent)]
+    Refused(#[from] ToolError),
+}
+
+/// Why a link leads nowhere.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LinkFault {
+    #[error("it leads out of the workspace")]
+    LeavesTheRoot,
+    #[error("it leads to a name that is not UTF-8")]
+    NotUtf8,
+    #[error("{0}")]
+    Unspeakable(InvalidTarget),
+}
+
+impl FsError {
+    pub(crate) fn io(path: &RelativePath) -> impl FnOnce(io::Error) -> Self {
+        let path = path.clone();
+        move |source| Self::Io { path, source }
+    }
+
+    /// The error as the result of a call.
+    pub(crate) fn told(self, cx: &ToolContext) -> ToolError {
+        match self {
+            Self::Refused(error) => error,
+            error => ToolError::execution_failed(cx, error.to_string()),
+        }
+    }
+}
+
+impl From<InvalidTarget> for LinkFault {
+    fn from(error: InvalidTarget) -> Self {
+        match error {
+            InvalidTarget::Absolute { .. } | InvalidTarget::StepsOut { .. } => Self::LeavesTheRoot,
+            error => Self::Unspeakable(error),
+        }
+    }
+}
+
+fn suggested(near: &[String]) -> String {
+    if near.is_empty() {
+        "; list its directory with fs.list to see what there is".to_owned()
+    } else {
+        format!("; did you mean `{}`?", near.join("` or `"))
+    }
+}

@@ -1,0 +1,86 @@
+//! A workspace in a temporary directory, and calls of this crate's tools in it.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use tools::{Catalog, Grant, ToolContext, ToolError, ToolResult};
+
+use crate::Workspace;
+
+pub(crate) struct Fixture {
+    dir: TempDir,
+    catalog: Catalog,
+    cx: ToolContext,
+}
+
+impl Fixture {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let cx = context(dir.path());
+        Self { dir, catalog: catalog(), cx }
+    }
+
+    /// One whose workspace is a directory that exists.
+    pub(crate) fn at(path: &str) -> Self {
+        Self { cx: context(path.as_ref()), ..Self::new() }
+    }
+
+    pub(crate) fn with(self, cx: ToolContext) -> Self {
+        Self { cx, ..self }
+    }
+
+    pub(crate) fn granted(self, clause: &str) -> Self {
+        Self { cx: self.cx.clone().with_grant(Grant::parse([clause]).unwrap()), ..self }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn link(&self, destination: &str, path: &str) {
+        std::os::unix::fs::symlink(destination, self.root().join(path)).unwrap();
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn pipe(&self, path: &str) {
+        let status = std::process::Command::new("mkfifo").arg(self.root().join(path)).status();
+        assert!(status.unwrap().success());
+    }
+
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<ToolResult, ToolError> {
+        self.catalog.execute(&self.cx, tool, arguments).await
+    }
+
+    pub(crate) async fn text(&self, tool: &str, arguments: Value) -> String {
+        self.call(tool, arguments).await.unwrap().to_text()
+    }
+
+    pub(crate) async fn value(&self, tool: &str, arguments: Value) -> Value {
+        self.call(tool, arguments).await.unwrap().structured.unwrap()
+    }
+
+    /// Asserts that a call fails with a message that has `part` in it.
+    pub(crate) async fn fails(&self, tool: &str, arguments: Value, part: &str) {
+        let message = self.call(tool, arguments).await.unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+fn context(root: &Path) -> ToolContext {
+    ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(root).unwrap())
+}
+
+fn catalog() -> Catalog {
+    let mut catalog = Catalog::new();
+    crate::register(&mut catalog).unwrap();
+    catalog
+}

@@ -1,0 +1,67 @@
+//! [`Kind`]: what a directory entry is.
+
+use std::fmt;
+
+use cap_std::fs::FileType;
+use serde::Serialize;
+
+/// What a directory entry is, without following it when it is a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    File,
+    Directory,
+    Link,
+    Pipe,
+    Socket,
+    Device,
+    Unknown,
+}
+
+impl From<FileType> for Kind {
+    fn from(file_type: FileType) -> Self {
+        if file_type.is_file() {
+            Self::File
+        } else if file_type.is_dir() {
+            Self::Directory
+        } else if file_type.is_symlink() {
+            Self::Link
+        } else {
+            special(file_type)
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::File => "a file",
+            Self::Directory => "a directory",
+            Self::Link => "a link",
+            Self::Pipe => "a named pipe",
+            Self::Socket => "a socket",
+            Self::Device => "a device",
+            Self::Unknown => "of an unknown kind",
+        })
+    }
+}
+
+#[cfg(unix)]
+fn special(file_type: FileType) -> Kind {
+    use cap_std::fs::FileTypeExt;
+
+    if file_type.is_fifo() {
+        Kind::Pipe
+    } else if file_type.is_socket() {
+        Kind::Socket
+    } else if file_type.is_block_device() || file_type.is_char_device() {
+        Kind::Device
+    } else {
+        Kind::Unknown
+    }
+}
+
+#[cfg(not(unix))]
+fn special(_: FileType) -> Kind {
+    Kind::Unknown
+}

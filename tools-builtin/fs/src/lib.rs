@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod excerpt;
+mod kind;
+mod list;
+mod path;
+mod place;
+mod read;
+mod workspace;
+
+#[cfg(test)]
+mod fixture;
+
+use tools::{Catalog, RegisterError};
+
+pub use workspace::Workspace;
+
+/// Adds the tools of this crate to a catalog, for hosts that do not rely on linking.
+///
+/// # Errors
+/// [`RegisterError`] when a name is taken; the catalog is then as it was.
+pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
+    catalog.submit(&[&list::LIST_TOOL, &read::READ_TOOL])
+}

@@ -1,0 +1,206 @@
+//! `fs.list`: the entries of one directory.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+
+use cap_std::fs::Dir;
+use serde::Serialize;
+use tools::{ToolContext, ToolError, tool};
+
+use crate::Workspace;
+use crate::error::FsError;
+use crate::kind::Kind;
+use crate::path::RelativePath;
+use crate::place::Place;
+
+/// How many entries one listing shows.
+const MAX_ENTRIES: usize = 500;
+
+/// Lists a directory of the workspace: the names in it, hidden ones included, with their kinds and the sizes of files in
+/// bytes. Directories below it are not entered. A long listing comes in parts.
+#[tool(
+    name = "fs.list",
+    title = "List a directory",
+    reads = "fs:{path}",
+    needs = Workspace,
+    tags = ["files"],
+    // More than 500 of the longest names.
+    max_output = "1MiB",
+    example({}),
+    example({"path": "src"}),
+    example({"path": "photos", "after": "IMG_0499.jpg"}),
+)]
+pub(crate) fn list(
+    cx: &ToolContext,
+    /// The directory, relative to the workspace root. The root itself is `.`, which is the default.
+    #[serde(default)]
+    path: RelativePath,
+    /// Shows only what comes after this name, to go on where an earlier listing ended.
+    #[schemars(length(max = 1024))]
+    after: Option<String>,
+) -> Result<Listing, ToolError> {
+    let workspace = cx.need::<Workspace>()?;
+    listing(cx, &workspace, &path, after.as_deref()).map_err(|error| error.told(cx))
+}
+
+/// A directory, or a part of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listing {
+    /// Where the directory is, after links.
+    path: String,
+    /// Sorted by name.
+    entries: Vec<Item>,
+    /// How many entries come after these.
+    #[serde(skip_serializing_if = "is_zero")]
+    more: u64,
+    /// How to see them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Item {
+    name: String,
+    kind: Kind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    /// The name as it is shown has replacement characters in it, and nothing can be opened by it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    name_is_not_utf8: bool,
+}
+
+fn listing(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    after: Option<&str>,
+) -> Result<Listing, FsError> {
+    let place = Place::find(cx, workspace, path)?;
+    let dir = place.open_dir()?;
+    // Only the first names are kept, so that memory does not grow with the directory.
+    let mut first = BTreeSet::new();
+    let mut more = 0;
+    for entry in dir.entries().map_err(FsError::io(&place.path))? {
+        cx.check_cancelled()?;
+        let name = entry.map_err(FsError::io(&place.path))?.file_name();
+        // By the shown name, so that `after` can be any name that was shown.
+        let shown = name.to_string_lossy().into_owned();
+        if after.is_some_and(|after| *shown <= *after) {
+            continue;
+        }
+        first.insert((shown, name));
+        if first.len() > MAX_ENTRIES {
+            first.pop_last();
+            more += 1;
+        }
+    }
+    let entries: Vec<Item> = first.into_iter().filter_map(|(shown, name)| item(&dir, shown, name)).collect();
+    let note = entries.last().filter(|_| more > 0);
+    let note = note.map(|last| format!("{more} more entries; go on with after = {:?}", last.name));
+    Ok(Listing { path: place.path.to_string(), entries, more, note })
+}
+
+/// One entry; `None` for one that has gone meanwhile.
+fn item(dir: &Dir, shown: String, name: OsString) -> Option<Item> {
+    let (kind, size) = match dir.symlink_metadata(&name) {
+        Ok(metadata) => (Kind::from(metadata.file_type()), metadata.is_file().then(|| metadata.len())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(_) => (Kind::Unknown, None),
+    };
+    Some(Item { kind, size, name_is_not_utf8: name.to_str().is_none(), name: shown })
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::fixture::Fixture;
+
+    #[tokio::test]
+    async fn entries_are_sorted_and_hidden_ones_are_shown() {
+        let fixture = Fixture::new();
+        fixture.write("b.txt", "four");
+        fixture.write("sub/deep.txt", "");
+        fixture.write(".hidden", "");
+        let expected = json!({"path": ".", "entries": [
+            {"name": ".hidden", "kind": "file", "size": 0},
+            {"name": "b.txt", "kind": "file", "size": 4},
+            {"name": "sub", "kind": "directory"},
+        ]});
+        assert_eq!(fixture.value("fs.list", json!({})).await, expected);
+        let sub = fixture.value("fs.list", json!({"path": "./b.txt/../sub/"})).await;
+        assert_eq!(sub, json!({"path": "sub", "entries": [{"name": "deep.txt", "kind": "file", "size": 0}]}));
+    }
+
+    #[tokio::test]
+    async fn a_long_listing_comes_in_parts() {
+        let fixture = Fixture::new();
+        for number in 0..1100 {
+            fixture.write(&format!("{number:04}"), "");
+        }
+        let mut seen = Vec::new();
+        let mut arguments = json!({});
+        for (shown, more) in [(500, Some(600)), (500, Some(100)), (100, None)] {
+            let part = fixture.value("fs.list", arguments).await;
+            assert_eq!(part["entries"].as_array().unwrap().len(), shown);
+            assert_eq!(part.get("more").and_then(|more| more.as_u64()), more);
+            assert_eq!(part.get("note").is_some(), more.is_some());
+            seen.extend(
+                part["entries"].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap().to_owned()),
+            );
+            arguments = json!({"after": seen.last()});
+        }
+        assert_eq!(seen, (0..1100).map(|number| format!("{number:04}")).collect::<Vec<_>>());
+    }
+
+    #[tokio::test]
+    async fn what_is_no_directory_is_told() {
+        let fixture = Fixture::new();
+        fixture.write("file.txt", "");
+        fixture.fails("fs.list", json!({"path": "file.txt"}), "`file.txt` is a file; name a directory").await;
+        fixture.fails("fs.list", json!({"path": "file.txt/x"}), "there is nothing below it").await;
+        fixture.fails("fs.list", json!({"path": "fil.txt"}), "did you mean `file.txt`?").await;
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn links_are_shown_and_not_followed() {
+        let fixture = Fixture::new();
+        fixture.write("sub/file", "");
+        fixture.link("sub", "link");
+        fixture.link("nowhere", "dangling");
+        fixture.link("/", "outside");
+        let kinds = fixture.value("fs.list", json!({})).await;
+        let link = |name: &str| json!({"name": name, "kind": "link"});
+        let sub = json!({"name": "sub", "kind": "directory"});
+        assert_eq!(kinds["entries"], json!([link("dangling"), link("link"), link("outside"), sub]));
+        assert_eq!(fixture.value("fs.list", json!({"path": "link"})).await["path"], "sub");
+        fixture.fails("fs.list", json!({"path": "dangling"}), "there is no `nowhere`").await;
+        fixture.fails("fs.list", json!({"path": "outside"}), "it leads out of the workspace").await;
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn special_files_and_odd_names_are_marked() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let fixture = Fixture::new();
+        fixture.pipe("pipe");
+        let _socket = std::os::unix::net::UnixListener::bind(fixture.root().join("socket")).unwrap();
+        std::fs::write(fixture.root().join(std::ffi::OsStr::from_bytes(b"\xff")), "").unwrap();
+        let entries = fixture.value("fs.list", json!({})).await["entries"].clone();
+        assert_eq!(
+            entries,
+            json!([
+                {"name": "pipe", "kind": "pipe"},
+                {"name": "socket", "kind": "socket"},
+                {"name": "\u{FFFD}", "kind": "file", "size": 0, "name_is_not_utf8": true},
+            ])
+        );
+    }
+}

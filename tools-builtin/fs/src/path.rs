@@ -1,0 +1,137 @@
+//! [`RelativePath`]: a path below the workspace root, in its one spelling.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tools::JsonSchema;
+use tools::protocol::{InvalidTarget, Normaliser};
+use tools::schemars::{Schema, SchemaGenerator, json_schema};
+
+/// A path below the workspace root. It is normalised when it is made, by the same rules by which the counter normalises
+/// the target of a call, so the path that was checked is the path that is used: `src/../x` is `x` to both, and `src` is not
+/// even looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct RelativePath(String);
+
+impl RelativePath {
+    /// Its parts; none for the root.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/').filter(|_| !self.is_root())
+    }
+
+    /// The path of its first `count` parts.
+    pub(crate) fn prefix(&self, count: usize) -> Self {
+        let kept: Vec<_> = self.names().take(count).collect();
+        if kept.is_empty() { Self::default() } else { Self(kept.join("/")) }
+    }
+
+    /// The path of a name in the directory that this path is.
+    ///
+    /// # Errors
+    /// [`InvalidTarget`] for a name that no argument could spell, such as one with a line break.
+    pub(crate) fn child(&self, name: &str) -> Result<Self, InvalidTarget> {
+        // The name is one part, which may not turn into several, or into none, by being normalised.
+        format!("{self}/{name}").try_into()
+    }
+
+    /// Where the path leads when its part at `index` is a link to `destination`. Steps up are resolved by the text, like
+    /// those in arguments.
+    ///
+    /// # Errors
+    /// [`InvalidTarget`] when that is outside of the root, or cannot be spelled as an argument.
+    pub(crate) fn through_link(&self, index: usize, destination: &str) -> Result<Self, InvalidTarget> {
+        if Path::new(destination).is_absolute() {
+            return Err(InvalidTarget::Absolute { value: destination.to_owned() });
+        }
+        let rest: String = self.names().skip(index + 1).map(|name| format!("/{name}")).collect();
+        format!("{}/{destination}{rest}", self.prefix(index)).try_into()
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn is_root(&self) -> bool {
+        self.0 == "."
+    }
+}
+
+impl TryFrom<String> for RelativePath {
+    type Error = InvalidTarget;
+
+    fn try_from(path: String) -> Result<Self, InvalidTarget> {
+        Normaliser::Path.apply(&path).map(Self)
+    }
+}
+
+impl Default for RelativePath {
+    /// The root.
+    fn default() -> Self {
+        Self(".".to_owned())
+    }
+}
+
+impl fmt::Display for RelativePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl JsonSchema for RelativePath {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "RelativePath".into()
+    }
+
+    /// What can be said of a path without resolving it: relative, no backslash, no control character.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 4096,
+            "pattern": r"^[^/\\\x00-\x1F\x7F][^\\\x00-\x1F\x7F]*$",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> RelativePath {
+        text.to_owned().try_into().unwrap()
+    }
+
+    #[test]
+    fn a_path_has_one_spelling() {
+        for (text, expected) in [("src/../x", "x"), ("./a//b/", "a/b"), ("a/..", ".")] {
+            assert_eq!(path(text).as_str(), expected);
+        }
+        assert_eq!(path(".").names().count(), 0);
+    }
+
+    #[test]
+    fn a_link_is_resolved_where_it_stands() {
+        for (from, index, destination, expected) in [
+            ("a/link/c", 1, "b", "a/b/c"),
+            ("a/link", 1, "../b", "b"),
+            ("link/c", 0, ".", "c"),
+            ("a/link/c", 1, "..", "c"),
+        ] {
+            assert_eq!(path(from).through_link(index, destination).unwrap(), path(expected), "{from} -> {destination}");
+        }
+    }
+
+    #[test]
+    fn a_link_does_not_leave_the_root() {
+        for destination in ["/", "/etc", "../..", "../../a", "b/../../../c", "a\\b", "a\nb"] {
+            assert!(path("a/link/c").through_link(1, destination).is_err(), "{destination:?}");
+        }
+    }
+}

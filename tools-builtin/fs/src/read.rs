@@ -1,0 +1,198 @@
+//! `fs.read`: the text of one file, or some of its lines.
+
+use std::num::NonZeroU64;
+
+use tools::{Content, ToolContext, ToolError, tool};
+
+use crate::Workspace;
+use crate::error::FsError;
+use crate::excerpt::Excerpt;
+use crate::path::RelativePath;
+use crate::place::Place;
+
+/// Reads a text file of the workspace, whole or a range of its lines. A long file comes in parts: a note after the text
+/// then says which lines these are and how to go on.
+#[tool(
+    name = "fs.read",
+    title = "Read a file",
+    reads = "fs:{path}",
+    needs = Workspace,
+    tags = ["files"],
+    // More than an excerpt can have, so that the counter does not cut what is cut with more care here.
+    max_output = "256KiB",
+    example({"path": "README.md"}),
+    example({"path": "src/main.rs", "start": 120, "end": 180}),
+)]
+pub(crate) fn read(
+    cx: &ToolContext,
+    /// The file, relative to the workspace root.
+    path: RelativePath,
+    /// The first line to read, from 1. The beginning of the file if left out.
+    start: Option<NonZeroU64>,
+    /// The last line to read, included. As much as fits into one result if left out.
+    end: Option<NonZeroU64>,
+) -> Result<Vec<Content>, ToolError> {
+    let workspace = cx.need::<Workspace>()?;
+    let start = start.map_or(1, NonZeroU64::get);
+    let end = end.map_or(u64::MAX, NonZeroU64::get);
+    text(cx, &workspace, &path, start, end).map_err(|error| error.told(cx))
+}
+
+/// The text as the file has it, and a note where that is not all there is to say.
+fn text(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    start: u64,
+    end: u64,
+) -> Result<Vec<Content>, FsError> {
+    if end < start {
+        return Err(FsError::Backwards { start, end });
+    }
+    let place = Place::find(cx, workspace, path)?;
+    let excerpt = Excerpt::of(cx, &place.path, place.open_file()?, start, end)?;
+    let note = note(&excerpt, start);
+    let text = Some(excerpt.text).filter(|text| !text.is_empty());
+    Ok(text.into_iter().chain(note).map(Content::text).collect())
+}
+
+fn note(excerpt: &Excerpt, start: u64) -> Option<String> {
+    let mut facts = Vec::new();
+    let last = start + excerpt.lines.saturating_sub(1);
+    if excerpt.lines == 0 {
+        facts.push("the file is empty".to_owned());
+    } else if excerpt.more {
+        facts.push(format!("lines {start} to {last}; the file goes on, read on with start = {}", last + 1));
+    } else if start > 1 {
+        facts.push(format!("lines {start} to {last}, where the file ends"));
+    }
+    if excerpt.cut > 0 {
+        facts.push(format!("long lines that were cut: {}", excerpt.cut));
+    }
+    if excerpt.lossy {
+        facts.push("bytes that are not UTF-8 are shown as \u{FFFD}".to_owned());
+    }
+    (!facts.is_empty()).then(|| format!("[{}]", facts.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tools::{Grant, ToolError};
+
+    use crate::fixture::Fixture;
+
+    #[tokio::test]
+    async fn a_short_file_is_given_as_it_is() {
+        let fixture = Fixture::new();
+        fixture.write("a/b.txt", "one\ntwo");
+        for path in ["a/b.txt", "./a//b.txt", "missing/../a/b.txt", "a/b.txt/"] {
+            assert_eq!(fixture.text("fs.read", json!({"path": path})).await, "one\ntwo", "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_part_says_which_lines_it_is() {
+        let fixture = Fixture::new();
+        fixture.write("lines", "1\n2\n3\n4\n5\n");
+        let read = async |start, end| {
+            let result = fixture.call("fs.read", json!({"path": "lines", "start": start, "end": end})).await.unwrap();
+            let texts: Vec<_> =
+                result.content.iter().filter_map(|content| content.as_text()).map(str::to_owned).collect();
+            texts
+        };
+        assert_eq!(read(2, 3).await, ["2\n3\n", "[lines 2 to 3; the file goes on, read on with start = 4]"]);
+        assert_eq!(read(4, 9).await, ["4\n5\n", "[lines 4 to 5, where the file ends]"]);
+        assert_eq!(read(1, 5).await, ["1\n2\n3\n4\n5\n"]);
+    }
+
+    #[tokio::test]
+    async fn an_empty_file_is_no_empty_result() {
+        let fixture = Fixture::new();
+        fixture.write("empty", "");
+        assert_eq!(fixture.text("fs.read", json!({"path": "empty"})).await, "[the file is empty]");
+    }
+
+    #[tokio::test]
+    async fn a_range_that_is_none_is_told() {
+        let fixture = Fixture::new();
+        fixture.write("a", "1\n2\n");
+        fixture.fails("fs.read", json!({"path": "a", "start": 3}), "the last line of `a` is 2").await;
+        fixture.fails("fs.read", json!({"path": "a", "start": 2, "end": 1}), "swap them").await;
+        fixture.fails("fs.read", json!({"path": "a", "start": 0}), "/start").await;
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_told() {
+        let fixture = Fixture::new();
+        fixture.write("src/main.rs", "");
+        fixture.write("binary", "a\0b");
+        fixture.fails("fs.read", json!({"path": "src"}), "list it with fs.list").await;
+        fixture.fails("fs.read", json!({"path": "src/Main"}), "did you mean `src/main.rs`?").await;
+        fixture.fails("fs.read", json!({"path": "other"}), "list its directory with fs.list").await;
+        fixture.fails("fs.read", json!({"path": "binary"}), "it has NUL bytes").await;
+    }
+
+    #[tokio::test]
+    async fn near_names_are_those_that_may_be_read() {
+        let fixture = Fixture::new().granted("fs:read:report1");
+        fixture.write("report2", "");
+        fixture.write("report3", "");
+        fixture.fails("fs.read", json!({"path": "report1"}), "there is no `report1`; list").await;
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn pipes_and_devices_are_refused_at_once() {
+        let fixture = Fixture::new();
+        fixture.pipe("pipe");
+        fixture.link("pipe", "link");
+        fixture.fails("fs.read", json!({"path": "pipe"}), "`pipe` is a named pipe").await;
+        fixture.fails("fs.read", json!({"path": "link"}), "`pipe` is a named pipe").await;
+        Fixture::at("/dev").fails("fs.read", json!({"path": "zero"}), "`zero` is a device").await;
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn links_inside_the_workspace_are_followed_as_far_as_the_grant_goes() {
+        let fixture = Fixture::new();
+        fixture.write("docs/a.txt", "text");
+        fixture.write("secret/b.txt", "canary");
+        fixture.link("a.txt", "docs/to_a");
+        fixture.link("../secret/b.txt", "docs/to_b");
+        fixture.link("../secret", "docs/to_secret");
+        assert_eq!(fixture.text("fs.read", json!({"path": "docs/to_a"})).await, "text");
+        assert_eq!(fixture.text("fs.read", json!({"path": "docs/to_secret/b.txt"})).await, "canary");
+
+        let fixture = fixture.granted("fs:read:docs/**");
+        assert_eq!(fixture.text("fs.read", json!({"path": "docs/to_a"})).await, "text");
+        for path in ["docs/to_b", "docs/to_secret/b.txt", "docs/to_secret/missing"] {
+            let error = fixture.call("fs.read", json!({"path": path})).await.unwrap_err();
+            assert!(matches!(&error, ToolError::PermissionDenied { .. }), "{path}: {error}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn links_that_lead_nowhere_are_told() {
+        let fixture = Fixture::new();
+        fixture.link("loop", "loop");
+        fixture.link("gone", "dangling");
+        fixture.link("/etc/hostname", "absolute");
+        fixture.link("a\\b", "backslash");
+        fixture.fails("fs.read", json!({"path": "loop"}), "passes more than 40 links").await;
+        fixture.fails("fs.read", json!({"path": "dangling"}), "there is no `gone`").await;
+        fixture.fails("fs.read", json!({"path": "absolute"}), "it leads out of the workspace").await;
+        fixture.fails("fs.read", json!({"path": "backslash"}), "has a backslash").await;
+    }
+
+    #[tokio::test]
+    async fn without_a_grant_or_a_workspace_nothing_is_read() {
+        let fixture = Fixture::new();
+        fixture.write("a", "");
+        let bare = fixture.with(tools::ToolContext::new().with_grant(Grant::all()));
+        assert!(matches!(bare.call("fs.read", json!({"path": "a"})).await, Err(ToolError::Unavailable { .. })));
+        let fixture = Fixture::new().granted("fs:read:b");
+        assert!(matches!(fixture.call("fs.read", json!({"path": "a"})).await, Err(ToolError::PermissionDenied { .. })));
+    }
+}

@@ -1,0 +1,185 @@
+//! Whatever a model sends as arguments, every tool gives exactly one result and none panics.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::LazyLock;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use tools::{Arguments, Catalog, Grant, ToolContext, ToolError};
+use tools_builtin::fs::Workspace;
+
+/// All tools in a workspace with something in it, everything granted.
+struct Bench {
+    catalog: Catalog,
+    cx: ToolContext,
+    runtime: tokio::runtime::Runtime,
+    _dir: TempDir,
+}
+
+static BENCH: LazyLock<Bench> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("src")).unwrap();
+    for (file, text) in
+        [("README.md", &b"# Title\n\ntext\n"[..]), ("src/main.rs", b"fn main() {}"), ("src/x", b"\xFF\xFE\0")]
+    {
+        std::fs::write(dir.path().join(file), text).unwrap();
+    }
+    let mut catalog = Catalog::new();
+    tools_builtin::register(&mut catalog).unwrap();
+    let cx = ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(dir.path()).unwrap());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    Bench { catalog, cx, runtime, _dir: dir }
+});
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_value_has_one_result(arguments in value()) {
+        everywhere(&arguments)?;
+    }
+
+    #[test]
+    fn any_bytes_have_one_result(bytes in vec(any::<u8>(), 0..64)) {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        for entry in BENCH.catalog.list() {
+            one_result(entry.name(), text.clone())?;
+        }
+    }
+
+    #[test]
+    fn a_damaged_text_has_one_result(arguments in nearly_valid(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut bytes = arguments.to_string().into_bytes();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let cut = String::from_utf8_lossy(&bytes[..at]).into_owned();
+        for entry in BENCH.catalog.list() {
+            one_result(entry.name(), text.clone())?;
+            one_result(entry.name(), cut.clone())?;
+        }
+    }
+
+    #[test]
+    fn nearly_valid_arguments_have_one_result(arguments in nearly_valid()) {
+        everywhere(&arguments)?;
+    }
+}
+
+#[test]
+fn the_examples_are_nearly_valid_enough_to_run() {
+    let valid = |arguments: &Value| {
+        BENCH.catalog.list().iter().any(|e| BENCH.catalog.validate(e.name(), arguments.clone()).is_ok())
+    };
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let drawn = (0..400).map(|_| nearly_valid().new_tree(&mut runner).unwrap().current());
+    let share = drawn.filter(valid).count();
+    assert!((100..400).contains(&share), "{share} of 400 pass a schema");
+}
+
+fn everywhere(arguments: &Value) -> Result<(), TestCaseError> {
+    for entry in BENCH.catalog.list() {
+        one_result(entry.name(), arguments.clone())?;
+        one_result(entry.name(), arguments.to_string())?;
+    }
+    Ok(())
+}
+
+/// A result, or a refusal that a model can mend. The future gives one by its type; that it ends is for the timeout.
+fn one_result(tool: &str, arguments: impl Into<Arguments>) -> Result<(), TestCaseError> {
+    let outcome = BENCH.runtime.block_on(BENCH.catalog.execute(&BENCH.cx, tool, arguments));
+    match &outcome {
+        Ok(result) => prop_assert!(!result.content.is_empty(), "{tool} gave nothing"),
+        Err(ToolError::InvalidArguments { violations, .. }) => prop_assert!(!violations.is_empty()),
+        Err(ToolError::ExecutionFailed { message, .. }) => prop_assert!(!message.is_empty()),
+        Err(error) => prop_assert!(false, "{tool}: {error:?}"),
+    }
+    Ok(())
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 6, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..6).prop_map(Value::from),
+            vec((name(), inner), 0..6).prop_map(|fields| Value::Object(Map::from_iter(fields))),
+        ]
+    })
+}
+
+/// The arguments of some example with up to two fields changed, added or taken away.
+fn nearly_valid() -> impl Strategy<Value = Value> {
+    let mut examples: Vec<Value> = BENCH
+        .catalog
+        .list()
+        .iter()
+        .flat_map(|entry| entry.tool().examples.clone())
+        .map(|example| example.arguments)
+        .collect();
+    examples.push(json!({"path": "README.md", "start": 1, "end": 2}));
+    let field = prop_oneof![
+        3 => text().prop_map(Value::from),
+        2 => (0..5_u64).prop_map(Value::from),
+        1 => value(),
+    ];
+    (select(examples), vec((name(), prop::option::of(field)), 0..3)).prop_map(|(mut arguments, changes)| {
+        for (name, field) in changes {
+            match (arguments.as_object_mut(), field) {
+                (Some(fields), Some(field)) => drop(fields.insert(name, field)),
+                (Some(fields), None) => drop(fields.remove(&name)),
+                (None, _) => {}
+            }
+        }
+        arguments
+    })
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![4 => select(vec!["path", "start", "end", "after", "zone"]).prop_map(str::to_owned), 1 => any::<String>()]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let known = [
+        "",
+        ".",
+        "..",
+        "/",
+        "src",
+        "src/",
+        "src/main.rs",
+        "src/x",
+        "README.md",
+        "readme",
+        "src/../README.md",
+        "../x",
+        "a/../..",
+        "/etc/passwd",
+        "C:/x",
+        "a\\b",
+        "a\0b",
+        "UTC",
+        "Europe/Berlin",
+        "Berlin",
+        "+02:00",
+        "+99:00",
+        "-",
+        "\u{FEFF}",
+        "\u{202E}txt",
+    ];
+    prop_oneof![
+        4 => select(known.to_vec()).prop_map(str::to_owned),
+        2 => any::<String>(),
+        1 => "[a-z./+:-]{0,12}",
+        1 => (1..9_000_usize).prop_map(|length| "é/".repeat(length / 3)),
+    ]
+}

@@ -1,0 +1,162 @@
+//! `time.now`: the current date and time.
+
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use tools::{ToolContext, ToolError, tool};
+
+use crate::{Clock, zone};
+
+/// Tells the current date and time, in UTC or in the time zone that is asked for.
+// Not pure: a pure tool gives the same result for the same arguments, so a host may remember its results. And to know the
+// hour is something that a session, such as one that is replayed, may be denied: grant it with `clock:read:**`.
+#[tool(
+    name = "time.now",
+    title = "Current time",
+    reads = "clock:now",
+    tags = ["time"],
+    example({}),
+    example({"zone": "Europe/Berlin"}),
+    example({"zone": "+05:30"}),
+)]
+pub(crate) async fn now(
+    cx: &ToolContext,
+    /// The time zone: an IANA name such as `America/New_York`, an offset such as `+02:00`, or `UTC`.
+    #[serde(default = "utc")]
+    #[schemars(length(min = 1, max = 64))]
+    zone: String,
+) -> Result<Now, ToolError> {
+    let clock = cx.service::<Clock>().map_or_else(SystemTime::now, |clock| clock.now());
+    shown(clock, &zone).map_err(|error| ToolError::execution_failed(cx, error.to_string()))
+}
+
+/// A moment as people and programs of one zone write it, in whole seconds.
+#[derive(Debug, PartialEq, Serialize)]
+pub(crate) struct Now {
+    /// By RFC 3339: `2026-07-21T14:30:00+02:00`.
+    rfc3339: String,
+    /// By RFC 9557, which keeps the zone: `2026-07-21T14:30:00+02:00[Europe/Berlin]`.
+    rfc9557: String,
+    /// The zone's IANA name, or its offset.
+    zone: String,
+    /// East of Greenwich, at this moment.
+    offset_seconds: i32,
+    /// In English.
+    weekday: String,
+    /// Since 1970-01-01T00:00:00Z.
+    unix_seconds: i64,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum NowError {
+    #[error(transparent)]
+    Zone(#[from] zone::UnknownZone),
+    #[error("the clock shows no usable time: {0}; the host has to set it right")]
+    Clock(#[from] jiff::Error),
+}
+
+fn shown(clock: SystemTime, zone: &str) -> Result<Now, NowError> {
+    let zone = zone::find(zone)?;
+    let moment = Timestamp::try_from(clock)?;
+    // Downwards, as clocks are read, also before 1970.
+    let moment = Timestamp::from_second(moment.as_nanosecond().div_euclid(1_000_000_000) as i64)?;
+    let zoned = moment.to_zoned(zone);
+    let offset = zoned.offset();
+    Ok(Now {
+        rfc3339: moment.display_with_offset(offset).to_string(),
+        rfc9557: zoned.to_string(),
+        zone: zoned.time_zone().iana_name().map_or_else(|| zoned.strftime("%:z").to_string(), str::to_owned),
+        offset_seconds: offset.seconds(),
+        weekday: zoned.strftime("%A").to_string(),
+        unix_seconds: moment.as_second(),
+    })
+}
+
+fn utc() -> String {
+    "UTC".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use serde_json::{Value, json};
+    use tools::{Catalog, Grant};
+
+    use super::*;
+
+    fn granted() -> ToolContext {
+        ToolContext::new().with_grant(Grant::parse(["clock:read:**"]).unwrap())
+    }
+
+    async fn call(cx: &ToolContext, arguments: Value) -> Result<Value, ToolError> {
+        let mut catalog = Catalog::new();
+        crate::register(&mut catalog).unwrap();
+        Ok(catalog.execute(cx, "time.now", arguments).await?.structured.unwrap())
+    }
+
+    async fn at(unix_millis: u64, zone: &str) -> Value {
+        let clock = Clock::new(move || UNIX_EPOCH + Duration::from_millis(unix_millis));
+        call(&granted().with_service(clock), json!({"zone": zone})).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_moment_is_told_in_every_form() {
+        let expected = json!({
+            "rfc3339": "2024-02-29T13:34:56+01:00",
+            "rfc9557": "2024-02-29T13:34:56+01:00[Europe/Berlin]",
+            "zone": "Europe/Berlin",
+            "offset_seconds": 3600,
+            "weekday": "Thursday",
+            "unix_seconds": 1_709_210_096,
+        });
+        assert_eq!(at(1_709_210_096_999, "europe/berlin").await, expected);
+    }
+
+    #[tokio::test]
+    async fn the_offset_follows_summer_time() {
+        // 2024-03-31T01:00:00Z, when Berlin went from 02:00 to 03:00.
+        assert_eq!(at(1_711_846_799_000, "Europe/Berlin").await["rfc3339"], "2024-03-31T01:59:59+01:00");
+        assert_eq!(at(1_711_846_800_000, "Europe/Berlin").await["rfc3339"], "2024-03-31T03:00:00+02:00");
+    }
+
+    #[tokio::test]
+    async fn an_offset_stands_for_a_zone() {
+        for (zone, rfc3339) in [("-09:30", "1969-12-31T14:30:00-09:30"), ("+02:00", "1970-01-01T02:00:00+02:00")] {
+            let now = at(0, zone).await;
+            assert_eq!((&now["rfc3339"], &now["zone"]), (&json!(rfc3339), &json!(zone)));
+            assert_eq!(now["rfc9557"], format!("{rfc3339}[{zone}]"));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_moment_before_1970_is_rounded_like_any_other() {
+        let clock = Clock::new(|| UNIX_EPOCH - Duration::from_millis(500));
+        let now = call(&granted().with_service(clock), json!({})).await.unwrap();
+        assert_eq!(now["rfc3339"], "1969-12-31T23:59:59+00:00");
+    }
+
+    #[tokio::test]
+    async fn without_a_clock_of_the_host_it_reads_that_of_the_system() {
+        let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
+        let before = seconds();
+        let now = call(&granted(), json!({})).await.unwrap();
+        assert!((before..=seconds()).contains(&now["unix_seconds"].as_i64().unwrap()));
+        assert_eq!(now["zone"], "UTC");
+    }
+
+    #[tokio::test]
+    async fn an_unknown_zone_is_answered_with_near_names() {
+        let error = call(&granted(), json!({"zone": "Berlin"})).await.unwrap_err().to_string();
+        assert!(error.contains("did you mean Europe/Berlin?"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn it_needs_the_clock_to_be_granted() {
+        let error = call(&ToolContext::new(), json!({})).await.unwrap_err();
+        assert!(
+            matches!(&error, ToolError::PermissionDenied { needed, .. } if needed[0].to_string() == "clock:read:now")
+        );
+    }
+}

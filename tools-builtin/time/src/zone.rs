@@ -1,0 +1,98 @@
+//! Finding a time zone by what a model calls it.
+
+use jiff::fmt::temporal::DateTimeParser;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+
+/// How alike two names have to be, from 0 to 1, for one to be offered in place of the other.
+const ALIKE: f64 = 0.85;
+
+/// A text that names no time zone.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum UnknownZone {
+    #[error("{zone:?} is not an offset; write hours and minutes such as `+02:00` or `-09:30`")]
+    Offset { zone: String },
+    #[error(
+        "there is no time zone {zone:?}{}; use an IANA name such as `Europe/Berlin`, an offset such as `+02:00`, or `UTC`",
+        suggested(near)
+    )]
+    Name { zone: String, near: Vec<String> },
+}
+
+/// The zone of an IANA name, in any case of letters, or of an offset.
+///
+/// Names are looked up in the data that is part of the program, whatever the machine has: the tool touches no file, and
+/// the same question has the same answer everywhere.
+pub(crate) fn find(zone: &str) -> Result<TimeZone, UnknownZone> {
+    let names = TimeZoneDatabase::bundled();
+    if zone.starts_with(['+', '-']) {
+        let offset = DateTimeParser::new().parse_time_zone_with(&names, zone);
+        return offset.map_err(|_| UnknownZone::Offset { zone: zone.to_owned() });
+    }
+    // `Etc/Unknown` is found, and is no place where a clock could be.
+    let found = names.get(zone).ok().filter(|found| !found.is_unknown());
+    found.ok_or_else(|| UnknownZone::Name { zone: zone.to_owned(), near: near(zone, &names) })
+}
+
+/// Up to three names like `zone`, the most alike first. A city alone is enough: `Berlin` is like `Europe/Berlin`.
+fn near(zone: &str, names: &TimeZoneDatabase) -> Vec<String> {
+    // The part after the last slash: with the continent, all names of Europe would be alike.
+    let city = |name: &str| name.rsplit('/').next().unwrap_or(name).to_lowercase().replace(' ', "_");
+    let wanted = city(zone);
+    let likeness = |name: &str| strsim::jaro_winkler(&wanted, &city(name));
+    let mut near: Vec<(f64, String)> = names
+        .available()
+        .map(|name| (likeness(name.as_str()), name.to_string()))
+        .filter(|(l, _)| *l >= ALIKE)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    near.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+fn suggested(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(" or ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near_names(zone: &str) -> Vec<String> {
+        match find(zone) {
+            Err(UnknownZone::Name { near, .. }) => near,
+            other => panic!("{zone} gives {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_name_is_found_in_any_case() {
+        for (zone, name) in
+            [("UTC", "UTC"), ("utc", "UTC"), ("europe/BERLIN", "Europe/Berlin"), ("Asia/Kolkata", "Asia/Kolkata")]
+        {
+            assert_eq!(find(zone).unwrap().iana_name(), Some(name));
+        }
+    }
+
+    #[test]
+    fn an_offset_needs_no_name() {
+        for (zone, seconds) in [("+02:00", 7200), ("-0930", -34_200), ("+05", 18_000), ("-00:00", 0)] {
+            assert_eq!(find(zone).unwrap().to_fixed_offset().unwrap().seconds(), seconds, "{zone}");
+        }
+        for zone in ["+", "+2h", "-99:00", "+02:00[Europe/Berlin]"] {
+            assert_eq!(find(zone), Err(UnknownZone::Offset { zone: zone.to_owned() }));
+        }
+    }
+
+    #[test]
+    fn a_typo_and_a_bare_city_are_answered_with_names() {
+        assert_eq!(near_names("Europe/Berlim")[0], "Europe/Berlin");
+        assert_eq!(near_names("Berlin")[0], "Europe/Berlin");
+        assert_eq!(near_names("new york")[0], "America/New_York");
+    }
+
+    #[test]
+    fn nonsense_is_answered_without_names() {
+        for zone in ["", "qqqq", "Etc/Unknown", "../../etc/passwd", "EST5EDT,M3.2.0,M11.1.0,nonsense", "\u{1F570}"] {
+            assert_eq!(near_names(zone), Vec::<String>::new(), "{zone}");
+        }
+    }
+}
