@@ -1,0 +1,113 @@
+//! Running the calls of a turn side by side.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+use tokio::task::{Id, JoinError, JoinSet};
+use tools::{CancellationToken, ToolCall, ToolError, ToolResult};
+
+use super::ask::panic_message;
+use super::report::Report;
+use super::{Driver, DriverError};
+use crate::{Run, Session};
+
+/// What a task of a call ends with.
+type Joined = Result<(Id, Result<ToolResult, ToolError>), JoinError>;
+
+/// Calls under way, by the task that each runs in.
+struct Batch<'a> {
+    run: &'a mut Run,
+    calls: Vec<(ToolCall, Arc<Report>)>,
+    by_task: HashMap<Id, usize>,
+    tasks: JoinSet<Result<ToolResult, ToolError>>,
+    broken: Option<ToolError>,
+}
+
+impl Driver {
+    /// Gives each call its one result.
+    pub(super) async fn call(
+        &self,
+        run: &mut Run,
+        calls: Vec<ToolCall>,
+        session: &Session,
+        token: &CancellationToken,
+        runtime: &Handle,
+    ) -> Result<(), DriverError> {
+        let start = |call: ToolCall| {
+            let report = Arc::new(Report::start(&call, session.tools(), self.events.clone()));
+            (call, report)
+        };
+        let calls: Vec<_> = calls.into_iter().map(start).collect();
+        let mut batch = Batch { run, calls, by_task: HashMap::new(), tasks: JoinSet::new(), broken: None };
+        batch.spawn(session, token, runtime);
+        loop {
+            match self.until_cancelled(token, batch.tasks.join_next_with_id()).await {
+                Some(Some(joined)) => batch.settle(joined)?,
+                Some(None) => break,
+                None => {
+                    batch.abandon()?;
+                    break;
+                }
+            }
+        }
+        batch.broken.map_or(Ok(()), |error| Err(error.into()))
+    }
+}
+
+impl Batch<'_> {
+    fn spawn(&mut self, session: &Session, token: &CancellationToken, runtime: &Handle) {
+        let cx = session.context().clone().with_cancellation(token.clone());
+        for (index, (call, report)) in self.calls.iter().enumerate() {
+            let cx = cx.clone().with_call_id(call.id.as_str()).with_progress(report.clone());
+            let execution = session.tools().execute(&cx, &call.name, call.arguments.clone());
+            let task = self.tasks.spawn_on(execution, runtime);
+            self.by_task.insert(task.id(), index);
+        }
+    }
+
+    fn settle(&mut self, joined: Joined) -> Result<(), DriverError> {
+        let id = joined.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        let Some(index) = self.by_task.remove(&id) else { return Ok(()) };
+        let (call, report) = &self.calls[index];
+        match joined.map_or_else(|error| Err(lost(call, error)), |(_, outcome)| outcome) {
+            Ok(result) => {
+                report.finish(&result);
+                self.run.result(&call.id, result)?;
+            }
+            Err(error) => {
+                report.finish(&ToolResult::from(&error));
+                self.run.error(&call.id, &error)?;
+                if !error.is_recoverable() && !matches!(error, ToolError::Cancelled { .. }) {
+                    self.broken.get_or_insert(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the results that are there, and ends all other calls without waiting: a tool may never yield. Their tasks are
+    /// aborted with the batch.
+    fn abandon(&mut self) -> Result<(), DriverError> {
+        while let Some(joined) = self.tasks.try_join_next_with_id() {
+            self.settle(joined)?;
+        }
+        let mut left: Vec<_> = self.by_task.drain().map(|(_, index)| index).collect();
+        left.sort_unstable();
+        for (call, report) in left.into_iter().map(|index| &self.calls[index]) {
+            let error = ToolError::Cancelled { tool: call.name.clone() };
+            report.finish(&ToolResult::from(&error));
+            self.run.error(&call.id, &error)?;
+        }
+        Ok(())
+    }
+}
+
+/// A task that ended without an outcome: the counter isolates tools, so this is not one of theirs.
+fn lost(call: &ToolCall, error: JoinError) -> ToolError {
+    let tool = call.name.clone();
+    match error.try_into_panic() {
+        Ok(panic) => ToolError::Panicked { tool, message: panic_message(&*panic) },
+        Err(_) => ToolError::Internal { tool, message: "the runtime dropped the call; start it again".to_owned() },
+    }
+}

@@ -1,0 +1,172 @@
+//! [`Driver`]: the loop with its I/O.
+
+mod ask;
+mod call;
+mod report;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+use tools::{CancellationToken, Content, Message, Part, Role, ToolError};
+
+use crate::{Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, Turn};
+
+/// How often a run asks its model where nobody says.
+pub const DEFAULT_MAX_STEPS: u32 = 50;
+
+/// Drives runs: asks the provider, runs the calls of a turn side by side through the session's tools, tells what happens.
+///
+/// ```
+/// use std::sync::Arc;
+/// use agent::{Direct, Driver, Event, Selection, Session};
+/// use tools::{Catalog, Effects, Tool, ToolContext};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut catalog = Catalog::new();
+/// let tool = Tool::new("ping", "Answers.", json!({"type": "object"}))?.with_effects(Effects::Pure);
+/// catalog.register(tool, async |_cx: ToolContext, _arguments: serde_json::Value| "pong".to_owned())?;
+///
+/// let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+/// let driver = Driver::new(Arc::new(Direct)).with_events(|event: Event| eprintln!("{event:?}"));
+/// let summary = driver.run(&mut session, "ping ; ping").await?;
+/// assert_eq!(summary.calls, 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Driver {
+    provider: Arc<dyn Provider>,
+    max_steps: u32,
+    cancellation: CancellationToken,
+    events: Arc<dyn EventSink>,
+}
+
+/// Why a run failed. An answer, a step budget that is used up and a cancellation are no failures.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriverError {
+    /// The provider gave no turn.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// Something around the tools is broken.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    /// The run did not take in what it had asked for.
+    #[error("a run lost track of its calls: {0}; this is a fault of Toolcrib")]
+    Run(#[from] RunError),
+    /// Nothing to run tasks on.
+    #[error("a run needs a tokio runtime; call it from one")]
+    NoRuntime,
+}
+
+impl Driver {
+    /// A driver that asks this provider.
+    pub fn new(provider: Arc<dyn Provider>) -> Self {
+        Self {
+            provider,
+            max_steps: DEFAULT_MAX_STEPS,
+            cancellation: CancellationToken::new(),
+            events: Arc::new(|_: Event| {}),
+        }
+    }
+
+    /// How often a run may ask the model.
+    #[must_use]
+    pub fn with_max_steps(mut self, max_steps: u32) -> Self {
+        self.max_steps = max_steps;
+        self
+    }
+
+    /// What cancels runs. The token of the session's context does so, too.
+    #[must_use]
+    pub fn with_cancellation(mut self, token: CancellationToken) -> Self {
+        self.cancellation = token;
+        self
+    }
+
+    /// Who hears of events.
+    #[must_use]
+    pub fn with_events(mut self, events: impl EventSink + 'static) -> Self {
+        self.events = Arc::new(events);
+        self
+    }
+
+    /// Runs a prompt to its end.
+    ///
+    /// The conversation is added to the session when the run ends, in whatever way, unless the model never took a turn. If
+    /// the future is dropped, running calls are told to stop and the conversation is left as it was.
+    ///
+    /// Every call runs in a task of its own. A tool that never yields is abandoned when its run is cancelled; on a
+    /// runtime with a single thread it can keep that from happening.
+    ///
+    /// # Errors
+    /// [`DriverError`]. The session holds what was said and done until then.
+    pub async fn run(&self, session: &mut Session, prompt: impl Into<String>) -> Result<Summary, DriverError> {
+        let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
+        let mut messages = session.messages().to_vec();
+        messages.push(Message::text(Role::User, prompt));
+        let mut run = Run::new(messages, self.max_steps);
+        let token = session.context().cancellation().child_token();
+        let _stop = token.clone().drop_guard();
+
+        let mut failure = None;
+        let summary = loop {
+            let step = match run.step() {
+                Step::Ask => self.ask(&mut run, session, &token).await,
+                Step::Call(calls) => self.call(&mut run, calls, session, &token, &runtime).await,
+                Step::Done(summary) => break summary,
+            };
+            if let Err(error) = step {
+                run.fail(error.to_string());
+                failure = Some(error);
+            }
+        };
+        if summary.steps > 0 {
+            session.set_messages(run.into_messages());
+        }
+        self.events.send(Event::Done(summary.clone()));
+        failure.map_or(Ok(summary), Err)
+    }
+
+    async fn ask(&self, run: &mut Run, session: &Session, token: &CancellationToken) -> Result<(), DriverError> {
+        let request = Request::new(run.messages(), session.tools(), token);
+        match self.until_cancelled(token, ask::ask(&*self.provider, request)).await {
+            Some(turn) => {
+                let turn: Turn = turn?;
+                let texts: Vec<_> = turn.message.parts.iter().filter_map(text_of).map(str::to_owned).collect();
+                run.turn(turn)?;
+                texts.into_iter().for_each(|text| self.events.send(Event::Text { text }));
+            }
+            None => run.cancel(),
+        }
+        Ok(())
+    }
+
+    /// `None` when the run was cancelled first; everything that runs has then been told.
+    async fn until_cancelled<F: Future>(&self, token: &CancellationToken, future: F) -> Option<F::Output> {
+        let output = self.cancellation.run_until_cancelled(token.run_until_cancelled(future)).await.flatten();
+        if output.is_none() {
+            token.cancel();
+        }
+        output
+    }
+}
+
+impl std::fmt::Debug for Driver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Driver")
+            .field("provider", &self.provider.name())
+            .field("max_steps", &self.max_steps)
+            .finish_non_exhaustive()
+    }
+}
+
+fn text_of(part: &Part) -> Option<&str> {
+    match part {
+        Part::Content(content) => Content::as_text(content),
+        _ => None,
+    }
+}

@@ -1,0 +1,79 @@
+//! [`Event`]: what a run tells while it is under way.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::mpsc::UnboundedSender;
+use tools::{Progress, Target, ToolResult};
+
+use crate::Summary;
+
+/// Something that happened in a run. As JSON, an object with a `type`.
+///
+/// The order is this, and nothing else is promised:
+/// - a turn's texts come before the starts of its calls, and those in the order of the calls;
+/// - of one call, the start comes first, then any progress, then exactly one result, then nothing;
+/// - all results of a turn come before anything of the next one; between calls that run side by side there is no order;
+/// - `Done` comes last, once, however the run ends. A run whose future is dropped tells no more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Event {
+    /// The model says something.
+    Text {
+        /// The next piece of its text.
+        text: String,
+    },
+    /// A call is handed to the counter.
+    CallStarted {
+        /// The call, unique in its conversation.
+        id: String,
+        /// The tool asked for.
+        name: String,
+        /// The arguments as they came.
+        arguments: Value,
+        /// What the call would touch; empty where the arguments do not say.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        targets: Vec<Target>,
+    },
+    /// A call has come so far.
+    Progress {
+        /// The call.
+        id: String,
+        /// The tool that says so: the one called, or one that it called in turn.
+        name: String,
+        /// How far.
+        progress: Progress,
+    },
+    /// A call has its result.
+    Result {
+        /// The call.
+        id: String,
+        /// The tool asked for.
+        name: String,
+        /// What it gave.
+        result: ToolResult,
+        /// The time since its start, in milliseconds.
+        duration_ms: u64,
+    },
+    /// The run is over.
+    Done(Summary),
+}
+
+/// Hears of events. Closures `Fn(Event)` and tokio's unbounded senders are sinks.
+pub trait EventSink: Send + Sync {
+    /// Takes one event. Called from the run and from running tools, so it must not block.
+    fn send(&self, event: Event);
+}
+
+impl<F: Fn(Event) + Send + Sync> EventSink for F {
+    fn send(&self, event: Event) {
+        self(event);
+    }
+}
+
+impl EventSink for UnboundedSender<Event> {
+    fn send(&self, event: Event) {
+        // Nobody listening any more is no reason to stop a run.
+        let _ = UnboundedSender::send(self, event);
+    }
+}

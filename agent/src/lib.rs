@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+
+mod argument;
+pub mod driver;
+mod event;
+pub mod provider;
+mod run;
+mod selection;
+mod session;
+mod tool_set;
+
+pub use argument::{ArgumentError, arguments_from_pairs};
+pub use driver::{Driver, DriverError};
+pub use event::{Event, EventSink};
+pub use provider::{
+    Direct, Provider, ProviderConflict, ProviderEntry, ProviderError, ProviderOptions, ProviderSubmission, Providers,
+    RegisterProviderError, Request, Scripted, Stop, Turn, TurnFuture, Usage,
+};
+pub use run::{Outcome, Run, RunError, Step, Summary};
+pub use selection::{InvalidSelection, Selection};
+pub use session::Session;
+pub use tool_set::{LeftOut, LeftOutReason, ToolSet};
+pub use tools;

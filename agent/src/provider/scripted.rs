@@ -1,0 +1,124 @@
+//! [`Scripted`]: the provider that plays a file.
+
+use std::collections::VecDeque;
+use std::future::ready;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use tools::{Content, Message, Part, Role, StrictJson, ToolCall, source};
+
+use super::{Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, Turn, TurnFuture};
+
+/// Plays model turns, one for each request, whatever is asked: for tests and demonstrations.
+///
+/// A script is a JSON array of `{"text": "…", "calls": [{"name": "…", "arguments": {…}, "id": "…"}]}`. A turn has text,
+/// calls, or both; `arguments` default to none; an `id` is made up where there is none.
+///
+/// ```
+/// let script = r#"[{"calls": [{"name": "time.now"}]}, {"text": "It is late."}]"#;
+/// let provider = agent::Scripted::from_json(script)?;
+/// # Ok::<(), agent::ProviderError>(())
+/// ```
+#[derive(Debug)]
+pub struct Scripted {
+    left: Mutex<VecDeque<Turn>>,
+    length: usize,
+}
+
+impl Scripted {
+    /// Plays these turns.
+    pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+        let left: VecDeque<_> = turns.into_iter().collect();
+        Self { length: left.len(), left: Mutex::new(left) }
+    }
+
+    /// Plays a script.
+    ///
+    /// # Errors
+    /// [`ProviderError::Script`] when the text is something else.
+    pub fn from_json(script: &str) -> Result<Self, ProviderError> {
+        read(script).map(Self::new).map_err(|reason| ProviderError::Script { path: None, reason })
+    }
+
+    /// Plays the script in a file.
+    ///
+    /// # Errors
+    /// [`ProviderError::ScriptFile`] when it cannot be read, [`ProviderError::Script`] when it holds something else.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ProviderError> {
+        let path = path.as_ref();
+        let script = std::fs::read_to_string(path)
+            .map_err(|source| ProviderError::ScriptFile { path: path.to_owned(), source })?;
+        read(&script).map(Self::new).map_err(|reason| ProviderError::Script { path: Some(path.to_owned()), reason })
+    }
+}
+
+inventory::submit! {
+    ProviderSubmission {
+        name: "scripted",
+        description: "no model: plays a file of model turns",
+        source: source!(),
+        create: from_options,
+    }
+}
+
+impl Provider for Scripted {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {
+        let turn = self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        Box::pin(ready(turn.ok_or(ProviderError::OutOfTurns { turns: self.length })))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTurn {
+    text: Option<String>,
+    #[serde(default)]
+    calls: Vec<WrittenCall>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCall {
+    id: Option<String>,
+    name: String,
+    #[serde(default = "no_arguments")]
+    arguments: Value,
+}
+
+fn from_options(options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> {
+    let path = options.script.as_ref().ok_or_else(|| ProviderError::Options {
+        provider: "scripted".to_owned(),
+        reason: "it needs a script; give the path of a file of model turns".to_owned(),
+    })?;
+    Ok(Arc::new(Scripted::load(path)?))
+}
+
+fn read(script: &str) -> Result<Vec<Turn>, String> {
+    // Twice, so that errors of the second reading tell line and column, and keys that stand twice are found as well.
+    serde_json::from_str::<StrictJson>(script).map_err(|error| error.to_string())?;
+    let written: Vec<WrittenTurn> = serde_json::from_str(script).map_err(|error| error.to_string())?;
+    let mut numbers = 1..;
+    let mut turns = Vec::new();
+    for (index, WrittenTurn { text, calls }) in written.into_iter().enumerate() {
+        if text.is_none() && calls.is_empty() {
+            return Err(format!("turn {} has neither text nor calls", index + 1));
+        }
+        let texts = text.into_iter().map(|text| Part::Content(Content::text(text)));
+        let calls = calls.into_iter().map(|WrittenCall { id, name, arguments }| {
+            let id = id.unwrap_or_else(|| format!("script_{}", numbers.next().unwrap_or_default()));
+            Part::ToolCall(ToolCall::new(id, name, arguments))
+        });
+        turns.push(Turn::new(Message { role: Role::Assistant, parts: texts.chain(calls).collect() }));
+    }
+    Ok(turns)
+}
+
+fn no_arguments() -> Value {
+    Value::Object(Map::new())
+}

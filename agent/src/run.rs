@@ -1,0 +1,323 @@
+//! [`Run`]: the loop from a prompt to an answer, as data.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use tools::{Message, Part, Role, ToolCall, ToolError, ToolResult};
+
+use crate::{Stop, Turn, Usage};
+
+/// The loop prompt → model → calls → results → model … as a state machine without I/O: [`step`](Self::step) says what is to
+/// be done, [`turn`](Self::turn) and [`result`](Self::result) tell what came of it. It can be written down at any moment and
+/// read back. [`Driver`](crate::Driver) drives one.
+///
+/// Every call of every turn gets exactly one result, whatever the model and the tools do. Results follow in the order of
+/// the calls, in one message per turn.
+///
+/// ```
+/// use agent::{Outcome, Run, Step, Turn};
+/// use serde_json::json;
+/// use tools::{Message, Role, ToolCall, ToolResult};
+///
+/// let mut run = Run::new(vec![Message::text(Role::User, "What time is it?")], 10);
+/// assert_eq!(run.step(), Step::Ask);
+///
+/// run.turn(Turn::calls([ToolCall::new("a", "time.now", json!({}))]))?;
+/// let Step::Call(calls) = run.step() else { panic!() };
+/// run.result(&calls[0].id, ToolResult::text("12:00"))?;
+/// assert_eq!(run.step(), Step::Ask);
+///
+/// run.turn(Turn::answer("Noon."))?;
+/// let Step::Done(summary) = run.step() else { panic!() };
+/// assert!(matches!(summary.outcome, Outcome::Answer { text, .. } if text == "Noon."));
+/// # Ok::<(), agent::RunError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    messages: Vec<Message>,
+    max_steps: u32,
+    steps: u32,
+    calls: u32,
+    failed_calls: u32,
+    usage: Option<Usage>,
+    state: State,
+}
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Ask the model, with [`Run::messages`].
+    Ask,
+    /// Run these calls, in parallel. They are those that have no result yet.
+    Call(Vec<ToolCall>),
+    /// Nothing: the run is over.
+    Done(Summary),
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The model had nothing more to call.
+    Answer {
+        /// What it said last.
+        text: String,
+        /// Why it stopped.
+        stop: Stop,
+    },
+    /// The model was asked as often as allowed. The calls of its last turn were run.
+    StepBudget {
+        /// How often it was allowed to be asked.
+        max_steps: u32,
+    },
+    /// Somebody took it back.
+    Cancelled,
+    /// The provider or the machinery around the tools failed.
+    Failed {
+        /// What happened.
+        message: String,
+    },
+}
+
+/// What a run took.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Summary {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How often the model was asked and answered.
+    pub steps: u32,
+    /// How many calls it made.
+    pub calls: u32,
+    /// How many of them have an error for a result.
+    pub failed_calls: u32,
+    /// What its turns took together, where the provider says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+/// What a run cannot take in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A turn, when none was asked for.
+    #[error("the run has not asked for a turn; do what its step says")]
+    UnexpectedTurn,
+    /// A result that belongs to no call of this turn.
+    #[error("no call of this turn has the id {id:?}; use the ids that the step gives")]
+    UnknownCall {
+        /// The id as given.
+        id: String,
+    },
+    /// A second result.
+    #[error("the call {id:?} has its result already; give each call one")]
+    AlreadyAnswered {
+        /// The call.
+        id: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Asking,
+    Calling {
+        /// The calls of the last turn, and the results as far as they are there.
+        pending: Vec<Pending>,
+        /// How the run ends once all are there, because of one of them.
+        ending: Option<Outcome>,
+    },
+    Done(Outcome),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Pending {
+    call: ToolCall,
+    result: Option<ToolResult>,
+}
+
+impl Run {
+    /// A run that goes on from these messages, the last of which is what to answer, and asks the model at most `max_steps`
+    /// times.
+    pub fn new(messages: Vec<Message>, max_steps: u32) -> Self {
+        let mut run =
+            Self { messages, max_steps, steps: 0, calls: 0, failed_calls: 0, usage: None, state: State::Asking };
+        run.ask();
+        run
+    }
+
+    /// What is to be done next.
+    pub fn step(&self) -> Step {
+        match &self.state {
+            State::Asking => Step::Ask,
+            State::Calling { pending, .. } => {
+                let open = pending.iter().filter(|pending| pending.result.is_none());
+                Step::Call(open.map(|pending| pending.call.clone()).collect())
+            }
+            State::Done(outcome) => Step::Done(Summary {
+                outcome: outcome.clone(),
+                steps: self.steps,
+                calls: self.calls,
+                failed_calls: self.failed_calls,
+                usage: self.usage,
+            }),
+        }
+    }
+
+    /// Takes the model's turn in. A call without an id of its own gets a new one.
+    ///
+    /// # Errors
+    /// [`RunError::UnexpectedTurn`] when the step is not to ask.
+    pub fn turn(&mut self, turn: Turn) -> Result<(), RunError> {
+        if self.state != State::Asking {
+            return Err(RunError::UnexpectedTurn);
+        }
+        let Turn { mut message, stop, usage } = turn;
+        message.role = Role::Assistant;
+        // A model does not answer its own calls.
+        message.parts.retain(|part| !matches!(part, Part::ToolResult { .. }));
+        self.rename_calls(&mut message);
+        if let Some(usage) = usage {
+            *self.usage.get_or_insert_default() += usage;
+        }
+        self.steps = self.steps.saturating_add(1);
+        let pending: Vec<_> = message.calls().map(|call| Pending { call: call.clone(), result: None }).collect();
+        self.calls = self.calls.saturating_add(u32::try_from(pending.len()).unwrap_or(u32::MAX));
+        self.state = if pending.is_empty() {
+            State::Done(Outcome::Answer { text: message.to_text(), stop })
+        } else {
+            State::Calling { pending, ending: None }
+        };
+        self.messages.push(message);
+        Ok(())
+    }
+
+    /// Takes the result of a call in. With the last one the turn is complete.
+    ///
+    /// # Errors
+    /// [`RunError::UnknownCall`] and [`RunError::AlreadyAnswered`]; the run is then as it was.
+    pub fn result(&mut self, id: &str, result: ToolResult) -> Result<(), RunError> {
+        self.settle(id, result, None)
+    }
+
+    /// Takes in that a call failed. The model is told; after an error that is not
+    /// [recoverable](ToolError::is_recoverable) the run ends as soon as all calls of the turn have their results.
+    ///
+    /// # Errors
+    /// As [`result`](Self::result).
+    pub fn error(&mut self, id: &str, error: &ToolError) -> Result<(), RunError> {
+        let ending = match error {
+            ToolError::Cancelled { .. } => Some(Outcome::Cancelled),
+            error if error.is_recoverable() => None,
+            error => Some(Outcome::Failed { message: error.to_string() }),
+        };
+        self.settle(id, error.into(), ending)
+    }
+
+    /// Ends the run, because somebody took it back. Calls without a result get one that says so. A run that is over stays as
+    /// it is.
+    pub fn cancel(&mut self) {
+        self.end(Outcome::Cancelled, |call| (&ToolError::Cancelled { tool: call.name.clone() }).into());
+    }
+
+    /// Ends the run, because something failed that no model can mend. Calls without a result get one that says so. A run that
+    /// is over stays as it is.
+    pub fn fail(&mut self, message: impl Into<String>) {
+        let message = message.into();
+        let result = format!("the run ended before this call had a result: {message}");
+        self.end(Outcome::Failed { message }, |_| ToolResult::error(result.clone()));
+    }
+
+    /// The conversation, with what the run has added to it. While calls are under way, their results are not in it yet.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// The conversation, with what the run has added to it.
+    pub fn into_messages(self) -> Vec<Message> {
+        self.messages
+    }
+
+    /// How often the model was asked and answered.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    fn settle(&mut self, id: &str, result: ToolResult, ends: Option<Outcome>) -> Result<(), RunError> {
+        let unknown = || RunError::UnknownCall { id: id.to_owned() };
+        let State::Calling { pending, ending } = &mut self.state else { return Err(unknown()) };
+        let place = pending.iter_mut().find(|pending| pending.call.id == id).ok_or_else(unknown)?;
+        if place.result.is_some() {
+            return Err(RunError::AlreadyAnswered { id: id.to_owned() });
+        }
+        place.result = Some(result);
+        // A failure weighs more than a cancellation, which may be what it led to.
+        if ends.is_some() && matches!(ending, None | Some(Outcome::Cancelled)) {
+            *ending = ends;
+        }
+        if pending.iter().all(|pending| pending.result.is_some()) {
+            let ending = ending.take();
+            self.complete_turn(|_| ToolResult::default());
+            match ending {
+                Some(outcome) => self.state = State::Done(outcome),
+                None => self.ask(),
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on to the model, if the budget allows.
+    fn ask(&mut self) {
+        self.state = if self.steps < self.max_steps {
+            State::Asking
+        } else {
+            State::Done(Outcome::StepBudget { max_steps: self.max_steps })
+        };
+    }
+
+    fn end(&mut self, outcome: Outcome, missing: impl Fn(&ToolCall) -> ToolResult) {
+        if let State::Done(_) = self.state {
+            return;
+        }
+        self.complete_turn(missing);
+        self.state = State::Done(outcome);
+    }
+
+    /// Adds the message of the results, where calls are under way.
+    fn complete_turn(&mut self, missing: impl Fn(&ToolCall) -> ToolResult) {
+        let State::Calling { pending, .. } = std::mem::replace(&mut self.state, State::Asking) else { return };
+        let parts: Vec<_> = pending
+            .into_iter()
+            .map(|Pending { call, result }| {
+                let result = result.unwrap_or_else(|| missing(&call));
+                self.failed_calls = self.failed_calls.saturating_add(result.is_error.into());
+                Part::ToolResult { id: call.id, name: call.name, result }
+            })
+            .collect();
+        self.messages.push(Message { role: Role::Tool, parts });
+    }
+
+    /// Makes the ids of a turn's calls unique in the whole conversation, so that a result, an event or a record is never taken
+    /// for another call's. Ids that are unique stay as the model made them.
+    fn rename_calls(&self, message: &mut Message) {
+        let mut taken: BTreeSet<String> =
+            self.messages.iter().flat_map(Message::calls).map(|call| call.id.clone()).collect();
+        for part in &mut message.parts {
+            let Part::ToolCall(call) = part else { continue };
+            if call.id.trim().is_empty() {
+                call.id = first_free(&taken, 1, |number| format!("call_{number}"));
+            } else if taken.contains(&call.id) {
+                call.id = first_free(&taken, 2, |number| format!("{}_{number}", call.id));
+            }
+            taken.insert(call.id.clone());
+        }
+    }
+}
+
+/// As many ids as are taken, and one more, cannot all be taken.
+fn first_free(taken: &BTreeSet<String>, first: usize, name: impl Fn(usize) -> String) -> String {
+    let last = first + taken.len();
+    (first..last).map(&name).find(|id| !taken.contains(id)).unwrap_or_else(|| name(last))
+}

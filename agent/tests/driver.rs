@@ -1,0 +1,347 @@
+//! The loop with its I/O.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
+
+mod workshop;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agent::{
+    Driver, DriverError, Event, Outcome, Provider, ProviderError, Request, Scripted, Selection, Session, Turn,
+    TurnFuture,
+};
+use serde_json::{Value, json};
+use tokio::sync::Barrier;
+use tools::{
+    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Effects, Message, Role, ToolContext, ToolError,
+};
+use workshop::{Ear, answer, calling, catalog, kind, misbehaving, results, scripted, session, tool};
+
+/// What would hang fails instead.
+async fn soon<F: Future>(future: F) -> F::Output {
+    tokio::time::timeout(Duration::from_secs(10), future).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_one_turn_run_at_once() {
+    let barrier = Arc::new(Barrier::new(2));
+    let mut catalog = Catalog::new();
+    for name in ["left", "right"] {
+        let barrier = barrier.clone();
+        let meet = move |_: ToolContext, _: Value| {
+            let barrier = barrier.clone();
+            async move {
+                barrier.wait().await;
+                "met".to_owned()
+            }
+        };
+        catalog.register(tool(name), meet).unwrap();
+    }
+    let mut session = session(&catalog);
+    let driver = scripted([calling(&["left", "right"]), Turn::answer("both")]);
+    let summary = soon(driver.run(&mut session, "meet")).await.unwrap();
+    assert_eq!((answer(&summary.outcome), summary.failed_calls), ("both", 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_that_block_their_thread_do_not_wait_for_each_other() {
+    let barrier = Arc::new(std::sync::Barrier::new(2));
+    let mut catalog = Catalog::new();
+    for name in ["left", "right"] {
+        let barrier = barrier.clone();
+        let meet = move |_: &ToolContext, _: Value| {
+            barrier.wait();
+            "met".to_owned()
+        };
+        catalog.register(tool(name), tools::handler::blocking(meet)).unwrap();
+    }
+    let mut session = session(&catalog);
+    let summary =
+        scripted([calling(&["left", "right"]), Turn::answer("both")]).run(&mut session, "meet").await.unwrap();
+    assert_eq!(summary.failed_calls, 0);
+}
+
+#[tokio::test]
+async fn results_go_to_the_model_in_the_order_of_the_calls() {
+    let mut catalog = Catalog::new();
+    for (name, delay) in [("slow", 20), ("fast", 0)] {
+        let handler = move |_: ToolContext, _: Value| async move {
+            tokio::time::sleep(Duration::from_millis(delay)).await;
+            name.to_owned()
+        };
+        catalog.register(tool(name), handler).unwrap();
+    }
+    let mut session = session(&catalog);
+    scripted([calling(&["slow", "fast"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();
+    let texts: Vec<_> = results(session.messages()).iter().map(|(_, result)| result.to_text()).collect();
+    assert_eq!(texts, ["slow", "fast"]);
+}
+
+#[tokio::test]
+async fn a_session_keeps_the_conversation() {
+    let mut session = session(&catalog(["x"]));
+    session.push(Message::text(Role::System, "be kind"));
+    let driver = scripted([calling(&["x"]), Turn::answer("one"), Turn::answer("two")]);
+    driver.run(&mut session, "first").await.unwrap();
+    driver.run(&mut session, "second").await.unwrap();
+    let roles: Vec<_> = session.messages().iter().map(|message| message.role).collect();
+    use Role::{Assistant, System, User};
+    assert_eq!(roles, [System, User, Assistant, Role::Tool, Assistant, User, Assistant]);
+    session.clear();
+    assert_eq!(session.messages().len(), 1);
+}
+
+#[tokio::test]
+async fn a_used_up_budget_ends_the_run() {
+    let mut session = session(&catalog(["x"]));
+    let driver = scripted([calling(&["x"]), calling(&["x"]), calling(&["x"])]).with_max_steps(2);
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    assert_eq!(summary.outcome, Outcome::StepBudget { max_steps: 2 });
+    assert_eq!((summary.steps, summary.calls), (2, 2));
+    assert_eq!(results(session.messages()).len(), 2);
+}
+
+#[tokio::test]
+async fn what_misbehaves_gets_a_result_and_the_run_goes_on() {
+    let cx = ToolContext::new().with_timeout(Duration::from_millis(50));
+    let mut session = Session::new(misbehaving().list(), Selection::new(), cx);
+    let turn = calling(&["fine", "panics", "hangs", "fails", "missing"]);
+    let summary = scripted([turn, Turn::answer("well")]).run(&mut session, "go").await.unwrap();
+    assert_eq!((answer(&summary.outcome), summary.failed_calls), ("well", 4));
+    let results = results(session.messages());
+    let kinds: Vec<_> = results.iter().map(|(_, result)| kind(result)).collect();
+    assert_eq!(kinds, ["none", "panicked", "timeout", "execution_failed", "not_found"]);
+}
+
+#[tokio::test]
+async fn a_panic_around_a_tool_is_the_result_of_its_call() {
+    struct Panics;
+    impl Approver for Panics {
+        fn approve<'a>(&'a self, _approval: Approval<'a>) -> ApprovalFuture<'a> {
+            panic!("nobody home")
+        }
+    }
+    let mut catalog = catalog(["fine"]);
+    let writes = tool("writes").with_effects(Effects::Undeclared);
+    catalog.register(writes, async |_: ToolContext, _: Value| String::new()).unwrap();
+    let cx = ToolContext::new().with_approver(Arc::new(Panics));
+    let mut session = Session::new(catalog.list(), Selection::new(), cx);
+    let summary = scripted([calling(&["writes", "fine"]), Turn::answer("well")]).run(&mut session, "go").await.unwrap();
+    assert_eq!((answer(&summary.outcome), summary.failed_calls), ("well", 1));
+    let results = results(session.messages());
+    assert_eq!(kind(&results[0].1), "panicked");
+    assert!(results[0].1.to_text().contains("nobody home"), "{}", results[0].1.to_text());
+}
+
+#[tokio::test]
+async fn broken_machinery_ends_the_run_after_every_call_has_its_result() {
+    let mut session = session(&misbehaving());
+    let driver = scripted([calling(&["breaks", "fine"]), Turn::answer("never said")]);
+    let error = driver.run(&mut session, "go").await.unwrap_err();
+    assert!(matches!(&error, DriverError::Tool(ToolError::Internal { .. })), "{error}");
+    let results = results(session.messages());
+    assert_eq!(results.iter().map(|(_, result)| kind(result)).collect::<Vec<_>>(), ["internal", "none"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_run_gives_each_call_exactly_one_result() {
+    let (token, ear) = (CancellationToken::new(), Ear::default());
+    let mut session = session(&misbehaving());
+    let driver = scripted([calling(&["slow", "fine", "hangs"]), Turn::answer("never said")])
+        .with_cancellation(token.clone())
+        .with_events(ear.clone());
+    let cancel = async {
+        while !ear.heard().iter().any(|event| matches!(event, Event::Result { .. })) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        token.cancel();
+    };
+    let (summary, ()) = tokio::join!(driver.run(&mut session, "go"), cancel);
+    assert_eq!(summary.unwrap().outcome, Outcome::Cancelled);
+    let results = results(session.messages());
+    assert_eq!(results.iter().map(|(_, result)| kind(result)).collect::<Vec<_>>(), ["cancelled", "none", "cancelled"]);
+    let told = ear.heard().iter().filter(|event| matches!(event, Event::Result { .. })).count();
+    assert_eq!(told, 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_that_never_yields_does_not_hold_up_a_cancellation() {
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let spin = stop.clone();
+    let mut catalog = Catalog::new();
+    let spins = move |_: ToolContext, _: Value| {
+        let spin = spin.clone();
+        async move {
+            while !spin.load(std::sync::atomic::Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            String::new()
+        }
+    };
+    catalog.register(tool("spins"), spins).unwrap();
+    let token = CancellationToken::new();
+    let driver = scripted([calling(&["spins"])]).with_cancellation(token.clone());
+    let run = tokio::spawn(async move { driver.run(&mut session(&catalog), "go").await });
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    token.cancel();
+    let summary = soon(run).await;
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(summary.unwrap().unwrap().outcome, Outcome::Cancelled);
+}
+
+#[tokio::test]
+async fn the_token_of_the_session_cancels_as_well() {
+    let token = CancellationToken::new();
+    let cx = ToolContext::new().with_cancellation(token.clone());
+    let mut session = Session::new(misbehaving().list(), Selection::new(), cx);
+    let driver = scripted([calling(&["slow"])]);
+    let cancel = async {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        token.cancel();
+    };
+    let (summary, ()) = tokio::join!(driver.run(&mut session, "go"), cancel);
+    assert_eq!(summary.unwrap().outcome, Outcome::Cancelled);
+    assert_eq!(results(session.messages()).len(), 1);
+}
+
+#[tokio::test]
+async fn a_model_that_never_answers_can_be_cancelled() {
+    struct Silent;
+    impl Provider for Silent {
+        fn name(&self) -> &str {
+            "silent"
+        }
+        fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {
+            Box::pin(std::future::pending())
+        }
+    }
+    let token = CancellationToken::new();
+    let driver = Driver::new(Arc::new(Silent)).with_cancellation(token.clone());
+    let mut session = session(&catalog(["x"]));
+    let cancel = async { token.cancel() };
+    let (summary, ()) = tokio::join!(driver.run(&mut session, "go"), cancel);
+    assert_eq!(summary.unwrap().outcome, Outcome::Cancelled);
+    assert!(session.messages().is_empty(), "a prompt that no model took up is not kept");
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_tells_its_calls_to_stop_and_leaves_the_session_alone() {
+    let (started, mut stopped) = tokio::sync::mpsc::unbounded_channel();
+    let mut catalog = Catalog::new();
+    let waits = move |cx: ToolContext, _: Value| {
+        let started = started.clone();
+        async move {
+            let token = cx.cancellation().clone();
+            started.send("started").unwrap();
+            tokio::spawn(async move {
+                token.cancelled().await;
+                started.send("stopped").unwrap();
+            });
+            std::future::pending::<String>().await
+        }
+    };
+    catalog.register(tool("waits"), waits).unwrap();
+    let mut session = session(&catalog);
+    let driver = scripted([calling(&["waits"])]);
+    let run = tokio::time::timeout(Duration::from_millis(50), driver.run(&mut session, "go"));
+    assert!(run.await.is_err());
+    assert_eq!(soon(stopped.recv()).await, Some("started"));
+    assert_eq!(soon(stopped.recv()).await, Some("stopped"));
+    assert!(session.messages().is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_tells_its_provider_to_stop() {
+    struct Watches(tokio::sync::mpsc::UnboundedSender<()>);
+    impl Provider for Watches {
+        fn name(&self) -> &str {
+            "watches"
+        }
+        fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
+            let (token, stopped) = (request.cancellation.clone(), self.0.clone());
+            tokio::spawn(async move {
+                token.cancelled().await;
+                stopped.send(()).unwrap();
+            });
+            Box::pin(std::future::pending())
+        }
+    }
+    let (sender, mut stopped) = tokio::sync::mpsc::unbounded_channel();
+    let driver = Driver::new(Arc::new(Watches(sender)));
+    let mut session = session(&catalog(["x"]));
+    assert!(tokio::time::timeout(Duration::from_millis(20), driver.run(&mut session, "go")).await.is_err());
+    assert_eq!(soon(stopped.recv()).await, Some(()));
+}
+
+#[tokio::test]
+async fn an_error_of_the_provider_is_typed_and_what_was_done_is_kept() {
+    let mut session = session(&catalog(["x"]));
+    let error = scripted([calling(&["x"])]).run(&mut session, "go").await.unwrap_err();
+    assert!(matches!(error, DriverError::Provider(ProviderError::OutOfTurns { turns: 1 })));
+    assert_eq!(session.messages().len(), 3);
+
+    let error = scripted([]).run(&mut session, "again").await.unwrap_err();
+    assert!(matches!(error, DriverError::Provider(ProviderError::OutOfTurns { turns: 0 })));
+    assert_eq!(session.messages().len(), 3, "a prompt that no model took up is not kept");
+}
+
+#[tokio::test]
+async fn a_provider_that_panics_fails_the_run_alone() {
+    struct Panics;
+    impl Provider for Panics {
+        fn name(&self) -> &str {
+            "panics"
+        }
+        fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {
+            panic!("on purpose")
+        }
+    }
+    let error = Driver::new(Arc::new(Panics)).run(&mut session(&catalog(["x"])), "go").await.unwrap_err();
+    let DriverError::Provider(ProviderError::Panicked { provider, message }) = error else { panic!("{error}") };
+    assert_eq!((provider.as_str(), message.as_str()), ("panics", "on purpose"));
+}
+
+#[test]
+fn a_run_without_a_runtime_is_an_error() {
+    let mut session = session(&catalog(["x"]));
+    let driver = scripted([Turn::answer("hm")]);
+    let mut run = std::pin::pin!(driver.run(&mut session, "go"));
+    let mut task = std::task::Context::from_waker(std::task::Waker::noop());
+    let std::task::Poll::Ready(outcome) = run.as_mut().poll(&mut task) else { panic!("pending") };
+    assert!(matches!(outcome, Err(DriverError::NoRuntime)));
+}
+
+#[tokio::test]
+async fn a_tool_sees_its_call_its_session_and_its_deadline() {
+    let mut catalog = Catalog::new();
+    let tells = async |cx: ToolContext, _: Value| {
+        let deadline = cx.deadline().is_some_and(|deadline| deadline > Instant::now());
+        json!([cx.call_id(), cx.session(), cx.principal(), deadline])
+    };
+    catalog.register(tool("tells"), tells).unwrap();
+    let cx = ToolContext::new().with_session("s-1").with_principal("ada");
+    let mut session = Session::new(catalog.list(), Selection::new(), cx);
+    scripted([calling(&["tells"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();
+    assert_eq!(results(session.messages())[0].1.structured, Some(json!(["a", "s-1", "ada", true])));
+}
+
+#[tokio::test]
+async fn a_script_in_a_file_is_played_turn_by_turn() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("script.json");
+    let script = r#"[{"text": "let me see", "calls": [{"name": "x"}, {"name": "x", "id": "own"}]}, {"text": "done"}]"#;
+    std::fs::write(&path, script).unwrap();
+    let mut session = session(&catalog(["x"]));
+    let driver = Driver::new(Arc::new(Scripted::load(&path).unwrap()));
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    assert_eq!(answer(&summary.outcome), "done");
+    assert_eq!(results(session.messages()).iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["script_1", "own"]);
+}
+
+#[test]
+fn a_run_can_move_to_another_task() {
+    fn is_send<T: Send>(_: &T) {}
+    let mut session = session(&catalog(["x"]));
+    is_send(&scripted([]).run(&mut session, "go"));
+}

@@ -1,0 +1,261 @@
+//! The loop as data.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
+
+mod workshop;
+
+use std::collections::BTreeMap;
+
+use agent::{Outcome, Run, RunError, Step, Stop, Turn, Usage};
+use proptest::prelude::*;
+use serde_json::json;
+use tools::{Content, Message, Part, Role, ToolCall, ToolError, ToolResult};
+use workshop::{calling, kind, results};
+
+fn run(max_steps: u32) -> Run {
+    Run::new(vec![Message::text(Role::User, "go")], max_steps)
+}
+
+fn calls(run: &Run) -> Vec<ToolCall> {
+    match run.step() {
+        Step::Call(calls) => calls,
+        other => panic!("no calls: {other:?}"),
+    }
+}
+
+fn outcome(run: &Run) -> Outcome {
+    match run.step() {
+        Step::Done(summary) => summary.outcome,
+        other => panic!("not done: {other:?}"),
+    }
+}
+
+#[test]
+fn a_turn_without_calls_is_the_answer() {
+    let mut run = run(3);
+    run.turn(Turn::answer("done").with_stop(Stop::Length)).unwrap();
+    assert_eq!(outcome(&run), Outcome::Answer { text: "done".to_owned(), stop: Stop::Length });
+    assert_eq!(run.turn(Turn::answer("more")), Err(RunError::UnexpectedTurn));
+}
+
+#[test]
+fn results_follow_in_the_order_of_the_calls() {
+    let mut run = run(3);
+    run.turn(calling(&["x", "y", "z"])).unwrap();
+    for id in ["c", "a", "b"] {
+        run.result(id, ToolResult::text(id)).unwrap();
+    }
+    let ids: Vec<_> = results(run.messages()).into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids, ["a", "b", "c"]);
+    assert_eq!(run.messages().last().unwrap().role, Role::Tool);
+    assert_eq!(run.step(), Step::Ask);
+}
+
+#[test]
+fn the_step_says_which_calls_are_still_without_a_result() {
+    let mut run = run(3);
+    run.turn(calling(&["x", "y"])).unwrap();
+    run.result("a", ToolResult::text("1")).unwrap();
+    assert_eq!(calls(&run).iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["b"]);
+}
+
+#[test]
+fn a_second_result_and_one_of_no_call_are_refused() {
+    let mut run = run(3);
+    run.turn(calling(&["x", "y"])).unwrap();
+    run.result("a", ToolResult::text("1")).unwrap();
+    assert_eq!(run.result("a", ToolResult::text("2")), Err(RunError::AlreadyAnswered { id: "a".to_owned() }));
+    assert_eq!(run.result("q", ToolResult::text("2")), Err(RunError::UnknownCall { id: "q".to_owned() }));
+    run.result("b", ToolResult::text("1")).unwrap();
+    assert_eq!(run.result("b", ToolResult::text("2")), Err(RunError::UnknownCall { id: "b".to_owned() }));
+}
+
+#[test]
+fn calls_without_an_id_of_their_own_get_one() {
+    let mut run = run(9);
+    let call = |id: &str| ToolCall::new(id, "x", json!({}));
+    run.turn(Turn::calls([call(""), call("a"), call("a"), call(" "), call("call_1")])).unwrap();
+    let ids: Vec<_> = calls(&run).into_iter().map(|call| call.id).collect();
+    assert_eq!(ids, ["call_1", "a", "a_2", "call_2", "call_1_2"]);
+    ids.iter().for_each(|id| run.result(id, ToolResult::default()).unwrap());
+
+    run.turn(calling(&["x"])).unwrap();
+    assert_eq!(calls(&run)[0].id, "a_3", "an id of an earlier turn stays its call's");
+}
+
+#[test]
+fn the_budget_counts_turns_and_still_runs_the_calls_of_the_last() {
+    let mut run = run(1);
+    run.turn(calling(&["x"])).unwrap();
+    run.result("a", ToolResult::text("1")).unwrap();
+    assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: 1 });
+    assert_eq!(results(run.messages()).len(), 1);
+    assert_eq!(outcome(&Run::new(Vec::new(), 0)), Outcome::StepBudget { max_steps: 0 });
+}
+
+#[test]
+fn a_cancelled_run_gives_every_open_call_a_result_that_says_so() {
+    let mut run = run(3);
+    run.turn(calling(&["x", "y"])).unwrap();
+    run.result("b", ToolResult::text("in time")).unwrap();
+    run.cancel();
+    assert_eq!(outcome(&run), Outcome::Cancelled);
+    let results = results(run.messages());
+    assert_eq!((kind(&results[0].1), results[1].1.to_text().as_str()), ("cancelled", "in time"));
+
+    run.fail("too late");
+    assert_eq!(outcome(&run), Outcome::Cancelled, "a run that is over stays as it is");
+}
+
+#[test]
+fn an_error_that_nothing_can_mend_ends_the_run_after_all_results() {
+    let broken = ToolError::Internal { tool: "x".to_owned(), message: "broken".to_owned() };
+    let cancelled = ToolError::Cancelled { tool: "y".to_owned() };
+    let mut run = run(1);
+    run.turn(calling(&["x", "y", "z"])).unwrap();
+    run.error("b", &cancelled).unwrap();
+    run.error("a", &broken).unwrap();
+    assert_eq!(calls(&run).len(), 1);
+    run.result("c", ToolResult::text("fine")).unwrap();
+    assert!(matches!(outcome(&run), Outcome::Failed { message } if message.contains("broken")));
+    assert_eq!(results(run.messages()).len(), 3);
+}
+
+#[test]
+fn an_error_that_a_model_can_act_on_is_a_result_like_others() {
+    let mut run = run(3);
+    run.turn(calling(&["x"])).unwrap();
+    run.error("a", &ToolError::NotFound { tool: "x".to_owned(), near: Vec::new() }).unwrap();
+    assert_eq!(run.step(), Step::Ask);
+    assert_eq!(kind(&results(run.messages())[0].1), "not_found");
+}
+
+#[test]
+fn a_summary_counts_turns_calls_failures_and_tokens() {
+    let usage = Usage { input_tokens: 10, output_tokens: 2 };
+    let mut run = run(3);
+    run.turn(calling(&["x", "y"]).with_usage(usage)).unwrap();
+    run.result("a", ToolResult::error("no")).unwrap();
+    run.result("b", ToolResult::text("yes")).unwrap();
+    run.turn(Turn::answer("done").with_usage(usage)).unwrap();
+    let Step::Done(summary) = run.step() else { panic!() };
+    assert_eq!((summary.steps, summary.calls, summary.failed_calls), (2, 2, 1));
+    assert_eq!(summary.usage, Some(Usage { input_tokens: 20, output_tokens: 4 }));
+}
+
+#[test]
+fn a_run_goes_on_from_what_was_written_down() {
+    let mut run = run(3);
+    run.turn(calling(&["x", "y"])).unwrap();
+    run.result("a", ToolResult::text("1")).unwrap();
+    let mut read: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+    assert_eq!(read, run);
+    read.result("b", ToolResult::text("2")).unwrap();
+    assert_eq!(read.step(), Step::Ask);
+}
+
+/// What an arbitrary world does to a run.
+#[derive(Clone, Debug)]
+enum Move {
+    Turn(Turn),
+    Result(usize),
+    Error(usize, bool),
+    ForeignResult(String),
+    Cancel,
+    Fail,
+    WriteDownAndRead,
+}
+
+fn turn() -> impl Strategy<Value = Turn> {
+    let call = ("[ab]{0,2}", "[xy]").prop_map(|(id, name)| Part::ToolCall(ToolCall::new(id, name, json!({}))));
+    let result =
+        Just(Part::ToolResult { id: "a".to_owned(), name: "x".to_owned(), result: ToolResult::text("forged") });
+    let part = prop_oneof![4 => call, 1 => Just(Part::Content(Content::text("hm"))), 1 => result];
+    let role = prop_oneof![Just(Role::Assistant), Just(Role::User)];
+    (role, prop::collection::vec(part, 0..5)).prop_map(|(role, parts)| Turn::new(Message { role, parts }))
+}
+
+fn moves() -> impl Strategy<Value = Vec<Move>> {
+    let one = prop_oneof![
+        6 => turn().prop_map(Move::Turn),
+        20 => (0..5_usize).prop_map(Move::Result),
+        4 => (0..5_usize, any::<bool>()).prop_map(|(index, ends)| Move::Error(index, ends)),
+        2 => "[ab_0-9]{0,3}".prop_map(Move::ForeignResult),
+        1 => Just(Move::Cancel),
+        1 => Just(Move::Fail),
+        2 => Just(Move::WriteDownAndRead),
+    ];
+    prop::collection::vec(one, 0..40)
+}
+
+fn make(run: &mut Run, one: Move) {
+    let open = match run.step() {
+        Step::Call(calls) => calls,
+        _ => Vec::new(),
+    };
+    let open = |index: usize| open.get(index).map(|call| call.id.clone()).unwrap_or_default();
+    // Refusals are part of the game: the run is then as it was.
+    let _ = match one {
+        Move::Turn(turn) => run.turn(turn),
+        Move::Result(index) => run.result(&open(index), ToolResult::text("result")),
+        Move::Error(index, true) => run.error(&open(index), &ToolError::Cancelled { tool: "x".to_owned() }),
+        Move::Error(index, false) => {
+            run.error(&open(index), &ToolError::NotFound { tool: "x".to_owned(), near: vec![] })
+        }
+        Move::ForeignResult(id) => run.result(&id, ToolResult::text("by id")),
+        Move::Cancel => {
+            run.cancel();
+            Ok(())
+        }
+        Move::Fail => {
+            run.fail("it failed");
+            Ok(())
+        }
+        Move::WriteDownAndRead => {
+            *run = serde_json::from_str(&serde_json::to_string(run).unwrap()).unwrap();
+            Ok(())
+        }
+    };
+}
+
+proptest! {
+    #[test]
+    fn every_call_gets_exactly_one_result(max_steps in 0..6_u32, moves in moves()) {
+        let mut run = run(max_steps);
+        for one in moves {
+            make(&mut run, one);
+        }
+        run.cancel();
+
+        let asked: Vec<_> = run.messages().iter().flat_map(Message::calls).map(|call| call.id.clone()).collect();
+        let mut given = BTreeMap::new();
+        for (id, _) in results(run.messages()) {
+            *given.entry(id).or_insert(0) += 1;
+        }
+        prop_assert!(given.values().all(|count| *count == 1), "{:?}", given);
+        prop_assert_eq!(given.len(), asked.len());
+        prop_assert!(asked.iter().all(|id| given.contains_key(id)));
+
+        let Step::Done(summary) = run.step() else { return Err(TestCaseError::fail("not done")) };
+        prop_assert!(summary.steps <= max_steps);
+        prop_assert_eq!(summary.calls as usize, asked.len());
+        prop_assert!(results(run.messages()).iter().all(|(_, result)| result.to_text() != "forged"));
+    }
+
+    #[test]
+    fn results_stand_right_after_their_turn(moves in moves()) {
+        let mut run = run(100);
+        for one in moves {
+            make(&mut run, one);
+        }
+        run.cancel();
+        let messages = run.messages();
+        for (index, message) in messages.iter().enumerate() {
+            let asked: Vec<_> = message.calls().map(|call| call.id.clone()).collect();
+            if !asked.is_empty() {
+                let given: Vec<_> = results(&messages[index + 1..=index + 1]).into_iter().map(|(id, _)| id).collect();
+                prop_assert_eq!(given, asked);
+            }
+        }
+    }
+}

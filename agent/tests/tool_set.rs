@@ -1,0 +1,163 @@
+//! A tool set: what it takes, what it leaves out, and what it never reaches.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
+
+mod workshop;
+
+use agent::{LeftOutReason, Selection, Session, ToolSet};
+use serde_json::{Value, json};
+use tools::{Catalog, Grant, Need, Resolve, Services, ToolContext, ToolError};
+use workshop::{add, catalog, tool};
+
+fn set(catalog: &Catalog, globs: &[&str]) -> ToolSet {
+    ToolSet::new(catalog.list(), &Selection::parse(globs).unwrap(), &Services::new())
+}
+
+fn names(set: &ToolSet) -> Vec<&str> {
+    set.list().iter().map(|entry| entry.name().as_str()).collect()
+}
+
+#[tokio::test]
+async fn two_sessions_over_one_catalog_have_different_tools() {
+    let catalog = catalog(["fs.read", "fs.write", "time.now"]);
+    let files = Session::new(catalog.list(), Selection::parse(["fs.*"]).unwrap(), ToolContext::new());
+    let clock = Session::new(catalog.list(), Selection::parse(["time.*"]).unwrap(), ToolContext::new());
+    assert_eq!(names(files.tools()), ["fs.read", "fs.write"]);
+    assert_eq!(names(clock.tools()), ["time.now"]);
+
+    assert_eq!(files.execute("fs.read", json!({})).await.unwrap().to_text(), "fs.read");
+    let refused = clock.execute("fs.read", json!({})).await.unwrap_err();
+    assert!(matches!(refused, ToolError::NotFound { .. }), "{refused}");
+}
+
+#[tokio::test]
+async fn a_nested_call_stays_inside_the_set() {
+    let mut catalog = catalog(["inner", "outside"]);
+    let forward = async |cx: ToolContext, arguments: Value| {
+        let name = arguments["name"].as_str().unwrap_or_default().to_owned();
+        cx.execute(&name, json!({})).await.map(|result| result.to_text()).map_err(|error| error.to_string())
+    };
+    catalog.register(tool("forward"), forward).unwrap();
+    let set = set(&catalog, &["forward", "inner"]);
+    let cx = ToolContext::new();
+
+    assert_eq!(set.execute(&cx, "forward", json!({"name": "inner"})).await.unwrap().to_text(), "inner");
+    let twice = set.execute(&cx, "forward", json!({"name": "outside"})).await.unwrap_err();
+    assert!(twice.to_string().contains("no tool named \"outside\""), "{twice}");
+}
+
+#[tokio::test]
+async fn a_set_does_not_change_when_the_catalog_does() {
+    let mut catalog = catalog(["one", "two"]);
+    let set = set(&catalog, &[]);
+    let digest = set.digest();
+
+    catalog.unregister("one");
+    add(&mut catalog, "three");
+    catalog.replace(tool("two"), async |_: ToolContext, _: Value| "replaced".to_owned()).unwrap();
+
+    assert_eq!(names(&set), ["one", "two"]);
+    assert_eq!(set.digest(), digest);
+    assert!(!set.contains("three"));
+    assert_eq!(set.execute(&ToolContext::new(), "two", json!({})).await.unwrap().to_text(), "two");
+}
+
+#[test]
+fn a_session_sees_a_changed_catalog_once_it_is_refreshed() {
+    let mut catalog = catalog(["fs.read"]);
+    let mut session = Session::new(catalog.list(), Selection::parse(["fs.*"]).unwrap(), ToolContext::new());
+    add(&mut catalog, "fs.write");
+    add(&mut catalog, "time.now");
+    assert_eq!(names(session.tools()), ["fs.read"]);
+    session.refresh(catalog.list());
+    assert_eq!(names(session.tools()), ["fs.read", "fs.write"]);
+    session.select(Selection::new(), catalog.list());
+    assert_eq!(names(session.tools()), ["fs.read", "fs.write", "time.now"]);
+}
+
+#[test]
+fn equal_sets_have_equal_digests_whatever_the_order() {
+    let (forth, back) = (catalog(["a", "b", "c"]), catalog(["c", "b", "a"]));
+    let mut reversed = forth.list();
+    reversed.reverse();
+    let reversed = ToolSet::new(reversed, &Selection::new(), &Services::new());
+    assert_eq!(set(&forth, &[]).digest(), set(&back, &[]).digest());
+    assert_eq!(set(&forth, &[]).digest(), reversed.digest());
+    assert_eq!(names(&reversed), ["a", "b", "c"]);
+}
+
+#[test]
+fn different_sets_have_different_digests() {
+    let catalog = catalog(["a", "b"]);
+    let mut changed = Catalog::new();
+    changed.register(tool("a").with_title("Another"), async |_: ToolContext, _: Value| "a".to_owned()).unwrap();
+    let digests =
+        [set(&catalog, &[]), set(&catalog, &["a"]), set(&catalog, &["b"]), set(&changed, &[]), ToolSet::default()]
+            .map(|set| set.digest());
+    for (index, digest) in digests.iter().enumerate() {
+        assert!(!digests[..index].contains(digest), "{index}");
+    }
+}
+
+#[test]
+fn a_tool_whose_needs_are_unmet_is_left_out_with_its_reason() {
+    struct Workspace;
+    struct Reads;
+    impl tools::Handler for Reads {
+        fn call<'a>(&'a self, _cx: ToolContext, _arguments: Value) -> tools::HandlerFuture<'a> {
+            Box::pin(async { Ok(tools::ToolResult::text("read")) })
+        }
+        fn needs(&self) -> &[Need] {
+            const NEEDS: &[Need] = &[Need::of::<Workspace>()];
+            NEEDS
+        }
+    }
+    let mut catalog = catalog(["time.now"]);
+    catalog.register(tool("fs.read"), Reads).unwrap();
+
+    let bare = set(&catalog, &[]);
+    assert_eq!(names(&bare), ["time.now"]);
+    assert_eq!(bare.left_out()[0].name.as_str(), "fs.read");
+    assert!(bare.left_out()[0].to_string().contains("Workspace"), "{}", bare.left_out()[0]);
+    assert!(matches!(bare.get("fs.read"), Err(ToolError::Unavailable { .. })));
+
+    let cx = ToolContext::new().with_service(Workspace);
+    let offered = ToolSet::new(catalog.list(), &Selection::new(), cx.services());
+    assert_eq!(names(&offered), ["fs.read", "time.now"]);
+    assert!(offered.left_out().is_empty());
+}
+
+#[test]
+fn different_tools_of_one_name_are_left_out() {
+    let (one, mut other) = (catalog(["a", "b"]), Catalog::new());
+    other.register(tool("a"), async |_: ToolContext, _: Value| "another a".to_owned()).unwrap();
+    let both = || one.list().into_iter().chain(other.list());
+    let set = ToolSet::new(both(), &Selection::new(), &Services::new());
+    assert_eq!(names(&set), ["b"]);
+    assert!(matches!(&set.left_out()[0].reason, LeftOutReason::Ambiguous { sources } if sources.len() == 2));
+
+    let same = ToolSet::new(one.list().into_iter().chain(one.list()), &Selection::new(), &Services::new());
+    assert_eq!(names(&same), ["a", "b"]);
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_names_from_the_set_alone() {
+    let catalog = catalog(["fs.read", "fs.read_all"]);
+    let Err(ToolError::NotFound { near, .. }) = set(&catalog, &["fs.read"]).resolve("fs.raed") else { panic!() };
+    assert_eq!(near, ["fs.read"]);
+}
+
+#[tokio::test]
+async fn a_changed_grant_holds_from_the_next_call_on() {
+    let mut catalog = Catalog::new();
+    let effects = serde_json::from_value(json!({"reads": ["thing:{id}"]})).unwrap();
+    let schema = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
+    let reads = tools::Tool::new("look", "Looks.", schema).unwrap().with_effects(effects);
+    catalog.register(reads, async |_: ToolContext, _: Value| "seen".to_owned()).unwrap();
+    let mut session = workshop::session(&catalog);
+
+    let refused = session.execute("look", json!({"id": "x"})).await.unwrap_err();
+    assert!(matches!(refused, ToolError::PermissionDenied { .. }), "{refused}");
+    session.set_grant(Grant::parse(["thing:read:*"]).unwrap());
+    assert_eq!(session.execute("look", json!({"id": "x"})).await.unwrap().to_text(), "seen");
+}
