@@ -1,0 +1,112 @@
+//! What a person is asked, and what the answers mean.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use tools::{Access, Approval, Target};
+
+use crate::output::{ALERT, BAD, STRONG, styled};
+use crate::visible::visible;
+
+/// How many characters of the arguments are shown at first.
+const SHOWN: usize = 2000;
+
+/// What a person answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// This call.
+    Once,
+    /// This call and further ones of the tool on the same targets.
+    Session,
+    /// Not this call.
+    No,
+    /// The arguments to their end, and the question again.
+    View,
+}
+
+impl Answer {
+    /// Nothing typed is a no; anything unexpected is no answer.
+    pub(super) fn of(line: &str) -> Option<Self> {
+        match line.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" => Some(Self::Once),
+            "s" | "session" => Some(Self::Session),
+            "" | "n" | "no" => Some(Self::No),
+            "v" | "view" => Some(Self::View),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a yes may hold for longer than one call. What destroys something is asked about each time, and so is what
+/// might do anything.
+pub(super) fn is_for_session(targets: &[Target]) -> bool {
+    targets.iter().all(|target| target.access() != Access::Destroy && target.scheme() != "world")
+}
+
+/// The whole question. All targets are shown, however many: nobody can agree to what they have not seen.
+pub(super) fn question(approval: &Approval<'_>, is_whole: bool) -> String {
+    let mut text = format!("{} asks for what is not granted:\n", styled(STRONG, visible(approval.tool)));
+    for target in approval.targets {
+        let style = if target.access() == Access::Destroy { BAD } else { ALERT };
+        let what = if target.scheme() == "world" { " (it may do anything, anywhere)" } else { "" };
+        let _ = writeln!(text, "  {}{what}", styled(style, visible(&target.to_string())));
+    }
+    let _ = writeln!(text, "with {}", arguments(approval.arguments, is_whole));
+    text + &choices(approval.targets)
+}
+
+/// The last line of the question.
+pub(super) fn choices(targets: &[Target]) -> String {
+    let session = if is_for_session(targets) { ", [s] for this session" } else { "" };
+    format!("{} [y] once{session}, [n] no: ", styled(STRONG, "Allow?"))
+}
+
+fn arguments(arguments: &Value, is_whole: bool) -> String {
+    let json = arguments.to_string();
+    let shown = visible(&json);
+    match shown.char_indices().nth(SHOWN) {
+        Some((end, _)) if !is_whole => {
+            let more = shown[end..].chars().count();
+            format!("{}\n… and {more} more characters, [v] to view them", &shown[..end])
+        }
+        _ => shown.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_clear_yes_is_one() {
+        assert_eq!(Answer::of("Y\n"), Some(Answer::Once));
+        assert_eq!(Answer::of(" session \r\n"), Some(Answer::Session));
+        for line in ["\n", "n\n", "NO\n"] {
+            assert_eq!(Answer::of(line), Some(Answer::No), "{line:?}");
+        }
+        for line in ["yy\n", "ok\n", "1\n", "y n\n"] {
+            assert_eq!(Answer::of(line), None, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn what_destroys_or_might_do_anything_is_never_allowed_for_longer() {
+        let targets = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<Target>>();
+        assert!(is_for_session(&targets(&["fs:write:a", "net:read:example.org"])));
+        assert!(!is_for_session(&targets(&["fs:write:a", "fs:destroy:b"])));
+        assert!(!is_for_session(&targets(&["world:write:shell"])));
+    }
+
+    #[test]
+    fn arguments_are_shown_without_anything_hidden() {
+        let text = arguments(&serde_json::json!({"a": "\u{1b}[2K\u{202e}\u{200b}"}), false);
+        assert_eq!(text, r#"{"a":"\u001b[2K\u{202e}\u{200b}"}"#);
+    }
+
+    #[test]
+    fn long_arguments_say_that_they_go_on() {
+        let long = serde_json::json!({"a": "é".repeat(SHOWN)});
+        assert!(arguments(&long, false).contains("more characters, [v] to view them"));
+        assert!(!arguments(&long, true).contains("[v]"));
+    }
+}

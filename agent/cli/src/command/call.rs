@@ -1,0 +1,80 @@
+//! `toolcrib call`
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use tools::ToolResult;
+
+use crate::argument;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::host::HostOptions;
+use crate::output::{self, Console};
+use crate::{duration, interrupt};
+
+/// Call one tool and print its result
+///
+/// Reading below the root and the clock is granted. Anything else is asked about on a terminal and refused otherwise.
+#[derive(Args, Debug)]
+pub(super) struct Call {
+    /// The tool
+    name: String,
+
+    /// An argument, typed by the tool's schema; repeatable
+    #[arg(value_name = "KEY=VALUE", value_parser = argument::pair)]
+    pairs: Vec<(String, String)>,
+
+    /// All arguments as one JSON object; - reads it from the standard input
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true, conflicts_with = "pairs")]
+    args: Option<String>,
+
+    #[command(flatten)]
+    host: HostOptions,
+
+    /// How long the call may take, such as 500ms, 5s or 2m, in place of the tool's own limit
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    timeout: Option<Duration>,
+
+    /// Print the whole result, or the error in its place, as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+impl Call {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        match self.call().await {
+            Ok(result) => self.print(&result),
+            Err(error) => {
+                match &error {
+                    Error::Tool(error) if self.json => output::json(&ToolResult::from(error))?,
+                    Error::Argument(error) if self.json => output::json(&ToolResult::error(error.to_string()))?,
+                    _ => {}
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn call(&self) -> Result<ToolResult, Error> {
+        let entry = tools::get(&self.name)?;
+        let arguments = argument::arguments(&entry.tool().parameters, &self.pairs, self.args.as_deref())?;
+        let console = Arc::new(Console::default());
+        let mut context = self.host.context(interrupt::token()?, &console)?;
+        if let Some(timeout) = self.timeout {
+            context = context.with_timeout(timeout);
+        }
+        Ok(tools::execute(&context, &self.name, arguments).await?)
+    }
+
+    fn print(&self, result: &ToolResult) -> Result<Exit, Error> {
+        if self.json {
+            output::json(result)?;
+        } else if result.is_error {
+            output::error(&result.to_text());
+        } else {
+            output::result(result)?;
+        }
+        Ok(if result.is_error { Exit::Failed } else { Exit::Success })
+    }
+}

@@ -1,0 +1,90 @@
+//! `toolcrib list`
+
+use agent::Selection;
+use anstyle::Style;
+use clap::Args;
+use serde_json::json;
+use tools::Entry;
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{self, FAINT, STRONG};
+use crate::table::Table;
+use crate::visible::visible;
+
+/// List the tools: what they touch, where they come from, what they do
+#[derive(Args, Debug)]
+pub(super) struct List {
+    /// Only tools whose name matches, such as 'fs.*'; '!fs.write' leaves out; repeatable
+    #[arg(long, value_name = "GLOB")]
+    select: Vec<String>,
+
+    /// Print one JSON document per tool and line
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub(super) fn run(self) -> Result<Exit, Error> {
+        let selection = Selection::parse(&self.select)?;
+        let mut entries = tools::list();
+        output::warn_unmatched(&selection, &entries);
+        entries.retain(|entry| selection.matches(entry));
+        if self.json {
+            entries.iter().try_for_each(|entry| output::json(&document(entry)))?;
+        } else {
+            let mut table = Table::new([STRONG, Style::new(), FAINT, Style::new()], 0);
+            entries.iter().for_each(|entry| table.push(row(entry)));
+            output::page(&table.cut(output::width()))?;
+        }
+        let unusable = tools::conflicts().len() + tools::problems().len();
+        if unusable > 0 {
+            output::warning(&format!("{unusable} linked tools cannot be used; toolcrib doctor says why"));
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn document(entry: &Entry) -> serde_json::Value {
+    let tool = entry.tool();
+    json!({
+        "name": tool.name,
+        "description": tool.description,
+        "effects": tool.effects,
+        "tags": tool.tags,
+        "source": entry.source(),
+        "digest": entry.digest(),
+    })
+}
+
+fn row(entry: &Entry) -> [String; 4] {
+    let tool = entry.tool();
+    [
+        tool.name.to_string(),
+        visible(&tool.effects.to_string()).into_owned(),
+        visible(&entry.source().to_string()).into_owned(),
+        visible(&first_sentence(&tool.description)).into_owned(),
+    ]
+}
+
+/// The text up to the first full stop before a space, on one line.
+fn first_sentence(description: &str) -> String {
+    let paragraph = description.trim().split("\n\n").next().unwrap_or_default();
+    let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.find(". ") {
+        Some(end) => line[..=end].to_owned(),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sentence_ends_at_a_full_stop_or_paragraph() {
+        assert_eq!(first_sentence("Reads a file.\nMore of it. And more."), "Reads a file.");
+        assert_eq!(first_sentence("Reads v1.2 files\nof text\n\nMore."), "Reads v1.2 files of text");
+        assert_eq!(first_sentence(""), "");
+    }
+}

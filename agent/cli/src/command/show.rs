@@ -1,0 +1,162 @@
+//! `toolcrib show`
+
+use std::time::Duration;
+
+use agent::arguments_from_pairs;
+use anstyle::Style;
+use clap::Args;
+use serde_json::Value;
+use tools::{Entry, Limits, Services, Tool, canonical_json};
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::host::RootOption;
+use crate::output::{self, FAINT, STRONG, styled};
+use crate::table::Table;
+use crate::visible::{harmless, visible};
+use crate::{duration, parameter, shell};
+
+/// Show one tool: what it takes, touches and needs, and where it comes from
+#[derive(Args, Debug)]
+pub(super) struct Show {
+    /// The tool
+    name: String,
+
+    #[command(flatten)]
+    root: RootOption,
+
+    /// Print the canonical definition as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+impl Show {
+    pub(super) fn run(self) -> Result<Exit, Error> {
+        let entry = tools::get(&self.name)?;
+        if self.json {
+            output::json(entry.tool())?;
+        } else {
+            output::page(&page(&entry, &self.root.services()?, output::width()))?;
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn page(entry: &Entry, services: &Services, width: Option<usize>) -> String {
+    let tool = entry.tool();
+    let title = tool.title.as_deref().map(|title| format!("  {}", visible(title))).unwrap_or_default();
+    let mut page = format!("{}{title}\n{}\n", styled(STRONG, &tool.name), harmless(tool.description.trim()));
+    page += &heading("Parameters");
+    page += &parameter::table(&tool.parameters, width);
+    page += &heading("Facts");
+    page += &facts(entry, services).wrapped(width);
+    if !tool.examples.is_empty() {
+        page += &heading("Examples");
+        for example in &tool.examples {
+            page += &format!("  {}\n", visible(&command(tool, &example.arguments)));
+            if let Some(result) = &example.result {
+                page += &format!("    {}\n", styled(FAINT, visible(&result.to_string())));
+            }
+        }
+    }
+    page
+}
+
+fn heading(text: &str) -> String {
+    format!("\n{}\n", styled(STRONG, text))
+}
+
+fn facts(entry: &Entry, services: &Services) -> Table<2> {
+    let tool = entry.tool();
+    let mut table = Table::new([FAINT, Style::new()], 2);
+    let mut fact = |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
+    fact("touches", &tool.effects.to_string());
+    fact("needs", &needs(entry, services));
+    fact("limits", &limits(&tool.limits));
+    if tool.output.is_some() {
+        fact("result", "structured, by a schema that --json shows");
+    }
+    if tool.audit {
+        fact("audit", "every call is recorded");
+    }
+    if !tool.tags.is_empty() {
+        fact("tags", &tool.tags.join(", "));
+    }
+    fact("source", &entry.source().to_string());
+    fact("digest", &entry.digest().to_string());
+    table
+}
+
+fn needs(entry: &Entry, services: &Services) -> String {
+    let need = |need: &tools::Need| {
+        let is_met = services.unmet(std::slice::from_ref(need)).is_empty();
+        format!("{} ({})", need.type_name(), if is_met { "met" } else { "not met here" })
+    };
+    let needs: Vec<String> = entry.needs().iter().map(need).collect();
+    if needs.is_empty() { "nothing".to_owned() } else { needs.join(", ") }
+}
+
+fn limits(limits: &Limits) -> String {
+    let time = |millis: u64| duration::shown(Duration::from_millis(millis));
+    let mut parts = Vec::new();
+    parts.extend(limits.timeout_ms.map(|limit| format!("{} per call", time(limit))));
+    parts.extend(limits.max_output_bytes.map(|limit| format!("{} of output", size(limit))));
+    parts.extend(limits.max_retries.map(|limit| format!("{limit} retries")));
+    parts.extend(limits.rate.map(|rate| format!("{} calls in {}", rate.calls, time(rate.per_ms))));
+    parts.extend(limits.max_concurrency.map(|limit| format!("{limit} calls at once")));
+    if parts.is_empty() { "the usual ones".to_owned() } else { parts.join(", ") }
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        _ if bytes > 0 && bytes.is_multiple_of(1024 * 1024) => format!("{} MiB", bytes / (1024 * 1024)),
+        _ if bytes > 0 && bytes.is_multiple_of(1024) => format!("{} KiB", bytes / 1024),
+        _ => format!("{bytes} bytes"),
+    }
+}
+
+/// The command line of an example, in the short form where that gives the same arguments.
+fn command(tool: &Tool, arguments: &Value) -> String {
+    let name = shell::quoted(&tool.name);
+    match pairs(tool, arguments) {
+        Some(pairs) => pairs.iter().fold(format!("toolcrib call {name}"), |command, (key, value)| {
+            format!("{command} {}", shell::quoted(&format!("{key}={value}")))
+        }),
+        None => format!("toolcrib call {name} --args {}", shell::quoted(&canonical_json(arguments))),
+    }
+}
+
+/// The pairs that give these arguments, the required ones first.
+fn pairs(tool: &Tool, arguments: &Value) -> Option<Vec<(String, String)>> {
+    let text = |value: &Value| value.as_str().map_or_else(|| canonical_json(value), str::to_owned);
+    let mut pairs: Vec<_> = arguments.as_object()?.iter().map(|(key, value)| (key.clone(), text(value))).collect();
+    pairs.sort_by_key(|(key, _)| (!parameter::is_required(&tool.parameters, key), key.clone()));
+    let is_key = |key: &str| !key.is_empty() && !key.contains('=') && !key.starts_with('-');
+    let read = arguments_from_pairs(&tool.parameters, pairs.iter().map(|(key, value)| (key, value))).ok()?;
+    (pairs.iter().all(|(key, _)| is_key(key)) && read == *arguments).then_some(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_example_is_a_command_that_can_be_pasted() {
+        let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "n": {"type": "integer"}}, "required": ["path"]});
+        let tool = Tool::new("fs.read", "Reads.", schema).unwrap();
+        assert_eq!(command(&tool, &json!({"path": "a b"})), "toolcrib call fs.read 'path=a b'");
+        assert_eq!(command(&tool, &json!({"n": 3, "path": "b"})), "toolcrib call fs.read path=b n=3");
+        assert_eq!(command(&tool, &json!({"x": "3"})), r#"toolcrib call fs.read --args '{"x":"3"}'"#);
+        assert_eq!(command(&tool, &json!({})), "toolcrib call fs.read");
+    }
+
+    #[test]
+    fn limits_are_told_in_words() {
+        assert_eq!(limits(&Limits::default()), "the usual ones");
+        let some =
+            Limits { timeout_ms: Some(1500), max_output_bytes: Some(2048), max_retries: Some(2), ..Limits::default() };
+        assert_eq!(limits(&some), "1.5s per call, 2 KiB of output, 2 retries");
+    }
+}

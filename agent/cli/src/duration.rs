@@ -1,0 +1,63 @@
+//! Durations on the command line.
+
+use std::time::Duration;
+
+/// Reads `500ms`, `5s`, `2m`, `1h` or `1.5s`; a bare number is seconds.
+pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+    let refused = || "write a number with ms, s, m or h, such as 500ms or 5s".to_owned();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let seconds_per_unit = match &text[digits.len()..] {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(refused()),
+    };
+    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let number: f64 = if plain { digits.parse().map_err(|_| refused())? } else { return Err(refused()) };
+    match Duration::try_from_secs_f64(number * seconds_per_unit) {
+        Ok(Duration::ZERO) => Err("it has to be more than nothing".to_owned()),
+        Ok(duration) => Ok(duration),
+        Err(_) => Err("that is longer than can be counted".to_owned()),
+    }
+}
+
+/// For people, in the unit that fits: `850ms`, `1.2s`, `3m`.
+pub(crate) fn shown(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    match seconds {
+        _ if seconds < 1.0 => format!("{}ms", duration.as_millis()),
+        _ if seconds < 60.0 => format!("{}s", (seconds * 10.0).round() / 10.0),
+        _ => format!("{}m", (seconds / 6.0).round() / 10.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_read() {
+        for (text, millis) in
+            [("500ms", 500), ("5s", 5000), ("5", 5000), ("1.5s", 1500), ("2m", 120_000), ("1h", 3_600_000)]
+        {
+            assert_eq!(parse(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in
+            ["", "s", "-1s", "0", "0ms", "1d", "inf", "nan", "1e3", "1..2", "5 s", "ä", "99999999999999999999999h"]
+        {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_are_shown_in_the_unit_that_fits() {
+        for (millis, text) in [(0, "0ms"), (850, "850ms"), (1250, "1.3s"), (30_000, "30s"), (90_000, "1.5m")] {
+            assert_eq!(shown(Duration::from_millis(millis)), text);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! [`Error`]: why a command did not do its work.
+
+use std::io;
+use std::path::PathBuf;
+
+use agent::{ArgumentError, DriverError, InvalidSelection, ProviderError};
+use tools::{NotLinked, ToolError};
+
+use crate::exit::Exit;
+use crate::{host, output};
+
+/// Why a command did not do its work. Each has an [`Exit`].
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
+    #[error(transparent)]
+    Selection(#[from] InvalidSelection),
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    #[error(transparent)]
+    Driver(DriverError),
+    #[error(transparent)]
+    NotLinked(#[from] NotLinked),
+    #[error("cannot use {} as the root: {reason}; name a directory with --root", path.display())]
+    Root { path: PathBuf, reason: String },
+    #[error("cannot read the arguments from the standard input: {0}; write them as JSON text in UTF-8")]
+    Input(io::Error),
+    #[error("cannot write the output: {0}; see where the standard output leads")]
+    Output(io::Error),
+    #[error("cannot start: {0}; free some processes, memory or file handles")]
+    Runtime(io::Error),
+    #[error("the run failed: {0}")]
+    Run(String),
+    #[error("there was no answer after {0} steps; allow more with --max-steps")]
+    StepBudget(u32),
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// How the program ends with this.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Tool(error) | Self::Driver(DriverError::Tool(error)) => Exit::from(error),
+            Self::Argument(_) => Exit::InvalidArguments,
+            Self::Selection(_) | Self::Root { .. } | Self::Input(_) => Exit::Usage,
+            Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => of_provider(error),
+            // Whoever read the output has seen enough of it.
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
+            Self::NotLinked(_) | Self::Output(_) | Self::Runtime(_) | Self::Driver(_) => Exit::Internal,
+            Self::Run(_) => Exit::Failed,
+            Self::StepBudget(_) => Exit::StepBudget,
+            Self::Cancelled => Exit::Cancelled,
+        }
+    }
+
+    /// Tells it on the standard error, with what to do about it.
+    pub(crate) fn report(&self) -> Exit {
+        let exit = self.exit();
+        if exit != Exit::Success {
+            output::error(&self.to_string());
+        }
+        if let Self::Tool(ToolError::PermissionDenied { needed, .. }) = self {
+            output::hint(&host::how_to_grant(needed));
+        }
+        exit
+    }
+}
+
+fn of_provider(error: &ProviderError) -> Exit {
+    match error {
+        ProviderError::Unknown { .. } => Exit::NotFound,
+        ProviderError::Conflict { .. } => Exit::Unavailable,
+        ProviderError::Options { .. }
+        | ProviderError::NoPrompt
+        | ProviderError::Prompt { .. }
+        | ProviderError::ScriptFile { .. }
+        | ProviderError::Script { .. } => Exit::Usage,
+        ProviderError::Arguments { .. } => Exit::InvalidArguments,
+        _ => Exit::Failed,
+    }
+}

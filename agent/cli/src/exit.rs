@@ -1,0 +1,115 @@
+//! [`Exit`]: what the program tells its caller with one number.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use tools::ToolError;
+
+/// How the program ended. The numbers are part of its interface; `--help` and the README list them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Success = 0,
+    Failed = 1,
+    Usage = 2,
+    NotFound = 3,
+    InvalidArguments = 4,
+    Refused = 5,
+    Timeout = 6,
+    StepBudget = 7,
+    Problems = 8,
+    Internal = 9,
+    Unavailable = 10,
+    Cancelled = 130,
+}
+
+impl Exit {
+    /// All of them, by number.
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Success,
+        Self::Failed,
+        Self::Usage,
+        Self::NotFound,
+        Self::InvalidArguments,
+        Self::Refused,
+        Self::Timeout,
+        Self::StepBudget,
+        Self::Problems,
+        Self::Internal,
+        Self::Unavailable,
+        Self::Cancelled,
+    ];
+
+    /// What the number stands for, in a few words.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Success => "done",
+            Self::Failed => "the tool or the run failed",
+            Self::Usage => "the command line, or a file or directory named on it, cannot be used",
+            Self::NotFound => "there is no tool or provider of that name",
+            Self::InvalidArguments => "the arguments do not fit the tool",
+            Self::Refused => "not granted, or denied when asked",
+            Self::Timeout => "the time ran out",
+            Self::StepBudget => "the step budget was used up before there was an answer",
+            Self::Problems => "doctor found problems",
+            Self::Internal => "something in the program or its surroundings is broken",
+            Self::Unavailable => "the tool cannot run here: a missing service, a name in conflict, or too many calls",
+            Self::Cancelled => "cancelled (Ctrl-C)",
+        }
+    }
+
+    /// The table at the end of `--help`.
+    pub(crate) fn table() -> String {
+        let mut table = "Exit codes:".to_owned();
+        for exit in Self::ALL {
+            let _ = write!(table, "\n  {:>3}  {}", exit as u8, exit.meaning());
+        }
+        table
+    }
+
+    /// The exit that belongs to a [`ToolError::kind`], as it also stands in the result of a call that failed.
+    pub(crate) fn of_kind(kind: &str) -> Self {
+        match kind {
+            "not_found" => Self::NotFound,
+            "invalid_arguments" => Self::InvalidArguments,
+            "permission_denied" | "denied" => Self::Refused,
+            "conflict" | "unavailable" | "overloaded" => Self::Unavailable,
+            "timeout" => Self::Timeout,
+            "cancelled" => Self::Cancelled,
+            "internal" => Self::Internal,
+            _ => Self::Failed,
+        }
+    }
+}
+
+impl From<&ToolError> for Exit {
+    fn from(error: &ToolError) -> Self {
+        Self::of_kind(error.kind())
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_distinct_and_sorted() {
+        let numbers: Vec<u8> = Exit::ALL.iter().map(|exit| *exit as u8).collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
+    }
+
+    #[test]
+    fn the_readme_has_the_same_table() {
+        let readme = include_str!("../README.md");
+        for exit in Exit::ALL {
+            let row = format!("| {} | {} |", exit as u8, exit.meaning());
+            assert!(readme.contains(&row), "the README lacks the row {row}");
+        }
+    }
+}

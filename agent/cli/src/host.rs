@@ -1,0 +1,107 @@
+//! What the program offers to tools: the root directory, the grant, and somebody to ask.
+
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use tools::{CancellationToken, Clause, Grant, Services, Target, ToolContext};
+
+use crate::approver::TerminalApprover;
+use crate::error::Error;
+use crate::output::Console;
+use crate::shell;
+
+/// What is granted unless `--no-default-grants` is given: reading what is below the root, and the clock.
+const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
+
+/// The options of every command that runs tools.
+#[derive(Args, Debug)]
+pub(crate) struct HostOptions {
+    #[command(flatten)]
+    pub(crate) root: RootOption,
+
+    /// Lets calls touch what the clause `scheme:access:pattern` covers, such as `fs:write:src/**`; repeatable
+    #[arg(long, value_name = "CLAUSE")]
+    grant: Vec<Clause>,
+
+    /// Grants nothing but what --grant says; by default reading below the root and the clock is granted
+    #[arg(long)]
+    no_default_grants: bool,
+}
+
+/// The option of every command that looks at the services that tools find.
+#[derive(Args, Debug, Default)]
+pub(crate) struct RootOption {
+    /// The directory that file tools are confined to [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+}
+
+impl HostOptions {
+    /// The context for calls. Beyond the grant it asks on the terminal, where there is one.
+    pub(crate) fn context(
+        &self,
+        cancellation: CancellationToken,
+        console: &Arc<Console>,
+    ) -> Result<ToolContext, Error> {
+        let context = ToolContext::new()
+            .with_services(self.root.services()?)
+            .with_grant(self.grant())
+            .with_cancellation(cancellation);
+        if io::stdin().is_terminal() && io::stderr().is_terminal() {
+            return Ok(context.with_approver(Arc::new(TerminalApprover::new(console.clone()))));
+        }
+        Ok(context)
+    }
+
+    fn grant(&self) -> Grant {
+        let defaults = if self.no_default_grants { &[][..] } else { &DEFAULT_GRANTS[..] };
+        let defaults = defaults.iter().filter_map(|clause| clause.parse().ok());
+        Grant::new(defaults.chain(self.grant.iter().cloned()))
+    }
+}
+
+impl RootOption {
+    /// The services that tools find here.
+    pub(crate) fn services(&self) -> Result<Services, Error> {
+        let mut services = Services::new();
+        furnish(&mut services, self.root.as_deref().unwrap_or(Path::new(".")))?;
+        Ok(services)
+    }
+}
+
+/// The flags that would have let a refused call touch its targets.
+pub(crate) fn how_to_grant(needed: &[Target]) -> String {
+    let flag = |target: &Target| format!("--grant {}", shell::quoted(target.to_clause().as_str()));
+    format!("to allow it, add {}", needed.iter().map(flag).collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(feature = "builtin")]
+fn furnish(services: &mut Services, root: &Path) -> Result<(), Error> {
+    let refused = |reason: String| Error::Root { path: root.to_owned(), reason };
+    services.insert(tools_builtin::fs::Workspace::open(root).map_err(|error| refused(error.to_string()))?);
+    Ok(())
+}
+
+#[cfg(not(feature = "builtin"))]
+fn furnish(_services: &mut Services, root: &Path) -> Result<(), Error> {
+    let refused = |reason: String| Error::Root { path: root.to_owned(), reason };
+    std::fs::read_dir(root).map(drop).map_err(|error| refused(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_grants_are_clauses() {
+        assert_eq!(Grant::parse(DEFAULT_GRANTS).unwrap().clauses().count(), DEFAULT_GRANTS.len());
+    }
+
+    #[test]
+    fn the_flags_grant_exactly_what_was_refused() {
+        let needed: Vec<Target> = ["fs:write:src/x", "fs:write:a b*"].map(|target| target.parse().unwrap()).into();
+        assert_eq!(how_to_grant(&needed), r"to allow it, add --grant fs:write:src/x --grant 'fs:write:a b\*'");
+    }
+}

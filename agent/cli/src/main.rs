@@ -1,0 +1,36 @@
+//! The program `toolcrib`: lists, shows and calls the tools that are linked into it, and runs agent sessions with them.
+
+mod approver;
+mod argument;
+mod command;
+mod duration;
+mod error;
+mod exit;
+mod host;
+mod interrupt;
+mod linked;
+mod observer;
+mod output;
+mod parameter;
+mod shell;
+mod table;
+mod visible;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::command::Cli;
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    let exit = match Cli::try_parse() {
+        Ok(cli) => cli.run().unwrap_or_else(|error| error.report()),
+        Err(usage) => {
+            // Help that nobody reads to its end is no failure.
+            let _ = usage.print();
+            if usage.use_stderr() { Exit::Usage } else { Exit::Success }
+        }
+    };
+    exit.into()
+}

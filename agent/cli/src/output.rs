@@ -1,0 +1,187 @@
+//! What the program writes: results to the standard output, everything else to the standard error.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agent::Selection;
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use tools::{Content, Entry, ToolResult};
+
+use crate::error::Error;
+use crate::visible::{harmless, harmless_json};
+
+/// Names of tools and headings.
+pub(crate) const STRONG: Style = Style::new().bold();
+/// What is seldom looked at.
+pub(crate) const FAINT: Style = Style::new().dimmed();
+/// What went well.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// What went wrong.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+/// What a person should look at.
+pub(crate) const ALERT: Style = AnsiColor::Yellow.on_default().bold();
+
+/// The text in a style.
+pub(crate) fn styled(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Writes what this program composed itself, with its styles where the standard output is a terminal.
+pub(crate) fn page(text: &str) -> Result<(), Error> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
+}
+
+/// Writes one JSON document on one line.
+pub(crate) fn json(document: &impl Serialize) -> Result<(), Error> {
+    let text = serde_json::to_string(document).map_err(|error| Error::Output(error.into()))?;
+    line(&harmless_json(&text))
+}
+
+/// Writes text that came from elsewhere, and ends its last line: as it is, or made harmless for a terminal.
+pub(crate) fn foreign(text: &str) -> Result<(), Error> {
+    if io::stdout().is_terminal() { line(&harmless(text)) } else { line(text) }
+}
+
+/// Writes a piece of text that came from elsewhere, as [`foreign`] does but without ending its last line.
+pub(crate) fn piece(text: &str) -> Result<(), Error> {
+    let text = if io::stdout().is_terminal() { harmless(text) } else { text.into() };
+    write(&[&text])
+}
+
+/// Writes the texts of a result, and tells on the standard error of what is not text.
+pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
+    match (&result.content[..], &result.structured) {
+        ([], Some(value)) => json(value)?,
+        _ => {
+            for content in &result.content {
+                match content.as_text() {
+                    Some(text) => foreign(text)?,
+                    None => note(&format!("the result has {}, which only --json prints", kind(content))),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn kind(content: &Content) -> String {
+    match content {
+        Content::Image { mime_type, .. } => format!("a picture ({mime_type})"),
+        Content::Audio { mime_type, .. } => format!("a recording ({mime_type})"),
+        Content::ResourceLink { uri, .. } => format!("a link to {uri}"),
+        _ => "something that is not text".to_owned(),
+    }
+}
+
+/// How many columns the standard output has, where it is a terminal.
+pub(crate) fn width() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// Tells of an error on the standard error.
+pub(crate) fn error(message: &str) {
+    tell(&format!("{}: {}", styled(BAD, "error"), harmless(message)));
+}
+
+/// Tells what to do next on the standard error.
+pub(crate) fn hint(message: &str) {
+    tell(&format!("{}: {}", styled(GOOD, "hint"), harmless(message)));
+}
+
+/// Tells of something unexpected on the standard error.
+pub(crate) fn warning(message: &str) {
+    tell(&format!("{}: {}", styled(ALERT, "warning"), harmless(message)));
+}
+
+/// Tells of something worth knowing on the standard error.
+pub(crate) fn note(message: &str) {
+    tell(&format!("{}: {}", styled(FAINT, "note"), harmless(message)));
+}
+
+/// Warns of globs that select nothing, most often misspelt names.
+pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) {
+    for pattern in selection.unmatched(entries) {
+        warning(&format!("no tool matches {pattern}; toolcrib list shows what there is"));
+    }
+}
+
+fn tell(line: &str) {
+    // With the standard error gone there is nobody left to tell about it.
+    let _ = writeln!(anstream::stderr().lock(), "{line}");
+}
+
+fn line(text: &str) -> Result<(), Error> {
+    write(&[text, if text.ends_with('\n') { "" } else { "\n" }])
+}
+
+fn write(parts: &[&str]) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    let written = parts.iter().try_for_each(|part| out.write_all(part.as_bytes()));
+    written.and_then(|()| out.flush()).map_err(Error::Output)
+}
+
+/// The standard error of a run: lines of progress wait while a question is open.
+#[derive(Debug, Default)]
+pub(crate) struct Console(Mutex<Held>);
+
+#[derive(Debug, Default)]
+struct Held {
+    is_asking: bool,
+    lines: Vec<String>,
+}
+
+/// As long as it lives, the question is open.
+#[derive(Debug)]
+pub(crate) struct Question<'a>(&'a Console);
+
+impl Console {
+    /// Writes a line of progress, which must be harmless.
+    pub(crate) fn progress(&self, line: String) {
+        let mut held = self.held();
+        if held.is_asking { held.lines.push(line) } else { tell(&line) }
+    }
+
+    /// Opens a question.
+    pub(crate) fn question(&self) -> Question<'_> {
+        self.held().is_asking = true;
+        Question(self)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Question<'_> {
+    /// Writes a part of the question, without a line break of its own. What comes from elsewhere in it must be visible.
+    pub(crate) fn say(&self, text: &str) {
+        let mut err = anstream::stderr().lock();
+        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+    }
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        let mut held = self.0.held();
+        held.is_asking = false;
+        held.lines.drain(..).for_each(|line| tell(&line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_waits_while_a_question_is_open() {
+        let console = Console::default();
+        let question = console.question();
+        console.progress("later".to_owned());
+        assert_eq!(console.held().lines, ["later"]);
+        drop(question);
+        assert!(console.held().lines.is_empty() && !console.held().is_asking);
+    }
+}

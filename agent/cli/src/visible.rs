@@ -1,0 +1,97 @@
+//! Making text harmless on its way to a terminal.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Text in which a person sees every character: whatever controls a terminal, turns the direction of writing or takes no
+/// room at all is written as `\u{…}`, line breaks and tabs included. For what is shown with a question.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| c.is_control() || is_deceptive(c))
+}
+
+/// Text that cannot control a terminal: escape sequences become visible, line breaks and tabs stay. Writing that runs from
+/// right to left stays readable. For what tools return, which may be the content of any file.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let text: Cow<'_, str> = if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() };
+    match escaped(&text, |c| c.is_control() && !matches!(c, '\n' | '\t')) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(escaped) => escaped.into(),
+    }
+}
+
+/// JSON text with the control characters that JSON lets through, DEL and C1, as escapes; it means the same.
+pub(crate) fn harmless_json(json: &str) -> Cow<'_, str> {
+    if !json.contains(char::is_control) {
+        return json.into();
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if c.is_control() {
+            let _ = write!(out, "\\u{:04x}", c as u32);
+        } else {
+            out.push(c);
+        }
+    }
+    out.into()
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\n' if is_escaped(c) => out.push_str("\\n"),
+            '\t' if is_escaped(c) => out.push_str("\\t"),
+            '\r' if is_escaped(c) => out.push_str("\\r"),
+            c if is_escaped(c) => {
+                let _ = write!(out, "\\u{{{:x}}}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.into()
+}
+
+/// Whether a character is one that people do not see: directions, joiners, variation selectors, fillers, tags, and the line
+/// breaks that no terminal breaks at.
+fn is_deceptive(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_is_not_copied() {
+        assert!(matches!(visible("grün 你好"), Cow::Borrowed("grün 你好")));
+        assert!(matches!(harmless("a\n\tb"), Cow::Borrowed("a\n\tb")));
+    }
+
+    #[test]
+    fn nothing_a_person_cannot_see_is_left_in_a_question() {
+        assert_eq!(visible("a\u{1b}[2J\u{202e}b\u{200b}\n\u{9b}"), "a\\u{1b}[2J\\u{202e}b\\u{200b}\\n\\u{9b}");
+    }
+
+    #[test]
+    fn escape_sequences_lose_their_power_and_lines_stay_lines() {
+        assert_eq!(harmless("a\r\nb\x1b]0;title\x07\u{9b}31m\rc"), "a\nb\\u{1b}]0;title\\u{7}\\u{9b}31m\\rc");
+        assert_eq!(harmless("שלום\u{200f}"), "שלום\u{200f}");
+    }
+
+    #[test]
+    fn json_stays_the_same_value() {
+        let value = serde_json::json!({"a": "\u{9b}31m\u{7f}\u{1b}"});
+        let text = harmless_json(&value.to_string()).into_owned();
+        assert!(!text.contains(char::is_control));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
+}

@@ -1,0 +1,57 @@
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::Crib;
+
+#[test]
+fn an_interrupt_cancels_the_run_and_its_events_end_properly() {
+    let crib = Crib::new();
+    let turns = vec![r#"{"calls": [{"name": "time.now"}, {"name": "fs.list"}]}"#; 20_000];
+    let script = crib.write("turns.json", &format!("[{}]", turns.join(",")));
+    let mut command =
+        crib.command(&["run", "x", "--json", "--max-steps", "100000", "--script", script.to_str().unwrap()]);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    assert!(first.contains("call_started"), "{first}");
+
+    interrupt(&child);
+    let events: Vec<Value> =
+        [first].into_iter().chain(lines.map(Result::unwrap)).map(|line| serde_json::from_str(&line).unwrap()).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(stderr, "error: cancelled\n");
+
+    let count = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
+    assert_eq!(count("call_started"), count("result"), "every call has its one result");
+    let done = events.last().unwrap();
+    assert_eq!((done["type"].as_str(), done["outcome"]["kind"].as_str()), (Some("done"), Some("cancelled")));
+}
+
+#[test]
+fn a_second_interrupt_ends_a_program_that_cannot_finish() {
+    let crib = Crib::new();
+    let turns = vec![r#"{"text": "more", "calls": [{"name": "time.now"}]}"#; 20_000];
+    let script = crib.write("turns.json", &format!("[{}]", turns.join(",")));
+    let mut command =
+        crib.command(&["run", "x", "--json", "--max-steps", "100000", "--script", script.to_str().unwrap()]);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
+    // Nobody reads on, so the pipe is soon full and the program hangs in writing to it.
+    std::thread::sleep(Duration::from_secs(2));
+    interrupt(&child);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(child.try_wait().unwrap(), None, "the program did not hang");
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+fn interrupt(child: &Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}

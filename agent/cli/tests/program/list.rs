@@ -1,0 +1,50 @@
+use crate::Crib;
+
+#[test]
+fn each_tool_has_a_line_with_its_effects_and_origin() {
+    let list = Crib::new().run(&["list"]).expect(0);
+    let line = list.stdout.lines().find(|line| line.starts_with("fs.read ")).unwrap();
+    for part in ["reads fs:{path}", "toolcrib-fs ", "read.rs:", "Reads a text file"] {
+        assert!(line.contains(part), "{part} is not in {line}");
+    }
+    let names: Vec<_> = list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.is_sorted() && names.contains(&"time.now"), "{names:?}");
+}
+
+#[test]
+fn the_columns_are_aligned() {
+    let list = Crib::new().run(&["list"]).expect(0).stdout;
+    let column = |line: &str| line.find("toolcrib-").unwrap();
+    let columns: Vec<_> = list.lines().map(column).collect();
+    assert!(columns.windows(2).all(|pair| pair[0] == pair[1]), "{list}");
+}
+
+#[test]
+fn json_is_one_document_per_tool() {
+    let crib = Crib::new();
+    let documents = crib.run(&["list", "--json"]).expect(0).documents();
+    assert_eq!(documents.len(), crib.run(&["list"]).stdout.lines().count());
+    let read = documents.iter().find(|document| document["name"] == "fs.read").unwrap();
+    assert_eq!(read["effects"]["reads"][0], "fs:{path}");
+    assert_eq!(read["source"]["crate_name"], "toolcrib-fs");
+    assert!(read["source"]["line"].as_u64().unwrap() > 0);
+    assert_eq!(read["digest"].as_str().unwrap().len(), 64);
+}
+
+#[test]
+fn a_selection_includes_and_excludes() {
+    let crib = Crib::new();
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let documents = crib.run(&[&["list", "--json"], arguments].concat()).expect(0).documents();
+        documents.iter().map(|document| document["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&["--select", "fs.re*"]), ["fs.read"]);
+    assert!(!names(&["--select", "!fs.read"]).contains(&"fs.read".to_owned()));
+    assert_eq!(names(&["--select", "fs.read", "--select", "time.*"]), ["fs.read", "time.now"]);
+}
+
+#[test]
+fn a_glob_that_matches_nothing_is_pointed_out() {
+    let ended = Crib::new().run(&["list", "--select", "sf.*"]).expect(0);
+    assert!(ended.stdout.is_empty() && ended.stderr.contains("no tool matches sf.*"), "{ended:#?}");
+}

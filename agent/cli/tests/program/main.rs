@@ -1,0 +1,113 @@
+//! The program itself, run as people and scripts run it.
+
+// Clippy allows it in tests, and takes what tests call for something else.
+#![allow(clippy::unwrap_used)]
+
+mod call;
+mod doctor;
+#[cfg(unix)]
+mod interrupt;
+mod list;
+mod output;
+mod run;
+mod show;
+#[cfg(unix)]
+mod terminal;
+mod usage;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A root with some files, and a file outside of it.
+struct Crib {
+    dir: TempDir,
+}
+
+/// What the program left behind.
+#[derive(Debug)]
+struct Ended {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Crib {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let crib = Self { dir };
+        std::fs::create_dir_all(crib.root().join("sub")).unwrap();
+        std::fs::write(crib.root().join("README.md"), "# Hello\n").unwrap();
+        std::fs::write(crib.root().join("with space.txt"), "spaced\n").unwrap();
+        std::fs::write(crib.root().join("sub/inner.txt"), "inner\n").unwrap();
+        std::fs::write(crib.dir.path().join("secret.txt"), "secret\n").unwrap();
+        crib
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().join("root")
+    }
+
+    /// Writes a file beside the root.
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The program with these arguments, in the root, with nothing on its standard input.
+    fn command(&self, arguments: &[&str]) -> Command {
+        command(&self.root(), arguments)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ended {
+        self.run_with_input(arguments, b"")
+    }
+
+    fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Ended {
+        let mut command = self.command(arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // A program that does not read its input may be gone already.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        let output = child.wait_with_output().unwrap();
+        Ended {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Ended {
+    #[track_caller]
+    fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// The standard output as one JSON document per line.
+    #[track_caller]
+    fn documents(&self) -> Vec<Value> {
+        assert!(self.stdout.is_empty() || self.stdout.ends_with('\n'), "{self:#?}");
+        self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[track_caller]
+    fn document(&self) -> Value {
+        let mut documents = self.documents();
+        assert_eq!(documents.len(), 1, "{self:#?}");
+        documents.remove(0)
+    }
+}
+
+fn command(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolcrib"));
+    command.args(arguments).current_dir(directory);
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+        command.env_remove(variable);
+    }
+    command
+}

@@ -1,0 +1,80 @@
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::Crib;
+
+const COMMANDS: [&[&str]; 6] = [
+    &["list"],
+    &["show", "fs.read"],
+    &["call", "fs.read", "path=README.md"],
+    &["call", "fs.raed"],
+    &["run", "time.now ; fs.read path=missing"],
+    &["doctor"],
+];
+
+#[test]
+fn nothing_is_coloured_in_a_pipe() {
+    for arguments in COMMANDS {
+        let ended = Crib::new().run(arguments);
+        assert!(!ended.stdout.contains('\u{1b}') && !ended.stderr.contains('\u{1b}'), "{arguments:?}: {ended:#?}");
+    }
+}
+
+#[test]
+fn what_a_tool_returns_goes_into_a_pipe_as_it_is() {
+    let crib = Crib::new();
+    let text = "a\u{1b}[31mb\u{9b}\r\nc\n";
+    std::fs::write(crib.root().join("colours"), text).unwrap();
+    assert_eq!(crib.run(&["call", "fs.read", "path=colours"]).expect(0).stdout, text);
+    assert!(crib.run(&["run", "fs.read path=colours"]).expect(0).stdout.contains("a\u{1b}[31mb"));
+    // In JSON every control character is written as an escape, which means the same.
+    let ended = crib.run(&["call", "fs.read", "path=colours", "--json"]).expect(0);
+    assert!(!ended.stdout.trim_end().contains(char::is_control), "{ended:#?}");
+    assert_eq!(ended.document()["content"][0]["text"], text);
+}
+
+/// The reader is gone before the program writes, or after its first line: `toolcrib list | head -1`.
+#[test]
+fn a_broken_pipe_ends_the_program_quietly() {
+    for arguments in COMMANDS.iter().chain([&["list", "--json"][..], &["--help"]].iter()) {
+        for lines in [0, 1] {
+            let crib = Crib::new();
+            let mut command = crib.command(arguments);
+            let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let reader = BufReader::new(child.stdout.take().unwrap());
+            reader.lines().take(lines).for_each(drop);
+            let output = child.wait_with_output().unwrap();
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.code().is_some(), "{arguments:?} was killed: {stderr}");
+            assert!(!stderr.contains("panicked") && !stderr.contains("Broken pipe"), "{arguments:?}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn a_run_stops_when_nobody_reads_it() {
+    let crib = Crib::new();
+    // To the end it would take minutes.
+    let turns = vec![r#"{"text": "more", "calls": [{"name": "time.now"}]}"#; 20_000];
+    let script = crib.write("turns.json", &format!("[{}]", turns.join(",")));
+    let mut command = crib.command(&["run", "x", "--max-steps", "100000", "--script", script.to_str().unwrap()]);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    BufReader::new(child.stdout.take().unwrap()).lines().take(2).for_each(drop);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(20), "the run went on for {:?}", begun.elapsed());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for arguments in [&["list"][..], &["call", "time.now"], &["run", "time.now", "--json"]] {
+        let crib = Crib::new();
+        let output = crib.command(arguments).stdout(full.try_clone().unwrap()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(9), "{arguments:?}: {stderr}");
+        assert!(stderr.contains("cannot write the output"), "{arguments:?}: {stderr}");
+    }
+}

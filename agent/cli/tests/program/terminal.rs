@@ -1,0 +1,187 @@
+//! On a real pseudo-terminal: the standard input, output and error of the program are one.
+
+use std::os::unix::fs::symlink;
+
+use rexpect::process::WaitStatus;
+use rexpect::session::{PtySession, spawn_command};
+
+use crate::Crib;
+
+const PATIENCE_MS: u64 = 20_000;
+const QUESTION: &str = "Allow?";
+
+fn on_terminal(crib: &Crib, arguments: &[&str]) -> PtySession {
+    let mut command = crib.command(arguments);
+    command.env("TERM", "xterm-256color");
+    spawn_command(command, Some(PATIENCE_MS)).unwrap()
+}
+
+/// The rest of what the program writes, and its exit code.
+fn rest(mut session: PtySession) -> (String, i32) {
+    let rest = session.exp_eof().unwrap();
+    match session.process().wait().unwrap() {
+        WaitStatus::Exited(_, code) => (rest, code),
+        status => panic!("{status:?}: {rest}"),
+    }
+}
+
+/// A call that has to be asked about.
+const READ: [&str; 4] = ["call", "fs.read", "path=README.md", "--no-default-grants"];
+
+#[test]
+fn a_yes_lets_the_call_run() {
+    let crib = Crib::new();
+    let mut session = on_terminal(&crib, &READ);
+    let question = session.exp_string(QUESTION).unwrap();
+    for part in ["fs.read", "fs:read:README.md", r#"{"path":"README.md"}"#] {
+        assert!(question.contains(part), "{part} is not in {question}");
+    }
+    session.send_line("y").unwrap();
+    let (rest, code) = rest(session);
+    assert!(rest.contains("# Hello"), "{rest}");
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn a_no_and_silence_deny_the_call() {
+    for answer in ["n", "NO", ""] {
+        let crib = Crib::new();
+        let mut session = on_terminal(&crib, &READ);
+        session.exp_string(QUESTION).unwrap();
+        session.send_line(answer).unwrap();
+        let (rest, code) = rest(session);
+        assert!(!rest.contains("# Hello") && rest.contains("denied"), "{rest}");
+        assert_eq!(code, 5);
+    }
+}
+
+#[test]
+fn the_end_of_the_input_denies_the_call() {
+    let crib = Crib::new();
+    let mut session = on_terminal(&crib, &READ);
+    session.exp_string(QUESTION).unwrap();
+    session.send_control('d').unwrap();
+    let (rest, code) = rest(session);
+    assert!(rest.contains("without an answer"), "{rest}");
+    assert_eq!(code, 5);
+}
+
+#[test]
+fn an_unclear_answer_is_asked_about_again() {
+    let crib = Crib::new();
+    let mut session = on_terminal(&crib, &READ);
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("perhaps").unwrap();
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("yes").unwrap();
+    assert_eq!(rest(session).1, 0);
+}
+
+#[test]
+fn calls_that_run_side_by_side_are_asked_about_one_by_one() {
+    let crib = Crib::new();
+    let prompt = "fs.read path=README.md ; fs.read path=sub/inner.txt";
+    let mut session = on_terminal(&crib, &["run", prompt, "--no-default-grants"]);
+    let first = session.exp_string(QUESTION).unwrap();
+    session.send_line("y").unwrap();
+    let second = session.exp_string(QUESTION).unwrap();
+    session.send_line("n").unwrap();
+    assert_eq!((first + &second).matches("asks for").count(), 2);
+    let (rest, code) = rest(session);
+    assert_eq!(rest.matches(QUESTION).count(), 0, "{rest}");
+    assert_eq!(code, 5);
+}
+
+#[test]
+fn what_is_allowed_for_the_session_is_asked_about_once() {
+    let crib = Crib::new();
+    let turn = r#"{"calls": [{"name": "fs.read", "arguments": {"path": "README.md"}}]}"#;
+    let script = crib.write("turns.json", &format!(r#"[{turn}, {turn}, {{"text": "finished"}}]"#));
+    let arguments = ["run", "x", "--script", script.to_str().unwrap(), "--no-default-grants"];
+    for (answer, questions) in [("s", 1), ("y", 2)] {
+        let mut session = on_terminal(&crib, &arguments);
+        for _ in 0..questions {
+            session.exp_string(QUESTION).unwrap();
+            session.send_line(answer).unwrap();
+        }
+        let (rest, code) = rest(session);
+        assert!(rest.contains("finished") && !rest.contains(QUESTION), "{rest}");
+        assert_eq!(code, 0);
+    }
+}
+
+#[test]
+fn the_question_hides_nothing() {
+    let crib = Crib::new();
+    let path = "a\u{202e}b\u{200b}c";
+    let mut session = on_terminal(&crib, &["call", "fs.read", &format!("path={path}"), "--no-default-grants"]);
+    let question = session.exp_string(QUESTION).unwrap();
+    assert!(question.contains(r"fs:read:a\u{202e}b\u{200b}c"), "{question}");
+    assert!(!question.contains(['\u{202e}', '\u{200b}']), "{question}");
+    session.send_line("n").unwrap();
+    assert_eq!(rest(session).1, 5);
+}
+
+#[test]
+fn an_interrupt_at_a_question_cancels() {
+    let crib = Crib::new();
+    for arguments in [&READ[..], &["run", "fs.read path=README.md", "--no-default-grants"]] {
+        let mut session = on_terminal(&crib, arguments);
+        session.exp_string(QUESTION).unwrap();
+        session.send_control('c').unwrap();
+        let (rest, code) = rest(session);
+        assert!(rest.contains("cancelled") && !rest.contains("# Hello"), "{rest}");
+        assert_eq!(code, 130);
+    }
+}
+
+#[test]
+fn what_is_typed_ahead_answers_nothing() {
+    let crib = Crib::new();
+    let turn = r#"{"calls": [{"name": "fs.read", "arguments": {"path": "README.md"}}]}"#;
+    let script = crib.write("turns.json", &format!(r#"[{turn}, {turn}, {{"text": "finished"}}]"#));
+    let arguments = ["run", "x", "--script", script.to_str().unwrap(), "--no-default-grants"];
+    let mut session = on_terminal(&crib, &arguments);
+    session.exp_string(QUESTION).unwrap();
+    // Both lines are there before the second question is.
+    session.send("y\ny\n").unwrap();
+    session.flush().unwrap();
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("n").unwrap();
+    let (rest, _) = rest(session);
+    assert!(rest.contains("failed") && rest.contains("denied"), "{rest}");
+}
+
+#[test]
+fn escape_sequences_of_a_file_do_not_reach_the_terminal() {
+    let crib = Crib::new();
+    std::fs::write(crib.root().join("evil"), "a\u{1b}]0;title\u{7}b\u{9b}2Jc\r\nd\n").unwrap();
+    for arguments in [&["call", "fs.read", "path=evil"][..], &["run", "fs.read path=evil"]] {
+        let (shown, code) = rest(on_terminal(&crib, arguments));
+        assert!(shown.contains(r"a\u{1b}]0;title\u{7}b\u{9b}2Jc"), "{shown:?}");
+        assert!(!shown.contains(['\u{7}', '\u{9b}']) && !shown.contains("\u{1b}]"), "{shown:?}");
+        assert_eq!(code, 0);
+    }
+}
+
+#[test]
+fn names_in_a_listing_do_not_reach_the_terminal_as_controls() {
+    let crib = Crib::new();
+    symlink("README.md", crib.root().join("\u{1b}[2Jx")).unwrap();
+    for arguments in [&["call", "fs.list"][..], &["call", "fs.list", "--json"], &["call", "fs.read", "path=\u{9b}2J"]] {
+        let (shown, _) = rest(on_terminal(&crib, arguments));
+        assert!(!shown.contains("\u{1b}[2J") && !shown.contains('\u{9b}'), "{shown:?}");
+    }
+}
+
+#[test]
+fn colours_are_for_terminals_that_want_them() {
+    let crib = Crib::new();
+    let (shown, _) = rest(on_terminal(&crib, &["list"]));
+    assert!(shown.contains("\u{1b}[1m"), "{shown:?}");
+
+    let mut command = crib.command(&["list"]);
+    command.env("TERM", "xterm-256color").env("NO_COLOR", "1");
+    let (shown, _) = rest(spawn_command(command, Some(PATIENCE_MS)).unwrap());
+    assert!(!shown.contains('\u{1b}'), "{shown:?}");
+}

@@ -1,0 +1,90 @@
+use crate::Crib;
+
+const COMMANDS: [&str; 5] = ["list", "show", "call", "run", "doctor"];
+
+#[test]
+fn help_lists_the_commands_and_the_exit_codes() {
+    let help = Crib::new().run(&["--help"]).expect(0).stdout;
+    for command in COMMANDS {
+        assert!(help.contains(command), "{help}");
+    }
+    for code in ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "130"] {
+        assert!(help.lines().any(|line| line.split_whitespace().next() == Some(code)), "{code} is not in {help}");
+    }
+}
+
+#[test]
+fn every_command_has_help() {
+    for name in COMMANDS {
+        let help = Crib::new().run(&[name, "--help"]).expect(0);
+        assert!(help.stdout.contains("--json"), "{help:?}");
+    }
+}
+
+#[test]
+fn the_version_is_told() {
+    assert_eq!(Crib::new().run(&["--version"]).expect(0).stdout, concat!("toolcrib ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn a_command_line_that_cannot_be_read_is_a_usage_error() {
+    for arguments in [
+        &[][..],
+        &["frobnicate"],
+        &["list", "--nope"],
+        &["show"],
+        &["call"],
+        &["run"],
+        &["call", "fs.read", "path"],
+        &["call", "fs.read", "=x"],
+        &["call", "fs.read", "path=a", "--args", "{}"],
+        &["call", "fs.read", "path=a", "--timeout", "soon"],
+        &["call", "fs.read", "path=a", "--timeout", "0"],
+        &["run", "time.now", "--max-steps", "0"],
+        &["run", "time.now", "--max-steps", "many"],
+    ] {
+        let ended = Crib::new().run(arguments).expect(2);
+        assert!(ended.stdout.is_empty() && !ended.stderr.is_empty(), "{arguments:?}: {ended:#?}");
+    }
+}
+
+#[test]
+fn a_bad_grant_says_how_one_is_written() {
+    for grant in
+        ["", "fs", "fs:read", "fs:peek:**", "FS:read:**", "fs:read:../x", "fs:read:/etc", "fs:read:[", "fs:read:"]
+    {
+        let ended = Crib::new().run(&["call", "time.now", "--grant", grant]).expect(2);
+        assert!(ended.stderr.contains("--grant"), "{grant}: {ended:#?}");
+    }
+}
+
+#[test]
+fn a_root_that_is_no_directory_is_a_usage_error() {
+    let crib = Crib::new();
+    for root in ["missing", "README.md", ""] {
+        for arguments in [&["call", "time.now"][..], &["run", "time.now"], &["show", "time.now"]] {
+            let ended = crib.run(&[arguments, &["--root", root]].concat()).expect(2);
+            assert!(ended.stderr.contains("--root"), "{root:?}: {ended:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_bad_selection_is_a_usage_error() {
+    for arguments in [&["list", "--select", "["][..], &["list", "--select", ""], &["run", "time.now", "--select", "{"]]
+    {
+        let ended = Crib::new().run(arguments).expect(2);
+        assert!(ended.stderr.contains("glob"), "{ended:#?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn arguments_that_are_not_unicode_are_a_usage_error() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let crib = Crib::new();
+    let output = crib.command(&["show"]).arg(OsStr::from_bytes(b"\xff")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
