@@ -1,0 +1,47 @@
+//! Run with `cargo run -p example-explicit-catalog`: a catalog as a plain value, with nothing global.
+
+#![allow(clippy::print_stdout)]
+
+use serde::Deserialize;
+use serde_json::json;
+use tools::{Catalog, Effects, JsonSchema, Tool, ToolContext, handler, schema_of};
+
+/// The arguments of `divide`.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(crate = "tools::schemars")]
+#[serde(deny_unknown_fields)]
+struct Divide {
+    /// What is divided.
+    dividend: i64,
+    /// What it is divided by.
+    divisor: i64,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut catalog = Catalog::new();
+
+    let divide = Tool::new("divide", "Divides two integers.", schema_of::<Divide>())?.with_effects(Effects::Pure);
+    catalog.register(
+        divide.clone(),
+        handler::typed(async |_cx: ToolContext, Divide { dividend, divisor }| {
+            dividend.checked_div(divisor).ok_or("the divisor is zero; divide by something else")
+        }),
+    )?;
+
+    let cx = ToolContext::new();
+    println!("7 / 2 = {}", catalog.execute(&cx, "divide", json!({"dividend": 7, "divisor": 2})).await?.to_text());
+    if let Err(error) = catalog.execute(&cx, "divide", json!({"dividend": 7, "divisor": 0})).await {
+        println!("7 / 0: {error}");
+    }
+
+    // A name is given once; the error names both places and a name that is free.
+    if let Err(error) = catalog.register(divide, handler::typed(async |_cx: ToolContext, _: Divide| Ok::<_, String>(0)))
+    {
+        println!("refused: {error}");
+    }
+
+    // Another catalog knows nothing of this one.
+    assert!(Catalog::new().list().is_empty());
+    Ok(())
+}
