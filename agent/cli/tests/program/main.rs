@@ -9,6 +9,8 @@ mod doctor;
 mod interrupt;
 mod list;
 mod output;
+#[cfg(unix)]
+mod readme;
 mod run;
 mod show;
 #[cfg(unix)]
