@@ -82,14 +82,6 @@ impl Grant {
         self.intersect(&Self::new(clauses))
     }
 
-    /// What this grant permits, and what the clauses cover: they are added to every layer. This is what the approval of a
-    /// call by a person adds, with the clauses of that call's targets.
-    #[must_use]
-    pub fn allowing(&self, clauses: impl IntoIterator<Item = Clause>) -> Self {
-        let clauses: Layer = clauses.into_iter().collect();
-        Self::of(self.layers.iter().map(|layer| [&**layer, &*clauses].concat()).collect())
-    }
-
     /// The layers in order, each with its clauses in order. There is at least one.
     pub fn layers(&self) -> impl Iterator<Item = &[Clause]> {
         self.layers.iter().map(Vec::as_slice)

@@ -12,13 +12,14 @@ pub struct Limits {
     /// How much text one result may carry, in bytes of UTF-8; what is over it is cut out of the middle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_bytes: Option<u64>,
-    /// How often a call that failed in passing may be repeated, where the tool's effects allow it at all.
+    /// How often a call that failed in passing may be repeated, where the tool's effects allow it at all. Stated for hosts; the
+    /// counter does not repeat calls yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
-    /// How many calls may start in a time.
+    /// How many calls may start in a time. Stated for hosts; the counter does not enforce it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// How many calls may run at once.
+    /// How many calls may run at once. Stated for hosts; the counter does not enforce it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_concurrency: Option<u32>,
 }

@@ -73,12 +73,12 @@ impl Catalog {
                     continue;
                 }
             };
-            // One submission that arrives twice, as from a crate linked into two places, is no conflict.
-            let mut sources: Vec<_> = same.iter().map(|submission| submission.source.clone()).collect();
-            sources.dedup();
-            let slot = match sources.len() {
-                1 => Slot::linked(same[0]),
-                _ => Slot::Conflict(Arc::new(Conflict { name: name.clone(), sources })),
+            let slot = match same {
+                [only] => Slot::linked(only),
+                _ => {
+                    let sources = same.iter().map(|submission| submission.source.clone()).collect();
+                    Slot::Conflict(Arc::new(Conflict { name: name.clone(), sources }))
+                }
             };
             slots.0.insert(name, slot);
         }
@@ -90,8 +90,16 @@ impl Catalog {
     /// # Errors
     /// [`RegisterError`]; the catalog is then as it was.
     #[track_caller]
-    pub fn register<H: Handler>(&mut self, tool: Tool, handler: H) -> Result<Arc<Entry>, RegisterError> {
-        let entry = Arc::new(Entry::new(tool, handler, Source::of_caller::<H>())?);
+    pub fn register(&mut self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
+        self.insert(Entry::of_caller(tool, handler)?)
+    }
+
+    /// Adds a tool with a source of its own, such as [`source!`](crate::source!) gives, which knows the package's version.
+    ///
+    /// # Errors
+    /// [`RegisterError::Exists`]; the catalog is then as it was.
+    pub fn insert(&mut self, entry: Entry) -> Result<Arc<Entry>, RegisterError> {
+        let entry = Arc::new(entry);
         self.add(vec![entry.clone()])?;
         self.publish();
         Ok(entry)
@@ -102,10 +110,11 @@ impl Catalog {
     /// # Errors
     /// [`RegisterError`], but not for the name's being taken; the catalog is then as it was.
     #[track_caller]
-    pub fn replace<H: Handler>(&mut self, tool: Tool, handler: H) -> Result<Arc<Entry>, RegisterError> {
-        let entry = Arc::new(Entry::new(tool, handler, Source::of_caller::<H>())?);
-        self.put(entry.clone());
+    pub fn replace(&mut self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
+        let entry = Arc::new(Entry::of_caller(tool, handler)?);
+        let replaced = self.put(entry.clone());
         self.publish();
+        drop(replaced);
         Ok(entry)
     }
 
@@ -124,7 +133,7 @@ impl Catalog {
     pub fn unregister(&mut self, name: &str) -> bool {
         let removed = self.remove(name);
         self.publish();
-        removed
+        removed.is_some()
     }
 
     /// The tool of that name.
@@ -144,6 +153,13 @@ impl Catalog {
     /// [`conflicts`](Self::conflicts) and [`problems`](Self::problems) have them.
     pub fn list(&self) -> Vec<Arc<Entry>> {
         self.sorted().iter().filter_map(Slot::entry).collect()
+    }
+
+    /// The names that are taken, sorted. Builds nothing, and names conflicts and what cannot be built as well.
+    pub fn names(&self) -> Vec<ToolName> {
+        let mut names: Vec<_> = self.slots.0.keys().cloned().collect();
+        names.sort_unstable();
+        names
     }
 
     /// Checks the arguments of a call without running it.
@@ -190,7 +206,8 @@ impl Catalog {
                 return Err(self.exists(entry, existing));
             }
         }
-        entries.into_iter().for_each(|entry| self.put(entry));
+        // Every name was free, so nothing is dropped here.
+        entries.into_iter().for_each(|entry| drop(self.put(entry)));
         Ok(())
     }
 
@@ -199,29 +216,39 @@ impl Catalog {
         let mut seen = HashSet::new();
         entries.retain(|entry| {
             let held = self.slots.0.get(entry.name()).map(Slot::sources);
-            held.as_deref() != Some(std::slice::from_ref(entry.source())) && seen.insert(entry.source().clone())
+            let is_there = held.as_deref() == Some(std::slice::from_ref(entry.source()));
+            !is_there && seen.insert((entry.source().clone(), entry.digest()))
         });
         self.add(entries)
     }
 
-    /// Puts an entry in, whatever was there; nobody is woken yet.
-    pub(crate) fn put(&mut self, entry: Arc<Entry>) {
-        Arc::make_mut(&mut self.slots).0.insert(entry.name().clone(), Slot::Entry(entry));
+    /// Puts an entry in and gives what was there; nobody is woken yet.
+    #[must_use = "a handler's drop is somebody's code, which may not run under a lock"]
+    pub(crate) fn put(&mut self, entry: Arc<Entry>) -> Option<Slot> {
         self.generation += 1;
+        Arc::make_mut(&mut self.slots).0.insert(entry.name().clone(), Slot::Entry(entry))
     }
 
-    /// Takes a name out; nobody is woken yet.
-    pub(crate) fn remove(&mut self, name: &str) -> bool {
-        let removed = self.contains(name) && Arc::make_mut(&mut self.slots).0.remove(name).is_some();
-        self.generation += u64::from(removed);
-        removed
+    /// Takes a name out and gives what was there; nobody is woken yet.
+    #[must_use = "a handler's drop is somebody's code, which may not run under a lock"]
+    pub(crate) fn remove(&mut self, name: &str) -> Option<Slot> {
+        if !self.contains(name) {
+            return None;
+        }
+        self.generation += 1;
+        Arc::make_mut(&mut self.slots).0.remove(name)
     }
 
-    pub(crate) fn slot(&self, name: &str) -> Result<Slot, ToolError> {
-        self.slots.0.get(name).cloned().ok_or_else(|| self.slots.not_found(name))
+    /// What holds the name, and, where nothing does, all names as they are now.
+    pub(crate) fn slot(&self, name: &str) -> Result<Slot, Arc<Slots>> {
+        self.slots.0.get(name).cloned().ok_or_else(|| self.slots.clone())
     }
 
-    pub(crate) fn sorted(&self) -> Vec<Slot> {
+    pub(crate) fn slots(&self) -> Arc<Slots> {
+        self.slots.clone()
+    }
+
+    fn sorted(&self) -> Vec<Slot> {
         self.slots.sorted()
     }
 

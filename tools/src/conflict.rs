@@ -19,10 +19,6 @@ pub struct Conflict {
 
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is declared by ", self.name)?;
-        for (index, source) in self.sources.iter().enumerate() {
-            write!(f, "{}{source}", if index == 0 { "" } else { " and by " })?;
-        }
-        Ok(())
+        write!(f, "{} is declared by {}", self.name, Source::listed(&self.sources))
     }
 }

@@ -34,6 +34,9 @@ pub enum DefinitionError {
         /// The tool.
         tool: String,
     },
+    /// The builder looked at a linked tool, maybe at the very one that it builds.
+    #[error("a definition may not look at the catalog while it is built; look when the tool runs")]
+    Circular,
     /// The builder panicked.
     #[error("building the definition panicked: {message}; mend the function that builds it")]
     Panicked {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use protocol::{Digest, Tool, ToolName};
+use protocol::{Digest, Example, Tool, ToolName};
 use serde_json::Value;
 
 use crate::schema::{self, Validator};
@@ -34,6 +34,13 @@ impl Entry {
         Ok(entry)
     }
 
+    /// [`new`](Self::new), with the caller's place as the source.
+    #[track_caller]
+    pub(crate) fn of_caller(tool: Tool, handler: impl Handler) -> Result<Self, RegisterError> {
+        let source = Source::of_caller(handler.origin());
+        Self::new(tool, handler, source)
+    }
+
     /// The definition.
     pub fn tool(&self) -> &Tool {
         &self.tool
@@ -49,8 +56,8 @@ impl Entry {
         &self.source
     }
 
-    /// The code that runs it. Going through [`execute`](crate::execute) instead is what keeps a call checked.
-    pub fn handler(&self) -> &dyn Handler {
+    /// The code that runs it: for the last stage of the counter alone.
+    pub(crate) fn handler(&self) -> &dyn Handler {
         &*self.handler
     }
 
@@ -90,11 +97,17 @@ impl Entry {
     /// Compiles the schemas and validates the examples.
     pub(crate) fn prove(&self) -> Result<(), RegisterError> {
         let schema = |part| move |source: &SchemaError| self.schema_error(part, source.clone());
-        let parameters = self.parameters().map_err(schema("parameters"))?;
-        self.output().transpose().map_err(schema("output"))?;
-        for (index, example) in self.tool.examples.iter().enumerate() {
+        self.parameters().map_err(schema("parameters"))?;
+        let output = self.output().transpose().map_err(schema("output"))?;
+        for (index, Example { arguments, result }) in self.tool.examples.iter().enumerate() {
             let refused = |violations| RegisterError::Example { name: self.tool.name.clone(), index, violations };
-            parameters.check(&example.arguments).map_err(refused)?;
+            // Any other error is one of the schema, which was looked at above.
+            if let Err(ToolError::InvalidArguments { violations, .. }) = crate::call::validated(self, arguments) {
+                return Err(refused(violations));
+            }
+            if let (Some(output), Some(result)) = (output, result) {
+                output.check(result).map_err(refused)?;
+            }
         }
         Ok(())
     }

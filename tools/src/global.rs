@@ -4,13 +4,13 @@
 use std::sync::{Arc, RwLock};
 
 use once_cell::sync::Lazy;
-use protocol::Tool;
+use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
 use crate::locked::Locked;
 use crate::{
-    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source, Submission, ToolContext,
-    ToolError, Watch,
+    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Submission, ToolContext, ToolError,
+    Watch,
 };
 
 static CATALOG: Lazy<RwLock<Catalog>> = Lazy::new(|| RwLock::new(Catalog::linked()));
@@ -20,8 +20,16 @@ static CATALOG: Lazy<RwLock<Catalog>> = Lazy::new(|| RwLock::new(Catalog::linked
 /// # Errors
 /// As [`Catalog::register`].
 #[track_caller]
-pub fn register<H: Handler>(tool: Tool, handler: H) -> Result<Arc<Entry>, RegisterError> {
-    CATALOG.add(Entry::new(tool, handler, Source::of_caller::<H>())?)
+pub fn register(tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
+    CATALOG.add(Entry::of_caller(tool, handler)?)
+}
+
+/// Adds a tool with a source of its own to the process-wide catalog.
+///
+/// # Errors
+/// As [`Catalog::insert`].
+pub fn insert(entry: Entry) -> Result<Arc<Entry>, RegisterError> {
+    CATALOG.add(entry)
 }
 
 /// Adds a tool to the process-wide catalog, or puts it in the place of the one that holds its name.
@@ -29,8 +37,8 @@ pub fn register<H: Handler>(tool: Tool, handler: H) -> Result<Arc<Entry>, Regist
 /// # Errors
 /// As [`Catalog::replace`].
 #[track_caller]
-pub fn replace<H: Handler>(tool: Tool, handler: H) -> Result<Arc<Entry>, RegisterError> {
-    Ok(CATALOG.put(Entry::new(tool, handler, Source::of_caller::<H>())?))
+pub fn replace(tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
+    Ok(CATALOG.put(Entry::of_caller(tool, handler)?))
 }
 
 /// Adds what a crate would contribute by being linked to the process-wide catalog.
@@ -62,6 +70,11 @@ pub fn contains(name: &str) -> bool {
 /// All tools of the process-wide catalog that can be called, sorted by name.
 pub fn list() -> Vec<Arc<Entry>> {
     CATALOG.list()
+}
+
+/// The names that are taken in the process-wide catalog, sorted.
+pub fn names() -> Vec<ToolName> {
+    CATALOG.snapshot().names()
 }
 
 /// Checks the arguments of a call to a tool of the process-wide catalog without running it.

@@ -22,6 +22,7 @@ mod resolve;
 mod schema;
 mod schema_of;
 mod shared;
+mod size;
 mod slot;
 mod source;
 mod strict;
@@ -41,8 +42,8 @@ pub use context::{Approval, ApprovalFuture, Approver, Decision, Need, Progress, 
 pub use definition::{DefinitionError, LoadError, load_definitions};
 pub use entry::Entry;
 pub use global::{
-    conflicts, contains, execute, get, list, problems, register, replace, snapshot, submit, subscribe, unregister,
-    validate,
+    conflicts, contains, execute, get, insert, list, names, problems, register, replace, snapshot, submit, subscribe,
+    unregister, validate,
 };
 pub use handler::{Handler, HandlerFuture, IntoToolResult};
 pub use link::{NotLinked, expect_linked};

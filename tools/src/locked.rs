@@ -32,7 +32,7 @@ impl Locked for RwLock<Catalog> {
 
     fn put(&self, entry: Entry) -> Arc<Entry> {
         let entry = Arc::new(entry);
-        change(self, |catalog| catalog.put(entry.clone()));
+        drop(change(self, |catalog| catalog.put(entry.clone())));
         entry
     }
 
@@ -42,7 +42,7 @@ impl Locked for RwLock<Catalog> {
     }
 
     fn unregister(&self, name: &str) -> bool {
-        change(self, |catalog| catalog.remove(name))
+        change(self, |catalog| catalog.remove(name)).is_some()
     }
 
     fn contains(&self, name: &str) -> bool {
@@ -50,8 +50,8 @@ impl Locked for RwLock<Catalog> {
     }
 
     fn list(&self) -> Vec<Arc<Entry>> {
-        let slots = read(self).sorted();
-        slots.iter().filter_map(Slot::entry).collect()
+        let slots = read(self).slots();
+        slots.sorted().iter().filter_map(Slot::entry).collect()
     }
 
     fn conflicts(&self) -> Vec<Conflict> {
@@ -73,8 +73,11 @@ impl Locked for RwLock<Catalog> {
 
 impl Resolve for RwLock<Catalog> {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
-        let slot = read(self).slot(name)?;
-        slot.resolve(name)
+        let slot = read(self).slot(name);
+        match slot {
+            Ok(slot) => slot.resolve(name),
+            Err(slots) => Err(slots.not_found(name)),
+        }
     }
 }
 
@@ -82,7 +85,8 @@ fn read(lock: &RwLock<Catalog>) -> RwLockReadGuard<'_, Catalog> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Changes the catalog under the lock and wakes the watchers after it.
+/// Changes the catalog under the lock and wakes the watchers after it. What the change gives is dropped by the caller, without
+/// the lock: a handler's drop is somebody's code, and may itself change the catalog.
 fn change<T>(lock: &RwLock<Catalog>, change: impl FnOnce(&mut Catalog) -> T) -> T {
     let mut catalog = lock.write().unwrap_or_else(PoisonError::into_inner);
     let outcome = change(&mut catalog);

@@ -15,7 +15,7 @@ pub enum RegisterError {
     #[error(
         "{name} exists: it was declared by {} and is declared again by {refused}; \
          register the new one as {free}, or replace the old one",
-        joined(existing)
+        Source::listed(existing)
     )]
     Exists {
         /// The name.
@@ -81,8 +81,4 @@ pub enum RegisterError {
         /// Where it was submitted.
         place: Box<Source>,
     },
-}
-
-fn joined(sources: &[Source]) -> String {
-    sources.iter().map(Source::to_string).collect::<Vec<_>>().join(" and by ")
 }

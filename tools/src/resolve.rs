@@ -25,6 +25,29 @@ pub enum Scope {
     Static(&'static dyn Resolve),
 }
 
+impl Scope {
+    /// What both this scope and another one have: the tools of the other one that this one has as well.
+    pub(crate) fn within(&self, inner: Self) -> Self {
+        Self::Shared(Arc::new(Within { outer: self.clone(), inner }))
+    }
+}
+
+struct Within {
+    outer: Scope,
+    inner: Scope,
+}
+
+impl Resolve for Within {
+    fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
+        let entry = self.inner.resolve(name)?;
+        let outer = self.outer.resolve(name)?;
+        if Arc::ptr_eq(&entry, &outer) || (entry.source() == outer.source() && entry.digest() == outer.digest()) {
+            return Ok(entry);
+        }
+        Err(ToolError::NotFound { tool: name.to_owned(), near: Vec::new() })
+    }
+}
+
 impl Resolve for Scope {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         match self {

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, RwLock};
 
-use protocol::Tool;
+use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
 use crate::locked::Locked;
 use crate::{
-    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source, Submission, ToolContext,
-    ToolError, Watch,
+    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Submission, ToolContext, ToolError,
+    Watch,
 };
 
 /// A [`Catalog`] behind a lock: clones are the same catalog, and every method takes `&self`. For hosts that want several
@@ -34,8 +34,16 @@ impl SharedCatalog {
     /// # Errors
     /// As [`Catalog::register`].
     #[track_caller]
-    pub fn register<H: Handler>(&self, tool: Tool, handler: H) -> Result<Arc<Entry>, RegisterError> {
-        self.0.add(Entry::new(tool, handler, Source::of_caller::<H>())?)
+    pub fn register(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
+        self.0.add(Entry::of_caller(tool, handler)?)
+    }
+
+    /// Adds a tool with a source of its own.
+    ///
+    /// # Errors
+    /// As [`Catalog::insert`].
+    pub fn insert(&self, entry: Entry) -> Result<Arc<Entry>, RegisterError> {
+        self.0.add(entry)
     }
 
     /// Adds a tool, or puts it in the place of the one that holds its name.
@@ -43,8 +51,8 @@ impl SharedCatalog {
     /// # Errors
     /// As [`Catalog::replace`].
     #[track_caller]
-    pub fn replace<H: Handler>(&self, tool: Tool, handler: H) -> Result<Arc<Entry>, RegisterError> {
-        Ok(self.0.put(Entry::new(tool, handler, Source::of_caller::<H>())?))
+    pub fn replace(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
+        Ok(self.0.put(Entry::of_caller(tool, handler)?))
     }
 
     /// Adds what a crate would contribute by being linked.
@@ -76,6 +84,11 @@ impl SharedCatalog {
     /// All tools that can be called, sorted by name.
     pub fn list(&self) -> Vec<Arc<Entry>> {
         self.0.list()
+    }
+
+    /// The names that are taken, sorted.
+    pub fn names(&self) -> Vec<ToolName> {
+        self.0.snapshot().names()
     }
 
     /// Checks the arguments of a call without running it.

@@ -1,11 +1,12 @@
 //! What a catalog holds under one name.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use protocol::ToolName;
 
-use crate::{Conflict, Entry, Problem, RegisterError, Resolve, Source, Submission, ToolError};
+use crate::{Conflict, DefinitionError, Entry, Problem, RegisterError, Resolve, Source, Submission, ToolError};
 
 /// One name's holder. Cheap to clone, so that what takes time can be done outside a catalog's lock.
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ impl Slot {
     pub(crate) fn entry(&self) -> Option<Arc<Entry>> {
         match self {
             Self::Entry(entry) => Some(entry.clone()),
-            Self::Linked(linked) => linked.entry().ok().cloned(),
+            Self::Linked(linked) => linked.entry().ok(),
             Self::Conflict(_) => None,
         }
     }
@@ -59,7 +60,7 @@ impl Slot {
         let Self::Linked(linked) = self else { return None };
         let error = match linked.entry() {
             Ok(entry) => entry.prove().err()?,
-            Err(error) => error.clone(),
+            Err(error) => error,
         };
         Some(Problem { name: linked.submission.name.to_owned(), source: linked.submission.source.clone(), error })
     }
@@ -69,7 +70,6 @@ impl Slot {
             Self::Entry(entry) => Ok(entry.clone()),
             Self::Linked(linked) => linked
                 .entry()
-                .cloned()
                 .map_err(|error| ToolError::Internal { tool: name.to_owned(), message: error.to_string() }),
             Self::Conflict(conflict) => {
                 Err(ToolError::Conflict { tool: name.to_owned(), sources: conflict.sources.clone() })
@@ -78,9 +78,30 @@ impl Slot {
     }
 }
 
+thread_local! {
+    /// Whether a definition is being built on this thread.
+    static BUILDING: Cell<bool> = const { Cell::new(false) };
+}
+
 impl Linked {
-    fn entry(&self) -> Result<&Arc<Entry>, &RegisterError> {
-        self.entry.get_or_init(|| Entry::of_submission(self.submission).map(Arc::new)).as_ref()
+    fn entry(&self) -> Result<Arc<Entry>, RegisterError> {
+        if let Some(built) = self.entry.get() {
+            return built.clone();
+        }
+        // A builder is somebody's code. One that looks up what is being built, here or on a thread that waits for this one, would
+        // wait for itself.
+        if BUILDING.get() {
+            return Err(RegisterError::Definition {
+                name: self.submission.name.to_owned(),
+                place: Box::new(self.submission.source.clone()),
+                source: DefinitionError::Circular,
+            });
+        }
+        BUILDING.set(true);
+        // Panics of the builder end inside of it, so the mark is always taken back.
+        let built = self.entry.get_or_init(|| Entry::of_submission(self.submission).map(Arc::new)).clone();
+        BUILDING.set(false);
+        built
     }
 }
 

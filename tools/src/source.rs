@@ -44,14 +44,20 @@ impl Source {
         Self { crate_name: Cow::Borrowed(crate_name), version: Cow::Borrowed(version), file: Cow::Borrowed(file), line }
     }
 
-    /// The caller's place. No function can see its caller's package, so the crate is read off the type of the handler
-    /// (closures and functions carry their path) and the version stays unknown; [`source!`](crate::source!) has both.
+    /// The caller's place, with the crate that a type's path begins with (`std::any::type_name`): no function can see its
+    /// caller's package, but closures and functions carry their path. The version stays unknown; [`source!`](crate::source!)
+    /// has both.
     #[track_caller]
-    pub(crate) fn of_caller<H>() -> Self {
+    pub fn of_caller(type_name: &'static str) -> Self {
         let place = Location::caller();
-        let path = std::any::type_name::<H>().trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        let path = type_name.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let crate_name = path.split("::").next().unwrap_or(path);
         Self::new(crate_name, "", place.file(), place.line())
+    }
+
+    /// Several as one text.
+    pub(crate) fn listed(sources: &[Self]) -> String {
+        sources.iter().map(Self::to_string).collect::<Vec<_>>().join(" and by ")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::{Grant, Target, ToolResult};
+use protocol::{Grant, Target, ToolName, ToolResult};
 use serde_json::json;
 
 use crate::near::near;
@@ -23,7 +23,7 @@ pub enum ToolError {
     /// Several linked crates claim the name, so none of them runs.
     #[error(
         "{} is declared by {}; unlink or rename one of them, or settle it with replace",
-        self.tool_name(), sources.iter().map(Source::to_string).collect::<Vec<_>>().join(" and by ")
+        self.tool_name(), Source::listed(sources)
     )]
     Conflict {
         /// The name asked for.
@@ -170,7 +170,14 @@ impl ToolError {
 
     /// No tool has that name among these; the nearest of them are suggested.
     pub fn not_found<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Self {
-        Self::NotFound { tool: name.to_owned(), near: near(name, names) }
+        Self::NotFound { tool: name.chars().take(ToolName::MAX_LENGTH).collect(), near: near(name, names) }
+    }
+
+    /// The host does not offer these services.
+    pub(crate) fn unmet(tool: String, services: &[&str]) -> Self {
+        let reason =
+            format!("the host offers no {}; add it to the context with with_service", services.join(" and no "));
+        Self::Unavailable { tool, reason }
     }
 
     /// What a tool returns when it could not do its work. The message says what to do next.
@@ -207,6 +214,12 @@ impl From<&ToolError> for ToolResult {
             _ => {}
         }
         Self { structured: Some(json!({"error": detail})), ..Self::error(error.to_string()) }
+    }
+}
+
+impl From<ToolError> for ToolResult {
+    fn from(error: ToolError) -> Self {
+        Self::from(&error)
     }
 }
 

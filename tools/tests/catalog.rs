@@ -49,6 +49,23 @@ fn a_name_that_exists_is_refused_with_both_places_and_a_free_name() {
 }
 
 #[test]
+fn the_source_of_a_tool_is_whose_code_it_is() {
+    let mut catalog = Catalog::new();
+    let typed = tools::handler::typed(async |_: ToolContext, arguments: serde_json::Value| Ok::<_, String>(arguments));
+    let blocking = tools::handler::blocking(|_: &ToolContext, _: serde_json::Value| Ok::<_, String>(()));
+    let boxed: Box<dyn tools::Handler> = Box::new(echo);
+    for (name, handler) in [("a", Box::new(typed) as Box<dyn tools::Handler>), ("b", Box::new(blocking)), ("c", boxed)]
+    {
+        let entry = catalog.register(pure(name), handler).unwrap();
+        assert_eq!((&*entry.source().crate_name, &*entry.source().file), ("catalog", file!()));
+    }
+    let entry = catalog.insert(tools::Entry::new(pure("d"), echo, tools::source!()).unwrap()).unwrap();
+    assert_eq!(entry.source().version, env!("CARGO_PKG_VERSION"));
+    assert!(catalog.insert(tools::Entry::new(pure("d"), echo, tools::source!()).unwrap()).is_err());
+    assert_eq!(catalog.names(), ["a", "b", "c", "d"]);
+}
+
+#[test]
 fn a_refused_registration_changes_nothing() {
     let mut catalog = Catalog::new();
     let kept = catalog.register(pure("a"), echo).unwrap();
@@ -83,6 +100,11 @@ fn what_cannot_be_used_is_refused_with_its_reason() {
     );
     let RegisterError::Example { index: 1, violations, .. } = &error else { panic!("{error}") };
     assert!(violations.len() >= 2, "{violations:?}");
+    let promised = closed("a").with_output(json!({"type": "string"}));
+    let error = refused(promised.with_example(Example::new(json!({"text": "x"})).with_result(json!(1))));
+    assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
+    let error = refused(reader("a").with_example(Example::new(json!({"path": "../x"}))));
+    assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
     let optional = json!({"type": "object", "properties": {"path": {"type": "string"}}});
     assert!(matches!(refused(Tool { parameters: optional, ..reader("a") }), RegisterError::Effects { .. }));
     assert!(matches!(RegisterError::from(Tool::new("", "d", json!({})).unwrap_err()), RegisterError::Name(_)));
@@ -128,6 +150,11 @@ fn arguments_can_be_validated_without_running() {
     assert_eq!(violations.len(), 3, "{violations:?}");
     assert!(violations.iter().any(|violation| violation.near == ["text"]), "{violations:?}");
     assert!(violations.iter().any(|violation| violation.pointer == "/count"), "{violations:?}");
+    catalog.register(reader("read"), echo).unwrap();
+    let stepping_out = catalog.validate("read", json!({"path": "../x"}));
+    assert!(
+        matches!(&stepping_out, Err(ToolError::InvalidArguments { violations, .. }) if violations[0].pointer == "/path")
+    );
 }
 
 #[tokio::test]

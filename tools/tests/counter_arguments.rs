@@ -80,6 +80,8 @@ async fn a_body_over_the_limit_is_refused() {
     let counter = Counter::of(pure("t"));
     let violations = counter.refused(format!("{{\"a\": \"{}\"}}", "x".repeat(MAX_ARGUMENT_BYTES))).await;
     assert!(violations[0].to_string().len() < 500);
+    counter.refused(json!({"a": "x".repeat(MAX_ARGUMENT_BYTES)})).await;
+    counter.catalog.validate("t", json!({"a": "x".repeat(MAX_ARGUMENT_BYTES - 8)})).unwrap();
 }
 
 #[tokio::test]

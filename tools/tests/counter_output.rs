@@ -7,7 +7,7 @@ mod sample;
 use proptest::prelude::*;
 use sample::pure;
 use serde_json::{Value, json};
-use tools::call::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES};
+use tools::call::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
 use tools::{Catalog, Content, Limits, Tool, ToolContext, ToolError, ToolResult};
 
 async fn run(tool: Tool, result: ToolResult) -> Result<ToolResult, ToolError> {
@@ -81,6 +81,46 @@ async fn a_picture_over_the_limit_is_left_out_with_a_word() {
     assert_eq!(small.content, [image(1000)]);
     let large = run(pure("t"), ToolResult::from(image(MAX_BINARY_BYTES + 1))).await.unwrap();
     assert!(large.to_text().contains("a picture of 8388609 bytes left out"), "{}", large.to_text());
+    let many = vec![image(MAX_BINARY_BYTES / 2), image(MAX_BINARY_BYTES / 2), image(4)];
+    let many = run(pure("t"), ToolResult { content: many, ..ToolResult::default() }).await.unwrap();
+    assert!(
+        many.content[2].as_text().is_some_and(|text| text.contains("left out")),
+        "together they are over the limit"
+    );
+}
+
+#[tokio::test]
+async fn many_pieces_are_joined_and_what_is_still_too_many_is_left_out() {
+    let texts = vec![Content::text("ten bytes!"); 100_000];
+    let result = run(pure("t"), ToolResult { content: texts, ..ToolResult::default() }).await.unwrap();
+    assert_eq!(result.content.len(), 1);
+    assert!(result.to_text().len() < DEFAULT_MAX_OUTPUT_BYTES as usize + 100);
+    let link =
+        Content::ResourceLink { uri: "x:y".into(), name: "y".into(), description: None, mime_type: None, size: None };
+    let result = run(pure("t"), ToolResult { content: vec![link; 1000], ..ToolResult::default() }).await.unwrap();
+    assert_eq!(result.content.len(), MAX_PIECES);
+    assert!(result.to_text().contains("937 pieces of content left out"), "{}", result.to_text());
+}
+
+#[tokio::test]
+async fn a_label_without_measure_is_left_out() {
+    let uri = "x".repeat(1_000_000);
+    let link = Content::ResourceLink { uri, name: "y".into(), description: None, mime_type: None, size: None };
+    let result = run(pure("t"), ToolResult::from(link)).await.unwrap();
+    assert!(result.to_text().contains("a link left out"), "{}", result.to_text());
+}
+
+#[tokio::test]
+async fn errors_are_bounded_like_results() {
+    let mut catalog = Catalog::new();
+    let long = async |_: ToolContext, _: Value| Err::<(), _>(format!("head{}tail", "x".repeat(10_000_000)));
+    catalog.register(pure("t"), long).unwrap();
+    let panics = async |_: ToolContext, _: Value| -> Result<(), String> { panic!("{}", "x".repeat(1_000_000)) };
+    let error = catalog.execute(&ToolContext::new(), "t", json!({})).await.unwrap_err().to_string();
+    assert!(error.contains("head") && error.ends_with("tail") && error.len() < 70_000, "{}", error.len());
+    catalog.replace(limited(1000), panics).unwrap();
+    let error = catalog.execute(&ToolContext::new(), "t", json!({})).await.unwrap_err();
+    assert!(matches!(error, ToolError::Panicked { .. }) && error.to_string().len() < 1500);
 }
 
 #[test]

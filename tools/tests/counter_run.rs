@@ -292,3 +292,52 @@ fn without_a_runtime_a_waiting_tool_is_an_error_and_a_ready_one_runs() {
     let error = clockless.block_on(catalog(hang).execute(&ToolContext::new(), "t", json!({}))).unwrap_err();
     assert!(error.to_string().contains("time driver"), "{error}");
 }
+
+#[tokio::test]
+async fn a_call_whose_time_is_over_is_not_begun() {
+    let begun = Arc::new(AtomicBool::new(false));
+    let flag = begun.clone();
+    let catalog = catalog(move |_: ToolContext, _: Value| {
+        flag.store(true, Ordering::Release);
+        async { Ok::<_, String>(()) }
+    });
+    let over = Instant::now();
+    for cx in [ToolContext::new().with_deadline(over), ToolContext::new().with_timeout(Duration::ZERO)] {
+        let error = catalog.execute(&cx, "t", json!({})).await.unwrap_err();
+        assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    }
+    assert!(!begun.load(Ordering::Acquire));
+}
+
+#[test]
+fn a_blocking_tool_that_was_still_queued_when_its_call_ended_is_not_begun() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+    let begun = Arc::new(AtomicBool::new(false));
+    let flag = begun.clone();
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    runtime.block_on(async {
+        let holder = tokio::task::spawn_blocking(move || held.recv());
+        let error = run(handler::blocking(move |_: &ToolContext, _: Value| {
+            flag.store(true, Ordering::Release);
+            Ok::<_, String>(())
+        }))
+        .await
+        .unwrap_err();
+        assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+        release.send(()).unwrap();
+        holder.await.unwrap().unwrap();
+        // What was queued has its turn before this.
+        tokio::task::spawn_blocking(|| ()).await.unwrap();
+    });
+    assert!(!begun.load(Ordering::Acquire));
+}
+
+#[tokio::test]
+async fn a_tool_that_says_it_was_cancelled_when_nobody_did_has_failed() {
+    let error = run(async |cx: ToolContext, _: Value| {
+        Err::<(), _>(ToolError::Cancelled { tool: cx.tool().unwrap().to_string() })
+    })
+    .await
+    .unwrap_err();
+    assert!(matches!(error, ToolError::ExecutionFailed { .. }) && error.is_recoverable(), "{error}");
+}

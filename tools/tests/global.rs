@@ -15,6 +15,30 @@ fn greet(
     format!("hello {name}")
 }
 
+/// A type whose schema lists the tools there are: a definition that looks at the catalog it is built for.
+#[derive(serde::Deserialize)]
+struct AnyTool;
+
+impl tools::JsonSchema for AnyTool {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AnyTool".into()
+    }
+
+    fn json_schema(_: &mut tools::schemars::SchemaGenerator) -> tools::schemars::Schema {
+        let names: Vec<_> = tools::list().iter().map(|entry| entry.name().to_string()).collect();
+        tools::schemars::json_schema!({"enum": names})
+    }
+}
+
+/// Runs any tool.
+#[tool(name = "any", pure)]
+fn any(
+    /// Which one.
+    tool: Option<AnyTool>,
+) -> bool {
+    tool.is_some()
+}
+
 mod elsewhere {
     /// Claims a name.
     #[tools::tool(name = "claimed", pure)]
@@ -31,6 +55,10 @@ mod elsewhere {
 
 #[tokio::test]
 async fn what_is_linked_is_there_and_the_functions_reach_one_catalog() {
+    // A definition that looks at the catalog while it is built ends, and sees what was built before.
+    assert!(tools::contains("any") && tools::get("any").is_ok());
+    assert!(tools::unregister("any"));
+
     // Linked, with nobody registering it.
     let result = tools::execute(&ToolContext::default(), "greet", json!({"name": "you"})).await.unwrap();
     assert_eq!(result, ToolResult::text("hello you"));

@@ -122,3 +122,33 @@ async fn clones_are_one_catalog_and_a_snapshot_is_another() {
     let gone = clone.execute(&ToolContext::new(), "a", json!({})).await;
     assert!(matches!(gone, Err(ToolError::NotFound { .. })));
 }
+
+/// Changes the catalog when it is dropped.
+struct LastWill(SharedCatalog);
+
+impl Drop for LastWill {
+    fn drop(&mut self) {
+        self.0.unregister("b");
+    }
+}
+
+impl tools::Handler for LastWill {
+    fn call<'a>(&'a self, _: ToolContext, _: serde_json::Value) -> tools::HandlerFuture<'a> {
+        Box::pin(async { Ok(tools::ToolResult::text("still here")) })
+    }
+}
+
+#[test]
+fn a_handler_may_change_the_catalog_when_it_is_dropped() {
+    let catalog = SharedCatalog::new();
+    for replace in [false, true] {
+        catalog.register(pure("a"), LastWill(catalog.clone())).unwrap();
+        catalog.register(pure("b"), echo).unwrap();
+        if replace {
+            catalog.replace(pure("a"), echo).unwrap();
+        } else {
+            catalog.unregister("a");
+        }
+        assert!(!catalog.contains("b"));
+    }
+}

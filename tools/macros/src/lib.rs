@@ -73,26 +73,25 @@ use proc_macro::TokenStream;
 /// # Example
 ///
 /// ```standalone_crate
-/// use std::path::PathBuf;
+/// use std::collections::BTreeMap;
 /// use tools::{ToolContext, ToolError, tool};
 ///
-/// /// Where the files are. The host puts it into the context.
-/// struct Root(PathBuf);
+/// /// Articles in stock. The host puts it into the context.
+/// struct Stock(BTreeMap<String, u32>);
 ///
-/// /// Counts the lines of a file.
-/// #[tool(name = "fs.lines", reads = "fs:{path}", needs = Root, timeout = "5s")]
-/// fn lines(
+/// /// Tells how many of an article are in stock.
+/// #[tool(name = "stock.count", reads = "stock:{article}", needs = Stock, timeout = "5s")]
+/// fn count(
 ///     cx: &ToolContext,
-///     /// The file, relative to the workspace root.
-///     path: String,
-/// ) -> Result<usize, ToolError> {
-///     let root = cx.need::<Root>()?;
-///     let text = std::fs::read_to_string(root.0.join(&path))
-///         .map_err(|error| ToolError::execution_failed(cx, format!("{path}: {error}")))?;
-///     Ok(text.lines().count())
+///     /// The article's number, such as `A-17`.
+///     article: String,
+/// ) -> Result<u32, ToolError> {
+///     let stock = cx.need::<Stock>()?;
+///     let unknown = || ToolError::execution_failed(cx, format!("there is no article {article}"));
+///     stock.0.get(&article).copied().ok_or_else(unknown)
 /// }
 ///
-/// assert_eq!(LINES_TOOL.name, "fs.lines");
+/// assert_eq!(COUNT_TOOL.name, "stock.count");
 /// ```
 ///
 /// All arguments as one struct:

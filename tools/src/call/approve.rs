@@ -1,13 +1,18 @@
 //! Approve: asking somebody about what the grant does not cover.
 
+use std::future::Future;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use protocol::Target;
 use serde_json::Value;
+use tokio::runtime::Handle;
 
+use super::isolate::{Isolated, Panic};
 use crate::{Approval, Decision, Entry, ToolContext, ToolError};
 
-/// The targets that were approved on top of the grant. Waiting for the answer ends with the caller's cancellation.
+/// The targets that were approved on top of the grant. Waiting for the answer ends with the caller's cancellation, and with the
+/// time by which every call has to be over; the call's own timeout begins after it.
 ///
 /// # Errors
 /// [`ToolError::PermissionDenied`] when nobody could be asked, [`ToolError::Denied`] when somebody said no.
@@ -24,9 +29,17 @@ pub(super) async fn approve(
     let decision = match cx.approver() {
         None => Decision::Abstain,
         Some(approver) => {
-            let answer = approver.approve(Approval { tool, arguments, targets: &uncovered });
-            let answer = cx.cancellation().run_until_cancelled(answer).await;
-            answer.ok_or_else(|| ToolError::Cancelled { tool: tool.to_string() })?
+            let approval = Approval { tool, arguments, targets: &uncovered, cx };
+            let answer = Isolated::new(|| approver.approve(approval));
+            let answer = by_deadline(cx, cx.cancellation().run_until_cancelled(answer)).await;
+            match answer.map_err(|limit| ToolError::Timeout { tool: tool.to_string(), limit })? {
+                Some(Ok(decision)) => decision,
+                Some(Err(Panic(message))) => {
+                    let message = format!("whoever approves of calls panicked: {message}");
+                    return Err(ToolError::Internal { tool: tool.to_string(), message });
+                }
+                None => return Err(ToolError::Cancelled { tool: tool.to_string() }),
+            }
         }
     };
     match decision {
@@ -35,5 +48,17 @@ pub(super) async fn approve(
         Decision::Abstain => {
             Err(ToolError::PermissionDenied { tool: tool.to_string(), needed: uncovered, granted: cx.grant().clone() })
         }
+    }
+}
+
+/// What comes of waiting until the context's deadline; how long that was, when nothing came.
+async fn by_deadline<F: Future>(cx: &ToolContext, answer: F) -> Result<F::Output, Duration> {
+    match cx.deadline() {
+        // Without a runtime there is no clock to wait by.
+        Some(deadline) if Handle::try_current().is_ok() => {
+            let wait = deadline.saturating_duration_since(Instant::now());
+            tokio::time::timeout_at(deadline.into(), answer).await.map_err(|_| wait)
+        }
+        _ => Ok(answer.await),
     }
 }

@@ -1,23 +1,28 @@
-//! Bound: no result is larger than its limit.
+//! Bound: no result, and no error, is larger than its limit.
 
-use protocol::{Content, ToolResult};
-use serde_json::Value;
+use protocol::{Content, ResourceContents, ToolResult};
 
-use crate::{Entry, ToolError, Violation};
+use crate::{Entry, ToolError, Violation, size};
 
 /// How much text a result may carry where its tool does not say: 64 KiB, about 16,000 tokens of English.
 pub const DEFAULT_MAX_OUTPUT_BYTES: u64 = 64 * 1024;
 
-/// How large one picture, recording or embedded file may be, in bytes of base64: 8 MiB. Such content cannot be cut, so what
-/// is larger is left out whole.
+/// How large the pictures, recordings and embedded files of a result may be together, in bytes of base64: 8 MiB. Such content
+/// cannot be cut, so what is over that is left out whole.
 pub const MAX_BINARY_BYTES: usize = 8 * 1024 * 1024;
+
+/// How many pieces of content a result may have.
+pub const MAX_PIECES: usize = 64;
+
+/// How long a URI, a name, a media type or a description of a piece may be, in bytes.
+const MAX_LABEL_BYTES: usize = 8 * 1024;
 
 /// Cuts what is over the limit. All texts together keep their head and their tail. A structured value cannot be cut: it is
 /// left out, or, where the output schema promises one, the call fails.
 pub(super) fn bound(entry: &Entry, mut result: ToolResult) -> Result<ToolResult, ToolError> {
     let limit = entry.tool().limits.max_output_bytes.unwrap_or(DEFAULT_MAX_OUTPUT_BYTES);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let size = result.structured.as_ref().map_or(0, encoded_size);
+    let size = result.structured.as_ref().map_or(0, size::encoded);
     if size > limit {
         if entry.tool().output.is_some() && !result.is_error {
             return Err(ToolError::InvalidOutput {
@@ -32,9 +37,58 @@ pub(super) fn bound(entry: &Entry, mut result: ToolResult) -> Result<ToolResult,
         }
         result.structured = None;
     }
+    bound_pieces(&mut result.content);
     bound_texts(&mut result.content, limit);
-    result.content.iter_mut().for_each(drop_oversized);
+    let mut left = MAX_BINARY_BYTES;
+    result.content.iter_mut().for_each(|content| drop_oversized(content, &mut left));
     Ok(result)
+}
+
+/// Cuts what an error says: a tool can fail at any length.
+pub(super) fn bound_error(entry: &Entry, mut error: ToolError) -> ToolError {
+    let limit = entry.tool().limits.max_output_bytes.unwrap_or(DEFAULT_MAX_OUTPUT_BYTES);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    match &mut error {
+        ToolError::ExecutionFailed { message: text, .. }
+        | ToolError::Panicked { message: text, .. }
+        | ToolError::Internal { message: text, .. }
+        | ToolError::Denied { reason: text, .. }
+        | ToolError::Unavailable { reason: text, .. } => cut_to(text, limit),
+        ToolError::InvalidArguments { violations, .. } | ToolError::InvalidOutput { violations, .. } => {
+            // Those of a schema are bounded where they are made; a tool can make its own.
+            violations.truncate(2 * MAX_PIECES);
+            for Violation { pointer, expected, found, near } in violations {
+                near.truncate(MAX_PIECES);
+                let texts = [pointer, expected, found].into_iter().chain(near);
+                texts.for_each(|text| cut_to(text, MAX_LABEL_BYTES));
+            }
+        }
+        _ => {}
+    }
+    error
+}
+
+/// Joins neighbouring texts where there are too many pieces, and leaves out what is still too many.
+fn bound_pieces(content: &mut Vec<Content>) {
+    if content.len() <= MAX_PIECES {
+        return;
+    }
+    let mut joined: Vec<Content> = Vec::new();
+    for piece in content.drain(..) {
+        match (joined.last_mut(), piece) {
+            (Some(Content::Text { text }), Content::Text { text: next }) => {
+                text.push('\n');
+                text.push_str(&next);
+            }
+            (_, piece) => joined.push(piece),
+        }
+    }
+    if joined.len() > MAX_PIECES {
+        let missing = joined.len() - (MAX_PIECES - 1);
+        joined.truncate(MAX_PIECES - 1);
+        joined.push(Content::text(format!("[{missing} pieces of content left out: the limit is {MAX_PIECES}]")));
+    }
+    *content = joined;
 }
 
 /// Gives every text what is left of the limit, so that a first long one does not take all: texts that fit their even share
@@ -68,36 +122,47 @@ fn cut(text: &str, keep: usize) -> String {
 fn text_of(content: &mut Content) -> Option<&mut String> {
     match content {
         Content::Text { text } => Some(text),
-        Content::Resource { resource: protocol::ResourceContents::Text { text, .. } } => Some(text),
+        Content::Resource { resource: ResourceContents::Text { text, .. } } => Some(text),
         _ => None,
     }
 }
 
-fn drop_oversized(content: &mut Content) {
-    let (kind, size) = match content {
-        Content::Image { data, .. } => ("a picture", data.len()),
-        Content::Audio { data, .. } => ("a recording", data.len()),
-        Content::Resource { resource: protocol::ResourceContents::Blob { blob, .. } } => ("a file", blob.len()),
+/// Leaves out a piece that does not fit: binary content over what is left of its limit, or labels that are none.
+fn drop_oversized(content: &mut Content, left: &mut usize) {
+    let none = String::new();
+    let (kind, data, labels) = match &*content {
+        Content::Image { data, mime_type } => ("a picture", data, vec![mime_type]),
+        Content::Audio { data, mime_type } => ("a recording", data, vec![mime_type]),
+        Content::Resource { resource: ResourceContents::Blob { uri, mime_type, blob } } => {
+            ("a file", blob, [Some(uri), mime_type.as_ref()].into_iter().flatten().collect())
+        }
+        Content::Resource { resource: ResourceContents::Text { uri, mime_type, .. } } => {
+            ("a file", &none, [Some(uri), mime_type.as_ref()].into_iter().flatten().collect())
+        }
+        Content::ResourceLink { uri, name, description, mime_type, .. } => {
+            let labels = [Some(uri), Some(name), description.as_ref(), mime_type.as_ref()];
+            ("a link", &none, labels.into_iter().flatten().collect())
+        }
         _ => return,
     };
-    if size > MAX_BINARY_BYTES {
-        *content = Content::text(format!("[{kind} of {size} bytes left out: the limit is {MAX_BINARY_BYTES} bytes]"));
+    if labels.iter().any(|label| label.len() > MAX_LABEL_BYTES) {
+        *content =
+            Content::text(format!("[{kind} left out: its name, address or type is over {MAX_LABEL_BYTES} bytes]"));
+        return;
+    }
+    match left.checked_sub(data.len()) {
+        Some(rest) => *left = rest,
+        None => {
+            let size = data.len();
+            *content = Content::text(format!(
+                "[{kind} of {size} bytes left out: all together may have {MAX_BINARY_BYTES} bytes]"
+            ));
+        }
     }
 }
 
-/// The size of a value as JSON, without writing it anywhere.
-fn encoded_size(value: &Value) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
+fn cut_to(text: &mut String, limit: usize) {
+    if text.len() > limit {
+        *text = cut(text, limit);
     }
-    let mut count = Count(0);
-    // Neither a value nor the counting can fail; were it to, the value would count as too large.
-    serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)
 }

@@ -1,33 +1,57 @@
-//! Isolation: a tool's panic goes no further than its call.
+//! Isolation: a panic goes no further than the future it happens in.
 
 use std::any::Any;
+use std::future::Future;
 use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use protocol::ToolResult;
+/// A future behind a wall: whether making it, polling it or dropping it panics, the outcome is a message.
+///
+/// Once it is ready it is gone; polling it again stays pending. Needs `panic = "unwind"`.
+pub struct Isolated<'a, T>(State<'a, T>);
 
-use crate::{HandlerFuture, ToolError};
+enum State<'a, T> {
+    Running(Boxed<'a, T>),
+    Failed(Panic),
+    Gone,
+}
 
-/// A tool's future behind a wall: whether making it, polling it or dropping it panics, the outcome is a message.
-pub(super) struct Isolated<'a>(Option<HandlerFuture<'a>>);
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The text of a panic.
-pub(super) struct Panic(pub(super) String);
+/// What a panic said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panic(pub String);
 
-impl<'a> Isolated<'a> {
-    /// Makes the future.
-    pub(super) fn new(make: impl FnOnce() -> HandlerFuture<'a>) -> Result<Self, Panic> {
-        catching(make).map(|future| Self(Some(future)))
+impl<'a, T> Isolated<'a, T> {
+    /// Makes the future. Where that panics, the message comes when it is polled.
+    pub fn new(make: impl FnOnce() -> Pin<Box<dyn Future<Output = T> + Send + 'a>>) -> Self {
+        Self(match catching(make) {
+            Ok(future) => State::Running(future),
+            Err(panic) => State::Failed(panic),
+        })
     }
 
-    /// Polls it. Once it is ready, or has panicked, it is gone; polling it again stays pending.
-    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Result<Result<ToolResult, ToolError>, Panic>> {
-        let Some(future) = &mut self.0 else { return Poll::Pending };
-        let outcome = match catching(|| future.as_mut().poll(task)) {
-            Ok(Poll::Pending) => return Poll::Pending,
-            Ok(Poll::Ready(result)) => Ok(result),
-            Err(panic) => Err(panic),
+    /// Drops the future.
+    fn discard(&mut self) -> Result<(), Panic> {
+        let state = std::mem::replace(&mut self.0, State::Gone);
+        catching(|| drop(state))
+    }
+}
+
+impl<T> Future for Isolated<'_, T> {
+    type Output = Result<T, Panic>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let outcome = match &mut self.0 {
+            State::Gone => return Poll::Pending,
+            State::Failed(panic) => Err(panic.clone()),
+            State::Running(future) => match catching(|| future.as_mut().poll(task)) {
+                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Ready(output)) => Ok(output),
+                Err(panic) => Err(panic),
+            },
         };
         // A panic while its remains are dropped counts like one while it ran, unless that one came first.
         Poll::Ready(match (outcome, self.discard()) {
@@ -35,23 +59,23 @@ impl<'a> Isolated<'a> {
             (outcome, _) => outcome,
         })
     }
-
-    /// Drops the future.
-    fn discard(&mut self) -> Result<(), Panic> {
-        let future = self.0.take();
-        catching(|| drop(future))
-    }
 }
 
-impl Drop for Isolated<'_> {
+impl<T> Drop for Isolated<'_, T> {
     fn drop(&mut self) {
-        // The call has its outcome already (a timeout, a cancellation), and the panic hook has reported this one.
+        // Whoever drops it has an outcome already (a timeout, a cancellation), and the panic hook has reported this one.
         let _ = self.discard();
     }
 }
 
-/// What a panic said. Its payload may itself panic when it is dropped; one that does is leaked.
-pub(crate) fn panic_message(payload: Box<dyn Any + Send>) -> String {
+impl<T> std::fmt::Debug for Isolated<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Isolated").finish_non_exhaustive()
+    }
+}
+
+/// What a panic said. Its payload may itself panic when it is dropped; what that leaves is leaked.
+pub fn panic_message(payload: Box<dyn Any + Send>) -> String {
     let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => (*text).to_owned(),
         (None, Some(text)) => text.clone(),
@@ -63,7 +87,7 @@ pub(crate) fn panic_message(payload: Box<dyn Any + Send>) -> String {
     message
 }
 
-/// Unwind safety is asserted: what a panic leaves half done is the tool's own and is dropped, never used again.
+/// Unwind safety is asserted: what a panic leaves half done is dropped, never used again.
 fn catching<T>(run: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panic(panic_message(payload)))
 }

@@ -7,12 +7,12 @@
 //! 1. *resolve*: the name, before the future is made, so that no lock is held while waiting;
 //! 2. *supply*: the services that the tool needs;
 //! 3. *parse*: text strictly, sizes and depth in any case;
-//! 4. *validate*: the arguments against the schema;
-//! 5. *authorize*: the call's concrete targets against the grant;
+//! 4. *validate*: the arguments against the schema, and what the call would touch;
+//! 5. *authorize*: these concrete targets against the grant;
 //! 6. *approve*: what the grant does not cover, where somebody can be asked;
 //! 7. *run*: deadline, cancellation, isolation of panics;
 //! 8. *check output*: the structured result against the output schema;
-//! 9. *bound*: text over the limit loses its middle.
+//! 9. *bound*: what is over its limit is cut, errors included.
 
 mod approve;
 mod authorize;
@@ -22,6 +22,7 @@ mod isolate;
 mod parse;
 mod run;
 mod supply;
+mod validate;
 
 use std::sync::Arc;
 
@@ -30,47 +31,73 @@ use protocol::ToolResult;
 use crate::{Arguments, Entry, Resolve, Scope, ToolContext, ToolError};
 
 pub use crate::strict::MAX_DEPTH;
-pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES};
+pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
 pub use execution::Execution;
-pub(crate) use isolate::panic_message;
+pub(crate) use validate::validate as validated;
+
+pub use isolate::{Isolated, Panic, panic_message};
 pub use parse::MAX_ARGUMENT_BYTES;
 
 /// Looks a tool up and runs it, through every stage. The future owns what it needs.
+///
+/// With the context of a running call, tools outside of the scope that this call was looked up in are not found, nor by calls
+/// that come of it: a session's tools do not get out of the session by way of another catalog.
 pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
-    let scope = scope.into();
+    let scope = match cx.call() {
+        Some(call) => call.scope.within(scope.into()),
+        None => scope.into(),
+    };
+    execute_in(scope, cx, name, arguments)
+}
+
+/// Checks the arguments of a call as [`execute`] would, without running it: that they parse, that they fit the schema, and that
+/// it can be told what the call would touch. Whether that is granted is not looked at.
+///
+/// # Errors
+/// [`ToolError::InvalidArguments`] with every violation.
+pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
+    let arguments = parse::parse(entry.name(), arguments)?;
+    validate::validate(entry, &arguments).map(drop)
+}
+
+/// [`execute`] in a scope that is known to be within that of the running call, if there is one.
+pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
     match scope.resolve(name) {
         Ok(entry) => Execution::new(pass(entry, scope, cx.clone(), arguments.into())),
         Err(error) => Execution::refused(error),
     }
 }
 
-/// Checks the arguments of a call as [`execute`] would, without running it.
-///
-/// # Errors
-/// [`ToolError::InvalidArguments`] with every violation.
-pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
-    entry.check_arguments(&parse::parse(entry.name(), arguments)?)
-}
-
+/// All stages. Errors pass the last one as well.
 async fn pass(
     entry: Arc<Entry>,
     scope: Scope,
     caller: ToolContext,
     arguments: Arguments,
 ) -> Result<ToolResult, ToolError> {
-    if caller.is_cancelled() {
+    let outcome = run_stages(&entry, scope, &caller, arguments).await;
+    outcome.map_err(|error| bound::bound_error(&entry, error))
+}
+
+async fn run_stages(
+    entry: &Arc<Entry>,
+    scope: Scope,
+    caller: &ToolContext,
+    arguments: Arguments,
+) -> Result<ToolResult, ToolError> {
+    if caller.is_cancelled() || caller.call().is_some_and(|call| call.token.is_cancelled()) {
         return Err(ToolError::Cancelled { tool: entry.name().to_string() });
     }
-    supply::supply(&entry, &caller)?;
+    supply::supply(entry, caller)?;
     let arguments = parse::parse(entry.name(), arguments)?;
-    entry.check_arguments(&arguments)?;
-    let uncovered = authorize::uncovered(&entry, caller.grant(), &arguments)?;
-    let approved = approve::approve(&entry, &caller, &arguments, uncovered).await?;
+    let targets = validate::validate(entry, &arguments)?;
+    let uncovered = authorize::uncovered(caller.grant(), targets);
+    let approved = approve::approve(entry, caller, &arguments, uncovered).await?;
     // The clock of the call starts here: a person's thinking is not the tool's time.
     let cx = caller.enter(entry.clone(), scope)?.with_approved(approved);
-    let result = run::run(&entry, &caller, cx, arguments).await?;
+    let result = run::run(entry, caller, cx, arguments).await?;
     if !result.is_error {
         entry.check_output(result.structured.as_ref())?;
     }
-    bound::bound(&entry, result)
+    bound::bound(entry, result)
 }

@@ -4,9 +4,9 @@ use protocol::ToolName;
 use serde_json::Value;
 
 use crate::strict::{self, MAX_DEPTH, too_deep};
-use crate::{Arguments, ToolError, Violation};
+use crate::{Arguments, ToolError, Violation, size};
 
-/// How large arguments as text may be: 1 MiB.
+/// How large arguments may be, as JSON text: 1 MiB.
 pub const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
 
 /// The arguments as a value. Text with a duplicate key is refused: serde_json would keep the last one without a word, and
@@ -21,19 +21,17 @@ pub(super) fn parse(tool: &ToolName, arguments: Arguments) -> Result<Value, Tool
             dismantle(value);
             too_deep(String::new())
         }
-        Arguments::Value(value) => return Ok(value),
+        Arguments::Value(value) => match too_large(size::encoded(&value)) {
+            None => return Ok(value),
+            Some(violation) => violation,
+        },
     };
     Err(ToolError::InvalidArguments { tool: tool.to_string(), violations: vec![violation] })
 }
 
 fn parse_text(text: &str) -> Result<Value, Violation> {
-    if text.len() > MAX_ARGUMENT_BYTES {
-        return Err(Violation {
-            pointer: String::new(),
-            expected: format!("at most {MAX_ARGUMENT_BYTES} bytes of JSON"),
-            found: format!("{} bytes", text.len()),
-            near: Vec::new(),
-        });
+    if let Some(violation) = too_large(text.len()) {
+        return Err(violation);
     }
     strict::read(text).map_err(|fault| match fault {
         strict::Fault::Refused(violation) => violation,
@@ -43,6 +41,15 @@ fn parse_text(text: &str) -> Result<Value, Violation> {
             found: if text.trim().is_empty() { "nothing".to_owned() } else { error.to_string() },
             near: Vec::new(),
         },
+    })
+}
+
+fn too_large(bytes: usize) -> Option<Violation> {
+    (bytes > MAX_ARGUMENT_BYTES).then(|| Violation {
+        pointer: String::new(),
+        expected: format!("at most {MAX_ARGUMENT_BYTES} bytes of JSON"),
+        found: format!("{bytes} bytes"),
+        near: Vec::new(),
     })
 }
 

@@ -28,18 +28,21 @@ pub(super) async fn run(
     let timeout = || ToolError::Timeout { tool: tool(), limit };
 
     let _stop = cx.cancellation().clone().drop_guard();
-    let mut handler = Isolated::new(|| entry.handler().call(cx, arguments)).map_err(panicked)?;
+    let mut handler = pin!(Isolated::new(|| entry.handler().call(cx, arguments)));
+    // A caller inside of a call may bring a token of its own; the end of that call ends this one all the same.
+    let outer = caller.call().map(|call| call.token.clone()).unwrap_or_default();
     let mut cancelled = pin!(caller.cancellation().cancelled());
+    let mut outlived = pin!(outer.cancelled());
     let mut timer: Option<Pin<Box<Sleep>>> = None;
 
     poll_fn(|task| {
         // A panic is told even when it comes late: it is news of the tool, and not a result.
-        let outcome = match handler.poll(task) {
+        let outcome = match handler.as_mut().poll(task) {
             Poll::Ready(Err(panic)) => return Poll::Ready(Err(panicked(panic))),
             Poll::Ready(Ok(result)) => Some(result),
             Poll::Pending => None,
         };
-        if cancelled.as_mut().poll(task).is_ready() {
+        if cancelled.as_mut().poll(task).is_ready() || outlived.as_mut().poll(task).is_ready() {
             return Poll::Ready(Err(ToolError::Cancelled { tool: tool() }));
         }
         // The clock is read itself, too: a tool that is always busy can keep the timer from being polled with effect.
@@ -47,7 +50,7 @@ pub(super) async fn run(
             return Poll::Ready(Err(timeout()));
         }
         match outcome {
-            Some(result) => Poll::Ready(result),
+            Some(result) => Poll::Ready(result.map_err(|error| own_failure(entry, error))),
             None => rung(&mut timer, deadline, task).map(|rung| match rung {
                 Ok(()) => Err(timeout()),
                 Err(message) => Err(ToolError::Internal { tool: tool(), message: message.to_owned() }),
@@ -55,6 +58,17 @@ pub(super) async fn run(
         }
     })
     .await
+}
+
+/// A tool that says it was cancelled when nobody did that, or that the machinery around it is broken, has failed: neither is
+/// its to say, and both would end the whole run.
+fn own_failure(entry: &Entry, error: ToolError) -> ToolError {
+    match error {
+        ToolError::Cancelled { .. } | ToolError::Internal { .. } => {
+            ToolError::ExecutionFailed { tool: entry.name().to_string(), message: error.to_string() }
+        }
+        error => error,
+    }
 }
 
 /// Whether the deadline has passed. The timer is armed when a tool first waits, which most never do.

@@ -8,8 +8,5 @@ pub(super) fn supply(entry: &Entry, cx: &ToolContext) -> Result<(), ToolError> {
         return Ok(());
     }
     let names: Vec<_> = unmet.iter().map(|need| need.type_name()).collect();
-    Err(ToolError::Unavailable {
-        tool: entry.name().to_string(),
-        reason: format!("the host offers no {}; add it to the context with with_service", names.join(" and no ")),
-    })
+    Err(ToolError::unmet(entry.name().to_string(), &names))
 }

@@ -6,6 +6,8 @@ use std::pin::Pin;
 use protocol::{Target, ToolName};
 use serde_json::Value;
 
+use crate::ToolContext;
+
 /// The answer of an [`Approver`], some time later.
 pub type ApprovalFuture<'a> = Pin<Box<dyn Future<Output = Decision> + Send + 'a>>;
 
@@ -25,6 +27,8 @@ pub struct Approval<'a> {
     pub arguments: &'a Value,
     /// What the call would touch beyond the grant.
     pub targets: &'a [Target],
+    /// Whose call it is: session, principal, call id, depth.
+    pub cx: &'a ToolContext,
 }
 
 /// A decision about one call.

@@ -65,9 +65,13 @@ impl ToolContext {
         Self::default()
     }
 
-    /// What calls may touch.
+    /// What calls may touch. Inside of a call this narrows: what the call itself may not touch stays out of reach.
     #[must_use]
     pub fn with_grant(self, grant: Grant) -> Self {
+        let grant = match &self.call {
+            Some(call) => call.grant.intersect(&grant),
+            None => grant,
+        };
         self.with(|facts| facts.grant = Arc::new(grant))
     }
 
@@ -83,7 +87,7 @@ impl ToolContext {
         self.with(|facts| facts.deadline = Some(deadline))
     }
 
-    /// What cancels the calls.
+    /// What cancels the calls. Inside of a call, the end of that call cancels them as well.
     #[must_use]
     pub fn with_cancellation(self, token: CancellationToken) -> Self {
         self.with(|facts| facts.cancellation = token)
@@ -107,10 +111,11 @@ impl ToolContext {
         self.with(|facts| facts.progress = Some(sink))
     }
 
-    /// Who is asked about a call that the grant does not cover. Without one such a call is refused.
+    /// Who is asked about a call that the grant does not cover. Without one such a call is refused. Inside of a call this has
+    /// no effect: a tool does not choose who approves of what it does.
     #[must_use]
     pub fn with_approver(self, approver: Arc<dyn Approver>) -> Self {
-        self.with(|facts| facts.approver = Some(approver))
+        if self.call.is_some() { self } else { self.with(|facts| facts.approver = Some(approver)) }
     }
 
     /// Names the call, as the model did.
@@ -161,9 +166,10 @@ impl ToolContext {
         &self.facts.grant
     }
 
-    /// When the running call has to be over; outside of a call, what the host set.
+    /// When the running call, and every call that it makes, has to be over; outside of a call, what the host set.
     pub fn deadline(&self) -> Option<Instant> {
-        self.call.as_ref().map(|call| call.deadline.into_std()).or(self.facts.deadline)
+        let running = self.call.as_ref().map(|call| call.deadline.into_std());
+        running.into_iter().chain(self.facts.deadline).min()
     }
 
     /// Cancelled when the running call is taken back or its deadline passes. A tool that takes long watches it.

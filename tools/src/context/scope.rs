@@ -1,10 +1,12 @@
 //! What a context knows once the counter has taken a call in, and what a running tool can do with it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use protocol::{Access, Target};
+use protocol::{Access, Grant, Target};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::ToolContext;
 use crate::call::{self, Execution};
@@ -25,7 +27,13 @@ pub(crate) struct CallScope {
     pub(crate) deadline: Instant,
     pub(crate) limit: Duration,
     pub(crate) depth: u32,
-    scope: Scope,
+    /// What the call may touch, and with it every call that it makes.
+    pub(super) grant: Arc<Grant>,
+    /// Cancelled when the call ends in any way, and with it every call that it makes.
+    pub(crate) token: CancellationToken,
+    /// Whether this call, or one around it, holds a place of the blocking pool.
+    pub(crate) has_place: AtomicBool,
+    pub(crate) scope: Scope,
 }
 
 impl ToolContext {
@@ -44,8 +52,13 @@ impl ToolContext {
         let by_timeout = now.checked_add(timeout).unwrap_or_else(|| now + FOREVER);
         let deadline = self.deadline().map_or(by_timeout, |outer| by_timeout.min(Instant::from_std(outer)));
         let limit = deadline.saturating_duration_since(now).min(timeout);
-        let call = Arc::new(CallScope { entry, deadline, limit, depth, scope });
+        if limit.is_zero() {
+            return Err(ToolError::Timeout { tool: entry.name().to_string(), limit: timeout });
+        }
         let token = self.cancellation().child_token();
+        let has_place = self.call().is_some_and(|call| call.has_place.load(Ordering::Relaxed)).into();
+        let (grant, own_token) = (self.facts.grant.clone(), token.clone());
+        let call = Arc::new(CallScope { entry, deadline, limit, depth, grant, token: own_token, has_place, scope });
         let inner = Self { facts: self.facts.clone(), call: Some(call) };
         // A timeout and an approval were meant for this call alone, not for those that it makes.
         Ok(inner.with(|facts| {
@@ -83,7 +96,7 @@ impl ToolContext {
     /// # Errors
     /// [`ToolError::Unavailable`] when the host offers none. A tool that declares its needs is not called in that case.
     pub fn need<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
-        self.service::<T>().ok_or_else(|| self.unmet(std::any::type_name::<T>()))
+        self.service::<T>().ok_or_else(|| ToolError::unmet(self.tool_text(), &[std::any::type_name::<T>()]))
     }
 
     /// Runs another tool from inside this one. It is looked up where this one was, may touch no more, and has to end no
@@ -97,7 +110,7 @@ impl ToolContext {
             let message = "no call is running in this context; use the execute of a catalog or a tool set".to_owned();
             return Execution::refused(ToolError::Internal { tool: name.to_owned(), message });
         };
-        call::execute(call.scope.clone(), self, name, arguments)
+        call::execute_in(call.scope.clone(), self, name, arguments)
     }
 
     /// The tool of that name, looked up where the running call was.
@@ -125,13 +138,6 @@ impl ToolContext {
     /// [`ToolError::Cancelled`] once the token is cancelled.
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
         if self.is_cancelled() { Err(ToolError::Cancelled { tool: self.tool_text() }) } else { Ok(()) }
-    }
-
-    pub(crate) fn unmet(&self, service: &str) -> ToolError {
-        ToolError::Unavailable {
-            tool: self.tool_text(),
-            reason: format!("the host offers no {service}; add one to the context with with_service"),
-        }
     }
 
     pub(crate) fn tool_text(&self) -> String {

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering;
 
 use protocol::ToolResult;
 use serde::de::DeserializeOwned;
@@ -41,6 +42,10 @@ where
         let function = self.0.clone();
         run_blocking(cx, move |cx| function(cx, arguments).into_tool_result(cx))
     }
+
+    fn origin(&self) -> &'static str {
+        std::any::type_name::<F>()
+    }
 }
 
 /// A blocking handler over a type of arguments; [`blocking_typed`] makes one.
@@ -72,6 +77,10 @@ where
             function(cx, arguments).into_tool_result(cx)
         })
     }
+
+    fn origin(&self) -> &'static str {
+        std::any::type_name::<F>()
+    }
 }
 
 /// Runs a function on the pool. It starts when a place is free; the place is taken until the function returns, even when
@@ -84,11 +93,20 @@ where
         let Ok(runtime) = Handle::try_current() else {
             return Err(ToolError::internal(&cx, "a blocking tool needs a tokio runtime; call it from one"));
         };
-        // The semaphore is never closed, so there always is a place in the end.
-        let place = PLACES.acquire().await.ok();
+        // A call made by one that holds a place runs on that one's account: were it to wait for a place of its own, callers that
+        // hold them all would wait for each other. The semaphore is never closed, so there always is a place in the end.
+        let has_place = cx.call().is_some_and(|call| call.has_place.load(Ordering::Relaxed));
+        let place = if has_place { None } else { PLACES.acquire().await.ok() };
+        if let Some(call) = cx.call() {
+            call.has_place.store(true, Ordering::Relaxed);
+        }
         let thread_cx = cx.clone();
         let outcome = runtime.spawn_blocking(move || {
             let _place = place;
+            // The runtime may have queued it, and the call may be over by now; what was answered must not begin.
+            if let Err(error) = thread_cx.check_cancelled() {
+                return Ok(Err(error));
+            }
             // Caught here so that the panic's own payload, and not a wrapper of it, reaches the counter.
             catch_unwind(AssertUnwindSafe(|| function(&thread_cx)))
         });

@@ -5,7 +5,21 @@ use std::future::Future;
 use serde_json::Value;
 
 use super::{Handler, HandlerFuture, IntoToolResult};
-use crate::ToolContext;
+use crate::{Need, ToolContext};
+
+impl Handler for Box<dyn Handler> {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+        (**self).call(cx, arguments)
+    }
+
+    fn needs(&self) -> &[Need] {
+        (**self).needs()
+    }
+
+    fn origin(&self) -> &'static str {
+        (**self).origin()
+    }
+}
 
 impl<F, Fut> Handler for F
 where

@@ -31,6 +31,11 @@ pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolResult, Tool
 ///
 /// Closures and functions `Fn(ToolContext, Value) -> impl Future<Output = impl IntoToolResult>` are handlers, and so are
 /// [`typed`], [`blocking`] and [`blocking_typed`] ones; a struct with state implements the trait.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no handler of a tool",
+    note = "write `async |cx: ToolContext, arguments: Value| Ok::<_, String>(…)`, or wrap it in `handler::typed`, \
+            `handler::blocking` or `handler::blocking_typed`, or implement `tools::Handler` for a struct"
+)]
 pub trait Handler: Send + Sync + 'static {
     /// Runs the tool. The arguments have passed its schema, the call its grant.
     ///
@@ -40,5 +45,11 @@ pub trait Handler: Send + Sync + 'static {
     /// The services it needs to find in the context. Without them it is not called.
     fn needs(&self) -> &[Need] {
         &[]
+    }
+
+    /// The path of the type that the code was written as, from which its crate is read for errors about names. What wraps
+    /// another handler gives that one's.
+    fn origin(&self) -> &'static str {
+        std::any::type_name::<Self>()
     }
 }

@@ -8,7 +8,7 @@ use protocol::{Content, ToolResult};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{ToolContext, ToolError};
+use crate::{ToolContext, ToolError, Violation};
 
 /// The text of a tool that succeeds and has nothing to say. Models take an empty result for a broken tool.
 pub const DONE: &str = "ok";
@@ -19,11 +19,15 @@ pub const DONE: &str = "ok";
 /// [`Value`] alone. Of values, [`ToolResult`] stays as it is, [`Content`] (one or many) is the content, strings are its
 /// text, `()` is the text `ok`, and everything else is the structured value with its JSON as text. Of errors, a
 /// [`ToolError`] stays as it is, and everything else is [`ToolError::ExecutionFailed`] with its `{:#}` text.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be what a handler returns",
+    note = "return a `Result`, such as `Ok::<_, String>(value)`, or a `ToolResult`, `Content`, `String` or `Value`"
+)]
 pub trait IntoToolResult {
     /// The result of the call that `cx` belongs to.
     ///
     /// # Errors
-    /// The tool's own error, or [`ToolError::Internal`] when its value cannot be written as JSON.
+    /// The tool's own error, or [`ToolError::InvalidOutput`] when its value cannot be written as JSON.
     fn into_tool_result(self, cx: &ToolContext) -> Result<ToolResult, ToolError>;
 }
 
@@ -48,6 +52,18 @@ impl IntoToolResult for Content {
 impl IntoToolResult for String {
     fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
         Ok(ToolResult::text(self))
+    }
+}
+
+impl IntoToolResult for &'static str {
+    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult::text(self))
+    }
+}
+
+impl IntoToolResult for () {
+    fn into_tool_result(self, cx: &ToolContext) -> Result<ToolResult, ToolError> {
+        of_value(self, cx)
     }
 }
 
@@ -96,7 +112,15 @@ pub(crate) fn of_value<T: Serialize + 'static>(value: T, cx: &ToolContext) -> Re
     }
     match serde_json::to_value(value) {
         Ok(value) => Ok(ToolResult::structured(value)),
-        Err(error) => Err(ToolError::internal(cx, format!("its result cannot be written as JSON: {error}"))),
+        Err(error) => Err(ToolError::InvalidOutput {
+            tool: cx.tool_text(),
+            violations: vec![Violation {
+                pointer: String::new(),
+                expected: "a result that can be written as JSON".to_owned(),
+                found: error.to_string(),
+                near: Vec::new(),
+            }],
+        }),
     }
 }
 
@@ -187,9 +211,10 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_no_json_is_an_internal_error() {
+    fn a_value_that_is_no_json_is_invalid_output() {
         let by_pair = HashMap::from([((1, 2), 3)]);
         let error = Ok::<_, String>(by_pair).into_tool_result(&ToolContext::default()).unwrap_err();
-        assert!(matches!(error, ToolError::Internal { message, .. } if message.contains("key must be a string")));
+        let ToolError::InvalidOutput { violations, .. } = error else { panic!("{error}") };
+        assert!(violations[0].found.contains("key must be a string"), "{violations:?}");
     }
 }

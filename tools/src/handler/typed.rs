@@ -56,4 +56,8 @@ where
             (self.function)(cx.clone(), arguments).await.into_tool_result(&cx)
         })
     }
+
+    fn origin(&self) -> &'static str {
+        std::any::type_name::<F>()
+    }
 }

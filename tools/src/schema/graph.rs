@@ -229,20 +229,7 @@ fn has_rival_anchors(schema: &Value) -> bool {
 
 /// The length of a value as JSON text, in bytes.
 pub(super) fn text_length(value: &Value) -> u64 {
-    struct Count(u64);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len() as u64;
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    // Writing a `Value` fails only where the writer does, and this one does not.
-    let _ = serde_json::to_writer(&mut count, value);
-    count.0
+    crate::size::encoded(value) as u64
 }
 
 fn unknown_dialect(schema: &Value) -> SchemaError {

@@ -143,8 +143,8 @@ async fn a_tool_error_is_passed_on() {
 }
 
 #[tokio::test]
-async fn a_value_that_is_no_json_is_an_internal_error() {
+async fn a_value_that_is_no_json_is_invalid_output() {
     assert!(
-        matches!(called(&UNSPEAKABLE_TOOL, json!({})).await, Err(ToolError::Internal { tool, .. }) if tool == "unspeakable")
+        matches!(called(&UNSPEAKABLE_TOOL, json!({})).await, Err(ToolError::InvalidOutput { tool, .. }) if tool == "unspeakable")
     );
 }
