@@ -45,6 +45,22 @@ impl Fixture {
         fs::write(path, text).unwrap();
     }
 
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    /// The names in a directory, sorted.
+    pub(crate) fn names(&self, path: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.root().join(path)).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    pub(crate) fn cancel(&self) {
+        self.cx.cancellation().cancel();
+    }
+
     #[cfg(unix)]
     pub(crate) fn link(&self, destination: &str, path: &str) {
         std::os::unix::fs::symlink(destination, self.root().join(path)).unwrap();

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod draft;
 mod error;
 mod excerpt;
 mod kind;
@@ -7,7 +8,10 @@ mod list;
 mod path;
 mod place;
 mod read;
+mod rename;
+mod slot;
 mod workspace;
+mod write;
 
 #[cfg(test)]
 mod fixture;
@@ -21,5 +25,5 @@ pub use workspace::Workspace;
 /// # Errors
 /// [`RegisterError`] when a name is taken; the catalog is then as it was.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&list::LIST_TOOL, &read::READ_TOOL])
+    catalog.submit(&[&list::LIST_TOOL, &read::READ_TOOL, &write::WRITE_TOOL])
 }
