@@ -32,7 +32,11 @@ impl Fixture {
     }
 
     pub(crate) fn granted(self, clause: &str) -> Self {
-        Self { cx: self.cx.clone().with_grant(Grant::parse([clause]).unwrap()), ..self }
+        self.granted_all(&[clause])
+    }
+
+    pub(crate) fn granted_all(self, clauses: &[&str]) -> Self {
+        Self { cx: self.cx.clone().with_grant(Grant::parse(clauses).unwrap()), ..self }
     }
 
     pub(crate) fn root(&self) -> &Path {

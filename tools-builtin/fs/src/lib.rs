@@ -1,10 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod diff;
 mod draft;
+mod edit;
 mod error;
 mod excerpt;
 mod kind;
 mod list;
+mod nearest;
 mod path;
 mod place;
 mod read;
@@ -25,5 +28,5 @@ pub use workspace::Workspace;
 /// # Errors
 /// [`RegisterError`] when a name is taken; the catalog is then as it was.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&list::LIST_TOOL, &read::READ_TOOL, &write::WRITE_TOOL])
+    catalog.submit(&[&edit::EDIT_TOOL, &list::LIST_TOOL, &read::READ_TOOL, &write::WRITE_TOOL])
 }
