@@ -5,14 +5,18 @@ mod draft;
 mod edit;
 mod error;
 mod excerpt;
+mod glob;
+mod ignored;
 mod kind;
 mod list;
 mod nearest;
 mod path;
+mod pattern;
 mod place;
 mod read;
 mod rename;
 mod slot;
+mod tree;
 mod workspace;
 mod write;
 
@@ -28,5 +32,5 @@ pub use workspace::Workspace;
 /// # Errors
 /// [`RegisterError`] when a name is taken; the catalog is then as it was.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&edit::EDIT_TOOL, &list::LIST_TOOL, &read::READ_TOOL, &write::WRITE_TOOL])
+    catalog.submit(&[&edit::EDIT_TOOL, &glob::GLOB_TOOL, &list::LIST_TOOL, &read::READ_TOOL, &write::WRITE_TOOL])
 }
