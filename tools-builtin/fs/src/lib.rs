@@ -12,10 +12,16 @@ mod list;
 mod nearest;
 mod path;
 mod pattern;
+mod picture;
 mod place;
 mod read;
+mod relocate;
+mod remove;
 mod rename;
+mod scan;
+mod search;
 mod slot;
+mod subtree;
 mod tree;
 mod workspace;
 mod write;
@@ -32,5 +38,14 @@ pub use workspace::Workspace;
 /// # Errors
 /// [`RegisterError`] when a name is taken; the catalog is then as it was.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&edit::EDIT_TOOL, &glob::GLOB_TOOL, &list::LIST_TOOL, &read::READ_TOOL, &write::WRITE_TOOL])
+    catalog.submit(&[
+        &edit::EDIT_TOOL,
+        &glob::GLOB_TOOL,
+        &list::LIST_TOOL,
+        &read::READ_TOOL,
+        &relocate::RELOCATE_TOOL,
+        &remove::REMOVE_TOOL,
+        &search::SEARCH_TOOL,
+        &write::WRITE_TOOL,
+    ])
 }
