@@ -107,12 +107,11 @@ fn replaced(
     new: &str,
     all: bool,
 ) -> Result<String, FsError> {
-    let first = text.find(old);
-    let Some(first) = first else {
+    let Some(first) = text.find(old) else {
         return Err(FsError::NoMatch { path: path.clone(), near: nearest(cx, text, old)? });
     };
     if all {
-        // In parts, because the new text can be much longer than the old one, and there can be many of it.
+        // Measured before it is made: a long text in many places can be more than fits into memory.
         let count = text.matches(old).count();
         let grown = (text.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
         return if grown as u64 > MAX_FILE {

@@ -107,6 +107,18 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_directory_that_is_nested_too_deep_stays_whole() {
+        let fixture = Fixture::new();
+        fixture.write(&("d/".repeat(110) + "file"), "");
+        fixture.write("d/a", "");
+        let arguments = json!({"path": "d", "recursive": true});
+        fixture.fails("fs.remove", arguments, "are nested deeper than 100; begin at a deeper one").await;
+        assert_eq!(fixture.names("d"), ["a", "d"]);
+        let note = fixture.value("fs.glob", json!({"pattern": "**/file"})).await["note"].clone();
+        assert_eq!(note, "entries nested too deep to be entered: 1");
+    }
+
+    #[tokio::test]
     async fn the_root_stays() {
         let fixture = Fixture::new();
         fixture.write("dir/file", "");

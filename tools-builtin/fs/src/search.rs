@@ -34,7 +34,6 @@ const MAX_FILE: u64 = 16 * 1024 * 1024;
     example({"pattern": "fn main"}),
     example({"pattern": "todo|fixme", "path": "src", "glob": "*.rs", "ignore_case": true, "context": 2}),
 )]
-#[allow(clippy::too_many_arguments)]
 pub(crate) fn search(
     cx: &ToolContext,
     /// The regular expression.
