@@ -1,6 +1,7 @@
 //! Whatever a model sends as arguments, every tool gives exactly one result and none panics.
 #![allow(clippy::unwrap_used)]
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use proptest::collection::vec;
@@ -17,23 +18,29 @@ struct Bench {
     catalog: Catalog,
     cx: ToolContext,
     runtime: tokio::runtime::Runtime,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 static BENCH: LazyLock<Bench> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join("src")).unwrap();
-    for (file, text) in
-        [("README.md", &b"# Title\n\ntext\n"[..]), ("src/main.rs", b"fn main() {}"), ("src/x", b"\xFF\xFE\0")]
-    {
-        std::fs::write(dir.path().join(file), text).unwrap();
-    }
+    fill(dir.path());
     let mut catalog = Catalog::new();
     tools_builtin::register(&mut catalog).unwrap();
     let cx = ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(dir.path()).unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    Bench { catalog, cx, runtime, _dir: dir }
+    Bench { catalog, cx, runtime, dir }
 });
+
+/// Puts the files into the workspace, again where tools have changed or removed them.
+fn fill(root: &Path) {
+    // A file may have taken the place of a directory, and the other way round.
+    let _ = std::fs::create_dir(root.join("src"));
+    for (file, text) in
+        [("README.md", &b"# Title\n\ntext\n"[..]), ("src/main.rs", b"fn main() {}"), ("src/x", b"\xFF\xFE\0")]
+    {
+        let _ = std::fs::write(root.join(file), text);
+    }
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
@@ -82,6 +89,7 @@ fn the_examples_are_nearly_valid_enough_to_run() {
 }
 
 fn everywhere(arguments: &Value) -> Result<(), TestCaseError> {
+    fill(BENCH.dir.path());
     for entry in BENCH.catalog.list() {
         one_result(entry.name(), arguments.clone())?;
         one_result(entry.name(), arguments.to_string())?;
@@ -144,8 +152,29 @@ fn nearly_valid() -> impl Strategy<Value = Value> {
     })
 }
 
+const NAMES: &[&str] = &[
+    "path",
+    "start",
+    "end",
+    "after",
+    "zone",
+    "content",
+    "parents",
+    "old",
+    "new",
+    "all",
+    "pattern",
+    "glob",
+    "context",
+    "ignored",
+    "from",
+    "to",
+    "overwrite",
+    "recursive",
+];
+
 fn name() -> impl Strategy<Value = String> {
-    prop_oneof![4 => select(vec!["path", "start", "end", "after", "zone"]).prop_map(str::to_owned), 1 => any::<String>()]
+    prop_oneof![4 => select(NAMES.to_vec()).prop_map(str::to_owned), 1 => any::<String>()]
 }
 
 fn text() -> impl Strategy<Value = String> {

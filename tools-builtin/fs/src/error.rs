@@ -13,6 +13,8 @@ use crate::path::RelativePath;
 pub(crate) enum FsError {
     #[error("there is no `{path}`{}", suggested(near))]
     Missing { path: RelativePath, near: Vec<String> },
+    #[error("there is no directory `{path}`; set `parents` where the tool has it, or choose one that exists")]
+    NoDirectory { path: RelativePath },
     #[error("`{path}` is {kind}, so there is nothing below it; leave out what follows it")]
     NotADirectory { path: RelativePath, kind: Kind },
     #[error("`{path}` is {kind}; name a directory, or read it with fs.read")]
@@ -21,6 +23,40 @@ pub(crate) enum FsError {
     IsADirectory { path: RelativePath },
     #[error("`{path}` is {kind}, and only regular files are read; choose another one")]
     Special { path: RelativePath, kind: Kind },
+    #[error("`{path}` is {kind}, and only regular files are written; choose another path")]
+    NotWritable { path: RelativePath, kind: Kind },
+    #[error("`{path}` is marked as read-only; leave it, or have the mark taken off")]
+    ReadOnly { path: RelativePath },
+    #[error("the root of the workspace stays as it is and where it is; name something in it")]
+    Root,
+    #[error("there is {kind} at `{path}` already; {advice}")]
+    Taken { path: RelativePath, kind: Kind, advice: &'static str },
+    #[error("`{path}` was changed by somebody else meanwhile, and nothing was written; read it and try again")]
+    Changed { path: RelativePath },
+    #[error("`{path}` has more than {limit} bytes, too much for this tool; work on a smaller file")]
+    TooLarge { path: RelativePath, limit: u64 },
+    #[error("directories below `{path}` are nested deeper than {limit}; begin at a deeper one")]
+    TooDeep { path: RelativePath, limit: usize },
+    #[error("there are more than {limit} entries below `{path}`; take its parts one by one")]
+    TooMany { path: RelativePath, limit: u64 },
+    #[error("`{path}` has entries; remove them first, or set `recursive` to remove it with everything in it")]
+    NotEmpty { path: RelativePath },
+    #[error("`{path}` has an entry whose name no argument could spell, so it cannot be checked against the grant")]
+    Unspeakable { path: RelativePath },
+    #[error("`{to}` is below `{from}`, and nothing can be moved into itself; choose a place outside of it")]
+    IntoItself { from: RelativePath, to: RelativePath },
+    #[error("`{path}` is not text in UTF-8, and only that can be edited; write the file whole with fs.write")]
+    NotUtf8 { path: RelativePath },
+    #[error("`old` and `new` are the same, so nothing would change; say what shall be different")]
+    SameText,
+    #[error("`old` does not occur in `{path}`; {near}")]
+    NoMatch { path: RelativePath, near: String },
+    #[error("`old` occurs {count} times in `{path}`, in lines {lines}; add some of the text around it, or set `all`")]
+    Ambiguous { path: RelativePath, count: usize, lines: String },
+    #[error("the pattern is not usable: {reason}; mend it and try again")]
+    Pattern { reason: String },
+    #[error("cannot {change} `{path}`: {source}; choose another path, or ask for access to it")]
+    Change { change: &'static str, path: RelativePath, source: io::Error },
     #[error("the link `{link}` cannot be followed: {reason}; use a path that does not pass it")]
     Link { link: RelativePath, reason: LinkFault },
     #[error("`{path}` passes more than {limit} links, perhaps in a circle; use a path without links")]
@@ -57,6 +93,11 @@ impl FsError {
     pub(crate) fn io(path: &RelativePath) -> impl FnOnce(io::Error) -> Self {
         let path = path.clone();
         move |source| Self::Io { path, source }
+    }
+
+    pub(crate) fn change(change: &'static str, path: &RelativePath) -> impl FnOnce(io::Error) -> Self {
+        let path = path.clone();
+        move |source| Self::Change { change, path, source }
     }
 
     /// The error as the result of a call.

@@ -32,7 +32,11 @@ impl Fixture {
     }
 
     pub(crate) fn granted(self, clause: &str) -> Self {
-        Self { cx: self.cx.clone().with_grant(Grant::parse([clause]).unwrap()), ..self }
+        self.granted_all(&[clause])
+    }
+
+    pub(crate) fn granted_all(self, clauses: &[&str]) -> Self {
+        Self { cx: self.cx.clone().with_grant(Grant::parse(clauses).unwrap()), ..self }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -43,6 +47,22 @@ impl Fixture {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    /// The names in a directory, sorted.
+    pub(crate) fn names(&self, path: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.root().join(path)).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    pub(crate) fn cancel(&self) {
+        self.cx.cancellation().cancel();
     }
 
     #[cfg(unix)]

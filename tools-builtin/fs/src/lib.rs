@@ -1,13 +1,30 @@
 #![doc = include_str!("../README.md")]
 
+mod diff;
+mod draft;
+mod edit;
 mod error;
 mod excerpt;
+mod glob;
+mod ignored;
 mod kind;
 mod list;
+mod nearest;
 mod path;
+mod pattern;
+mod picture;
 mod place;
 mod read;
+mod relocate;
+mod remove;
+mod rename;
+mod scan;
+mod search;
+mod slot;
+mod subtree;
+mod tree;
 mod workspace;
+mod write;
 
 #[cfg(test)]
 mod fixture;
@@ -21,5 +38,14 @@ pub use workspace::Workspace;
 /// # Errors
 /// [`RegisterError`] when a name is taken; the catalog is then as it was.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&list::LIST_TOOL, &read::READ_TOOL])
+    catalog.submit(&[
+        &edit::EDIT_TOOL,
+        &glob::GLOB_TOOL,
+        &list::LIST_TOOL,
+        &read::READ_TOOL,
+        &relocate::RELOCATE_TOOL,
+        &remove::REMOVE_TOOL,
+        &search::SEARCH_TOOL,
+        &write::WRITE_TOOL,
+    ])
 }

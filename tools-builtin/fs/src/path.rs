@@ -50,11 +50,17 @@ impl RelativePath {
         format!("{}/{destination}{rest}", self.prefix(index)).try_into()
     }
 
+    /// What comes after `directory` in a path below it.
+    pub(crate) fn below(&self, directory: &Self) -> &str {
+        let rest = self.0.strip_prefix(&directory.0).and_then(|rest| rest.strip_prefix('/'));
+        rest.filter(|_| !directory.is_root()).unwrap_or(&self.0)
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
-    fn is_root(&self) -> bool {
+    pub(crate) fn is_root(&self) -> bool {
         self.0 == "."
     }
 }

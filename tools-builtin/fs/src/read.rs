@@ -1,5 +1,6 @@
-//! `fs.read`: the text of one file, or some of its lines.
+//! `fs.read`: the text of one file, or some of its lines, or a picture.
 
+use std::io::Read;
 use std::num::NonZeroU64;
 
 use tools::{Content, ToolContext, ToolError, tool};
@@ -8,10 +9,11 @@ use crate::Workspace;
 use crate::error::FsError;
 use crate::excerpt::Excerpt;
 use crate::path::RelativePath;
+use crate::picture::{self, MAGIC_LENGTH};
 use crate::place::Place;
 
 /// Reads a text file of the workspace, whole or a range of its lines. A long file comes in parts: a note after the text
-/// then says which lines these are and how to go on.
+/// then says which lines these are and how to go on. A picture (PNG, JPEG, GIF or WebP) is shown as one.
 #[tool(
     name = "fs.read",
     title = "Read a file",
@@ -50,7 +52,14 @@ fn text(
         return Err(FsError::Backwards { start, end });
     }
     let place = Place::find(cx, workspace, path)?;
-    let excerpt = Excerpt::of(cx, &place.path, place.open_file()?, start, end)?;
+    let mut file = place.open_file()?;
+    let mut head = Vec::with_capacity(MAGIC_LENGTH);
+    file.by_ref().take(MAGIC_LENGTH as u64).read_to_end(&mut head).map_err(FsError::io(&place.path))?;
+    let whole = head.as_slice().chain(file);
+    if let Some(mime_type) = picture::mime_type(&head) {
+        return picture::contents(&place.path, mime_type, whole);
+    }
+    let excerpt = Excerpt::of(cx, &place.path, whole, start, end)?;
     let note = note(&excerpt, start);
     let text = Some(excerpt.text).filter(|text| !text.is_empty());
     Ok(text.into_iter().chain(note).map(Content::text).collect())
@@ -78,7 +87,7 @@ fn note(excerpt: &Excerpt, start: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tools::{Grant, ToolError};
+    use tools::{Content, Grant, ToolError};
 
     use crate::fixture::Fixture;
 
@@ -131,6 +140,18 @@ mod tests {
         fixture.fails("fs.read", json!({"path": "src/Main"}), "did you mean `src/main.rs`?").await;
         fixture.fails("fs.read", json!({"path": "other"}), "list its directory with fs.list").await;
         fixture.fails("fs.read", json!({"path": "binary"}), "it has NUL bytes").await;
+    }
+
+    #[tokio::test]
+    async fn a_picture_is_given_as_one() {
+        let fixture = Fixture::new();
+        let bytes = b"\x89PNG\r\n\x1a\n\0\0rest";
+        std::fs::write(fixture.root().join("dot"), bytes).unwrap();
+        let result = fixture.call("fs.read", json!({"path": "dot"})).await.unwrap();
+        let picture = Content::Image { data: "iVBORw0KGgoAAHJlc3Q=".into(), mime_type: "image/png".into() };
+        assert_eq!(result.content, [Content::text("[`dot`: image/png, 14 bytes]"), picture]);
+        std::fs::File::options().write(true).open(fixture.root().join("dot")).unwrap().set_len(6 << 20).unwrap();
+        fixture.fails("fs.read", json!({"path": "dot"}), "has more than 5242880 bytes").await;
     }
 
     #[tokio::test]

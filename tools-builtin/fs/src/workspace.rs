@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -25,6 +26,7 @@ use cap_std::fs::Dir;
 pub struct Workspace {
     dir: Dir,
     root: PathBuf,
+    changing: Mutex<()>,
 }
 
 impl Workspace {
@@ -35,7 +37,7 @@ impl Workspace {
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let root = std::fs::canonicalize(path)?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority())?;
-        Ok(Self { dir, root })
+        Ok(Self { dir, root, changing: Mutex::new(()) })
     }
 
     /// Where the directory was when it was opened: an absolute path to show to people, not one to open files by.
@@ -45,6 +47,12 @@ impl Workspace {
 
     pub(crate) fn dir(&self) -> &Dir {
         &self.dir
+    }
+
+    /// Held while something that was looked at is being changed, so that tools of one workspace do not come in between.
+    pub(crate) fn changing(&self) -> MutexGuard<'_, ()> {
+        // It guards no data that a panic could have left half done.
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

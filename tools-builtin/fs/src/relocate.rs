@@ -1,0 +1,184 @@
+//! `fs.move`: an entry under another path.
+
+use std::io;
+
+use cap_fs_ext::DirExt;
+use tools::{Access, ToolContext, ToolError, tool};
+
+use crate::Workspace;
+use crate::error::FsError;
+use crate::kind::Kind;
+use crate::path::RelativePath;
+use crate::rename::rename_new;
+use crate::slot::{Missing, Slot, Way};
+use crate::subtree::visit_all;
+
+/// Moves or renames a file, a directory with everything in it, or a link of the workspace. `to` is the new path itself, not
+/// a directory to move into. Nothing is overwritten unless `overwrite` is set, and directories never are.
+#[tool(
+    name = "fs.move",
+    title = "Move or rename a file or directory",
+    // What was hidden from reading would be shown by being moved to where it is not.
+    reads = "fs:{from}",
+    writes = ["fs:{from}", "fs:{to}"],
+    // Whether something is at the new path shows only when it is looked at.
+    destroys = "fs:{to}",
+    needs = Workspace,
+    tags = ["files"],
+    example({"from": "draft.md", "to": "notes/final.md"}),
+    example({"from": "new.json", "to": "data.json", "overwrite": true}),
+)]
+pub(crate) fn relocate(
+    cx: &ToolContext,
+    /// What to move, relative to the workspace root.
+    from: RelativePath,
+    /// The path that it shall have, relative to the workspace root.
+    to: RelativePath,
+    /// Whether a file or link that has this path already is lost.
+    #[serde(default)]
+    overwrite: bool,
+) -> Result<String, ToolError> {
+    let workspace = cx.need::<Workspace>()?;
+    moved(cx, &workspace, &from, &to, overwrite).map_err(|error| error.told(cx))
+}
+
+const FROM: &[Access] = &[Access::Read, Access::Write];
+const TO: &[Access] = &[Access::Write, Access::Destroy];
+
+fn moved(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    from: &RelativePath,
+    to: &RelativePath,
+    overwrite: bool,
+) -> Result<String, FsError> {
+    let from = Slot::find(cx, workspace, from, Way { accesses: FROM, follow: false, missing: Missing::Refused })?;
+    let to = Slot::find(cx, workspace, to, Way { accesses: TO, follow: false, missing: Missing::Last })?;
+    if from.path.is_root() || to.path.is_root() {
+        return Err(FsError::Root);
+    }
+    if to.path.as_str().starts_with(&format!("{}/", from.path)) {
+        return Err(FsError::IntoItself { from: from.path, to: to.path });
+    }
+    let is_directory = from.kind == Some(Kind::Directory);
+    match to.kind {
+        None => {}
+        Some(kind @ Kind::Directory) => {
+            let advice = "give the path that it shall have in there, or one that is free";
+            return Err(FsError::Taken { path: to.path, kind, advice });
+        }
+        Some(_) if overwrite && !is_directory && from.path != to.path => {}
+        Some(kind) => {
+            let advice = "choose another path, or set `overwrite` if it is a file that may be lost to another one";
+            return Err(FsError::Taken { path: to.path, kind, advice });
+        }
+    }
+    if is_directory {
+        check_all(cx, &from, &to)?;
+    }
+    let _changing = workspace.changing();
+    cx.check_cancelled()?;
+    let renamed = match to.kind {
+        None => rename_new(&from.parent, &from.name, &to.parent, &to.name),
+        Some(_) => from.parent.rename(&from.name, &to.parent, &to.name),
+    };
+    match renamed {
+        Ok(()) => Ok(format!("moved `{}` to `{}`", from.path, to.path)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(FsError::Changed { path: to.path }),
+        Err(error) => Err(FsError::change("move", &from.path)(error)),
+    }
+}
+
+/// Whether the grant covers everything in a directory, where it is and where it will be.
+fn check_all(cx: &ToolContext, from: &Slot, to: &Slot) -> Result<(), FsError> {
+    let dir = from.parent.open_dir_nofollow(&from.name).map_err(FsError::io(&from.path))?;
+    visit_all(cx, &dir, &from.path, &mut |_, _, path, _| {
+        for access in FROM {
+            cx.require(*access, "fs", path.as_str())?;
+        }
+        let there = format!("{}/{}", to.path, path.below(&from.path));
+        Ok(cx.require(Access::Write, "fs", &there)?)
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tools::ToolError;
+
+    use crate::fixture::Fixture;
+
+    fn arguments(from: &str, to: &str) -> Value {
+        json!({"from": from, "to": to})
+    }
+
+    #[tokio::test]
+    async fn files_and_directories_are_moved() {
+        let fixture = Fixture::new();
+        fixture.write("a/b/file", "text");
+        let told = fixture.text("fs.move", arguments("a/b/file", "a/new")).await;
+        assert_eq!((&*told, &*fixture.read("a/new")), ("moved `a/b/file` to `a/new`", "text"));
+        fixture.text("fs.move", arguments("a", "c")).await;
+        assert_eq!((fixture.names("."), fixture.names("c")), (vec!["c".to_owned()], vec!["b".into(), "new".into()]));
+    }
+
+    #[tokio::test]
+    async fn what_is_there_is_lost_only_when_asked_for() {
+        let fixture = Fixture::new();
+        fixture.write("a", "a");
+        fixture.write("b", "b");
+        fixture.write("dir/x", "");
+        fixture.fails("fs.move", arguments("a", "b"), "there is a file at `b` already").await;
+        fixture.fails("fs.move", arguments("a", "dir"), "give the path that it shall have in there").await;
+        let overwrite = |from: &str, to: &str| json!({"from": from, "to": to, "overwrite": true});
+        fixture.text("fs.move", overwrite("a", "b")).await;
+        assert_eq!((fixture.read("b"), fixture.names(".")), ("a".to_owned(), vec!["b".into(), "dir".into()]));
+        for (from, to) in [("b", "dir"), ("dir", "b"), ("b", "b")] {
+            fixture.fails("fs.move", overwrite(from, to), "already").await;
+        }
+        assert_eq!(fixture.read("b"), "a");
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_moved_is_told() {
+        let fixture = Fixture::new();
+        fixture.write("dir/x", "");
+        fixture.fails("fs.move", arguments("gone", "b"), "there is no `gone`").await;
+        fixture.fails("fs.move", arguments("dir/x", "no/x"), "there is no directory `no`").await;
+        fixture.fails("fs.move", arguments("dir", "dir/y"), "nothing can be moved into itself").await;
+        fixture.fails("fs.move", arguments(".", "y"), "the root of the workspace stays").await;
+        fixture.fails("fs.move", arguments("dir", "."), "the root of the workspace stays").await;
+        assert_eq!(fixture.names("dir"), ["x"]);
+    }
+
+    #[tokio::test]
+    async fn what_is_in_a_directory_has_to_be_granted_too() {
+        let fixture = Fixture::new();
+        fixture.write("dir/secret", "");
+        let clauses = ["fs:*:open/**", "fs:*:dir", "fs:write:dir/**"];
+        let fixture = fixture.granted_all(&clauses);
+        let denied = fixture.call("fs.move", arguments("dir", "open")).await.unwrap_err();
+        assert!(matches!(denied, ToolError::PermissionDenied { .. }), "{denied}");
+        let denied = fixture.call("fs.move", arguments("dir/secret", "open")).await.unwrap_err();
+        assert!(matches!(denied, ToolError::PermissionDenied { .. }), "{denied}");
+        assert_eq!(fixture.names("dir"), ["secret"]);
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn links_are_moved_and_replaced_themselves() {
+        let fixture = Fixture::new();
+        fixture.write("dir/file", "text");
+        fixture.link("dir", "to_dir");
+        fixture.link("../outside", "out");
+        fixture.text("fs.move", arguments("out", "still_out")).await;
+        assert!(fixture.root().join("still_out").is_symlink());
+        fixture.fails("fs.move", arguments("dir/file", "out/file"), "there is no directory `out`").await;
+        fixture.fails("fs.move", arguments("dir/file", "still_out/file"), "leads out of the workspace").await;
+        fixture.fails("fs.move", arguments("still_out/file", "file"), "leads out of the workspace").await;
+        fixture.text("fs.move", arguments("to_dir/file", "to_dir/new")).await;
+        fixture.text("fs.move", json!({"from": "dir/new", "to": "still_out", "overwrite": true})).await;
+        assert_eq!(fixture.read("still_out"), "text");
+    }
+}

@@ -1,0 +1,146 @@
+//! [`Slot`]: where an entry is, or where one may be put.
+
+use std::io;
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::Dir;
+use tools::{Access, ToolContext};
+
+use crate::Workspace;
+use crate::error::{FsError, LinkFault};
+use crate::kind::Kind;
+use crate::path::RelativePath;
+
+/// How many links a path may pass, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// How many entries of a directory are looked through for names like one that is missing.
+const MAX_CANDIDATES: usize = 10_000;
+
+/// How alike two names have to be, from 0 to 1, for one to be offered in place of the other.
+const ALIKE: f64 = 0.85;
+
+/// A name in a directory that is held open. Nothing that happens to the directories above it can lead to another one.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// The path by which it was reached in the end. No directory on it is a link.
+    pub(crate) path: RelativePath,
+    /// What was there when it was found, if anything.
+    pub(crate) kind: Option<Kind>,
+    pub(crate) parent: Dir,
+    /// One part of a path, or `.` for the root.
+    pub(crate) name: String,
+}
+
+/// How a path is walked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// What the grant has to allow with whatever a link leads to.
+    pub(crate) accesses: &'static [Access],
+    /// Whether a link at the end is followed too, or is itself what was meant.
+    pub(crate) follow: bool,
+    pub(crate) missing: Missing,
+}
+
+/// What becomes of a part of a path that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// It is an error.
+    Refused,
+    /// The last part may be missing.
+    Last,
+    /// So may the others, and directories are made in their place.
+    Made,
+}
+
+enum Walk {
+    Found(Slot),
+    /// The path goes on here.
+    Link(RelativePath),
+}
+
+impl Slot {
+    /// Finds where a path leads.
+    ///
+    /// The way is walked one directory at a time, and nothing on it is followed without being looked at: a link turns the
+    /// path into another one, which has to lie below the root and be covered by the grant as if it had been asked for. The
+    /// directory handles refuse to step out in any case, whatever happens to the tree meanwhile.
+    pub(crate) fn find(
+        cx: &ToolContext,
+        workspace: &Workspace,
+        path: &RelativePath,
+        way: Way,
+    ) -> Result<Self, FsError> {
+        let mut current = path.clone();
+        for _ in 0..=MAX_LINKS {
+            match walk(cx, workspace.dir(), &current, way)? {
+                Walk::Found(slot) => return Ok(slot),
+                Walk::Link(next) => current = next,
+            }
+            for access in way.accesses {
+                cx.require(*access, "fs", current.as_str())?;
+            }
+        }
+        Err(FsError::TooManyLinks { path: path.clone(), limit: MAX_LINKS })
+    }
+}
+
+/// Goes down a path, up to its end or to the first link on it.
+fn walk(cx: &ToolContext, root: &Dir, path: &RelativePath, way: Way) -> Result<Walk, FsError> {
+    let mut parent = root.try_clone().map_err(FsError::io(path))?;
+    let mut names = path.names().enumerate().peekable();
+    while let Some((index, name)) = names.next() {
+        let here = path.prefix(index + 1);
+        let is_last = names.peek().is_none();
+        let kind = match parent.symlink_metadata(name) {
+            Ok(metadata) => Some(Kind::from(metadata.file_type())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(source) => return Err(FsError::Io { path: here, source }),
+        };
+        match kind {
+            Some(Kind::Link) if way.follow || !is_last => {
+                let destination = parent.read_link_contents(name).map_err(FsError::io(&here))?;
+                let next = destination.to_str().ok_or(LinkFault::NotUtf8);
+                let next = next.and_then(|destination| Ok(path.through_link(index, destination)?));
+                return next.map(Walk::Link).map_err(|reason| FsError::Link { link: here, reason });
+            }
+            None if way.missing == Missing::Refused => {
+                let near = near(cx, &parent, &path.prefix(index), name);
+                return Err(FsError::Missing { path: here, near });
+            }
+            kind if is_last => return Ok(Walk::Found(Slot { path: here, kind, parent, name: name.to_owned() })),
+            Some(Kind::Directory) => parent = parent.open_dir_nofollow(name).map_err(FsError::io(&here))?,
+            Some(kind) => return Err(FsError::NotADirectory { path: here, kind }),
+            None if way.missing == Missing::Made => parent = made(&parent, name, &here)?,
+            None => return Err(FsError::NoDirectory { path: here }),
+        }
+    }
+    let kind = Some(Kind::Directory);
+    Ok(Walk::Found(Slot { path: path.clone(), kind, parent, name: ".".to_owned() }))
+}
+
+fn made(parent: &Dir, name: &str, path: &RelativePath) -> Result<Dir, FsError> {
+    match parent.create_dir(name) {
+        // Somebody else made it, which is as good.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => made.map_err(FsError::change("make", path))?,
+    }
+    parent.open_dir_nofollow(name).map_err(FsError::io(path))
+}
+
+/// Up to three entries of a directory with a name like a missing one, the most alike first. What the grant does not cover
+/// is not named.
+fn near(cx: &ToolContext, dir: &Dir, path: &RelativePath, missing: &str) -> Vec<String> {
+    let missing = missing.to_lowercase();
+    let entries = dir.entries().into_iter().flatten().take(MAX_CANDIDATES).flatten();
+    let mut near: Vec<(f64, RelativePath)> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let likeness = strsim::jaro_winkler(&missing, &name.to_lowercase());
+            (likeness >= ALIKE).then_some((likeness, path.child(&name).ok()?))
+        })
+        .filter(|(_, path)| cx.require(Access::Read, "fs", path.as_str()).is_ok())
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.as_str().cmp(b.1.as_str())));
+    near.into_iter().take(3).map(|(_, path)| path.to_string()).collect()
+}

@@ -1,0 +1,169 @@
+//! `fs.write`: a whole file.
+
+use tools::{Access, ToolContext, ToolError, tool};
+
+use crate::Workspace;
+use crate::draft::Draft;
+use crate::error::FsError;
+use crate::kind::Kind;
+use crate::path::RelativePath;
+use crate::slot::{Missing, Slot, Way};
+
+/// Writes a text file of the workspace, whole: a new one, or all of the content of one that is there. To change a part of a
+/// file, use fs.edit.
+#[tool(
+    name = "fs.write",
+    title = "Write a file",
+    writes = "fs:{path}",
+    idempotent,
+    needs = Workspace,
+    tags = ["files"],
+    example({"path": "notes.md", "content": "# Notes\n"}),
+    example({"path": "src/new/mod.rs", "content": "", "parents": true}),
+)]
+pub(crate) fn write(
+    cx: &ToolContext,
+    /// The file, relative to the workspace root.
+    path: RelativePath,
+    /// What it shall contain, to the last line end.
+    content: String,
+    /// Whether directories on the way that do not exist are made.
+    #[serde(default)]
+    parents: bool,
+) -> Result<String, ToolError> {
+    let workspace = cx.need::<Workspace>()?;
+    written(cx, &workspace, &path, &content, parents).map_err(|error| error.told(cx))
+}
+
+fn written(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    content: &str,
+    parents: bool,
+) -> Result<String, FsError> {
+    let missing = if parents { Missing::Made } else { Missing::Last };
+    let slot = Slot::find(cx, workspace, path, Way { accesses: &[Access::Write], follow: true, missing })?;
+    let done = match slot.kind {
+        None => "created",
+        Some(Kind::File) => "replaced",
+        Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
+    };
+    let draft = Draft::new(&slot, content.as_bytes())?;
+    let _changing = workspace.changing();
+    cx.check_cancelled()?;
+    draft.put()?;
+    Ok(format!("{done} `{}`, {} bytes", slot.path, content.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+    use tools::ToolError;
+
+    use crate::fixture::Fixture;
+
+    #[tokio::test]
+    async fn a_file_is_created_and_then_replaced() {
+        let fixture = Fixture::new();
+        let told = fixture.text("fs.write", json!({"path": "a.txt", "content": "one\n"})).await;
+        assert_eq!(told, "created `a.txt`, 4 bytes");
+        let told = fixture.text("fs.write", json!({"path": "x/../a.txt", "content": ""})).await;
+        assert_eq!(told, "replaced `a.txt`, 0 bytes");
+        assert_eq!(fixture.read("a.txt"), "");
+        assert_eq!(fixture.names("."), ["a.txt"]);
+    }
+
+    #[tokio::test]
+    async fn directories_are_made_when_asked_for() {
+        let fixture = Fixture::new();
+        fixture.write("file", "");
+        let deep = |parents| json!({"path": "a/b/c", "content": "x", "parents": parents});
+        fixture.fails("fs.write", deep(false), "there is no directory `a`; set `parents`").await;
+        assert_eq!(fixture.names("."), ["file"]);
+        fixture.text("fs.write", deep(true)).await;
+        assert_eq!(fixture.read("a/b/c"), "x");
+        fixture.text("fs.write", deep(true)).await;
+        let below = json!({"path": "file/x", "content": "", "parents": true});
+        fixture.fails("fs.write", below, "there is nothing below it").await;
+    }
+
+    #[tokio::test]
+    async fn only_files_are_written() {
+        let fixture = Fixture::new();
+        fixture.write("dir/file", "");
+        for path in ["dir", ".", "dir/.."] {
+            fixture.fails("fs.write", json!({"path": path, "content": ""}), "is a directory, and only regular").await;
+        }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn permissions_are_kept_and_a_read_only_file_stays() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let fixture = Fixture::new();
+        fixture.write("script", "old");
+        for (mode, told) in [(0o755, "replaced"), (0o640, "replaced"), (0o444, "marked as read-only")] {
+            fs::set_permissions(fixture.root().join("script"), fs::Permissions::from_mode(mode)).unwrap();
+            let outcome = fixture.call("fs.write", json!({"path": "script", "content": "new"})).await;
+            let outcome = outcome.map_or_else(|error| error.to_string(), |result| result.to_text());
+            assert!(outcome.contains(told), "{mode:o}: {outcome}");
+            let metadata = fs::metadata(fixture.root().join("script")).unwrap();
+            assert_eq!(metadata.permissions().mode() & 0o7777, mode);
+        }
+        assert_eq!(fixture.names("."), ["script"]);
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn special_files_are_neither_replaced_nor_opened() {
+        let fixture = Fixture::new();
+        fixture.pipe("pipe");
+        fixture.fails("fs.write", json!({"path": "pipe", "content": ""}), "is a named pipe, and only regular").await;
+        assert_eq!(fixture.names("."), ["pipe"]);
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_link_stays_and_what_it_leads_to_is_written() {
+        let fixture = Fixture::new();
+        fixture.write("docs/a", "old");
+        fixture.link("docs/a", "to_a");
+        fixture.link("docs/new", "to_new");
+        fixture.link("docs", "to_docs");
+        fixture.link("../outside", "out");
+        let told = fixture.text("fs.write", json!({"path": "to_a", "content": "new"})).await;
+        assert_eq!((&*told, &*fixture.read("docs/a")), ("replaced `docs/a`, 3 bytes", "new"));
+        let told = fixture.text("fs.write", json!({"path": "to_new", "content": ""})).await;
+        assert_eq!(told, "created `docs/new`, 0 bytes");
+        fixture.text("fs.write", json!({"path": "to_docs/deep/er", "content": "", "parents": true})).await;
+        assert!(fixture.root().join("docs/deep/er").is_file() && fixture.root().join("to_a").is_symlink());
+        fixture.fails("fs.write", json!({"path": "out", "content": ""}), "leads out of the workspace").await;
+
+        let fixture = fixture.granted("fs:write:to_*");
+        let denied = fixture.call("fs.write", json!({"path": "to_a", "content": "worse"})).await.unwrap_err();
+        assert!(matches!(denied, ToolError::PermissionDenied { .. }), "{denied}");
+        assert_eq!(fixture.read("docs/a"), "new");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn the_other_name_of_a_file_keeps_the_old_content() {
+        let fixture = Fixture::new();
+        fixture.write("a", "old");
+        fs::hard_link(fixture.root().join("a"), fixture.root().join("b")).unwrap();
+        fixture.text("fs.write", json!({"path": "a", "content": "new"})).await;
+        assert_eq!((fixture.read("a"), fixture.read("b")), ("new".to_owned(), "old".to_owned()));
+    }
+
+    #[tokio::test]
+    async fn a_call_that_was_taken_back_writes_nothing() {
+        let fixture = Fixture::new();
+        fixture.cancel();
+        assert!(fixture.call("fs.write", json!({"path": "a", "content": "x"})).await.is_err());
+        assert_eq!(fixture.names("."), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,85 @@
+//! A workspace with canaries around it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use tools::{Catalog, Grant, ToolContext, ToolError, ToolResult};
+use tools_fs::Workspace;
+
+/// The text of every file outside, and part of a name there. No argument of a call has it.
+pub(crate) const CANARY: &str = "canary-7f3a";
+
+/// `root` is the workspace, with everything granted; all that is beside it is outside.
+pub(crate) struct Trap {
+    dir: TempDir,
+    catalog: Catalog,
+    cx: ToolContext,
+}
+
+/// All that can be seen of a file without opening it, and what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    mode: u32,
+    links: u64,
+    modified: (i64, i64),
+    content: Vec<u8>,
+}
+
+impl Trap {
+    pub(crate) fn new() -> Self {
+        // In memory where that is possible: writing to a disk and waiting for it is most of the time otherwise.
+        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::create_dir(path("root")).unwrap();
+        fs::create_dir_all(path("outside/sub")).unwrap();
+        for file in ["file", "outside/file", "outside/sub/file", &format!("outside/{CANARY}")] {
+            fs::write(path(file), CANARY).unwrap();
+        }
+        let mut catalog = Catalog::new();
+        tools_fs::register(&mut catalog).unwrap();
+        let cx = ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(path("root")).unwrap());
+        Self { dir, catalog, cx }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// What the caller of a tool gets to see, which never is a canary.
+    pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Result<String, String> {
+        let result = self.catalog.execute(&self.cx, tool, arguments.clone()).await;
+        assert!(!matches!(result, Err(ToolError::Panicked { .. })), "{tool} {arguments}: {result:?}");
+        let is_ok = result.is_ok();
+        let shown = result.unwrap_or_else(|error| ToolResult::from(&error));
+        let shown = serde_json::to_string(&shown).unwrap();
+        assert!(!shown.contains(CANARY), "{tool} {arguments} escaped: {shown}");
+        if is_ok { Ok(shown) } else { Err(shown) }
+    }
+
+    /// Everything outside, the root itself excepted.
+    pub(crate) fn outside(&self) -> BTreeMap<PathBuf, State> {
+        let mut states = BTreeMap::new();
+        gather(self.dir.path(), &self.path("root"), &mut states);
+        states
+    }
+}
+
+fn gather(dir: &Path, root: &Path, states: &mut BTreeMap<PathBuf, State>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path == root {
+            continue;
+        }
+        let metadata = fs::symlink_metadata(&path).unwrap();
+        let content = if metadata.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+        let modified = (metadata.mtime(), metadata.mtime_nsec());
+        states.insert(path.clone(), State { mode: metadata.mode(), links: metadata.nlink(), modified, content });
+        if metadata.is_dir() {
+            gather(&path, root, states);
+        }
+    }
+}
