@@ -61,7 +61,8 @@ pub enum Event {
 
 /// Hears of events. Closures `Fn(Event)` and tokio's unbounded senders are sinks.
 pub trait EventSink: Send + Sync {
-    /// Takes one event. Called from the run and from running tools, so it must not block.
+    /// Takes one event. Called from the run and from running tools, so it must not block. A sink that panics is not called
+    /// again in that run.
     fn send(&self, event: Event);
 }
 

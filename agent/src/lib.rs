@@ -13,10 +13,10 @@ pub use argument::{ArgumentError, arguments_from_pairs};
 pub use driver::{Driver, DriverError};
 pub use event::{Event, EventSink};
 pub use provider::{
-    Direct, Provider, ProviderConflict, ProviderEntry, ProviderError, ProviderOptions, ProviderSubmission, Providers,
-    RegisterProviderError, Request, Scripted, Stop, Turn, TurnFuture, Usage,
+    Direct, Provider, ProviderConflict, ProviderEntry, ProviderError, ProviderOptions, ProviderProblem,
+    ProviderSubmission, Providers, RegisterProviderError, Request, Scripted, Stop, Turn, TurnFuture, Usage,
 };
-pub use run::{Outcome, Run, RunError, Step, Summary};
+pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
 pub use selection::{InvalidSelection, Selection};
 pub use session::Session;
 pub use tool_set::{LeftOut, LeftOutReason, ToolSet};

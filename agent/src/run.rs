@@ -1,18 +1,23 @@
 //! [`Run`]: the loop from a prompt to an answer, as data.
 
-use std::collections::BTreeSet;
+mod conversation;
 
 use serde::{Deserialize, Serialize};
 use tools::{Message, Part, Role, ToolCall, ToolError, ToolResult};
 
+use self::conversation::Conversation;
 use crate::{Stop, Turn, Usage};
+
+/// What a model is told of a call that its provider may have cut off in the middle.
+const CUT_OFF: &str = "the turn was cut off by the length limit, so this call was not run; make it again, shorter";
 
 /// The loop prompt → model → calls → results → model … as a state machine without I/O: [`step`](Self::step) says what is to
 /// be done, [`turn`](Self::turn) and [`result`](Self::result) tell what came of it. It can be written down at any moment and
 /// read back. [`Driver`](crate::Driver) drives one.
 ///
 /// Every call of every turn gets exactly one result, whatever the model and the tools do. Results follow in the order of
-/// the calls, in one message per turn.
+/// the calls, in one message per turn. The calls of a turn that was [cut off](Stop::Length) are not run: nobody knows what
+/// their arguments would have been.
 ///
 /// ```
 /// use agent::{Outcome, Run, Step, Turn};
@@ -24,7 +29,7 @@ use crate::{Stop, Turn, Usage};
 ///
 /// run.turn(Turn::calls([ToolCall::new("a", "time.now", json!({}))]))?;
 /// let Step::Call(calls) = run.step() else { panic!() };
-/// run.result(&calls[0].id, ToolResult::text("12:00"))?;
+/// run.result(&calls[0].call.id, ToolResult::text("12:00"))?;
 /// assert_eq!(run.step(), Step::Ask);
 ///
 /// run.turn(Turn::answer("Noon."))?;
@@ -34,7 +39,7 @@ use crate::{Stop, Turn, Usage};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    messages: Vec<Message>,
+    messages: Conversation,
     max_steps: u32,
     steps: u32,
     calls: u32,
@@ -49,10 +54,29 @@ pub struct Run {
 pub enum Step {
     /// Ask the model, with [`Run::messages`].
     Ask,
-    /// Run these calls, in parallel. They are those that have no result yet.
-    Call(Vec<ToolCall>),
+    /// Run these calls, in parallel, but for those that are [refused](PendingCall::refusal). They are those that have no
+    /// result yet.
+    Call(Vec<PendingCall>),
     /// Nothing: the run is over.
     Done(Summary),
+}
+
+/// A call that waits for its result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PendingCall {
+    /// The call.
+    pub call: ToolCall,
+    /// Why it may not be run, if so: an error that says this is its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+impl PendingCall {
+    /// The result of a call that may not be run.
+    pub fn refusal(&self) -> Option<ToolResult> {
+        self.refused.as_deref().map(ToolResult::error)
+    }
 }
 
 /// How a run ended.
@@ -67,7 +91,7 @@ pub enum Outcome {
         /// Why it stopped.
         stop: Stop,
     },
-    /// The model was asked as often as allowed. The calls of its last turn were run.
+    /// The model was asked as often as allowed. The calls of its last turn have their results.
     StepBudget {
         /// How often it was allowed to be asked.
         max_steps: u32,
@@ -125,7 +149,7 @@ enum State {
     Asking,
     Calling {
         /// The calls of the last turn, and the results as far as they are there.
-        pending: Vec<Pending>,
+        places: Vec<Place>,
         /// How the run ends once all are there, because of one of them.
         ending: Option<Outcome>,
     },
@@ -133,8 +157,8 @@ enum State {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Pending {
-    call: ToolCall,
+struct Place {
+    pending: PendingCall,
     result: Option<ToolResult>,
 }
 
@@ -142,6 +166,7 @@ impl Run {
     /// A run that goes on from these messages, the last of which is what to answer, and asks the model at most `max_steps`
     /// times.
     pub fn new(messages: Vec<Message>, max_steps: u32) -> Self {
+        let messages = messages.into();
         let mut run =
             Self { messages, max_steps, steps: 0, calls: 0, failed_calls: 0, usage: None, state: State::Asking };
         run.ask();
@@ -152,9 +177,9 @@ impl Run {
     pub fn step(&self) -> Step {
         match &self.state {
             State::Asking => Step::Ask,
-            State::Calling { pending, .. } => {
-                let open = pending.iter().filter(|pending| pending.result.is_none());
-                Step::Call(open.map(|pending| pending.call.clone()).collect())
+            State::Calling { places, .. } => {
+                let open = places.iter().filter(|place| place.result.is_none());
+                Step::Call(open.map(|place| place.pending.clone()).collect())
             }
             State::Done(outcome) => Step::Done(Summary {
                 outcome: outcome.clone(),
@@ -178,23 +203,29 @@ impl Run {
         message.role = Role::Assistant;
         // A model does not answer its own calls.
         message.parts.retain(|part| !matches!(part, Part::ToolResult { .. }));
-        self.rename_calls(&mut message);
+        self.messages.rename_calls(&mut message);
         if let Some(usage) = usage {
             *self.usage.get_or_insert_default() += usage;
         }
         self.steps = self.steps.saturating_add(1);
-        let pending: Vec<_> = message.calls().map(|call| Pending { call: call.clone(), result: None }).collect();
-        self.calls = self.calls.saturating_add(u32::try_from(pending.len()).unwrap_or(u32::MAX));
-        self.state = if pending.is_empty() {
+        let refused = (stop == Stop::Length).then_some(CUT_OFF);
+        let place = |call: &ToolCall| {
+            let pending = PendingCall { call: call.clone(), refused: refused.map(str::to_owned) };
+            Place { pending, result: None }
+        };
+        let places: Vec<_> = message.calls().map(place).collect();
+        self.calls = self.calls.saturating_add(u32::try_from(places.len()).unwrap_or(u32::MAX));
+        self.state = if places.is_empty() {
             State::Done(Outcome::Answer { text: message.to_text(), stop })
         } else {
-            State::Calling { pending, ending: None }
+            State::Calling { places, ending: None }
         };
         self.messages.push(message);
         Ok(())
     }
 
-    /// Takes the result of a call in. With the last one the turn is complete.
+    /// Takes the result of a call in. With the last one the turn is complete. A call that is refused has its
+    /// [refusal](PendingCall::refusal) for a result, whatever is given.
     ///
     /// # Errors
     /// [`RunError::UnknownCall`] and [`RunError::AlreadyAnswered`]; the run is then as it was.
@@ -232,12 +263,12 @@ impl Run {
 
     /// The conversation, with what the run has added to it. While calls are under way, their results are not in it yet.
     pub fn messages(&self) -> &[Message] {
-        &self.messages
+        self.messages.messages()
     }
 
     /// The conversation, with what the run has added to it.
     pub fn into_messages(self) -> Vec<Message> {
-        self.messages
+        self.messages.into_messages()
     }
 
     /// How often the model was asked and answered.
@@ -247,17 +278,21 @@ impl Run {
 
     fn settle(&mut self, id: &str, result: ToolResult, ends: Option<Outcome>) -> Result<(), RunError> {
         let unknown = || RunError::UnknownCall { id: id.to_owned() };
-        let State::Calling { pending, ending } = &mut self.state else { return Err(unknown()) };
-        let place = pending.iter_mut().find(|pending| pending.call.id == id).ok_or_else(unknown)?;
+        let State::Calling { places, ending } = &mut self.state else { return Err(unknown()) };
+        let place = places.iter_mut().find(|place| place.pending.call.id == id).ok_or_else(unknown)?;
         if place.result.is_some() {
             return Err(RunError::AlreadyAnswered { id: id.to_owned() });
         }
+        let (result, ends) = match place.pending.refusal() {
+            Some(refusal) => (refusal, None),
+            None => (result, ends),
+        };
         place.result = Some(result);
         // A failure weighs more than a cancellation, which may be what it led to.
         if ends.is_some() && matches!(ending, None | Some(Outcome::Cancelled)) {
             *ending = ends;
         }
-        if pending.iter().all(|pending| pending.result.is_some()) {
+        if places.iter().all(|place| place.result.is_some()) {
             let ending = ending.take();
             self.complete_turn(|_| ToolResult::default());
             match ending {
@@ -287,37 +322,16 @@ impl Run {
 
     /// Adds the message of the results, where calls are under way.
     fn complete_turn(&mut self, missing: impl Fn(&ToolCall) -> ToolResult) {
-        let State::Calling { pending, .. } = std::mem::replace(&mut self.state, State::Asking) else { return };
-        let parts: Vec<_> = pending
+        let State::Calling { places, .. } = std::mem::replace(&mut self.state, State::Asking) else { return };
+        let parts: Vec<_> = places
             .into_iter()
-            .map(|Pending { call, result }| {
-                let result = result.unwrap_or_else(|| missing(&call));
+            .map(|Place { pending, result }| {
+                let result = result.or_else(|| pending.refusal()).unwrap_or_else(|| missing(&pending.call));
+                let call = pending.call;
                 self.failed_calls = self.failed_calls.saturating_add(result.is_error.into());
                 Part::ToolResult { id: call.id, name: call.name, result }
             })
             .collect();
         self.messages.push(Message { role: Role::Tool, parts });
     }
-
-    /// Makes the ids of a turn's calls unique in the whole conversation, so that a result, an event or a record is never taken
-    /// for another call's. Ids that are unique stay as the model made them.
-    fn rename_calls(&self, message: &mut Message) {
-        let mut taken: BTreeSet<String> =
-            self.messages.iter().flat_map(Message::calls).map(|call| call.id.clone()).collect();
-        for part in &mut message.parts {
-            let Part::ToolCall(call) = part else { continue };
-            if call.id.trim().is_empty() {
-                call.id = first_free(&taken, 1, |number| format!("call_{number}"));
-            } else if taken.contains(&call.id) {
-                call.id = first_free(&taken, 2, |number| format!("{}_{number}", call.id));
-            }
-            taken.insert(call.id.clone());
-        }
-    }
-}
-
-/// As many ids as are taken, and one more, cannot all be taken.
-fn first_free(taken: &BTreeSet<String>, first: usize, name: impl Fn(usize) -> String) -> String {
-    let last = first + taken.len();
-    (first..last).map(&name).find(|id| !taken.contains(id)).unwrap_or_else(|| name(last))
 }

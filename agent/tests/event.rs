@@ -5,13 +5,14 @@
 mod workshop;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agent::{Event, EventSink, Outcome, Turn};
+use agent::{Event, EventSink, Outcome, Stop, Turn};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tools::{CancellationToken, Catalog, Message, Part, Progress, Role, Tool, ToolCall, ToolContext};
-use workshop::{Ear, calling, catalog, misbehaving, scripted, session, tool};
+use workshop::{Ear, breaking, calling, catalog, results, scripted, session, tool};
 
 /// One word for each event.
 fn words(events: &[Event]) -> Vec<String> {
@@ -105,7 +106,7 @@ async fn progress_after_the_result_is_not_told() {
     let mut catalog = Catalog::new();
     let leaks = move |cx: ToolContext, _: Value| {
         let leak = leak.clone();
-        // With a token of its own, so that the counter itself does not stop it.
+        // Whatever token it puts in: nothing of a call is told after its result.
         async move { leak.send(cx.with_cancellation(CancellationToken::new())).map_err(|_| "nobody there") }
     };
     catalog.register(tool("leaks"), leaks).unwrap();
@@ -139,7 +140,7 @@ async fn a_start_shows_what_the_call_would_touch() {
 async fn a_failed_run_is_told_to_its_end_too() {
     let ear = Ear::default();
     let driver = scripted([calling(&["breaks"])]).with_events(ear.clone());
-    driver.run(&mut session(&misbehaving()), "go").await.unwrap_err();
+    driver.run(&mut breaking(), "go").await.unwrap_err();
     let Some(Event::Done(summary)) = ear.heard().pop() else { panic!() };
     assert!(matches!(summary.outcome, Outcome::Failed { message } if message.contains("the wheel came off")));
     assert_eq!(words(&ear.heard()), ["start a", "result a", "done"]);
@@ -170,4 +171,28 @@ fn a_history_is_the_same_after_being_written_down() {
     let read: Vec<Message> = serde_json::from_str(&serde_json::to_string(&messages).unwrap()).unwrap();
     let session = session(&catalog(["x"])).with_messages(read);
     assert_eq!(session.messages(), messages);
+}
+
+#[tokio::test]
+async fn calls_of_a_turn_that_was_cut_off_are_told_and_not_run() {
+    let mut catalog = Catalog::new();
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counts = runs.clone();
+    let deletes = move |_: ToolContext, _: Value| {
+        counts.fetch_add(1, Ordering::Relaxed);
+        async { "deleted".to_owned() }
+    };
+    catalog.register(tool("deletes"), deletes).unwrap();
+    let ear = Ear::default();
+    let cut_off = calling(&["deletes", "missing"]).with_stop(Stop::Length);
+    let driver = scripted([cut_off, calling(&["deletes"]), Turn::answer("ok")]).with_events(ear.clone());
+    let mut session = session(&catalog);
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    let told = ["start a", "start b", "result a", "result b", "start a_2", "result a_2", "text ok", "done"];
+    assert_eq!(words(&ear.heard()), told);
+    assert_eq!((summary.steps, summary.calls, summary.failed_calls), (3, 3, 2));
+    assert_eq!(runs.load(Ordering::Relaxed), 1);
+    let texts: Vec<_> = results(session.messages()).iter().map(|(_, result)| result.to_text()).collect();
+    let refusal = "the turn was cut off by the length limit, so this call was not run; make it again, shorter";
+    assert_eq!(texts, [refusal, refusal, "deleted"]);
 }

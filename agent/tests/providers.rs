@@ -54,26 +54,48 @@ fn a_name_that_is_taken_or_none_is_refused_and_nothing_changes() {
 }
 
 #[test]
-fn two_crates_that_claim_one_name_conflict_and_neither_wins() {
-    let mut providers = Providers::new();
-    providers.submit(&[
-        submission("x", "b.rs"),
-        submission("x", "a.rs"),
-        submission("x", "a.rs"),
-        submission("y", "a.rs"),
-    ]);
-    assert_eq!(names(&providers), ["y"]);
-    let error = providers.get("x").unwrap_err().to_string();
-    assert!(error.contains("a.rs:1") && error.contains("b.rs:1"), "{error}");
-    assert_eq!(providers.conflicts()[0].sources.len(), 2);
-    assert!(providers.contains("x"));
-    let create = |_: &ProviderOptions| Err(ProviderError::NoPrompt);
-    assert!(matches!(providers.register("x", "x", create), Err(RegisterProviderError::Exists { .. })));
+fn a_replaced_provider_is_the_one_that_is_made() {
+    let mut providers = Providers::linked();
+    let before = providers.clone();
+    providers.replace("direct", "another", |_: &ProviderOptions| Err(ProviderError::NoPrompt)).unwrap();
+    providers.replace("mine", "a new one", |_: &ProviderOptions| Ok(Arc::new(Direct))).unwrap();
+    assert_eq!(names(&providers), ["direct", "mine", "scripted"]);
+    let direct = providers.get("direct").unwrap();
+    assert_eq!((direct.description(), direct.source().crate_name.as_ref()), ("another", "providers"));
+    assert!(direct.source().file.ends_with("providers.rs"), "{}", direct.source());
+    assert!(matches!(direct.create(&ProviderOptions::new()).err(), Some(ProviderError::NoPrompt)));
+    let refused = providers.replace("a b", "x", |_: &ProviderOptions| Ok(Arc::new(Direct)));
+    assert!(matches!(refused, Err(RegisterProviderError::Name { .. })));
+    assert_eq!(before.get("direct").unwrap().source().crate_name, "toolcrib-agent", "a copy goes its own way");
 }
 
 #[test]
-fn a_submission_that_arrives_twice_is_one() {
+fn a_name_that_was_taken_out_is_free() {
+    let mut providers = Providers::linked();
+    assert!(providers.unregister("direct"));
+    assert!(!providers.unregister("direct") && !providers.contains("direct"));
+    providers.register("direct", "mine", |_: &ProviderOptions| Ok(Arc::new(Direct))).unwrap();
+    assert_eq!(providers.get("direct").unwrap().description(), "mine");
+}
+
+#[test]
+fn submissions_are_taken_in_all_or_none() {
     let mut providers = Providers::new();
-    providers.submit(&[submission("x", "a.rs"), submission("x", "a.rs")]);
-    assert_eq!(names(&providers), ["x"]);
+    let taken = submission("x", "a.rs");
+    providers.submit(&[&taken, &taken]).unwrap();
+    providers.submit(&[&taken, &submission("y", "a.rs")]).unwrap();
+    assert_eq!(names(&providers), ["x", "y"], "what is there already is passed over");
+
+    let (fresh, bad) = (submission("z", "a.rs"), submission("not a name", "a.rs"));
+    let refused = providers.submit(&[&fresh, &bad]);
+    assert!(matches!(&refused, Err(RegisterProviderError::Name { name }) if name == "not a name"), "{refused:?}");
+
+    let other = submission("x", "b.rs");
+    for claims in [[&fresh, &other], [&submission("z", "b.rs"), &fresh]] {
+        let error = providers.submit(&claims).unwrap_err();
+        assert!(matches!(&error, RegisterProviderError::Exists { .. }), "{error}");
+        assert!(error.to_string().contains("a.rs:1") && error.to_string().contains("b.rs:1"), "{error}");
+    }
+    assert_eq!(names(&providers), ["x", "y"]);
+    assert_eq!(providers.get("x").unwrap().source(), &taken.source);
 }

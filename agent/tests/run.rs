@@ -18,7 +18,7 @@ fn run(max_steps: u32) -> Run {
 
 fn calls(run: &Run) -> Vec<ToolCall> {
     match run.step() {
-        Step::Call(calls) => calls,
+        Step::Call(pending) => pending.into_iter().map(|pending| pending.call).collect(),
         other => panic!("no calls: {other:?}"),
     }
 }
@@ -81,6 +81,61 @@ fn calls_without_an_id_of_their_own_get_one() {
 
     run.turn(calling(&["x"])).unwrap();
     assert_eq!(calls(&run)[0].id, "a_3", "an id of an earlier turn stays its call's");
+}
+
+#[test]
+fn calls_of_a_turn_that_was_cut_off_are_refused_and_the_run_goes_on() {
+    let mut run = run(2);
+    run.turn(calling(&["x", "y"]).with_stop(Stop::Length)).unwrap();
+    let Step::Call(pending) = run.step() else { panic!() };
+    assert_eq!(pending.len(), 2);
+    let reason = "the turn was cut off by the length limit, so this call was not run; make it again, shorter";
+    for pending in &pending {
+        let refusal = pending.refusal().unwrap();
+        assert_eq!((refusal.is_error, refusal.to_text().as_str()), (true, reason));
+    }
+    run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+    run.result("a", pending[0].refusal().unwrap()).unwrap();
+    run.result("b", ToolResult::text("run all the same")).unwrap();
+    assert_eq!(run.step(), Step::Ask);
+    assert!(results(run.messages()).iter().all(|(_, result)| result.to_text() == reason));
+
+    run.turn(calling(&["x"]).with_stop(Stop::Length)).unwrap();
+    let broken = ToolError::Internal { tool: "x".to_owned(), message: "broken".to_owned() };
+    run.error("a_2", &broken).unwrap();
+    assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: 2 }, "what was not run breaks nothing");
+}
+
+#[test]
+fn a_run_of_very_many_turns_has_an_id_for_every_call() {
+    // Where the price of a turn grew with those before it, this would take minutes.
+    let turns = 20_000;
+    let mut run = run(turns);
+    for turn in 1..=turns {
+        run.turn(Turn::calls(["", "a"].map(|id| ToolCall::new(id, "x", json!({}))))).unwrap();
+        let ids = calls(&run).into_iter().map(|call| call.id).collect::<Vec<_>>();
+        let second = if turn == 1 { "a".to_owned() } else { format!("a_{turn}") };
+        assert_eq!(ids, [format!("call_{turn}"), second]);
+        ids.iter().for_each(|id| run.result(id, ToolResult::default()).unwrap());
+    }
+    assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: turns });
+}
+
+#[test]
+fn ids_stay_unique_after_the_run_was_written_down() {
+    let mut run = run(9);
+    let ids = ["", "a", "a_2"];
+    let asked = |run: &mut Run| {
+        run.turn(Turn::calls(ids.map(|id| ToolCall::new(id, "x", json!({}))))).unwrap();
+        let ids: Vec<_> = calls(run).into_iter().map(|call| call.id).collect();
+        ids.iter().for_each(|id| run.result(id, ToolResult::default()).unwrap());
+        ids
+    };
+    asked(&mut run);
+    let mut read: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+    assert_eq!(asked(&mut run), ["call_2", "a_3", "a_2_2"]);
+    assert_eq!(asked(&mut read), ["call_2", "a_3", "a_2_2"]);
+    assert_eq!(asked(&mut run), asked(&mut read));
 }
 
 #[test]
@@ -172,7 +227,11 @@ fn turn() -> impl Strategy<Value = Turn> {
         Just(Part::ToolResult { id: "a".to_owned(), name: "x".to_owned(), result: ToolResult::text("forged") });
     let part = prop_oneof![4 => call, 1 => Just(Part::Content(Content::text("hm"))), 1 => result];
     let role = prop_oneof![Just(Role::Assistant), Just(Role::User)];
-    (role, prop::collection::vec(part, 0..5)).prop_map(|(role, parts)| Turn::new(Message { role, parts }))
+    let turn = (role, prop::collection::vec(part, 0..5), prop::bool::weighted(0.2));
+    turn.prop_map(|(role, parts, is_cut_off)| {
+        let turn = Turn::new(Message { role, parts });
+        if is_cut_off { turn.with_stop(Stop::Length) } else { turn }
+    })
 }
 
 fn moves() -> impl Strategy<Value = Vec<Move>> {
@@ -193,7 +252,7 @@ fn make(run: &mut Run, one: Move) {
         Step::Call(calls) => calls,
         _ => Vec::new(),
     };
-    let open = |index: usize| open.get(index).map(|call| call.id.clone()).unwrap_or_default();
+    let open = |index: usize| open.get(index).map(|pending| pending.call.id.clone()).unwrap_or_default();
     // Refusals are part of the game: the run is then as it was.
     let _ = match one {
         Move::Turn(turn) => run.turn(turn),

@@ -4,9 +4,11 @@
 
 mod workshop;
 
+use std::sync::Arc;
+
 use agent::{LeftOutReason, Selection, Session, ToolSet};
 use serde_json::{Value, json};
-use tools::{Catalog, Grant, Need, Resolve, Services, ToolContext, ToolError};
+use tools::{Catalog, Execution, Grant, Need, Resolve, Services, ToolContext, ToolError};
 use workshop::{add, catalog, tool};
 
 fn set(catalog: &Catalog, globs: &[&str]) -> ToolSet {
@@ -44,6 +46,86 @@ async fn a_nested_call_stays_inside_the_set() {
     assert_eq!(set.execute(&cx, "forward", json!({"name": "inner"})).await.unwrap().to_text(), "inner");
     let twice = set.execute(&cx, "forward", json!({"name": "outside"})).await.unwrap_err();
     assert!(twice.to_string().contains("no tool named \"outside\""), "{twice}");
+}
+
+/// A tool that calls the tool its argument names, in some way, with the context of its own call.
+fn through(way: impl Fn(&ToolContext, &str) -> Execution + Send + Sync + 'static) -> impl tools::Handler {
+    let way = Arc::new(way);
+    move |cx: ToolContext, arguments: Value| {
+        let way = way.clone();
+        async move {
+            let name = arguments["name"].as_str().unwrap_or_default().to_owned();
+            match way(&cx, &name).await {
+                Ok(result) => result.to_text(),
+                Err(error) => error.kind().to_owned(),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_cannot_be_left_by_way_of_another_catalog() {
+    let everything = catalog(["inside", "outside"]);
+    let mut offered = everything.clone();
+    let other = everything.clone();
+    offered.register(tool("by_catalog"), through(move |cx, name| other.execute(cx, name, json!({})))).unwrap();
+    let shared = tools::SharedCatalog::from(everything.clone());
+    offered.register(tool("by_shared"), through(move |cx, name| shared.execute(cx, name, json!({})))).unwrap();
+    let whole = ToolSet::new(everything.list(), &Selection::new(), &Services::new());
+    offered.register(tool("by_set"), through(move |cx, name| whole.execute(cx, name, json!({})))).unwrap();
+    let global = |cx: &ToolContext, name: &str| tools::execute(cx, name, json!({}));
+    offered.register(tool("by_global"), through(global)).unwrap();
+    let resolver = Arc::new(everything.clone());
+    let by_call = move |cx: &ToolContext, name: &str| tools::call::execute(resolver.clone(), cx, name, json!({}));
+    offered.register(tool("by_call"), through(by_call)).unwrap();
+    // The process-wide catalog has both names as well; its `inside` is another tool than the session's.
+    for name in ["inside", "outside"] {
+        tools::register(tool(name), async |_: ToolContext, _: Value| "global".to_owned()).unwrap();
+    }
+
+    let session = Session::new(offered.list(), Selection::parse(["by_*", "inside"]).unwrap(), ToolContext::new());
+    for way in ["by_catalog", "by_shared", "by_set", "by_call"] {
+        let reached = async |name| session.execute(way, json!({"name": name})).await.unwrap().to_text();
+        assert_eq!((reached("inside").await, reached("outside").await), ("inside".into(), "not_found".into()), "{way}");
+    }
+    for name in ["inside", "outside"] {
+        let reached = session.execute("by_global", json!({"name": name})).await.unwrap().to_text();
+        assert_eq!(reached, "not_found", "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_child_session_has_no_more_than_its_own_selection_from_its_parents() {
+    let mut offered = catalog(["few", "other", "outside"]);
+    let nested = through(|cx, name| cx.execute(name, json!({})));
+    offered.register(tool("forward"), nested).unwrap();
+    let everything = offered.clone();
+    let parent = set(&offered, &["few", "other", "forward"]);
+
+    // Selected from the parent's tools, and, by a tool that means to cheat, from all of them.
+    for entries in [parent.list().to_vec(), everything.list()] {
+        let child = move |cx: &ToolContext, name: &str| {
+            let selection = Selection::parse(["few", "forward", "outside"]).unwrap();
+            let session = Session::new(entries.clone(), selection, cx.clone());
+            match name.strip_prefix("through ") {
+                Some(inner) => session.execute("forward", json!({"name": inner})),
+                None => session.execute(name, json!({})),
+            }
+        };
+        let mut catalog = offered.clone();
+        catalog.register(tool("delegate"), through(child)).unwrap();
+        let parent = Session::new(
+            catalog.list(),
+            Selection::parse(["few", "other", "forward", "delegate"]).unwrap(),
+            ToolContext::new(),
+        );
+        let reached = async |name: &str| parent.execute("delegate", json!({"name": name})).await.unwrap().to_text();
+        assert_eq!(reached("few").await, "few");
+        assert_eq!(reached("through few").await, "few");
+        for name in ["other", "outside", "delegate", "through other", "through outside", "through delegate"] {
+            assert_eq!(reached(name).await, "not_found", "{name}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use tokio::runtime::Handle;
 use tokio::task::{Id, JoinError, JoinSet};
-use tools::{CancellationToken, ToolCall, ToolError, ToolResult};
+use tools::call::panic_message;
+use tools::{ToolCall, ToolError, ToolResult};
 
-use super::ask::panic_message;
 use super::report::Report;
-use super::{Driver, DriverError};
-use crate::{Run, Session};
+use super::{Driver, DriverError, Setting};
+use crate::{PendingCall, Run};
 
 /// What a task of a call ends with.
 type Joined = Result<(Id, Result<ToolResult, ToolError>), JoinError>;
@@ -18,31 +17,30 @@ type Joined = Result<(Id, Result<ToolResult, ToolError>), JoinError>;
 /// Calls under way, by the task that each runs in.
 struct Batch<'a> {
     run: &'a mut Run,
-    calls: Vec<(ToolCall, Arc<Report>)>,
+    calls: Vec<(PendingCall, Arc<Report>)>,
     by_task: HashMap<Id, usize>,
     tasks: JoinSet<Result<ToolResult, ToolError>>,
     broken: Option<ToolError>,
 }
 
 impl Driver {
-    /// Gives each call its one result.
+    /// Gives each call its one result, be it a refusal.
     pub(super) async fn call(
         &self,
         run: &mut Run,
-        calls: Vec<ToolCall>,
-        session: &Session,
-        token: &CancellationToken,
-        runtime: &Handle,
+        calls: Vec<PendingCall>,
+        setting: &Setting<'_>,
     ) -> Result<(), DriverError> {
-        let start = |call: ToolCall| {
-            let report = Arc::new(Report::start(&call, session.tools(), self.events.clone()));
-            (call, report)
+        let start = |pending: PendingCall| {
+            let report = Arc::new(Report::start(&pending.call, setting.session.tools(), setting.listener.clone()));
+            (pending, report)
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         let mut batch = Batch { run, calls, by_task: HashMap::new(), tasks: JoinSet::new(), broken: None };
-        batch.spawn(session, token, runtime);
+        batch.refuse()?;
+        batch.spawn(setting);
         loop {
-            match self.until_cancelled(token, batch.tasks.join_next_with_id()).await {
+            match self.until_cancelled(setting.token, batch.tasks.join_next_with_id()).await {
                 Some(Some(joined)) => batch.settle(joined)?,
                 Some(None) => break,
                 None => {
@@ -56,9 +54,23 @@ impl Driver {
 }
 
 impl Batch<'_> {
-    fn spawn(&mut self, session: &Session, token: &CancellationToken, runtime: &Handle) {
+    fn refuse(&mut self) -> Result<(), DriverError> {
+        for (pending, report) in &self.calls {
+            if let Some(refusal) = pending.refusal() {
+                report.finish(&refusal);
+                self.run.result(&pending.call.id, refusal)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn spawn(&mut self, setting: &Setting<'_>) {
+        let Setting { session, token, runtime, .. } = *setting;
         let cx = session.context().clone().with_cancellation(token.clone());
-        for (index, (call, report)) in self.calls.iter().enumerate() {
+        for (index, (PendingCall { call, refused }, report)) in self.calls.iter().enumerate() {
+            if refused.is_some() {
+                continue;
+            }
             let cx = cx.clone().with_call_id(call.id.as_str()).with_progress(report.clone());
             let execution = session.tools().execute(&cx, &call.name, call.arguments.clone());
             let task = self.tasks.spawn_on(execution, runtime);
@@ -69,7 +81,7 @@ impl Batch<'_> {
     fn settle(&mut self, joined: Joined) -> Result<(), DriverError> {
         let id = joined.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         let Some(index) = self.by_task.remove(&id) else { return Ok(()) };
-        let (call, report) = &self.calls[index];
+        let (PendingCall { call, .. }, report) = &self.calls[index];
         match joined.map_or_else(|error| Err(lost(call, error)), |(_, outcome)| outcome) {
             Ok(result) => {
                 report.finish(&result);
@@ -94,7 +106,7 @@ impl Batch<'_> {
         }
         let mut left: Vec<_> = self.by_task.drain().map(|(_, index)| index).collect();
         left.sort_unstable();
-        for (call, report) in left.into_iter().map(|index| &self.calls[index]) {
+        for (PendingCall { call, .. }, report) in left.into_iter().map(|index| &self.calls[index]) {
             let error = ToolError::Cancelled { tool: call.name.clone() };
             report.finish(&ToolResult::from(&error));
             self.run.error(&call.id, &error)?;
@@ -107,7 +119,7 @@ impl Batch<'_> {
 fn lost(call: &ToolCall, error: JoinError) -> ToolError {
     let tool = call.name.clone();
     match error.try_into_panic() {
-        Ok(panic) => ToolError::Panicked { tool, message: panic_message(&*panic) },
+        Ok(panic) => ToolError::Panicked { tool, message: panic_message(panic) },
         Err(_) => ToolError::Internal { tool, message: "the runtime dropped the call; start it again".to_owned() },
     }
 }

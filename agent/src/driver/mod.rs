@@ -2,6 +2,8 @@
 
 mod ask;
 mod call;
+mod guard;
+mod listener;
 mod report;
 
 use std::future::Future;
@@ -10,6 +12,7 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use tools::{CancellationToken, Content, Message, Part, Role, ToolError};
 
+use self::listener::Listener;
 use crate::{Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, Turn};
 
 /// How often a run asks its model where nobody says.
@@ -42,6 +45,14 @@ pub struct Driver {
     max_steps: u32,
     cancellation: CancellationToken,
     events: Arc<dyn EventSink>,
+}
+
+/// What one run works with.
+struct Setting<'a> {
+    session: &'a Session,
+    token: &'a CancellationToken,
+    runtime: &'a Handle,
+    listener: &'a Arc<Listener>,
 }
 
 /// Why a run failed. An answer, a step budget that is used up and a cancellation are no failures.
@@ -87,7 +98,7 @@ impl Driver {
         self
     }
 
-    /// Who hears of events.
+    /// Who hears of events. A sink that panics hears no more of that run, and the run goes on without it.
     #[must_use]
     pub fn with_events(mut self, events: impl EventSink + 'static) -> Self {
         self.events = Arc::new(events);
@@ -102,6 +113,8 @@ impl Driver {
     /// Every call runs in a task of its own. A tool that never yields is abandoned when its run is cancelled; on a
     /// runtime with a single thread it can keep that from happening.
     ///
+    /// Panics of tools, of the provider and of the event sink do not get out of here.
+    ///
     /// # Errors
     /// [`DriverError`]. The session holds what was said and done until then.
     pub async fn run(&self, session: &mut Session, prompt: impl Into<String>) -> Result<Summary, DriverError> {
@@ -111,12 +124,14 @@ impl Driver {
         let mut run = Run::new(messages, self.max_steps);
         let token = session.context().cancellation().child_token();
         let _stop = token.clone().drop_guard();
+        let listener = Arc::new(Listener::new(self.events.clone()));
 
+        let setting = Setting { session: &*session, token: &token, runtime: &runtime, listener: &listener };
         let mut failure = None;
         let summary = loop {
             let step = match run.step() {
-                Step::Ask => self.ask(&mut run, session, &token).await,
-                Step::Call(calls) => self.call(&mut run, calls, session, &token, &runtime).await,
+                Step::Ask => self.ask(&mut run, &setting).await,
+                Step::Call(calls) => self.call(&mut run, calls, &setting).await,
                 Step::Done(summary) => break summary,
             };
             if let Err(error) = step {
@@ -127,18 +142,19 @@ impl Driver {
         if summary.steps > 0 {
             session.set_messages(run.into_messages());
         }
-        self.events.send(Event::Done(summary.clone()));
+        listener.tell(Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
     }
 
-    async fn ask(&self, run: &mut Run, session: &Session, token: &CancellationToken) -> Result<(), DriverError> {
+    async fn ask(&self, run: &mut Run, setting: &Setting<'_>) -> Result<(), DriverError> {
+        let Setting { session, token, listener, .. } = setting;
         let request = Request::new(run.messages(), session.tools(), token);
         match self.until_cancelled(token, ask::ask(&*self.provider, request)).await {
             Some(turn) => {
                 let turn: Turn = turn?;
                 let texts: Vec<_> = turn.message.parts.iter().filter_map(text_of).map(str::to_owned).collect();
                 run.turn(turn)?;
-                texts.into_iter().for_each(|text| self.events.send(Event::Text { text }));
+                texts.into_iter().for_each(|text| listener.tell(Event::Text { text }));
             }
             None => run.cancel(),
         }

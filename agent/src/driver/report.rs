@@ -5,13 +5,14 @@ use std::time::Instant;
 
 use tools::{Progress, ProgressSink, Target, ToolCall, ToolContext, ToolResult};
 
-use crate::{Event, EventSink, ToolSet};
+use super::listener::Listener;
+use crate::{Event, ToolSet};
 
 pub(super) struct Report {
     id: String,
     name: String,
     started: Instant,
-    events: Arc<dyn EventSink>,
+    listener: Arc<Listener>,
     /// Held while an event is sent: a thread that outlives its call reports at any moment, also between the result's being
     /// there and its being told.
     is_open: Mutex<bool>,
@@ -19,11 +20,11 @@ pub(super) struct Report {
 
 impl Report {
     /// Tells that the call starts.
-    pub(super) fn start(call: &ToolCall, tools: &ToolSet, events: Arc<dyn EventSink>) -> Self {
+    pub(super) fn start(call: &ToolCall, tools: &ToolSet, listener: Arc<Listener>) -> Self {
         let ToolCall { id, name, arguments } = call.clone();
-        events.send(Event::CallStarted { id, name, targets: targets(call, tools), arguments });
+        listener.tell(Event::CallStarted { id, name, targets: targets(call, tools), arguments });
         let (id, name) = (call.id.clone(), call.name.clone());
-        Self { id, name, started: Instant::now(), events, is_open: Mutex::new(true) }
+        Self { id, name, started: Instant::now(), listener, is_open: Mutex::new(true) }
     }
 
     /// Tells the result; nothing of this call is told after it.
@@ -32,7 +33,7 @@ impl Report {
         if std::mem::replace(&mut *is_open, false) {
             let duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
             let (id, name, result) = (self.id.clone(), self.name.clone(), result.clone());
-            self.events.send(Event::Result { id, name, result, duration_ms });
+            self.listener.tell(Event::Result { id, name, result, duration_ms });
         }
     }
 }
@@ -42,7 +43,7 @@ impl ProgressSink for Report {
         let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_open {
             let name = cx.tool().map_or_else(|| self.name.clone(), ToString::to_string);
-            self.events.send(Event::Progress { id: self.id.clone(), name, progress });
+            self.listener.tell(Event::Progress { id: self.id.clone(), name, progress });
         }
     }
 }
@@ -55,4 +56,30 @@ fn targets(call: &ToolCall, tools: &ToolSet) -> Vec<Target> {
         tool.effects.targets(&tool.name, &tool.parameters, &call.arguments).ok()
     };
     targets().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_told_after_the_result() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let hears = told.clone();
+        let listener = Listener::new(Arc::new(move |event: Event| hears.lock().unwrap().push(event)));
+        let call = ToolCall::new("a", "x", json!({}));
+        let report = Report::start(&call, &ToolSet::default(), Arc::new(listener));
+        let progress = || report.report(&ToolContext::new(), Progress::message("on my way"));
+        progress();
+        report.finish(&ToolResult::text("done"));
+        progress();
+        report.finish(&ToolResult::text("done again"));
+        let told = told.lock().unwrap();
+        assert!(
+            matches!(&told[..], [Event::CallStarted { .. }, Event::Progress { .. }, Event::Result { .. }]),
+            "{told:?}"
+        );
+    }
 }

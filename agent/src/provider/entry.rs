@@ -7,7 +7,8 @@ use tools::Source;
 
 use super::{Provider, ProviderError, ProviderOptions};
 
-/// What a crate contributes to the registry by being linked: give one to `inventory::submit!`.
+/// What a crate contributes to the registry by being linked: give one to
+/// [`inventory::submit!`](super::inventory::submit).
 #[derive(Clone)]
 pub struct ProviderSubmission {
     /// The name: letters, digits, `-`, `_` and `.`.

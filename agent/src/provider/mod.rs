@@ -3,12 +3,15 @@
 //! The functions here work on the process-wide registry, as those of [`tools`] do on the process-wide catalog:
 //! [`Providers`] is the same as a plain value.
 
+mod conflict;
 mod direct;
 mod entry;
 mod error;
 mod global;
 mod option;
+mod problem;
 mod prompt;
+mod register_error;
 mod registry;
 mod scripted;
 mod turn;
@@ -20,12 +23,17 @@ use tools::{CancellationToken, Message};
 
 use crate::ToolSet;
 
+pub use conflict::ProviderConflict;
 pub use direct::Direct;
 pub use entry::{ProviderEntry, ProviderSubmission};
 pub use error::ProviderError;
-pub use global::{conflicts, contains, get, list, register};
+pub use global::{conflicts, contains, get, list, problems, register, replace, snapshot, submit, unregister};
+/// Its `submit!` takes a [`ProviderSubmission`].
+pub use inventory;
 pub use option::ProviderOptions;
-pub use registry::{ProviderConflict, Providers, RegisterProviderError};
+pub use problem::ProviderProblem;
+pub use register_error::RegisterProviderError;
+pub use registry::Providers;
 pub use scripted::Scripted;
 pub use turn::{Stop, Turn, Usage};
 

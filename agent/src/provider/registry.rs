@@ -1,16 +1,18 @@
 //! [`Providers`]: the providers that exist, as a plain value.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::panic::Location;
+use std::any::type_name;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use tools::Source;
 
-use super::error::joined;
-use super::{Provider, ProviderEntry, ProviderError, ProviderOptions, ProviderSubmission};
+use super::{
+    Provider, ProviderConflict, ProviderEntry, ProviderError, ProviderOptions, ProviderProblem, ProviderSubmission,
+    RegisterProviderError,
+};
 
-/// Providers by name. Instances are independent of each other and of the process-wide one.
+/// Providers by name. Instances are independent of each other and of the process-wide one; a clone is a copy that goes its own
+/// way.
 ///
 /// ```
 /// use agent::{ProviderOptions, Providers};
@@ -20,48 +22,16 @@ use super::{Provider, ProviderEntry, ProviderError, ProviderOptions, ProviderSub
 /// # Ok::<(), agent::ProviderError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Providers(BTreeMap<String, Slot>);
+pub struct Providers {
+    slots: BTreeMap<String, Slot>,
+    /// Submissions without a valid name to be filed under.
+    nameless: Vec<ProviderProblem>,
+}
 
 #[derive(Clone, Debug)]
-enum Slot {
+pub(super) enum Slot {
     Entry(Arc<ProviderEntry>),
     Conflict(Vec<Source>),
-}
-
-/// A name that several linked crates claim. None of them wins.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[non_exhaustive]
-pub struct ProviderConflict {
-    /// The name.
-    pub name: String,
-    /// All places that declare it, sorted.
-    pub sources: Vec<Source>,
-}
-
-/// Why a provider is not taken into a registry. A refused registration changes nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RegisterProviderError {
-    /// The name cannot be written everywhere that providers are named.
-    #[error("{name:?} is no name for a provider; use letters, digits, `-`, `_` and `.`")]
-    Name {
-        /// The name as given.
-        name: String,
-    },
-    /// The name is taken.
-    #[error(
-        "the provider {name} exists: it was declared by {} and is declared again by {refused}; \
-         register the new one under another name",
-        joined(existing)
-    )]
-    Exists {
-        /// The name.
-        name: String,
-        /// Where the provider that holds the name was declared; several places where they conflict.
-        existing: Vec<Source>,
-        /// Where the refused one was declared.
-        refused: Box<Source>,
-    },
 }
 
 impl Providers {
@@ -71,10 +41,29 @@ impl Providers {
     }
 
     /// A registry of all providers that are linked into this process, [`Direct`](super::Direct) and
-    /// [`Scripted`](super::Scripted) among them.
+    /// [`Scripted`](super::Scripted) among them. Names that two crates claim become [`conflicts`](Self::conflicts), what cannot
+    /// be named [`problems`](Self::problems).
     pub fn linked() -> Self {
+        let mut submissions: Vec<_> = inventory::iter::<ProviderSubmission>.into_iter().collect();
+        submissions.sort_by_key(|submission| (submission.name, &submission.source));
         let mut providers = Self::new();
-        providers.submit(inventory::iter::<ProviderSubmission>);
+        for same in submissions.chunk_by(|a, b| a.name == b.name) {
+            let first = same[0];
+            if let Err(error) = check_name(first.name) {
+                let problem = |submission: &&ProviderSubmission| ProviderProblem {
+                    name: submission.name.to_owned(),
+                    source: submission.source.clone(),
+                    error: error.clone(),
+                };
+                providers.nameless.extend(same.iter().map(problem));
+                continue;
+            }
+            let slot = match same {
+                [only] => Slot::Entry(Arc::new(ProviderEntry::from(*only))),
+                _ => Slot::Conflict(same.iter().map(|submission| submission.source.clone()).collect()),
+            };
+            providers.slots.insert(first.name.to_owned(), slot);
+        }
         providers
     }
 
@@ -92,32 +81,51 @@ impl Providers {
     where
         F: Fn(&ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> + Send + Sync + 'static,
     {
-        let refused = source_of_caller::<F>();
-        if !is_name(name) {
-            return Err(RegisterProviderError::Name { name: name.to_owned() });
-        }
-        if let Some(slot) = self.0.get(name) {
-            let (name, existing) = (name.to_owned(), slot.sources());
-            return Err(RegisterProviderError::Exists { name, existing, refused: Box::new(refused) });
-        }
-        let entry = Arc::new(ProviderEntry::new(name, description, refused, Box::new(create)));
-        self.0.insert(name.to_owned(), Slot::Entry(entry.clone()));
+        let entry = built(name, description, Source::of_caller(type_name::<F>()), create)?;
+        self.add(vec![entry.clone()])?;
         Ok(entry)
     }
 
-    /// Adds what crates contribute by being linked. The same submission, arriving twice, is one; different ones of one name
-    /// become a [conflict](Self::conflicts).
-    pub fn submit<'a>(&mut self, submissions: impl IntoIterator<Item = &'a ProviderSubmission>) {
+    /// Adds a provider, or puts it in the place of the one that holds its name, conflicts included.
+    ///
+    /// # Errors
+    /// [`RegisterProviderError`], but not for the name's being taken; the registry is then as it was.
+    #[track_caller]
+    pub fn replace<F>(
+        &mut self,
+        name: &str,
+        description: &str,
+        create: F,
+    ) -> Result<Arc<ProviderEntry>, RegisterProviderError>
+    where
+        F: Fn(&ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> + Send + Sync + 'static,
+    {
+        let entry = built(name, description, Source::of_caller(type_name::<F>()), create)?;
+        drop(self.put(entry.clone()));
+        Ok(entry)
+    }
+
+    /// Adds what a crate would contribute by being linked, all or nothing. A submission that is there already is passed over.
+    ///
+    /// # Errors
+    /// [`RegisterProviderError`] for the first that cannot be added; the registry is then as it was.
+    pub fn submit(&mut self, submissions: &[&ProviderSubmission]) -> Result<(), RegisterProviderError> {
+        submissions.iter().try_for_each(|submission| check_name(submission.name))?;
+        let mut seen = HashSet::new();
+        let mut entries = Vec::new();
         for submission in submissions {
-            let entry = || Slot::Entry(Arc::new(ProviderEntry::from(submission)));
-            let slot = self.0.entry(submission.name.to_owned()).or_insert_with(entry);
-            let mut sources = slot.sources();
-            if !sources.contains(&submission.source) {
-                sources.push(submission.source.clone());
-                sources.sort();
-                *slot = Slot::Conflict(sources);
+            let held = self.slots.get(submission.name).map(Slot::sources);
+            let is_there = held.as_deref() == Some(std::slice::from_ref(&submission.source));
+            if !is_there && seen.insert((submission.name, &submission.source)) {
+                entries.push(Arc::new(ProviderEntry::from(*submission)));
             }
         }
+        self.add(entries)
+    }
+
+    /// Takes a name out, whatever holds it. Providers that were made by it go on. Gives whether there was one.
+    pub fn unregister(&mut self, name: &str) -> bool {
+        self.remove(name).is_some()
     }
 
     /// The provider of that name.
@@ -125,7 +133,7 @@ impl Providers {
     /// # Errors
     /// [`ProviderError::Unknown`] with the names there are, [`ProviderError::Conflict`] with all places.
     pub fn get(&self, name: &str) -> Result<Arc<ProviderEntry>, ProviderError> {
-        match self.0.get(name) {
+        match self.slots.get(name) {
             Some(Slot::Entry(entry)) => Ok(entry.clone()),
             Some(Slot::Conflict(sources)) => {
                 Err(ProviderError::Conflict { name: name.to_owned(), sources: sources.clone() })
@@ -139,7 +147,7 @@ impl Providers {
 
     /// Whether the name is taken, be it by a conflict.
     pub fn contains(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.slots.contains_key(name)
     }
 
     /// All providers that can be used, sorted by name.
@@ -148,7 +156,7 @@ impl Providers {
             Slot::Entry(entry) => Some(entry.clone()),
             Slot::Conflict(_) => None,
         };
-        self.0.values().filter_map(entry).collect()
+        self.slots.values().filter_map(entry).collect()
     }
 
     /// The names that several linked crates claim, sorted.
@@ -157,7 +165,39 @@ impl Providers {
             Slot::Entry(_) => None,
             Slot::Conflict(sources) => Some(ProviderConflict { name: name.clone(), sources: sources.clone() }),
         };
-        self.0.iter().filter_map(conflict).collect()
+        self.slots.iter().filter_map(conflict).collect()
+    }
+
+    /// The linked providers that cannot be used, sorted by name.
+    pub fn problems(&self) -> Vec<ProviderProblem> {
+        self.nameless.clone()
+    }
+
+    /// Adds entries, all or nothing.
+    pub(super) fn add(&mut self, entries: Vec<Arc<ProviderEntry>>) -> Result<(), RegisterProviderError> {
+        for (index, entry) in entries.iter().enumerate() {
+            let twin = || entries[..index].iter().find(|other| other.name() == entry.name());
+            let held = self.slots.get(entry.name()).map(Slot::sources);
+            if let Some(existing) = held.or_else(|| twin().map(|twin| vec![twin.source().clone()])) {
+                let (name, refused) = (entry.name().to_owned(), Box::new(entry.source().clone()));
+                return Err(RegisterProviderError::Exists { name, existing, refused });
+            }
+        }
+        // Every name was free, so nothing is dropped here.
+        entries.into_iter().for_each(|entry| drop(self.put(entry)));
+        Ok(())
+    }
+
+    /// Puts an entry in and gives what was there.
+    #[must_use = "dropping what makes a provider is somebody's code, which may not run under a lock"]
+    pub(super) fn put(&mut self, entry: Arc<ProviderEntry>) -> Option<Slot> {
+        self.slots.insert(entry.name().to_owned(), Slot::Entry(entry))
+    }
+
+    /// Takes a name out and gives what was there.
+    #[must_use = "dropping what makes a provider is somebody's code, which may not run under a lock"]
+    pub(super) fn remove(&mut self, name: &str) -> Option<Slot> {
+        self.slots.remove(name)
     }
 }
 
@@ -170,20 +210,21 @@ impl Slot {
     }
 }
 
-impl fmt::Display for ProviderConflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the provider {} is declared by {}", self.name, joined(&self.sources))
-    }
+/// The entry of a provider that is registered at run time.
+pub(super) fn built<F>(
+    name: &str,
+    description: &str,
+    source: Source,
+    create: F,
+) -> Result<Arc<ProviderEntry>, RegisterProviderError>
+where
+    F: Fn(&ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> + Send + Sync + 'static,
+{
+    check_name(name)?;
+    Ok(Arc::new(ProviderEntry::new(name, description, source, Box::new(create))))
 }
 
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-}
-
-/// The caller's place; its crate is read off the type of its closure or function.
-#[track_caller]
-fn source_of_caller<F>() -> Source {
-    let place = Location::caller();
-    let path = std::any::type_name::<F>();
-    Source::new(path.split("::").next().unwrap_or(path), "", place.file(), place.line())
+fn check_name(name: &str) -> Result<(), RegisterProviderError> {
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    if is_name { Ok(()) } else { Err(RegisterProviderError::Name { name: name.to_owned() }) }
 }

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use agent::{Driver, Event, EventSink, Outcome, Scripted, Selection, Session, Turn};
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, Message, Part, Tool, ToolCall, ToolContext, ToolError, ToolResult};
+use tools::{
+    Approval, ApprovalFuture, Approver, Catalog, Effects, Message, Part, Tool, ToolCall, ToolContext, ToolError,
+    ToolResult,
+};
 
 /// A pure tool that takes any arguments.
 pub(crate) fn tool(name: &str) -> Tool {
@@ -42,9 +45,23 @@ pub(crate) fn misbehaving() -> Catalog {
         "late".to_owned()
     };
     catalog.register(tool("slow"), slow).unwrap();
-    let breaks = async |cx: ToolContext, _: Value| Err::<String, _>(ToolError::internal(&cx, "the wheel came off"));
-    catalog.register(tool("breaks"), breaks).unwrap();
+    let blames = async |cx: ToolContext, _: Value| Err::<String, _>(ToolError::internal(&cx, "not my fault"));
+    catalog.register(tool("blames"), blames).unwrap();
     catalog
+}
+
+/// A session in which a call of `breaks` meets broken machinery.
+pub(crate) fn breaking() -> Session {
+    struct Panics;
+    impl Approver for Panics {
+        fn approve<'a>(&'a self, _approval: Approval<'a>) -> ApprovalFuture<'a> {
+            panic!("the wheel came off")
+        }
+    }
+    let mut catalog = catalog(["fine"]);
+    let breaks = tool("breaks").with_effects(Effects::Undeclared);
+    catalog.register(breaks, async |_: ToolContext, _: Value| String::new()).unwrap();
+    Session::new(catalog.list(), Selection::new(), ToolContext::new().with_approver(Arc::new(Panics)))
 }
 
 pub(crate) fn session(catalog: &Catalog) -> Session {

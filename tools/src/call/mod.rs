@@ -85,7 +85,7 @@ async fn run_stages(
     caller: &ToolContext,
     arguments: Arguments,
 ) -> Result<ToolResult, ToolError> {
-    if caller.is_cancelled() || caller.call().is_some_and(|call| call.token.is_cancelled()) {
+    if caller.is_cancelled() {
         return Err(ToolError::Cancelled { tool: entry.name().to_string() });
     }
     supply::supply(entry, caller)?;

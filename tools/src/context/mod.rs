@@ -179,7 +179,7 @@ impl ToolContext {
 
     /// Whether the running call was taken back or its deadline has passed.
     pub fn is_cancelled(&self) -> bool {
-        self.facts.cancellation.is_cancelled()
+        self.facts.cancellation.is_cancelled() || self.call.as_ref().is_some_and(|call| call.token.is_cancelled())
     }
 
     /// The service of that type, where the host offers one.

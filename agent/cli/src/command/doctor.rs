@@ -1,5 +1,6 @@
 //! `toolcrib doctor`
 
+use agent::provider;
 use clap::Args;
 use serde::Serialize;
 use tools::Services;
@@ -11,7 +12,7 @@ use crate::linked;
 use crate::output::{self, BAD, GOOD, STRONG, styled};
 use crate::visible::visible;
 
-/// Check the linked tools: conflicts, links, needs that nothing meets, schemas
+/// Check what is linked: conflicts of tools and of providers, links, needs that nothing meets, schemas
 ///
 /// Exits with 8 when there is a finding.
 #[derive(Args, Debug)]
@@ -32,6 +33,9 @@ struct Finding {
     /// The tool, where it is one tool's trouble.
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
+    /// The provider, where it is one provider's trouble.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<String>,
     message: String,
 }
 
@@ -49,23 +53,42 @@ impl Doctor {
     fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if let Err(error) = linked::check() {
-            findings.push(Finding { check: "link", tool: None, message: error.to_string() });
+            findings.push(Finding::new("link", error.to_string()));
         }
-        findings.extend(tools::conflicts().into_iter().map(|conflict| Finding {
-            check: "conflict",
-            tool: Some(conflict.name.to_string()),
-            message: format!("{conflict}; unlink or rename one of them"),
+        findings.extend(tools::conflicts().iter().map(|conflict| {
+            Finding::new("conflict", format!("{conflict}; unlink or rename one of them")).of_tool(&conflict.name)
         }));
-        findings.extend(tools::problems().into_iter().map(|problem| Finding {
-            check: "definition",
-            message: format!("{} (declared by {})", problem.error, problem.source),
-            tool: Some(problem.name),
+        findings.extend(tools::problems().iter().map(|problem| {
+            let message = format!("{} (declared by {})", problem.error, problem.source);
+            Finding::new("definition", message).of_tool(&problem.name)
         }));
+        findings.extend(provider::conflicts().iter().map(|conflict| {
+            Finding::new("conflict", format!("{conflict}; unlink or rename one of them")).of_provider(&conflict.name)
+        }));
+        findings.extend(
+            provider::problems()
+                .iter()
+                .map(|problem| Finding::new("definition", problem.to_string()).of_provider(&problem.name)),
+        );
         match self.root.services() {
             Ok(services) => findings.extend(unmet(&services)),
-            Err(error) => findings.push(Finding { check: "root", tool: None, message: error.to_string() }),
+            Err(error) => findings.push(Finding::new("root", error.to_string())),
         }
         findings
+    }
+}
+
+impl Finding {
+    fn new(check: &'static str, message: String) -> Self {
+        Self { check, tool: None, provider: None, message }
+    }
+
+    fn of_tool(self, name: impl ToString) -> Self {
+        Self { tool: Some(name.to_string()), ..self }
+    }
+
+    fn of_provider(self, name: impl ToString) -> Self {
+        Self { provider: Some(name.to_string()), ..self }
     }
 }
 
@@ -73,13 +96,10 @@ impl Doctor {
 fn unmet(services: &Services) -> Vec<Finding> {
     let finding = |entry: &tools::Entry| {
         let missing: Vec<_> = services.unmet(entry.needs()).iter().map(|need| need.type_name()).collect();
-        (!missing.is_empty()).then(|| Finding {
-            check: "need",
-            tool: Some(entry.name().to_string()),
-            message: format!(
-                "needs {}, which this program does not offer; sessions leave the tool out",
-                missing.join(" and ")
-            ),
+        (!missing.is_empty()).then(|| {
+            let missing = missing.join(" and ");
+            let message = format!("needs {missing}, which this program does not offer; sessions leave the tool out");
+            Finding::new("need", message).of_tool(entry.name())
         })
     };
     tools::list().iter().filter_map(|entry| finding(entry)).collect()
@@ -90,18 +110,50 @@ fn report(findings: &[Finding]) -> String {
         return format!("{}: {} tools, no problems\n", styled(GOOD, "ok"), tools::list().len());
     }
     let mut report = String::new();
-    for Finding { check, tool, message } in findings {
-        let tool = tool.as_deref().map(|tool| format!("{}: ", styled(STRONG, visible(tool)))).unwrap_or_default();
-        report += &format!("{}: {tool}{}\n", styled(BAD, check), visible(message));
+    for Finding { check, tool, provider, message } in findings {
+        let name = tool.as_deref().or(provider.as_deref());
+        let name = name.map(|name| format!("{}: ", styled(STRONG, visible(name)))).unwrap_or_default();
+        report += &format!("{}: {name}{}\n", styled(BAD, check), visible(message));
     }
     report
 }
 
 #[cfg(test)]
 mod tests {
-    use tools::tool;
+    use std::sync::Arc;
+
+    use agent::provider::inventory;
+    use agent::{Direct, ProviderSubmission};
+    use tools::{source, tool};
 
     use super::*;
+
+    inventory::submit! {
+        ProviderSubmission {
+            name: "twin",
+            description: "is declared twice",
+            source: source!(),
+            create: |_| Ok(Arc::new(Direct)),
+        }
+    }
+
+    inventory::submit! {
+        ProviderSubmission {
+            name: "twin",
+            description: "is declared twice",
+            source: source!(),
+            create: |_| Ok(Arc::new(Direct)),
+        }
+    }
+
+    inventory::submit! {
+        ProviderSubmission {
+            name: "no name",
+            description: "cannot be named",
+            source: source!(),
+            create: |_| Ok(Arc::new(Direct)),
+        }
+    }
 
     mod one {
         use super::tool;
@@ -144,9 +196,29 @@ mod tests {
     #[test]
     fn a_conflict_names_both_places() {
         let findings = findings();
-        let finding = findings.iter().find(|finding| finding.check == "conflict").unwrap();
-        assert_eq!(finding.tool.as_deref(), Some("twin"));
-        assert_eq!(finding.message.matches("doctor.rs:").count(), 2, "{finding:?}");
+        let conflicts: Vec<_> = findings.iter().filter(|finding| finding.check == "conflict").collect();
+        let [of_tool, of_provider] = &conflicts[..] else { panic!("{conflicts:?}") };
+        assert_eq!((of_tool.tool.as_deref(), of_tool.provider.as_deref()), (Some("twin"), None));
+        assert_eq!((of_provider.tool.as_deref(), of_provider.provider.as_deref()), (None, Some("twin")));
+        for finding in conflicts {
+            assert_eq!(finding.message.matches("doctor.rs:").count(), 2, "{finding:?}");
+        }
+    }
+
+    #[test]
+    fn a_provider_that_cannot_be_named_is_a_finding() {
+        let findings = findings();
+        let finding = findings.iter().find(|finding| finding.provider.as_deref() == Some("no name")).unwrap();
+        assert_eq!(finding.check, "definition");
+        assert!(finding.message.contains("use letters, digits"), "{finding:?}");
+    }
+
+    #[test]
+    fn a_finding_is_told_with_its_name_and_decides_the_exit() {
+        let conflict = Finding::new("conflict", "is declared twice".to_owned()).of_provider("twin");
+        let report = report(&[conflict]);
+        assert!(report.contains("twin") && report.contains("is declared twice"), "{report:?}");
+        assert_eq!(Doctor { root: RootOption::default(), json: true }.run().unwrap(), Exit::Problems);
     }
 
     #[test]

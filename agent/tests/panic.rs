@@ -1,0 +1,149 @@
+//! Panics of what a host plugs in: they end where they happen, and the conversation is kept.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
+
+mod workshop;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use agent::{Driver, DriverError, Event, Outcome, Provider, ProviderError, Request, Scripted, Turn, TurnFuture};
+use serde_json::Value;
+use tools::{CancellationToken, Progress, ToolContext};
+use workshop::{Ear, answer, calling, catalog, scripted, session, tool};
+
+/// A payload for panics that panics once more when it is thrown away.
+struct PanicsWhenDropped;
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        // Two panics at once would end the process.
+        if !std::thread::panicking() {
+            panic!("dropped");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_panics_fails_the_run_alone() {
+    struct Panics;
+    impl Provider for Panics {
+        fn name(&self) -> &str {
+            "panics"
+        }
+        fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {
+            panic!("on purpose")
+        }
+    }
+    let error = Driver::new(Arc::new(Panics)).run(&mut session(&catalog(["x"])), "go").await.unwrap_err();
+    let DriverError::Provider(ProviderError::Panicked { provider, message }) = error else { panic!("{error}") };
+    assert_eq!((provider.as_str(), message.as_str()), ("panics", "on purpose"));
+}
+
+/// A provider that takes one good turn, and panics in a way of its own at the next.
+struct PanicsLater {
+    turns: Scripted,
+    how: fn() -> TurnFuture<'static>,
+}
+
+impl Provider for PanicsLater {
+    fn name(&self) -> &str {
+        "later"
+    }
+    fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
+        let is_first = request.messages.len() == 1;
+        if is_first { self.turns.complete(request) } else { (self.how)() }
+    }
+}
+
+#[tokio::test]
+async fn no_panic_of_a_provider_loses_the_conversation() {
+    let ways: [fn() -> TurnFuture<'static>; 4] = [
+        || panic!("made"),
+        || Box::pin(async { panic!("polled") }),
+        || Box::pin(async { std::panic::panic_any(PanicsWhenDropped) }),
+        || {
+            let remains = PanicsWhenDropped;
+            Box::pin(std::future::poll_fn(move |_| {
+                let _remains = &remains;
+                std::task::Poll::Ready(Ok(Turn::answer("dropped after this")))
+            }))
+        },
+    ];
+    for how in ways {
+        let mut session = session(&catalog(["x"]));
+        let provider = PanicsLater { turns: Scripted::new([calling(&["x"])]), how };
+        let error = Driver::new(Arc::new(provider)).run(&mut session, "go").await.unwrap_err();
+        assert!(matches!(error, DriverError::Provider(ProviderError::Panicked { .. })), "{error}");
+        assert_eq!(session.messages().len(), 3);
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_panics_when_it_is_cancelled_loses_nothing() {
+    let (token, ear) = (CancellationToken::new(), Ear::default());
+    let how: fn() -> TurnFuture<'static> = || {
+        let remains = PanicsWhenDropped;
+        Box::pin(async move {
+            let _remains = remains;
+            std::future::pending().await
+        })
+    };
+    let provider = PanicsLater { turns: Scripted::new([calling(&["x"])]), how };
+    let driver = Driver::new(Arc::new(provider)).with_cancellation(token.clone()).with_events(ear.clone());
+    let mut session = session(&catalog(["x"]));
+    let cancel = async {
+        while !ear.heard().iter().any(|event| matches!(event, Event::Result { .. })) {
+            tokio::task::yield_now().await;
+        }
+        token.cancel();
+    };
+    let (summary, ()) = tokio::join!(driver.run(&mut session, "go"), cancel);
+    assert_eq!(summary.unwrap().outcome, Outcome::Cancelled);
+    assert_eq!(session.messages().len(), 3);
+}
+
+#[tokio::test]
+async fn a_provider_that_panics_with_its_name_fails_the_run_alone() {
+    struct Nameless;
+    impl Provider for Nameless {
+        fn name(&self) -> &str {
+            panic!("no name")
+        }
+        fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {
+            panic!("on purpose")
+        }
+    }
+    let error = Driver::new(Arc::new(Nameless)).run(&mut session(&catalog(["x"])), "go").await.unwrap_err();
+    assert!(matches!(error, DriverError::Provider(ProviderError::Panicked { .. })), "{error}");
+}
+
+#[tokio::test]
+async fn a_sink_that_panics_hears_no_more_and_the_run_goes_on() {
+    let mut catalog = catalog(["x"]);
+    let reports = async |cx: ToolContext, _: Value| {
+        cx.report(Progress::message("half"));
+        "done".to_owned()
+    };
+    catalog.register(tool("reports"), reports).unwrap();
+    // One after the other, every event is the one that it panics at.
+    for fatal in 1..=8 {
+        let heard = Arc::new(AtomicUsize::new(0));
+        let hears = heard.clone();
+        let sink = move |_: Event| {
+            if hears.fetch_add(1, Ordering::Relaxed) + 1 == fatal {
+                std::panic::panic_any(PanicsWhenDropped);
+            }
+        };
+        let driver =
+            scripted([calling(&["reports", "x"]), Turn::answer("ok"), Turn::answer("again")]).with_events(sink);
+        let mut session = session(&catalog);
+        let summary = driver.run(&mut session, "go").await.unwrap();
+        assert_eq!((answer(&summary.outcome), summary.failed_calls), ("ok", 0));
+        assert_eq!(session.messages().len(), 4);
+        assert_eq!(heard.load(Ordering::Relaxed), fatal.min(7), "7 events are told");
+
+        driver.run(&mut session, "go on").await.unwrap();
+        assert_eq!(heard.load(Ordering::Relaxed), fatal.min(7) + if fatal == 8 { 1 } else { 2 }, "a new run is told");
+    }
+}
