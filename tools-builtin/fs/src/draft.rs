@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 
-use cap_std::fs::{Dir, File, OpenOptions, Permissions};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use crate::error::FsError;
 use crate::kind::Kind;
@@ -24,16 +24,17 @@ pub(crate) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// Writes the content down, on the disk and not only in its cache. What it is to replace has to be a regular file, and
-    /// hands its permissions on.
+    /// hands its owner and its permissions on; not what lets others run it in its owner's name, which was given to the old
+    /// content.
     pub(crate) fn new(slot: &'a Slot, content: &[u8]) -> Result<Self, FsError> {
-        let permissions = match slot.kind {
+        let old = match slot.kind {
             None => None,
-            Some(_) => Some(permissions(slot)?),
+            Some(_) => Some(replaceable(slot)?),
         };
         let fault = || FsError::change("write", &slot.path);
-        let (file, name) = create(&slot.parent, permissions.is_some()).map_err(fault())?;
+        let (file, name) = create(&slot.parent, old.is_some()).map_err(fault())?;
         let draft = Self { slot, name, is_placed: false };
-        fill(file, permissions, content).map_err(fault())?;
+        fill(file, old, content).map_err(fault())?;
         Ok(draft)
     }
 
@@ -64,12 +65,12 @@ impl Drop for Draft<'_> {
     }
 }
 
-/// The permissions of what is there, if it may be replaced.
-fn permissions(slot: &Slot) -> Result<Permissions, FsError> {
+/// The facts of what is there, if it may be replaced.
+fn replaceable(slot: &Slot) -> Result<Metadata, FsError> {
     let metadata = slot.parent.symlink_metadata(&slot.name).map_err(FsError::io(&slot.path))?;
     match Kind::from(metadata.file_type()) {
         Kind::File if metadata.permissions().readonly() => Err(FsError::ReadOnly { path: slot.path.clone() }),
-        Kind::File => Ok(metadata.permissions()),
+        Kind::File => Ok(metadata),
         kind => Err(FsError::NotWritable { path: slot.path.clone(), kind }),
     }
 }
@@ -93,10 +94,10 @@ fn create(parent: &Dir, private: bool) -> io::Result<(File, String)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-fn fill(mut file: File, permissions: Option<Permissions>, content: &[u8]) -> io::Result<()> {
+fn fill(mut file: File, old: Option<Metadata>, content: &[u8]) -> io::Result<()> {
     // Before the content is there, so that nobody sees it who could not see the old one.
-    if let Some(permissions) = permissions {
-        file.set_permissions(permissions)?;
+    if let Some(old) = old {
+        inherit(&file, &old)?;
     }
     file.write_all(content)?;
     file.sync_all()
@@ -112,3 +113,20 @@ fn restrict(options: &mut OpenOptions) {
 
 #[cfg(not(unix))]
 fn restrict(_: &mut OpenOptions) {}
+
+#[cfg(unix)]
+fn inherit(file: &File, old: &Metadata) -> io::Result<()> {
+    use cap_std::fs::{MetadataExt, Permissions, PermissionsExt};
+
+    let own = file.metadata()?;
+    let is_same = (own.uid(), own.gid()) == (old.uid(), old.gid());
+    // Where it cannot be handed to the old one's owner and group, what those were allowed is not what others now would be.
+    let is_handed_over = is_same || std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid())).is_ok();
+    let kept = if is_handed_over { 0o777 } else { 0o700 };
+    file.set_permissions(Permissions::from_mode(old.permissions().mode() & kept))
+}
+
+#[cfg(not(unix))]
+fn inherit(file: &File, old: &Metadata) -> io::Result<()> {
+    file.set_permissions(old.permissions())
+}

@@ -45,6 +45,8 @@ pub(crate) enum FsError {
     Unspeakable { path: RelativePath },
     #[error("`{to}` is below `{from}`, and nothing can be moved into itself; choose a place outside of it")]
     IntoItself { from: RelativePath, to: RelativePath },
+    #[error("`{from}` and `{to}` are two names of one file, so there is nothing to move; remove one of the names")]
+    SameFile { from: RelativePath, to: RelativePath },
     #[error("`{path}` is not text in UTF-8, and only that can be edited; write the file whole with fs.write")]
     NotUtf8 { path: RelativePath },
     #[error("`old` and `new` are the same, so nothing would change; say what shall be different")]

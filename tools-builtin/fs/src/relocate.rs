@@ -52,6 +52,8 @@ fn moved(
     to: &RelativePath,
     overwrite: bool,
 ) -> Result<String, FsError> {
+    // Held from the first look on, so that no other call of this workspace changes what was checked.
+    let _changing = workspace.changing();
     let from = Slot::find(cx, workspace, from, Way { accesses: FROM, follow: false, missing: Missing::Refused })?;
     let to = Slot::find(cx, workspace, to, Way { accesses: TO, follow: false, missing: Missing::Last })?;
     if from.path.is_root() || to.path.is_root() {
@@ -76,7 +78,10 @@ fn moved(
     if is_directory {
         check_all(cx, &from, &to)?;
     }
-    let _changing = workspace.changing();
+    if to.kind.is_some() && is_same_file(&from, &to) {
+        // The system would do nothing and call it done.
+        return Err(FsError::SameFile { from: from.path, to: to.path });
+    }
     cx.check_cancelled()?;
     let renamed = match to.kind {
         None => rename_new(&from.parent, &from.name, &to.parent, &to.name),
@@ -87,6 +92,20 @@ fn moved(
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(FsError::Changed { path: to.path }),
         Err(error) => Err(FsError::change("move", &from.path)(error)),
     }
+}
+
+/// Whether both are names of one file.
+#[cfg(unix)]
+fn is_same_file(from: &Slot, to: &Slot) -> bool {
+    use cap_std::fs::MetadataExt;
+
+    let identity = |slot: &Slot| slot.parent.symlink_metadata(&slot.name).map(|file| (file.dev(), file.ino())).ok();
+    identity(from).is_some_and(|one| identity(to) == Some(one))
+}
+
+#[cfg(not(unix))]
+fn is_same_file(_: &Slot, _: &Slot) -> bool {
+    false
 }
 
 /// Whether the grant covers everything in a directory, where it is and where it will be.
@@ -111,6 +130,15 @@ mod tests {
 
     fn arguments(from: &str, to: &str) -> Value {
         json!({"from": from, "to": to})
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn two_names_of_one_file_are_told_and_nothing_is_said_to_be_moved() {
+        let fixture = Fixture::new();
+        fixture.write("a", "text");
+        std::fs::hard_link(fixture.root().join("a"), fixture.root().join("b")).unwrap();
+        fixture.fails("fs.move", json!({"from": "a", "to": "b", "overwrite": true}), "two names of one file").await;
     }
 
     #[tokio::test]

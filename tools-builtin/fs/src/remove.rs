@@ -37,13 +37,14 @@ pub(crate) fn remove(
 }
 
 fn removed(cx: &ToolContext, workspace: &Workspace, path: &RelativePath, recursive: bool) -> Result<String, FsError> {
+    // Held from the first look on, so that no other call of this workspace changes what was checked.
+    let _changing = workspace.changing();
     let way = Way { accesses: &[Access::Destroy], follow: false, missing: Missing::Refused };
     let slot = Slot::find(cx, workspace, path, way)?;
     if slot.path.is_root() {
         return Err(FsError::Root);
     }
     let kind = slot.kind.unwrap_or(Kind::Unknown);
-    let _changing = workspace.changing();
     cx.check_cancelled()?;
     let mut entries = 0;
     if kind == Kind::Directory && recursive {

@@ -21,8 +21,11 @@ const MAX_SEARCHED: usize = 64 * 1024;
 const MAX_SHOWN: usize = 400;
 const BEFORE_MATCH: usize = 100;
 
-/// How large a compiled pattern may be, in bytes.
-const MAX_PATTERN: usize = 1024 * 1024;
+/// How large a compiled pattern may be, in bytes. A larger one takes longer for each byte of a line.
+const MAX_PATTERN: usize = 128 * 1024;
+
+/// How many bytes are searched before it is looked whether anybody still waits.
+const UNINTERRUPTED: usize = 64 * 1024;
 
 /// Lines that match, gathered file by file.
 #[derive(Debug)]
@@ -47,7 +50,7 @@ impl Scan {
         let regex = RegexBuilder::new(pattern)
             .case_insensitive(ignore_case)
             .size_limit(MAX_PATTERN)
-            .dfa_size_limit(MAX_PATTERN)
+            .dfa_size_limit(8 * MAX_PATTERN)
             .build()
             .map_err(|error| FsError::Pattern { reason: error.to_string() })?;
         Ok(Self { regex, context, text: String::new(), hits: 0, files: 0, long: 0 })
@@ -61,10 +64,12 @@ impl Scan {
     /// Searches the content of one file.
     pub(crate) fn file(&mut self, cx: &ToolContext, path: &RelativePath, content: &[u8]) -> Result<(), FsError> {
         let mut before: VecDeque<Line<'_>> = VecDeque::with_capacity(self.context);
-        let (mut shown, mut after) = (None, 0);
+        let (mut shown, mut after, mut unchecked) = (None, 0, 0);
         for (number, line) in (1..).zip(content.strip_suffix(b"\n").unwrap_or(content).split(|byte| *byte == b'\n')) {
-            if number % 1024 == 0 {
+            unchecked += line.len() + 1;
+            if unchecked >= UNINTERRUPTED {
                 cx.check_cancelled()?;
+                unchecked = 0;
             }
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let Some(at) = self.found(line) else {

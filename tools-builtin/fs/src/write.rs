@@ -65,6 +65,19 @@ mod tests {
 
     use crate::fixture::Fixture;
 
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn what_lets_others_run_a_file_in_its_owners_name_is_not_handed_on() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let fixture = Fixture::new();
+        fixture.write("program", "old");
+        fs::set_permissions(fixture.root().join("program"), fs::Permissions::from_mode(0o6755)).unwrap();
+        fixture.text("fs.write", json!({"path": "program", "content": "new"})).await;
+        let mode = fs::metadata(fixture.root().join("program")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o755);
+    }
+
     #[tokio::test]
     async fn a_file_is_created_and_then_replaced() {
         let fixture = Fixture::new();

@@ -5,6 +5,7 @@
 
 mod trap;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -61,7 +62,7 @@ fn race(calls: usize) {
         prepare(&root, name);
     }
     let before = trap.outside();
-    let (mut worked, mut refused) = (0, 0);
+    let (mut worked, mut refused) = (BTreeMap::new(), BTreeMap::new());
     let _other = Swapper::start(&root);
     let uses = uses();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -72,28 +73,31 @@ fn race(calls: usize) {
             let _stop = Stop(&stop);
             for (tool, arguments) in uses.iter().cycle().take(calls) {
                 match runtime.block_on(trap.call(tool, arguments)) {
-                    Ok(_) => worked += 1,
-                    Err(_) => refused += 1,
+                    Ok(_) => *worked.entry(*tool).or_insert(0) += 1,
+                    Err(_) => *refused.entry(*tool).or_insert(0) += 1,
                 }
             }
         }
         swapping.join().unwrap()
     });
     assert_eq!(trap.outside(), before);
-    // Both sides of the swaps were seen.
-    assert!(worked > calls / 20 && refused > calls / 20, "{worked} worked, {refused} were refused, {swaps} swaps");
+    // Both sides of the swaps were seen, by every tool.
+    for (tool, _) in &uses {
+        let seen = (worked.get(tool), refused.get(tool));
+        assert!(seen.0.is_some() && seen.1.is_some(), "{tool}: {seen:?} worked and refused, {swaps} swaps");
+    }
     assert!(swaps > calls / 100, "{swaps} swaps");
 }
 
-/// Every tool, at what one of the two swaps.
+/// Every tool, at what one of the two swaps. What is edited occurs inside and outside, so that an edit led out would show.
 fn uses() -> Vec<(&'static str, Value)> {
     let mut uses = Vec::new();
     for at in ["a", "b"] {
         let [file, new, flat, made] = ["{}/file", "{}/new", "{}_flat", "{}_made"].map(|path| path.replace("{}", at));
         uses.extend([
-            ("fs.write", json!({"path": file, "content": "inside"})),
+            ("fs.write", json!({"path": file, "content": "a file inside"})),
             ("fs.read", json!({"path": file})),
-            ("fs.edit", json!({"path": file, "old": "in", "new": "out"})),
+            ("fs.edit", json!({"path": file, "old": "a", "new": "b", "all": true})),
             ("fs.list", json!({"path": at})),
             ("fs.glob", json!({"pattern": "**", "path": at})),
             ("fs.search", json!({"pattern": ".", "ignored": true})),
@@ -101,8 +105,8 @@ fn uses() -> Vec<(&'static str, Value)> {
             ("fs.move", json!({"from": file, "to": new, "overwrite": true})),
             ("fs.move", json!({"from": new, "to": file})),
             ("fs.read", json!({"path": flat})),
-            ("fs.write", json!({"path": flat, "content": "inside"})),
-            ("fs.edit", json!({"path": flat, "old": "i", "new": "I"})),
+            ("fs.write", json!({"path": flat, "content": "a file inside"})),
+            ("fs.edit", json!({"path": flat, "old": "a", "new": "b", "all": true})),
             ("fs.write", json!({"path": format!("{made}/x/file"), "content": "", "parents": true})),
             ("fs.remove", json!({"path": made, "recursive": true})),
             ("fs.remove", json!({"path": file})),
@@ -114,7 +118,7 @@ fn uses() -> Vec<(&'static str, Value)> {
 /// A directory and a link to swap it for.
 fn prepare(root: &Path, name: &str) {
     fs::create_dir(root.join(name)).unwrap();
-    fs::write(root.join(name).join("file"), "inside").unwrap();
+    fs::write(root.join(name).join("file"), "a file inside").unwrap();
     symlink("../outside", root.join(format!("{name}_link"))).unwrap();
 }
 
@@ -130,7 +134,7 @@ fn swap(root: &Path, name: &str) {
     let _ = fs::rename(at("_next"), at("_flat"));
     // Were it the link still, this would write through it.
     let _ = fs::remove_file(at("_next"));
-    let _ = fs::write(at("_next"), "inside");
+    let _ = fs::write(at("_next"), "a file inside");
     let _ = fs::rename(at("_next"), at("_flat"));
     let _ = symlink("../outside", at("_made"));
     let _ = fs::remove_file(at("_made"));
