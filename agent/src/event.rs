@@ -10,7 +10,8 @@ use crate::Summary;
 /// Something that happened in a run. As JSON, an object with a `type`.
 ///
 /// The order is this, and nothing else is promised:
-/// - a turn's texts come before the starts of its calls, and those in the order of the calls;
+/// - a turn's texts come before the starts of its calls; calls that cannot be run start and have their results first, the
+///   others start in their order;
 /// - of one call, the start comes first, then any progress, then exactly one result, then nothing;
 /// - all results of a turn come before anything of the next one; between calls that run side by side there is no order;
 /// - `Done` comes last, once, however the run ends. A run whose future is dropped tells no more.

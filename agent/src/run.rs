@@ -166,7 +166,8 @@ impl Run {
         }
     }
 
-    /// Takes the model's turn in. A call without an id of its own gets a new one.
+    /// Takes the model's turn in. A call without an id of its own gets a new one. A call with a
+    /// [fault](Turn::faults) has its result with that, and no step asks to run it.
     ///
     /// # Errors
     /// [`RunError::UnexpectedTurn`] when the step is not to ask.
@@ -174,7 +175,7 @@ impl Run {
         if self.state != State::Asking {
             return Err(RunError::UnexpectedTurn);
         }
-        let Turn { mut message, stop, usage } = turn;
+        let Turn { mut message, stop, usage, faults } = turn;
         message.role = Role::Assistant;
         // A model does not answer its own calls.
         message.parts.retain(|part| !matches!(part, Part::ToolResult { .. }));
@@ -183,7 +184,11 @@ impl Run {
             *self.usage.get_or_insert_default() += usage;
         }
         self.steps = self.steps.saturating_add(1);
-        let pending: Vec<_> = message.calls().map(|call| Pending { call: call.clone(), result: None }).collect();
+        let pending = |(position, call): (usize, &ToolCall)| Pending {
+            call: call.clone(),
+            result: faults.get(&position).map(ToolResult::error),
+        };
+        let pending: Vec<_> = message.calls().enumerate().map(pending).collect();
         self.calls = self.calls.saturating_add(u32::try_from(pending.len()).unwrap_or(u32::MAX));
         self.state = if pending.is_empty() {
             State::Done(Outcome::Answer { text: message.to_text(), stop })
@@ -191,6 +196,7 @@ impl Run {
             State::Calling { pending, ending: None }
         };
         self.messages.push(message);
+        self.complete_if_answered();
         Ok(())
     }
 
@@ -257,6 +263,12 @@ impl Run {
         if ends.is_some() && matches!(ending, None | Some(Outcome::Cancelled)) {
             *ending = ends;
         }
+        self.complete_if_answered();
+        Ok(())
+    }
+
+    fn complete_if_answered(&mut self) {
+        let State::Calling { pending, ending } = &mut self.state else { return };
         if pending.iter().all(|pending| pending.result.is_some()) {
             let ending = ending.take();
             self.complete_turn(|_| ToolResult::default());
@@ -265,7 +277,6 @@ impl Run {
                 None => self.ask(),
             }
         }
-        Ok(())
     }
 
     /// Goes on to the model, if the budget allows.

@@ -6,11 +6,15 @@ mod report;
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::runtime::Handle;
-use tools::{CancellationToken, Content, Message, Part, Role, ToolError};
+use tools::{CancellationToken, Content, Message, Part, Role, ToolError, ToolResult};
 
-use crate::{Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, Turn};
+use crate::{
+    Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, TextReader, Turn,
+};
+use report::Report;
 
 /// How often a run asks its model where nobody says.
 pub const DEFAULT_MAX_STEPS: u32 = 50;
@@ -132,13 +136,27 @@ impl Driver {
     }
 
     async fn ask(&self, run: &mut Run, session: &Session, token: &CancellationToken) -> Result<(), DriverError> {
-        let request = Request::new(run.messages(), session.tools(), token);
+        let is_read = AtomicBool::new(false);
+        let read = |text: &str| {
+            is_read.store(true, Ordering::Relaxed);
+            self.events.send(Event::Text { text: text.to_owned() });
+        };
+        let request = Request::new(run.messages(), session.tools(), token)
+            .with_deadline(session.context().deadline())
+            .with_reader(TextReader::new(&read));
         match self.until_cancelled(token, ask::ask(&*self.provider, request)).await {
             Some(turn) => {
                 let turn: Turn = turn?;
-                let texts: Vec<_> = turn.message.parts.iter().filter_map(text_of).map(str::to_owned).collect();
+                let is_read = is_read.load(Ordering::Relaxed);
+                let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| !is_read);
+                let texts: Vec<_> = texts.map(str::to_owned).collect();
+                let (faults, message) = (turn.faults.clone(), run.messages().len());
                 run.turn(turn)?;
                 texts.into_iter().for_each(|text| self.events.send(Event::Text { text }));
+                let calls = run.messages()[message].calls().enumerate();
+                for (call, reason) in calls.filter_map(|(position, call)| Some((call, faults.get(&position)?))) {
+                    Report::start(call, session.tools(), self.events.clone()).finish(&ToolResult::error(reason));
+                }
             }
             None => run.cancel(),
         }
