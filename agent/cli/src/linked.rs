@@ -3,6 +3,9 @@
 #[cfg(feature = "builtin")]
 tools::link!(tools_builtin);
 
+#[cfg(feature = "models")]
+tools::link!(agent_rig);
+
 /// Whether everything that the features ask for has arrived. The linker drops silently what it believes to be unused.
 pub(crate) fn check() -> Result<(), tools::NotLinked> {
     #[cfg(feature = "builtin")]
