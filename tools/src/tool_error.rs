@@ -230,7 +230,7 @@ pub(crate) fn listed(violations: &[Violation]) -> String {
 
 fn suggested(near: &[String]) -> String {
     match near {
-        [] => "; list the tools to see what there is".to_owned(),
+        [] => "; list the tools to see what there is (those of a crate that nothing names are not linked)".to_owned(),
         near => format!("; did you mean {}?", near.join(" or ")),
     }
 }

@@ -3,7 +3,8 @@
 #![allow(clippy::print_stdout)]
 
 use serde_json::json;
-use tools::ToolContext;
+use tools::{Grant, ToolContext};
+use tools_builtin::fs::Workspace;
 
 // The one line that a plugin needs. A dependency that nothing names would not be linked.
 use example_custom_plugin as _;
@@ -13,11 +14,18 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // And the one that notices if it were ever lost.
     tools::expect_linked!("example-custom-plugin")?;
 
-    for entry in tools::list() {
-        println!("{:13} {} [{}]", entry.name(), entry.tool().description, entry.source());
+    for entry in tools::list().iter().filter(|entry| entry.name().starts_with("text.")) {
+        println!("{:17} {} [{}]", entry.name(), entry.tool().description, entry.source());
     }
-    let cx = ToolContext::new();
+    // Nothing of it may be unusable either.
+    for problem in tools::problems() {
+        eprintln!("{problem}");
+    }
+    let cx = ToolContext::new().with_grant(Grant::parse(["fs:read:**"])?).with_service(Workspace::open(".")?);
     println!("{}", tools::execute(&cx, "text.measure", json!({"text": "link a crate"})).await?.to_text());
     println!("{}", tools::execute(&cx, "text.shout", json!({"text": "its tools run", "marks": 1})).await?.to_text());
+    println!("{}", tools::execute(&cx, "text.measure_file", json!({"path": "Cargo.toml"})).await?.to_text());
+    let wrapping = json!({"text": "a line that is too long for its own good", "width": 12});
+    println!("{}", tools::execute(&cx, "text.wrap", wrapping).await?.to_text());
     Ok(())
 }

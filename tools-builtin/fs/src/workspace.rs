@@ -1,11 +1,17 @@
 //! [`Workspace`]: the directory that file tools work in.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use tools::protocol::InvalidTarget;
+use tools::{Access, ToolContext, ToolError};
+
+use crate::path::RelativePath;
+use crate::place::Place;
 
 /// The directory that file tools work in, and cannot leave: the service that a host puts into the context for them.
 ///
@@ -45,6 +51,46 @@ impl Workspace {
         &self.root
     }
 
+    /// Opens a regular file for reading, for tools of other crates. The path is resolved below the workspace, and every link on
+    /// the way has to lead to something that the context's grant covers, as with the tools of this crate: `std::fs` looks at
+    /// neither.
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use tools::{ToolContext, ToolError, tool};
+    /// use tools_fs::Workspace;
+    ///
+    /// /// Counts the lines of a file.
+    /// #[tool(name = "file.lines", reads = "fs:{path}", needs = Workspace)]
+    /// fn lines(
+    ///     cx: &ToolContext,
+    ///     /// The file, relative to the workspace root.
+    ///     path: String,
+    /// ) -> Result<usize, ToolError> {
+    ///     let mut text = String::new();
+    ///     let file = cx.need::<Workspace>()?.open_file(cx, &path)?;
+    ///     // A bound, because a file may be of any size.
+    ///     file.take(1 << 20)
+    ///         .read_to_string(&mut text)
+    ///         .map_err(|error| ToolError::execution_failed(cx, format!("{path}: {error}")))?;
+    ///     Ok(text.lines().count())
+    /// }
+    /// # assert_eq!(LINES_TOOL.name, "file.lines");
+    /// ```
+    ///
+    /// # Errors
+    /// [`ToolError::PermissionDenied`] for what the grant does not cover; [`ToolError::ExecutionFailed`] when there is no
+    /// regular file, or the path leads out of the workspace.
+    pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
+        let path: RelativePath = path
+            .to_owned()
+            .try_into()
+            .map_err(|error: InvalidTarget| ToolError::execution_failed(cx, error.to_string()))?;
+        cx.require(Access::Read, "fs", path.as_str())?;
+        let file = Place::find(cx, self, &path).and_then(|place| place.open_file());
+        file.map(|file| file.into_std()).map_err(|error| error.told(cx))
+    }
+
     pub(crate) fn dir(&self) -> &Dir {
         &self.dir
     }
@@ -68,5 +114,27 @@ mod tests {
         assert!(Workspace::open(outside.path().join("missing")).is_err());
         let workspace = Workspace::open(outside.path()).unwrap();
         assert!(workspace.root().is_absolute());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn tools_of_other_crates_read_below_the_workspace_what_is_granted_and_nothing_else() {
+        let outside = tempfile::tempdir().unwrap();
+        let root = outside.path().join("root");
+        std::fs::create_dir_all(root.join("data")).unwrap();
+        std::fs::write(outside.path().join("secret"), "canary").unwrap();
+        std::fs::write(root.join("private"), "canary").unwrap();
+        std::fs::write(root.join("data/a"), "text").unwrap();
+        std::os::unix::fs::symlink("../../secret", root.join("data/out")).unwrap();
+        std::os::unix::fs::symlink("../private", root.join("data/aside")).unwrap();
+        let workspace = Workspace::open(&root).unwrap();
+        let cx = ToolContext::new().with_grant(tools::Grant::parse(["fs:read:data/**"]).unwrap());
+        let read = |path| workspace.open_file(&cx, path).map(|file| io::read_to_string(file).unwrap());
+        assert_eq!(read("data/./a").unwrap(), "text");
+        for path in
+            ["data/out", "data/aside", "private", "../secret", "data/../../secret", "/etc/hostname", "data", "b"]
+        {
+            assert!(read(path).is_err(), "{path}");
+        }
     }
 }

@@ -131,8 +131,14 @@ impl Attribute {
             "needs" => self.needs = value::types(key, input)?,
             "example" => self.examples.push(value::example(key, input)?),
             "crate" => self.home = value::path(key, input)?,
+            "args" => {
+                return Err(Error::new(key.span(), "`#[args]` goes before the parameter that holds all arguments"));
+            }
             other => {
                 let near = suggestion(other, KEYS.iter().copied());
+                // A slip in the name of an effect is one mistake, and not a second one that there are no effects.
+                let effects = ["pure", "reads", "writes", "destroys", "open_world"];
+                self.has_broken_effects |= effects.iter().any(|effect| near.contains(&format!("`{effect}`")));
                 return Err(Error::new(key.span(), format!("there is no attribute `{other}`{near}; {}", existing())));
             }
         }

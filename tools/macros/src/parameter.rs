@@ -91,7 +91,7 @@ impl Parameter {
         if doc::is_blank(&attributes) {
             faults.on(
                 &ident,
-                format_args!("the parameter `{ident}` has no doc comment; write one above it with `///`: it tells the model what to pass"),
+                format_args!("the parameter `{ident}` has no doc comment; write one above it with `///`: it tells the model what to pass (a struct that holds all arguments is marked `#[args]` instead)"),
             );
         }
         let Said { name, is_flattened } = Said::by(&attributes);
