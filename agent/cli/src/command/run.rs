@@ -25,8 +25,8 @@ pub(super) struct Run {
     /// What to do. The provider direct takes tool calls, such as 'fs.list path=. ; time.now zone=UTC'
     prompt: String,
 
-    /// What answers the prompt: openai (or a service like it), anthropic, direct (the prompt is tool calls), scripted (plays a file), or another
-    /// that is linked
+    /// What answers the prompt: direct (the prompt is tool calls), scripted (plays a file), openai (or a service like it) and
+    /// anthropic where the program was built with the feature models, or another that is linked
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
 
