@@ -191,7 +191,8 @@ impl Run {
         }
     }
 
-    /// Takes the model's turn in. A call without an id of its own gets a new one.
+    /// Takes the model's turn in. A call without an id of its own gets a new one; one with a [fault](Turn::faults)
+    /// is [refused](PendingCall::refused) with it.
     ///
     /// # Errors
     /// [`RunError::UnexpectedTurn`] when the step is not to ask.
@@ -199,7 +200,7 @@ impl Run {
         if self.state != State::Asking {
             return Err(RunError::UnexpectedTurn);
         }
-        let Turn { mut message, stop, usage } = turn;
+        let Turn { mut message, stop, usage, faults } = turn;
         message.role = Role::Assistant;
         // A model does not answer its own calls.
         message.parts.retain(|part| !matches!(part, Part::ToolResult { .. }));
@@ -208,12 +209,12 @@ impl Run {
             *self.usage.get_or_insert_default() += usage;
         }
         self.steps = self.steps.saturating_add(1);
-        let refused = (stop == Stop::Length).then_some(CUT_OFF);
-        let place = |call: &ToolCall| {
-            let pending = PendingCall { call: call.clone(), refused: refused.map(str::to_owned) };
-            Place { pending, result: None }
+        let place = |(position, call): (usize, &ToolCall)| {
+            let cut_off = || (stop == Stop::Length).then(|| CUT_OFF.to_owned());
+            let refused = faults.get(&position).cloned().or_else(cut_off);
+            Place { pending: PendingCall { call: call.clone(), refused }, result: None }
         };
-        let places: Vec<_> = message.calls().map(place).collect();
+        let places: Vec<_> = message.calls().enumerate().map(place).collect();
         self.calls = self.calls.saturating_add(u32::try_from(places.len()).unwrap_or(u32::MAX));
         self.state = if places.is_empty() {
             State::Done(Outcome::Answer { text: message.to_text(), stop })

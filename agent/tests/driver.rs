@@ -308,3 +308,40 @@ fn a_run_can_move_to_another_task() {
     let mut session = session(&catalog(["x"]));
     is_send(&scripted([]).run(&mut session, "go"));
 }
+
+#[tokio::test]
+async fn a_call_with_a_fault_is_told_and_never_run() {
+    let (ear, mut session) = (Ear::default(), session(&catalog(["x", "y"])));
+    let faulty = calling(&["x", "y"]).with_fault(0, "the arguments were cut off");
+    let all_faulty = calling(&["x"]).with_fault(0, "cut off again");
+    let driver = scripted([faulty, all_faulty, Turn::answer("well")]).with_events(ear.clone());
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    assert_eq!((answer(&summary.outcome), summary.calls, summary.failed_calls), ("well", 3, 2));
+    let results = results(session.messages());
+    let texts: Vec<_> = results.iter().map(|(_, result)| (result.to_text(), result.is_error)).collect();
+    let expected = [("the arguments were cut off", true), ("y", false), ("cut off again", true)];
+    assert_eq!(texts, expected.map(|(text, is_error)| (text.to_owned(), is_error)));
+    let told = ear.heard().iter().filter(|event| matches!(event, Event::Result { .. })).count();
+    assert_eq!(told, 3);
+}
+
+#[tokio::test]
+async fn text_that_was_read_along_is_not_told_again() {
+    struct Writes;
+    impl Provider for Writes {
+        fn name(&self) -> &str {
+            "writes"
+        }
+        fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
+            Box::pin(async move {
+                ["a", "b"].iter().for_each(|text| request.reader.unwrap().read(text));
+                Ok(Turn::answer("ab"))
+            })
+        }
+    }
+    let ear = Ear::default();
+    let driver = Driver::new(Arc::new(Writes)).with_events(ear.clone());
+    driver.run(&mut session(&catalog(["x"])), "go").await.unwrap();
+    let text = |event: &Event| if let Event::Text { text } = event { Some(text.clone()) } else { None };
+    assert_eq!(ear.heard().iter().filter_map(text).collect::<Vec<_>>(), ["a", "b"]);
+}

@@ -18,6 +18,7 @@ mod result;
 mod target;
 mod template;
 mod tool;
+pub mod wire;
 
 pub use access::{Access, UnknownAccess};
 pub use call::ToolCall;

@@ -1,6 +1,7 @@
 //! [`Message`]: one turn of a conversation between a person, a model and its tools.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{Content, ToolCall, ToolResult};
 
@@ -45,6 +46,15 @@ pub enum Part {
         name: String,
         /// What it gave.
         result: ToolResult,
+    },
+    /// What a model thought on the way. It goes back to the model as it came, and is no part of the answer.
+    Reasoning {
+        /// What can be read of it; often nothing.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        text: String,
+        /// What the provider that made it wants back: signatures and sealed text, in a form of its own.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        opaque: Value,
     },
 }
 

@@ -53,6 +53,8 @@ fn a_result_with_every_kind_of_content_survives() {
 fn a_conversation_survives() {
     let messages: Vec<Message> = round_trip(include_str!("data/conversation.json"));
     assert_eq!(messages[2].calls().count(), 2);
+    assert_eq!(messages[2].to_text(), "I look.", "reasoning is no part of the answer");
+    assert_eq!(messages[2].parts[1], Part::Reasoning { text: String::new(), opaque: json!("sealed") });
     let Part::ToolResult { result, .. } = &messages[3].parts[0] else { panic!("a result comes first") };
     assert_eq!(result.structured, Some(Value::Null), "null is a value");
 }

@@ -7,7 +7,7 @@ use agent::{ArgumentError, DriverError, InvalidSelection, ProviderError};
 use tools::{NotLinked, ToolError};
 
 use crate::exit::Exit;
-use crate::{host, output};
+use crate::{host, linked, output};
 
 /// Why a command did not do its work. Each has an [`Exit`].
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +65,11 @@ impl Error {
         }
         if let Self::Tool(ToolError::PermissionDenied { needed, .. }) = self {
             output::hint(&host::how_to_grant(needed));
+        }
+        if let Self::Provider(ProviderError::Unknown { name, .. }) = self
+            && let Some(way) = linked::how_to_link(name)
+        {
+            output::hint(way);
         }
         exit
     }

@@ -3,6 +3,15 @@
 #[cfg(feature = "builtin")]
 tools::link!(tools_builtin);
 
+#[cfg(feature = "models")]
+tools::link!(agent_rig);
+
+/// What to do about a provider that is not linked.
+pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {
+    let is_left_out = !cfg!(feature = "models") && ["openai", "anthropic"].contains(&provider);
+    is_left_out.then_some("this program was built without models; build it with --features models")
+}
+
 /// Whether everything that the features ask for has arrived. The linker drops silently what it believes to be unused.
 pub(crate) fn check() -> Result<(), tools::NotLinked> {
     #[cfg(feature = "builtin")]

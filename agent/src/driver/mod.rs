@@ -8,12 +8,15 @@ mod report;
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::runtime::Handle;
 use tools::{CancellationToken, Content, Message, Part, Role, ToolError};
 
 use self::listener::Listener;
-use crate::{Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, Turn};
+use crate::{
+    Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, TextReader, Turn,
+};
 
 /// How often a run asks its model where nobody says.
 pub const DEFAULT_MAX_STEPS: u32 = 50;
@@ -148,11 +151,20 @@ impl Driver {
 
     async fn ask(&self, run: &mut Run, setting: &Setting<'_>) -> Result<(), DriverError> {
         let Setting { session, token, listener, .. } = setting;
-        let request = Request::new(run.messages(), session.tools(), token);
+        let is_read = AtomicBool::new(false);
+        let read = |text: &str| {
+            is_read.store(true, Ordering::Relaxed);
+            listener.tell(Event::Text { text: text.to_owned() });
+        };
+        let request = Request::new(run.messages(), session.tools(), token)
+            .with_deadline(session.context().deadline())
+            .with_reader(TextReader::new(&read));
         match self.until_cancelled(token, ask::ask(&*self.provider, request)).await {
             Some(turn) => {
                 let turn: Turn = turn?;
-                let texts: Vec<_> = turn.message.parts.iter().filter_map(text_of).map(str::to_owned).collect();
+                let is_read = is_read.load(Ordering::Relaxed);
+                let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| !is_read);
+                let texts: Vec<_> = texts.map(str::to_owned).collect();
                 run.turn(turn)?;
                 texts.into_iter().for_each(|text| listener.tell(Event::Text { text }));
             }

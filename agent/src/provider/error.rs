@@ -1,6 +1,7 @@
 //! [`ProviderError`]: why there is no turn.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use tools::Source;
 
@@ -90,6 +91,42 @@ pub enum ProviderError {
         /// What the panic said.
         message: String,
     },
+    /// The service answered with an error.
+    #[error("the provider {provider} answered with status {status}: {message}{}", advice(*status))]
+    Status {
+        /// The provider.
+        provider: String,
+        /// The HTTP status.
+        status: u16,
+        /// What the service said, without secrets.
+        message: String,
+        /// How long the service asks to be left alone, where it says so.
+        retry_after: Option<Duration>,
+    },
+    /// The service could not be reached, or the connection broke.
+    #[error("the provider {provider} could not be reached: {message}; check the network and the base URL")]
+    Connection {
+        /// The provider.
+        provider: String,
+        /// What happened.
+        message: String,
+    },
+    /// The service kept silent for too long, or the deadline of the run came first.
+    #[error("the provider {provider} gave no turn in time: {message}; try again, or give it longer")]
+    Timeout {
+        /// The provider.
+        provider: String,
+        /// What was waited for, and how long.
+        message: String,
+    },
+    /// The service answered with something else than a whole turn.
+    #[error("the provider {provider} gave no whole turn: {message}; try again, or check that it speaks this format")]
+    Malformed {
+        /// The provider.
+        provider: String,
+        /// What is wrong with the answer.
+        message: String,
+    },
     /// Anything else that a provider meets.
     #[error("the provider {provider} failed: {message}")]
     Failed {
@@ -106,6 +143,15 @@ fn listed(known: &[String]) -> String {
 
 pub(super) fn joined(sources: &[Source]) -> String {
     sources.iter().map(Source::to_string).collect::<Vec<_>>().join(" and by ")
+}
+
+fn advice(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "; check the key, and that it may use this model",
+        404 => "; check the model and the base URL",
+        408 | 425 | 429 | 500..=599 => "; try again later",
+        _ => "; change what is asked for",
+    }
 }
 
 fn placed(path: &Option<PathBuf>) -> String {

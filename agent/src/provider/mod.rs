@@ -16,8 +16,10 @@ mod registry;
 mod scripted;
 mod turn;
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Instant;
 
 use tools::{CancellationToken, Message};
 
@@ -30,7 +32,7 @@ pub use error::ProviderError;
 pub use global::{conflicts, contains, get, list, problems, register, replace, snapshot, submit, unregister};
 /// Its `submit!` takes a [`ProviderSubmission`].
 pub use inventory;
-pub use option::ProviderOptions;
+pub use option::{KeySource, ProviderOptions};
 pub use problem::ProviderProblem;
 pub use register_error::RegisterProviderError;
 pub use registry::Providers;
@@ -76,11 +78,52 @@ pub struct Request<'a> {
     pub tools: &'a ToolSet,
     /// Cancelled when nobody wants the turn any more.
     pub cancellation: &'a CancellationToken,
+    /// When the turn is of no use any more: no attempt begins after it.
+    pub deadline: Option<Instant>,
+    /// Who reads along while the model writes.
+    pub reader: Option<TextReader<'a>>,
 }
+
+/// Hears the pieces of a turn's text as they come. The pieces that a provider tells are, together, the texts of the turn that
+/// it gives; one that tells none is heard when its turn is there.
+#[derive(Clone, Copy)]
+pub struct TextReader<'a>(&'a (dyn Fn(&str) + Send + Sync));
 
 impl<'a> Request<'a> {
     /// A request.
     pub fn new(messages: &'a [Message], tools: &'a ToolSet, cancellation: &'a CancellationToken) -> Self {
-        Self { messages, tools, cancellation }
+        Self { messages, tools, cancellation, deadline: None, reader: None }
+    }
+
+    /// Sets when the turn is of no use any more.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Option<Instant>) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Sets who reads along.
+    #[must_use]
+    pub fn with_reader(mut self, reader: TextReader<'a>) -> Self {
+        self.reader = Some(reader);
+        self
+    }
+}
+
+impl<'a> TextReader<'a> {
+    /// A reader. It must not block.
+    pub fn new(reader: &'a (dyn Fn(&str) + Send + Sync)) -> Self {
+        Self(reader)
+    }
+
+    /// Tells the next piece.
+    pub fn read(&self, text: &str) {
+        (self.0)(text);
+    }
+}
+
+impl fmt::Debug for TextReader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TextReader")
     }
 }

@@ -1,5 +1,7 @@
 //! [`Turn`]: what a model says in answer to one request.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use tools::{Message, Part, Role, ToolCall};
 
@@ -14,6 +16,9 @@ pub struct Turn {
     /// What it took, where the provider says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// Why calls cannot be run, by their position among the calls of the message. Each of these gets its reason for a result.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub faults: BTreeMap<usize, String>,
 }
 
 /// Why a model stopped.
@@ -47,7 +52,7 @@ impl Turn {
     /// A turn of this message. It stops for its calls where it has some.
     pub fn new(message: Message) -> Self {
         let stop = if message.calls().next().is_some() { Stop::Calls } else { Stop::Answer };
-        Self { message, stop, usage: None }
+        Self { message, stop, usage: None, faults: BTreeMap::new() }
     }
 
     /// A turn of text alone: it ends a run.
@@ -71,6 +76,13 @@ impl Turn {
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
+        self
+    }
+
+    /// Says why a call cannot be run, such as one whose arguments were cut off. The first call of the message is at 0.
+    #[must_use]
+    pub fn with_fault(mut self, position: usize, reason: impl Into<String>) -> Self {
+        self.faults.insert(position, reason.into());
         self
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent::{Driver, Outcome, Provider, ProviderOptions, Selection, Session, Stop, Summary};
+use agent::{Driver, KeySource, Outcome, Provider, ProviderOptions, Selection, Session, Stop, Summary};
 use clap::Args;
 
 use crate::error::Error;
@@ -25,9 +25,22 @@ pub(super) struct Run {
     /// What to do. The provider direct takes tool calls, such as 'fs.list path=. ; time.now zone=UTC'
     prompt: String,
 
-    /// What answers the prompt: direct (the prompt is tool calls), scripted (plays a file), or another that is linked
+    /// What answers the prompt: direct (the prompt is tool calls), scripted (plays a file), openai (or a service like it) and
+    /// anthropic where the program was built with the feature models, or another that is linked
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
+
+    /// The model, in the word of the provider; the key is in OPENAI_API_KEY or ANTHROPIC_API_KEY
+    #[arg(long, value_name = "NAME", requires = "provider")]
+    model: Option<String>,
+
+    /// Where the provider's service is, such as http://localhost:11434/v1
+    #[arg(long, value_name = "URL", requires = "provider")]
+    base_url: Option<String>,
+
+    /// A file that holds the key, in the place of the environment variable
+    #[arg(long, value_name = "FILE", requires = "provider")]
+    key_file: Option<PathBuf>,
 
     /// A JSON file of model turns to play; implies --provider scripted
     #[arg(long, value_name = "FILE")]
@@ -78,6 +91,9 @@ impl Run {
         if let Some(script) = &self.script {
             options = options.with_script(script);
         }
+        options.model = self.model.clone();
+        options.base_url = self.base_url.clone();
+        options.key = self.key_file.clone().map(KeySource::File);
         let name = match (&self.provider, &self.script) {
             (Some(name), _) => name,
             (None, Some(_)) => "scripted",

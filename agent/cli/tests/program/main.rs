@@ -8,6 +8,8 @@ mod doctor;
 #[cfg(unix)]
 mod interrupt;
 mod list;
+#[cfg(feature = "models")]
+mod model;
 mod output;
 #[cfg(unix)]
 mod readme;

@@ -83,6 +83,13 @@ fn an_unknown_provider_is_not_found() {
     assert!(ended.stderr.contains("direct") && ended.stderr.contains("scripted"), "{ended:#?}");
 }
 
+#[cfg(not(feature = "models"))]
+#[test]
+fn a_model_that_is_not_linked_is_told_with_the_feature_that_brings_it() {
+    let ended = Crib::new().run(&["run", "x", "--provider", "openai", "--model", "m"]).expect(3);
+    assert!(ended.stderr.contains("--features models"), "{ended:#?}");
+}
+
 #[test]
 fn a_prompt_that_is_no_tool_call_is_a_usage_error_without_a_model() {
     for prompt in ["", " ", ";", "fs.read path='", "fs.read {", "please look around"] {

@@ -1,0 +1,63 @@
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+use crate::Crib;
+
+const CALL: &str = concat!(
+    "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",",
+    "\"function\":{\"name\":\"fs_read\",\"arguments\":\"{\\\"path\\\":\\\"README.md\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n",
+    "data: [DONE]\n\n",
+);
+const ANSWER: &str = concat!(
+    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It says \"},\"finish_reason\":null}]}\n\n",
+    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello.\"},\"finish_reason\":\"stop\"}]}\n\n",
+    "data: [DONE]\n\n",
+);
+
+#[test]
+fn a_model_reads_a_file_and_answers() {
+    let url = serve([CALL, ANSWER]);
+    let crib = Crib::new();
+    let key = crib.write("key", "sk-secret");
+    let key = key.to_str().unwrap();
+    let arguments =
+        ["run", "what is in it?", "--provider", "openai", "--model", "m", "--base-url", &url, "--key-file", key];
+    let ended = crib.run(&arguments).expect(0);
+    assert_eq!(ended.stdout.trim_end(), "It says hello.");
+    assert!(ended.stderr.contains("-> fs.read path=README.md"), "{ended:#?}");
+    assert!(!format!("{ended:?}").contains("sk-secret"));
+}
+
+#[test]
+fn a_model_without_a_name_is_refused_with_what_to_give() {
+    let ended = Crib::new().run(&["run", "hello", "--provider", "anthropic"]);
+    assert_ne!(ended.code, Some(0));
+    assert!(ended.stderr.contains("name of a model"), "{ended:#?}");
+}
+
+/// Serves these streams, one for each request.
+fn serve(replies: [&'static str; 2]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for reply in replies {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = Vec::new();
+            while !is_whole(&request) {
+                let mut piece = [0; 4096];
+                let length = stream.read(&mut piece).unwrap();
+                request.extend_from_slice(&piece[..length]);
+            }
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
+            write!(stream, "{head}content-length: {}\r\n\r\n{reply}", reply.len()).unwrap();
+        }
+    });
+    url
+}
+
+fn is_whole(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request).to_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
+    body.len() >= length.unwrap_or_default()
+}

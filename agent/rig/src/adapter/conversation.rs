@@ -1,0 +1,115 @@
+//! Our conversation in rig's words.
+
+use agent::{ProviderError, Request};
+use rig_core::completion::{CompletionRequest, ToolDefinition};
+use rig_core::message::{
+    AssistantContent, AssistantMessage, CallId, DocumentSourceKind, Image, ImageMediaType, Message as RigMessage,
+    MimeType, Origin, Text, ToolCall as RigCall, ToolFunction, ToolName as RigName, ToolResult as RigResult,
+    ToolResultContent, UserContent,
+};
+use serde_json::Value;
+use tools::protocol::wire::WireNames;
+use tools::{Content, Message, Part, Role, ToolResult};
+
+use super::Format;
+use super::turn::{BLOCK, ORIGIN};
+use crate::attempt::Failure;
+
+pub(super) fn request(format: Format, request: &Request<'_>, names: &WireNames) -> Result<CompletionRequest, Failure> {
+    let history: Vec<_> = request.messages.iter().filter_map(|said| message(said, names)).collect();
+    if !history.iter().any(|message| matches!(message, RigMessage::User { .. })) {
+        return Err(Failure { error: ProviderError::NoPrompt, may_pass: false });
+    }
+    let unnamed = || Failure {
+        error: ProviderError::Failed { provider: format.name().to_owned(), message: "a tool has no name".to_owned() },
+        may_pass: false,
+    };
+    let definition = |tool: &tools::Tool| {
+        let name = name(&tool.name, names).ok_or_else(unnamed)?;
+        Ok(ToolDefinition::new(name, tool.description.as_str(), tool.parameters.clone()))
+    };
+    let definitions = request.tools.definitions().map(definition).collect::<Result<Vec<_>, Failure>>()?;
+    // rig puts the prompt last by itself; the whole history takes its place, so that the order is ours.
+    let mut asked = CompletionRequest::new("").tools(definitions);
+    asked.chat_history = history;
+    Ok(asked)
+}
+
+fn message(message: &Message, names: &WireNames) -> Option<RigMessage> {
+    match message.role {
+        Role::System => Some(RigMessage::system(message.to_text())),
+        Role::Assistant => Some(RigMessage::Assistant(assistant(message, names))),
+        _ => {
+            let content: Vec<_> = message.parts.iter().filter_map(|part| user(part, names)).collect();
+            (!content.is_empty()).then_some(RigMessage::User { content })
+        }
+    }
+}
+
+fn assistant(message: &Message, names: &WireNames) -> AssistantMessage {
+    let block = |part: &Part| match part {
+        Part::Content(Content::Text { text }) => Some(AssistantContent::Text(Text::new(text.as_str()))),
+        Part::Content(content) => Some(AssistantContent::Text(Text::new(described(content)))),
+        Part::ToolCall(call) => {
+            let function = ToolFunction::new(name(&call.name, names)?, call.arguments.clone());
+            Some(AssistantContent::ToolCall(RigCall::new(CallId::from_wire(call.id.as_str()), function)))
+        }
+        Part::Reasoning { opaque, .. } => serde_json::from_value(opaque.get(BLOCK)?.clone()).ok(),
+        _ => None,
+    };
+    // rig hands signatures back only to the model that they came from.
+    let origin = message.parts.iter().find_map(|part| match part {
+        Part::Reasoning { opaque, .. } => serde_json::from_value::<Origin>(opaque.get(ORIGIN)?.clone()).ok(),
+        _ => None,
+    });
+    AssistantMessage::new(message.parts.iter().filter_map(block).collect()).with_origin(origin)
+}
+
+fn user(part: &Part, names: &WireNames) -> Option<UserContent> {
+    match part {
+        Part::Content(Content::Text { text }) => Some(UserContent::Text(Text::new(text.as_str()))),
+        Part::Content(content) => Some(match image(content) {
+            Some(image) => UserContent::Image(image),
+            None => UserContent::Text(Text::new(described(content))),
+        }),
+        Part::ToolResult { id, name: called, result } => Some(UserContent::ToolResult(RigResult {
+            call: CallId::from_wire(id.as_str()),
+            name: name(called, names)?,
+            content: result_content(result),
+            is_error: result.is_error,
+        })),
+        _ => None,
+    }
+}
+
+fn result_content(result: &ToolResult) -> Vec<ToolResultContent> {
+    let piece = |content: &Content| match (content, image(content)) {
+        (Content::Text { text }, _) => ToolResultContent::Text(Text::new(text.as_str())),
+        (_, Some(image)) => ToolResultContent::Image(image),
+        _ => ToolResultContent::Text(Text::new(described(content))),
+    };
+    let content: Vec<_> = result.content.iter().map(piece).collect();
+    // Services refuse results without content.
+    if content.is_empty() { vec![ToolResultContent::Text(Text::new("(no content)"))] } else { content }
+}
+
+fn image(content: &Content) -> Option<Image> {
+    let Content::Image { data, mime_type } = content else { return None };
+    let media_type = Some(ImageMediaType::from_mime_type(mime_type)?);
+    Some(Image { data: DocumentSourceKind::base64(data.as_str()), media_type, ..Image::default() })
+}
+
+/// What a model reads of content that it cannot be shown.
+fn described(content: &Content) -> String {
+    match serde_json::to_value(content) {
+        Ok(Value::Object(mut fields)) => {
+            fields.retain(|name, _| name != "data" && name != "blob");
+            Value::Object(fields).to_string()
+        }
+        _ => "(content that cannot be shown)".to_owned(),
+    }
+}
+
+fn name(name: &str, names: &WireNames) -> Option<RigName> {
+    RigName::new(names.spelling(name)).ok()
+}

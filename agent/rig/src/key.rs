@@ -1,0 +1,30 @@
+//! Keys: where they are read from, and how they stay out of what is printed.
+
+use agent::{KeySource, ProviderError};
+use secrecy::{ExposeSecret, SecretString};
+
+/// Reads the key of a provider. Nothing of it is in the error.
+pub(crate) fn read(provider: &str, source: &KeySource) -> Result<SecretString, ProviderError> {
+    let refused = |reason: String| ProviderError::Options { provider: provider.to_owned(), reason };
+    let text = match source {
+        KeySource::Environment(name) => std::env::var(name)
+            .map_err(|_| refused(format!("it needs a key; set the environment variable {name}, or name a key file")))?,
+        KeySource::File(path) => std::fs::read_to_string(path).map_err(|error| {
+            refused(format!("its key file {} cannot be read: {error}; give one that can", path.display()))
+        })?,
+        _ => return Err(refused("it does not know this source of keys; use the environment or a file".to_owned())),
+    };
+    let key = text.trim();
+    if key.is_empty() || key.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
+        return Err(refused(
+            "its key is empty, or holds characters that no key has; check where it is kept".to_owned(),
+        ));
+    }
+    Ok(SecretString::from(key))
+}
+
+/// A text in which the key does not stand. Services repeat keys in their errors.
+pub(crate) fn without_key(text: &str, key: &SecretString) -> String {
+    let key = key.expose_secret();
+    if key.is_empty() { text.to_owned() } else { text.replace(key, "[key]") }
+}

@@ -1,0 +1,241 @@
+//! Exchanges made by hand: what is asked, what is understood, what is run.
+
+#![allow(clippy::unwrap_used)]
+
+mod service;
+
+use std::sync::{Arc, Mutex};
+
+use agent::{Driver, Event, Outcome, Provider, Selection, Session, Stop, Summary};
+use serde_json::{Value, json};
+use service::{KEY, Reply, Service, events};
+use tools::{Catalog, Effects, Part, Tool, ToolContext};
+
+#[tokio::test]
+async fn a_call_goes_out_and_back_by_its_wire_name() {
+    let service = Service::new([chat(calls(&[("c1", "fs_read", r#"{"path":"a"}"#)])), chat(said("it says a"))]).await;
+    let (summary, session, ran) = run(service.openai(false), &["fs.read", "fs/read.all"]).await;
+    assert_eq!(answer(&summary), ("it says a", &Stop::Answer));
+    assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "a"}))]);
+    assert_eq!(session.messages()[1].calls().next().unwrap().name, "fs.read");
+    let usage = summary.usage.unwrap();
+    assert_eq!((usage.input_tokens, usage.output_tokens), (14, 6));
+
+    let first = service.body(0);
+    assert_eq!(first["model"], "gpt-test");
+    let names: Vec<_> = first["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
+    assert_eq!(names, ["fs_read", "fs_read_all"]);
+    let second = service.body(1);
+    let messages = second["messages"].as_array().unwrap();
+    assert_eq!(
+        messages.iter().map(|message| message["role"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["user", "assistant", "tool"]
+    );
+    assert_eq!(messages[1]["tool_calls"][0]["function"]["name"], "fs_read");
+    assert_eq!(messages[2]["tool_call_id"], "c1");
+    assert!(messages[2].to_string().contains("ran fs.read"), "{}", messages[2]);
+    assert!(service.head(0).contains(&format!("authorization: bearer {KEY}")));
+}
+
+#[tokio::test]
+async fn streamed_calls_are_whole_and_text_is_told_as_it_comes() {
+    for piece in [1, 7, 97] {
+        let service = Service::new([streamed_calls().in_pieces(piece), events(STREAMED_ANSWER).in_pieces(piece)]).await;
+        let (texts, heard) = texts();
+        let driver = Driver::new(Arc::new(service.openai(true))).with_events(heard);
+        let (catalog, ran) = catalog(&["fs.read", "time.now"]);
+        let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+        let summary = driver.run(&mut session, "go").await.unwrap();
+        assert_eq!(answer(&summary).0, "all done");
+        assert_eq!(*texts.lock().unwrap(), ["all", " done"]);
+        let mut ran = ran.lock().unwrap().clone();
+        ran.sort_by(|a, b| a.0.cmp(&b.0));
+        assert_eq!(
+            ran,
+            [("fs.read".to_owned(), json!({"path": "é"})), ("time.now".to_owned(), json!({"zone": "UTC"}))]
+        );
+        assert_eq!(service.body(0)["stream"], true);
+    }
+}
+
+#[tokio::test]
+async fn thoughts_and_their_signatures_go_back_as_they_came() {
+    let thought = json!({"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmVk"});
+    let sealed = json!({"type": "redacted_thinking", "data": "c2VhbGVk"});
+    let call = json!({"type": "tool_use", "id": "t1", "name": "fs_read", "input": {"path": "a"}});
+    let blocks = json!([thought, sealed, {"type": "text", "text": "I look."}, call]);
+    let answers = [message(blocks.clone(), "tool_use"), message(json!([{"type": "text", "text": "ok"}]), "end_turn")];
+    let service = Service::new(answers).await;
+    let (summary, session, ran) = run(service.anthropic(false), &["fs.read"]).await;
+    assert_eq!(answer(&summary), ("ok", &Stop::Answer));
+    assert_eq!(ran.lock().unwrap().len(), 1);
+    assert!(matches!(&session.messages()[1].parts[0], Part::Reasoning { text, .. } if text == "Hm."));
+    let text = serde_json::to_string(session.messages()).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<tools::Message>>(&text).unwrap(), session.messages());
+
+    let second = service.body(1);
+    let again = second["messages"][1]["content"].as_array().unwrap();
+    assert_eq!(again[..2], blocks.as_array().unwrap()[..2]);
+    assert_eq!(second["messages"][2]["content"][0]["tool_use_id"], "t1");
+    assert!(service.head(0).contains(&format!("x-api-key: {KEY}")));
+}
+
+#[tokio::test]
+async fn malformed_and_foreign_calls_get_one_error_each_and_the_others_run() {
+    let asked = calls(&[
+        ("a", "fs_read", r#"{"path": "#),
+        ("b", "fs_read", "{}"),
+        ("c", "no_such", "{}"),
+        ("d", "fs_read", "[1]"),
+    ]);
+    let service = Service::new([chat(asked), chat(said("sorry"))]).await;
+    let (summary, session, ran) = run(service.openai(false), &["fs.read"]).await;
+    assert_eq!((summary.calls, summary.failed_calls), (4, 3));
+    assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))]);
+    let results: Vec<_> = session.messages()[2].parts.iter().map(result).collect();
+    assert!(results[0].contains("no JSON object"), "{}", results[0]);
+    assert!(results[2].contains("no_such"), "{}", results[2]);
+    assert!(results[3].contains("no JSON object"), "{}", results[3]);
+    let sent =
+        service.body(1)["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "tool").count();
+    assert_eq!(sent, 4);
+}
+
+#[tokio::test]
+async fn the_calls_of_a_turn_that_was_cut_off_are_reported_and_not_run() {
+    let mut cut = calls(&[("a", "fs_read", "{}"), ("b", "fs_read", r#"{"path": "half"#)]);
+    cut["finish_reason"] = json!("length");
+    let input = json!([{"type": "tool_use", "id": "b", "name": "fs_read", "input": {}}]);
+    let over = || message(json!([{"type": "text", "text": "ok"}]), "end_turn");
+    let openai = Service::new([chat(cut), chat(said("ok"))]).await;
+    let anthropic = Service::new([message(input, "max_tokens"), over()]).await;
+    for (provider, calls) in [(openai.openai(false), 2), (anthropic.anthropic(false), 1)] {
+        let (summary, session, ran) = run(provider, &["fs.read"]).await;
+        assert_eq!((ran.lock().unwrap().len(), summary.failed_calls), (0, calls));
+        for told in session.messages()[2].parts.iter().map(result) {
+            assert!(told.contains("cut off"), "{told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn limits_and_refusals_are_told() {
+    let with = |finish: &str| json!({"message": {"role": "assistant", "content": "half"}, "finish_reason": finish, "index": 0});
+    let refused = json!({"message": {"role": "assistant", "content": null, "refusal": "I cannot."}, "finish_reason": "stop", "index": 0});
+    let cases = [(with("length"), Stop::Length), (with("content_filter"), Stop::Refusal), (refused, Stop::Refusal)];
+    for (choice, stop) in cases {
+        let service = Service::new([chat(choice)]).await;
+        let (summary, ..) = run(service.openai(false), &[]).await;
+        assert_eq!(answer(&summary).1, &stop);
+    }
+    let service = Service::new([message(json!([]), "refusal")]).await;
+    let (summary, ..) = run(service.anthropic(false), &[]).await;
+    assert_eq!(answer(&summary).1, &Stop::Refusal);
+}
+
+fn answer(summary: &Summary) -> (&str, &Stop) {
+    match &summary.outcome {
+        Outcome::Answer { text, stop } => (text, stop),
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+fn result(part: &Part) -> String {
+    let Part::ToolResult { result, .. } = part else { panic!("no result: {part:?}") };
+    result.to_text()
+}
+
+type Ran = Arc<Mutex<Vec<(String, Value)>>>;
+
+async fn run(provider: impl Provider + 'static, tools: &[&str]) -> (Summary, Session, Ran) {
+    let (catalog, ran) = catalog(tools);
+    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let summary = Driver::new(Arc::new(provider)).run(&mut session, "go").await.unwrap();
+    (summary, session, ran)
+}
+
+fn catalog(names: &[&str]) -> (Catalog, Ran) {
+    let ran = Ran::default();
+    let mut catalog = Catalog::new();
+    for name in names {
+        let tool = Tool::new(name, "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+        let (ran, name) = (ran.clone(), (*name).to_owned());
+        let handler = move |_: ToolContext, arguments: Value| {
+            ran.lock().unwrap().push((name.clone(), arguments));
+            let text = format!("ran {name}");
+            async move { text }
+        };
+        catalog.register(tool, handler).unwrap();
+    }
+    (catalog, ran)
+}
+
+fn texts() -> (Arc<Mutex<Vec<String>>>, impl Fn(Event) + Send + Sync + 'static) {
+    let texts = Arc::new(Mutex::new(Vec::new()));
+    let kept = texts.clone();
+    let hear = move |event: Event| {
+        if let Event::Text { text } = event {
+            kept.lock().unwrap().push(text);
+        }
+    };
+    (texts, hear)
+}
+
+fn said(text: &str) -> Value {
+    json!({"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"})
+}
+
+fn calls(calls: &[(&str, &str, &str)]) -> Value {
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|(id, name, arguments)| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}))
+        .collect();
+    let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
+    json!({"index": 0, "message": message, "finish_reason": "tool_calls"})
+}
+
+fn chat(choice: Value) -> Reply {
+    let usage = json!({"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10});
+    let body = json!({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage});
+    service::json(200, body)
+}
+
+fn message(content: Value, stop: &str) -> Reply {
+    let usage = json!({"input_tokens": 7, "output_tokens": 3});
+    service::json(
+        200,
+        json!({"id": "x", "type": "message", "role": "assistant", "model": "claude-test", "content": content,
+        "stop_reason": stop, "stop_sequence": null, "usage": usage}),
+    )
+}
+
+/// Two calls whose arguments arrive by turns.
+fn streamed_calls() -> Reply {
+    let delta = |calls: Value| {
+        let choice = json!({"index": 0, "delta": {"tool_calls": calls}, "finish_reason": null});
+        format!("data: {}\n\n", json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]}))
+    };
+    let start = |index: u32, id: &str, name: &str| {
+        delta(json!([{"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}]))
+    };
+    let more = |index: u32, text: &str| delta(json!([{"index": index, "function": {"arguments": text}}]));
+    let end = json!({"id": "x", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+    events(
+        [
+            start(0, "a", "fs_read"),
+            start(1, "b", "time_now"),
+            more(0, r#"{"path":"#),
+            more(1, r#"{"zone":"U"#),
+            more(0, r#""é"}"#),
+            more(1, r#"TC"}"#),
+            format!("data: {end}\n\ndata: [DONE]\n\n"),
+        ]
+        .concat(),
+    )
+}
+
+const STREAMED_ANSWER: &str = concat!(
+    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"all\"},\"finish_reason\":null}]}\n\n",
+    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" done\"},\"finish_reason\":null}]}\n\n",
+    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
+);

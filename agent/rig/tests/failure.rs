@@ -1,0 +1,154 @@
+//! Services that fail: what is asked again, what is told, and what never is.
+
+#![allow(clippy::unwrap_used)]
+
+mod service;
+
+use std::time::{Duration, Instant};
+
+use agent::{KeySource, Provider, ProviderError, ProviderOptions, Providers, Request, TextReader, ToolSet, Turn};
+use agent_rig::Remote;
+use serde_json::json;
+use service::{KEY, Reply, Service, events, key_file, patience};
+use tools::{CancellationToken, Message, Role};
+
+#[tokio::test]
+async fn what_may_pass_is_asked_again() {
+    let limited = service::json(429, json!({"error": {"message": "slow down"}})).with_header("retry-after: 0.05");
+    for first in [limited, service::json(503, "busy"), Reply::Reset] {
+        let service = Service::new([first, answer()]).await;
+        assert_eq!(ask(&service.openai(false)).await.unwrap().message.to_text(), "well");
+        assert_eq!(service.requests(), 2);
+    }
+}
+
+#[tokio::test]
+async fn patience_ends_and_the_last_error_is_told() {
+    let limited = || service::json(429, json!({"error": {"message": "slow down"}})).with_header("retry-after: 0.02");
+    let service = Service::new([limited(), limited(), limited(), answer()]).await;
+    let error = ask(&service.openai(true)).await.unwrap_err();
+    let ProviderError::Status { status: 429, message, retry_after, .. } = &error else { panic!("{error:?}") };
+    assert_eq!((message.as_str(), *retry_after), ("slow down", Some(Duration::from_millis(20))));
+    assert_eq!(service.requests(), 3);
+
+    let service = Service::new([service::json(429, "later").with_header("retry-after: 3600"), answer()]).await;
+    assert!(matches!(ask(&service.openai(false)).await, Err(ProviderError::Status { status: 429, .. })));
+    assert_eq!(service.requests(), 1, "an hour is not waited");
+}
+
+#[tokio::test]
+async fn other_errors_are_told_at_once_and_without_the_key() {
+    for status in [400, 401, 403, 404, 422] {
+        let body = json!({"error": {"message": format!("not with {KEY}"), "type": "t"}});
+        let service = Service::new([service::json(status, &body), service::json(status, &body)]).await;
+        for provider in [service.openai(false), service.anthropic(true)] {
+            let error = ask(&provider).await.unwrap_err();
+            assert!(matches!(error, ProviderError::Status { status: told, .. } if told == status), "{error:?}");
+            let told = format!("{error} {error:?} {provider:?}");
+            assert!(!told.contains(KEY) && told.contains("[key]"), "{told}");
+        }
+        assert_eq!(service.requests(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_key_does_not_follow_a_redirect() {
+    let elsewhere = Service::new([answer()]).await;
+    let moved = service::json(307, "moved").with_header(&format!("location: {}/v1/messages", elsewhere.url));
+    let service = Service::new([moved]).await;
+    let error = ask(&service.anthropic(false)).await.unwrap_err();
+    assert!(matches!(error, ProviderError::Status { status: 307, .. }), "{error:?}");
+    assert_eq!(elsewhere.requests(), 0);
+}
+
+#[tokio::test]
+async fn silence_ends_in_time() {
+    let mut short = patience();
+    (short.first_byte, short.idle) = (Duration::from_millis(80), Duration::from_millis(80));
+    let service = Service::new([Reply::Silence, Reply::Silence, Reply::Stall(TEXT.to_owned())]).await;
+    for streaming in [false, true, true] {
+        let provider = service.openai(streaming).with_patience(short).unwrap();
+        let error = ask(&provider).await.unwrap_err();
+        assert!(matches!(error, ProviderError::Timeout { .. }), "{error:?}");
+    }
+    assert_eq!(service.requests(), 3);
+}
+
+#[tokio::test]
+async fn nothing_is_asked_after_the_deadline() {
+    let busy = || service::json(503, "busy").with_header("retry-after: 0.2");
+    let service = Service::new([busy(), busy(), Reply::Silence]).await;
+    let provider = service.openai(false);
+    let deadline = Instant::now() + Duration::from_millis(150);
+    let error = ask_until(&provider, Some(deadline), None).await.unwrap_err();
+    assert!(matches!(error, ProviderError::Status { status: 503, .. }), "{error:?}");
+    assert_eq!(service.requests(), 1);
+
+    let service = Service::new([Reply::Silence]).await;
+    let deadline = Instant::now() + Duration::from_millis(50);
+    let error = ask_until(&service.openai(true), Some(deadline), None).await.unwrap_err();
+    assert!(matches!(error, ProviderError::Timeout { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_early_is_no_turn() {
+    let service = Service::new([events(TEXT)]).await;
+    let error = ask(&service.openai(true)).await.unwrap_err();
+    assert!(matches!(error, ProviderError::Malformed { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_turn_whose_text_was_told_is_not_asked_for_again() {
+    let error = "data: {\"error\":{\"message\":\"overloaded\",\"code\":503}}\n\n";
+    let service = Service::new([events(format!("{TEXT}{error}")), answer()]).await;
+    let told = std::sync::Mutex::new(String::new());
+    let read = |text: &str| told.lock().unwrap().push_str(text);
+    let outcome = ask_until(&service.openai(true), None, Some(TextReader::new(&read))).await;
+    assert!(outcome.is_err());
+    assert_eq!((told.lock().unwrap().as_str(), service.requests()), ("so", 1));
+}
+
+#[test]
+fn options_that_cannot_work_are_refused_with_what_to_give() {
+    let options = || ProviderOptions::new().with_key(key_file());
+    let refusal = |options: &ProviderOptions| Remote::openai(options).unwrap_err().to_string();
+    assert!(refusal(&options()).contains("name of a model"));
+    for url in ["localhost", "http://user:word@host", "http://host/?key=x", "ftp://host", "http://"] {
+        let text = refusal(&options().with_model("m").with_base_url(url));
+        assert!(text.contains("base URL") && !text.contains("word"), "{text}");
+    }
+    let unset = KeySource::Environment("TOOLCRIB_NO_SUCH_KEY".to_owned());
+    assert!(refusal(&options().with_model("m").with_key(unset)).contains("TOOLCRIB_NO_SUCH_KEY"));
+    let missing = KeySource::File("no/such/file".into());
+    assert!(refusal(&options().with_model("m").with_key(missing)).contains("no/such/file"));
+}
+
+#[test]
+fn both_are_linked() {
+    let names: Vec<_> = Providers::linked().list().iter().map(|entry| entry.name().to_owned()).collect();
+    assert_eq!(names, ["anthropic", "direct", "openai", "scripted"]);
+}
+
+async fn ask(provider: &Remote) -> Result<Turn, ProviderError> {
+    ask_until(provider, None, None).await
+}
+
+async fn ask_until(
+    provider: &Remote,
+    deadline: Option<Instant>,
+    reader: Option<TextReader<'_>>,
+) -> Result<Turn, ProviderError> {
+    let (messages, tools) = ([Message::text(Role::User, "go")], ToolSet::default());
+    let token = CancellationToken::new();
+    let mut request = Request::new(&messages, &tools, &token).with_deadline(deadline);
+    request.reader = reader;
+    provider.complete(request).await
+}
+
+fn answer() -> Reply {
+    let choice = json!({"index": 0, "message": {"role": "assistant", "content": "well"}, "finish_reason": "stop"});
+    service::json(200, json!({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}))
+}
+
+const TEXT: &str =
+    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"so\"},\"finish_reason\":null}]}\n\n";

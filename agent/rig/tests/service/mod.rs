@@ -1,0 +1,178 @@
+//! A service on the loopback that answers what it was told to, and keeps what it was asked.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use agent::{KeySource, ProviderOptions};
+use agent_rig::{Patience, Remote};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+pub(crate) const KEY: &str = "sk-very-secret-0123456789";
+
+/// What the service does with one request.
+#[derive(Clone)]
+pub(crate) enum Reply {
+    /// Answers in pieces of so many bytes.
+    Answer { status: u16, headers: String, body: String, piece: usize },
+    /// Closes the connection without a word.
+    Reset,
+    /// Says nothing.
+    Silence,
+    /// Begins an answer and says no more.
+    Stall(String),
+}
+
+pub(crate) fn json(status: u16, body: impl ToString) -> Reply {
+    let headers = "content-type: application/json\r\n".to_owned();
+    Reply::Answer { status, headers, body: body.to_string(), piece: 97 }
+}
+
+/// A stream of server-sent events.
+pub(crate) fn events(body: impl Into<String>) -> Reply {
+    Reply::Answer {
+        status: 200,
+        headers: "content-type: text/event-stream\r\n".to_owned(),
+        body: body.into(),
+        piece: 7,
+    }
+}
+
+impl Reply {
+    pub(crate) fn in_pieces(mut self, size: usize) -> Self {
+        if let Self::Answer { piece, .. } = &mut self {
+            *piece = size;
+        }
+        self
+    }
+
+    pub(crate) fn with_header(mut self, header: &str) -> Self {
+        if let Self::Answer { headers, .. } = &mut self {
+            headers.push_str(&format!("{header}\r\n"));
+        }
+        self
+    }
+}
+
+pub(crate) struct Service {
+    pub(crate) url: String,
+    asked: Arc<Mutex<Vec<(String, Value)>>>,
+}
+
+impl Service {
+    /// Serves these replies, one for each request, in order.
+    pub(crate) async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (heard, mut replies) = (asked.clone(), replies.into_iter().collect::<VecDeque<_>>());
+        tokio::spawn(async move {
+            let mut silent = Vec::new();
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let request = read(&mut stream).await;
+                heard.lock().unwrap().push(request);
+                match replies.pop_front().unwrap_or_else(|| json(599, "nothing left to say")) {
+                    Reply::Answer { status, headers, body, piece } => {
+                        let _ = stream.write_all(&written(status, &headers, &body, piece)).await;
+                        let _ = stream.shutdown().await;
+                    }
+                    Reply::Reset => drop(stream),
+                    Reply::Silence => silent.push(stream),
+                    Reply::Stall(body) => {
+                        let mut text = written(200, "content-type: text/event-stream\r\n", &body, 50);
+                        text.truncate(text.len() - "0\r\n\r\n".len());
+                        let _ = stream.write_all(&text).await;
+                        silent.push(stream);
+                    }
+                }
+            }
+        });
+        Self { url, asked }
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+
+    /// The head of a request, in lower case.
+    pub(crate) fn head(&self, index: usize) -> String {
+        self.asked.lock().unwrap()[index].0.clone()
+    }
+
+    /// The body of a request.
+    pub(crate) fn body(&self, index: usize) -> Value {
+        self.asked.lock().unwrap()[index].1.clone()
+    }
+
+    pub(crate) fn openai(&self, streaming: bool) -> Remote {
+        let options = self.options("gpt-test", streaming).with_base_url(format!("{}/v1", self.url));
+        Remote::openai(&options).unwrap().with_patience(patience()).unwrap()
+    }
+
+    pub(crate) fn anthropic(&self, streaming: bool) -> Remote {
+        let options = self.options("claude-test", streaming).with_base_url(&self.url);
+        Remote::anthropic(&options).unwrap().with_patience(patience()).unwrap()
+    }
+
+    pub(crate) fn options(&self, model: &str, streaming: bool) -> ProviderOptions {
+        ProviderOptions::new().with_model(model).with_key(key_file()).with_streaming(streaming)
+    }
+}
+
+pub(crate) fn patience() -> Patience {
+    let mut patience = Patience::default();
+    patience.connect = Duration::from_secs(5);
+    patience.first_byte = Duration::from_secs(5);
+    patience.idle = Duration::from_secs(5);
+    patience.retries = 2;
+    patience.first_delay = Duration::from_millis(1);
+    patience
+}
+
+/// Written once: tests that run side by side read it.
+pub(crate) fn key_file() -> KeySource {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    let write = || {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("service-{}.key", std::process::id()));
+        std::fs::write(&path, format!("{KEY}\n")).unwrap();
+        path
+    };
+    KeySource::File(PATH.get_or_init(write).clone())
+}
+
+async fn read(stream: &mut TcpStream) -> (String, Value) {
+    let mut bytes = Vec::new();
+    loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
+            let body = &bytes[end + 4..];
+            if body.len() >= length.unwrap_or_default() {
+                return (head, serde_json::from_slice(body).unwrap_or_default());
+            }
+        }
+        let mut piece = [0; 4096];
+        match stream.read(&mut piece).await {
+            Ok(length @ 1..) => bytes.extend_from_slice(&piece[..length]),
+            _ => return (String::new(), Value::Null),
+        }
+    }
+}
+
+/// Each piece is a chunk of its own, so that the client sees it as one.
+fn written(status: u16, headers: &str, body: &str, piece: usize) -> Vec<u8> {
+    let mut text =
+        format!("HTTP/1.1 {status} Whatever\r\n{headers}connection: close\r\ntransfer-encoding: chunked\r\n\r\n")
+            .into_bytes();
+    for chunk in body.as_bytes().chunks(piece) {
+        text.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+        text.extend_from_slice(chunk);
+        text.extend_from_slice(b"\r\n");
+    }
+    text.extend_from_slice(b"0\r\n\r\n");
+    text
+}

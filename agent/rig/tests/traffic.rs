@@ -1,0 +1,149 @@
+//! Recorded exchanges with real services, served again in small pieces.
+
+#![allow(clippy::unwrap_used)]
+
+mod service;
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use agent::{Driver, DriverError, ProviderError, Selection, Session};
+use agent_rig::Remote;
+use serde_json::{Value, json};
+use service::{Reply, Service, patience};
+use tools::{Catalog, Effects, Message, Tool, ToolContext};
+
+type Calls = Vec<(String, Value)>;
+
+#[tokio::test]
+#[ignore = "needs the data folder: TOOLCRIB_DATA=..."]
+async fn recorded_exchanges_are_understood_in_pieces_of_any_size() {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut wrong, mut calls) = (Vec::new(), 0);
+    for row in rows() {
+        for piece in [1, 7, 97] {
+            if let Err(reason) = replay(&row, piece).await {
+                wrong.push(format!("row {} in pieces of {piece}: {reason}", row["row"]));
+            }
+        }
+        calls += expected(&row).len();
+        let kind = format!("{} stream={} status={}", row["api"], row["stream"], row["status"]);
+        *seen.entry(kind).or_default() += 1;
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(calls > 120, "the data has few calls: {calls}");
+    assert!(seen.values().sum::<usize>() > 150, "the data has shrunk: {seen:?}");
+}
+
+async fn replay(row: &Value, piece: usize) -> Result<(), String> {
+    let is_chat = row["api"] == "chat";
+    let streaming = row["stream"] == true;
+    let status = u16::try_from(row["status"].as_u64().unwrap()).unwrap();
+    let kind = row["content_type"].as_str().unwrap();
+    let headers = format!("content-type: {kind}\r\n");
+    let body = row["response"].as_str().unwrap().to_owned();
+    let service = Service::new([Reply::Answer { status, headers, body, piece }, last(is_chat, streaming)]).await;
+    let model = row["request"]["model"].as_str().unwrap_or("unnamed");
+    let options = service.options(model, streaming);
+    let made = match is_chat {
+        true => Remote::openai(&options.with_base_url(format!("{}/v1", service.url))),
+        false => Remote::anthropic(&options.with_base_url(&service.url)),
+    };
+    let mut once = patience();
+    once.retries = 0;
+    let provider = made.unwrap().with_patience(once).unwrap();
+
+    let executed = Arc::new(Mutex::new(Calls::new()));
+    let catalog = catalog(row, &executed);
+    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let outcome = Driver::new(Arc::new(provider)).run(&mut session, "go").await;
+    if status >= 400 {
+        return match outcome {
+            Err(DriverError::Provider(ProviderError::Status { status: told, .. })) if told == status => Ok(()),
+            other => Err(format!("status {status} became {other:?}")),
+        };
+    }
+    outcome.map_err(|error| error.to_string())?;
+    let expected = expected(row);
+    let called: Calls = session.messages().iter().flat_map(Message::calls).map(pair).collect();
+    if called != expected {
+        return Err(format!("called {called:?}, expected {expected:?}"));
+    }
+    let executed = executed.lock().unwrap().clone();
+    match sorted(executed.clone()) == sorted(expected.clone()) {
+        true => Ok(()),
+        false => Err(format!("executed {executed:?}, expected {expected:?}")),
+    }
+}
+
+fn pair(call: &tools::ToolCall) -> (String, Value) {
+    (call.name.clone(), call.arguments.clone())
+}
+
+fn expected(row: &Value) -> Calls {
+    let calls = row["expected_tool_calls"].as_array().into_iter().flatten();
+    calls.map(|call| (call["name"].as_str().unwrap().to_owned(), call["arguments"].clone())).collect()
+}
+
+fn sorted(mut calls: Calls) -> Vec<String> {
+    calls.sort_by_key(|call| format!("{call:?}"));
+    calls.into_iter().map(|call| format!("{call:?}")).collect()
+}
+
+/// The tools that the row names, each of which writes down that it was run.
+fn catalog(row: &Value, executed: &Arc<Mutex<Calls>>) -> Catalog {
+    let mut catalog = Catalog::new();
+    let offered = row["request"]["tools"].as_array().into_iter().flatten();
+    for tool in offered {
+        let tool = tool.get("function").unwrap_or(tool);
+        let Some(name) = tool["name"].as_str().map(str::to_owned) else { continue };
+        let definition = Tool::new(&name, "A recorded tool.", json!({"type": "object"})).unwrap();
+        let executed = executed.clone();
+        let handler = move |_: ToolContext, arguments: Value| {
+            executed.lock().unwrap().push((name.clone(), arguments));
+            async { "done".to_owned() }
+        };
+        catalog.register(definition.with_effects(Effects::Pure), handler).unwrap();
+    }
+    catalog
+}
+
+fn last(is_chat: bool, streaming: bool) -> Reply {
+    match (is_chat, streaming) {
+        (true, false) => service::json(
+            200,
+            json!({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices":
+            [{"index": 0, "message": {"role": "assistant", "content": "over"}, "finish_reason": "stop"}]}),
+        ),
+        (true, true) => service::events(concat!(
+            "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"over\"},\"finish_reason\":\"stop\"}]}\n\n",
+            "data: [DONE]\n\n",
+        )),
+        (false, false) => service::json(
+            200,
+            json!({"id": "x", "type": "message", "role": "assistant", "model": "m",
+            "content": [{"type": "text", "text": "over"}], "stop_reason": "end_turn",
+            "usage": {"input_tokens": 1, "output_tokens": 1}}),
+        ),
+        (false, true) => service::events(concat!(
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"x\",\"type\":\"message\",\"role\":\"assistant\",",
+            "\"model\":\"m\",\"content\":[],\"stop_reason\":null,\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n",
+            "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
+            "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"over\"}}\n\n",
+            "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n",
+            "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":1}}\n\n",
+            "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+        )),
+    }
+}
+
+fn rows() -> Vec<Value> {
+    let folder = PathBuf::from(std::env::var_os("TOOLCRIB_DATA").expect("TOOLCRIB_DATA names the data folder"));
+    let file = std::fs::File::open(folder.join("llm_traffic_rubyllm.jsonl.gz")).unwrap();
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    rows.filter(|row| row["api"] == "chat" || row["api"] == "messages").collect()
+}
