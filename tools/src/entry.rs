@@ -6,9 +6,11 @@ use std::sync::OnceLock;
 use protocol::{Digest, Example, Tool, ToolName};
 use serde_json::Value;
 
+use crate::call::{Panic, guarded};
 use crate::schema::{self, Validator};
 use crate::{
-    Handler, HandlerFuture, Need, RegisterError, SchemaError, Source, Submission, ToolContext, ToolError, Violation,
+    DefinitionError, Handler, HandlerFuture, Need, RegisterError, SchemaError, Source, Submission, ToolContext,
+    ToolError, Violation,
 };
 
 /// A definition, the code that runs it, and where both were declared. An entry never changes; a catalog that replaces a
@@ -79,10 +81,8 @@ impl Entry {
             place: Box::new(submission.source.clone()),
             source,
         };
-        let tool = std::panic::catch_unwind(submission.definition)
-            .unwrap_or_else(|panic| {
-                Err(crate::DefinitionError::Panicked { message: crate::call::panic_message(panic) })
-            })
+        let tool = guarded(submission.definition)
+            .unwrap_or_else(|Panic(message)| Err(DefinitionError::Panicked { message }))
             .map_err(refused)?;
         if tool.name.as_str() != submission.name {
             return Err(RegisterError::Renamed {

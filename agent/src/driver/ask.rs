@@ -1,8 +1,7 @@
 //! Asking a provider: its panic goes no further, be it made, polled or dropped.
 
-use tools::call::{Isolated, Panic};
+use tools::call::{Isolated, Panic, guarded};
 
-use super::guard::guarded;
 use crate::{Provider, ProviderError, Request, Turn};
 
 pub(super) async fn ask(provider: &dyn Provider, request: Request<'_>) -> Result<Turn, ProviderError> {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::guard::guarded;
+use tools::call::guarded;
+
 use crate::{Event, EventSink};
 
 /// A sink, until it panics. Nobody knows in what state that leaves it, so it hears no more of this run, which goes on.

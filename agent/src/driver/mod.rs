@@ -2,7 +2,6 @@
 
 mod ask;
 mod call;
-mod guard;
 mod listener;
 mod report;
 

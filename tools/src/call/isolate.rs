@@ -27,7 +27,7 @@ pub struct Panic(pub String);
 impl<'a, T> Isolated<'a, T> {
     /// Makes the future. Where that panics, the message comes when it is polled.
     pub fn new(make: impl FnOnce() -> Pin<Box<dyn Future<Output = T> + Send + 'a>>) -> Self {
-        Self(match catching(make) {
+        Self(match guarded(make) {
             Ok(future) => State::Running(future),
             Err(panic) => State::Failed(panic),
         })
@@ -36,7 +36,7 @@ impl<'a, T> Isolated<'a, T> {
     /// Drops the future.
     fn discard(&mut self) -> Result<(), Panic> {
         let state = std::mem::replace(&mut self.0, State::Gone);
-        catching(|| drop(state))
+        guarded(|| drop(state))
     }
 }
 
@@ -47,7 +47,7 @@ impl<T> Future for Isolated<'_, T> {
         let outcome = match &mut self.0 {
             State::Gone => return Poll::Pending,
             State::Failed(panic) => Err(panic.clone()),
-            State::Running(future) => match catching(|| future.as_mut().poll(task)) {
+            State::Running(future) => match guarded(|| future.as_mut().poll(task)) {
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(output)) => Ok(output),
                 Err(panic) => Err(panic),
@@ -87,7 +87,11 @@ pub fn panic_message(payload: Box<dyn Any + Send>) -> String {
     message
 }
 
-/// Unwind safety is asserted: what a panic leaves half done is dropped, never used again.
-fn catching<T>(run: impl FnOnce() -> T) -> Result<T, Panic> {
+/// Runs somebody's code that ends at once; its panic goes no further. Unwind safety is asserted: a caller drops what a panic may
+/// have left half done, and does not use it again.
+///
+/// # Errors
+/// What the panic said.
+pub fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panic(panic_message(payload)))
 }

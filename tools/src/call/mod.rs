@@ -35,7 +35,7 @@ pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
 pub use execution::Execution;
 pub(crate) use validate::validate as validated;
 
-pub use isolate::{Isolated, Panic, panic_message};
+pub use isolate::{Isolated, Panic, guarded, panic_message};
 pub use parse::MAX_ARGUMENT_BYTES;
 
 /// Looks a tool up and runs it, through every stage. The future owns what it needs.
