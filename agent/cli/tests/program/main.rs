@@ -15,6 +15,7 @@ mod output;
 mod readme;
 mod run;
 mod show;
+mod system;
 #[cfg(unix)]
 mod terminal;
 mod usage;
