@@ -13,6 +13,7 @@ mod model;
 mod output;
 #[cfg(unix)]
 mod readme;
+mod repository;
 mod run;
 mod show;
 mod system;
