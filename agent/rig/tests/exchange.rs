@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use agent::{Driver, Event, Outcome, Provider, Selection, Session, Stop, Summary, SystemText};
 use serde_json::{Value, json};
 use service::{KEY, Reply, Service, events};
+use tools::protocol::wire::Format;
 use tools::{Catalog, Effects, Part, Tool, ToolContext};
 
 #[tokio::test]
@@ -60,6 +61,31 @@ async fn the_system_text_goes_where_each_format_has_it() {
         let body = anthropic.body(turn);
         assert!(body["system"] == text || body["system"][0]["text"] == text, "{body:#}");
         assert_eq!(body["messages"].as_array().unwrap().len(), 1 + 2 * turn);
+    }
+}
+
+#[tokio::test]
+async fn what_is_sent_of_tools_is_the_text_that_their_set_keeps() {
+    let openai = Service::new([chat(said("ok")), chat(said("ok"))]).await;
+    let over = || message(json!([{"type": "text", "text": "ok"}]), "end_turn");
+    let anthropic = Service::new([over(), over()]).await;
+    let models: [(Arc<dyn Provider>, _, _); 2] = [
+        (Arc::new(openai.openai(false)), &openai, Format::OpenAiChat),
+        (Arc::new(anthropic.anthropic(false)), &anthropic, Format::Anthropic),
+    ];
+    for (model, service, format) in models {
+        for (turn, names) in [&["fs.read", "fs/read", "time.now"][..], &["b", "a"]].into_iter().enumerate() {
+            let (catalog, _) = catalog(names);
+            let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+            Driver::new(model.clone()).run(&mut session, "go").await.unwrap();
+            // Bodies keep the order of keys here.
+            let mut sent = service.body(turn)["tools"].take();
+            for tool in sent.as_array_mut().unwrap() {
+                // What rig adds to each for Anthropic.
+                tool.as_object_mut().unwrap().remove("eager_input_streaming");
+            }
+            assert_eq!(sent.to_string(), session.tools().wire_definitions(format).as_str());
+        }
     }
 }
 
