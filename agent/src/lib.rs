@@ -3,15 +3,18 @@
 mod argument;
 pub mod driver;
 mod event;
+mod guidance;
 pub mod provider;
 mod run;
 mod selection;
 mod session;
+mod system;
 mod tool_set;
 
 pub use argument::{ArgumentError, arguments_from_pairs};
 pub use driver::{Driver, DriverError};
 pub use event::{Event, EventSink};
+pub use guidance::tool_guidance;
 pub use provider::{
     Direct, KeySource, Provider, ProviderConflict, ProviderEntry, ProviderError, ProviderOptions, ProviderProblem,
     ProviderSubmission, Providers, RegisterProviderError, Request, Scripted, Stop, TextReader, Turn, TurnFuture, Usage,
@@ -19,5 +22,6 @@ pub use provider::{
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
 pub use selection::{InvalidSelection, Selection};
 pub use session::Session;
+pub use system::SystemText;
 pub use tool_set::{LeftOut, LeftOutReason, ToolSet};
 pub use tools;

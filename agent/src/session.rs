@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tools::{Arguments, Entry, Execution, Grant, Message, Role, ToolContext};
 
-use crate::{Selection, ToolSet};
+use crate::{Selection, SystemText, ToolSet};
 
-/// A conversation: its [`ToolSet`], the facts that every call is made with (grant, services, approver, session id), and what
-/// was said so far. Nothing that a session does reaches a tool outside of its set.
+/// A conversation: its [`ToolSet`], the facts that every call is made with (grant, services, approver, session id), what the
+/// model is told before it begins, and what was said so far. Nothing that a session does reaches a tool outside of its set.
 ///
 /// The set is made when the session begins. What is registered later is not in it until [`refresh`](Self::refresh).
 #[derive(Clone, Debug)]
@@ -15,6 +15,7 @@ pub struct Session {
     tools: ToolSet,
     selection: Selection,
     cx: ToolContext,
+    system: SystemText,
     messages: Vec<Message>,
 }
 
@@ -24,13 +25,20 @@ impl Session {
     /// The context's progress sink is not used: a run tells its [events](crate::Event) instead.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: Selection, cx: ToolContext) -> Self {
         let tools = ToolSet::new(entries, &selection, cx.services());
-        Self { tools, selection, cx, messages: Vec::new() }
+        Self { tools, selection, cx, system: SystemText::new(), messages: Vec::new() }
     }
 
     /// Begins with what was said before, in the place of what is there.
     #[must_use]
     pub fn with_messages(mut self, messages: Vec<Message>) -> Self {
         self.messages = messages;
+        self
+    }
+
+    /// Tells the model this before the conversation begins, as [`set_system`](Self::set_system) does.
+    #[must_use]
+    pub fn with_system(mut self, system: SystemText) -> Self {
+        self.system = system;
         self
     }
 
@@ -49,17 +57,34 @@ impl Session {
         &self.cx
     }
 
-    /// What was said so far.
+    /// What the model is told before the conversation begins.
+    pub fn system(&self) -> &SystemText {
+        &self.system
+    }
+
+    /// The same as the message that goes before all others whenever the model is asked, `None` when it is empty.
+    pub fn system_message(&self) -> Option<Message> {
+        let text = self.system.render(&self.tools);
+        (!text.is_empty()).then(|| Message::text(Role::System, text))
+    }
+
+    /// What was said so far. The system text is not in it.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// Adds a message, such as a system text.
+    /// Adds a message.
     pub fn push(&mut self, message: Message) {
         self.messages.push(message);
     }
 
-    /// Forgets the conversation, but for system messages.
+    /// Sets what the model is told before the conversation begins, from the next run on. It is no part of the conversation: it
+    /// stays when that is [cleared](Self::clear), kept or put back.
+    pub fn set_system(&mut self, system: SystemText) {
+        self.system = system;
+    }
+
+    /// Forgets the conversation, but for system messages that were added to it.
     pub fn clear(&mut self) {
         self.messages.retain(|message| message.role == Role::System);
     }

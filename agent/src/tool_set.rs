@@ -1,10 +1,11 @@
 //! [`ToolSet`]: the tools that a session has signed out.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use serde_json::json;
+use tools::protocol::wire::{Definitions, Format, FormatCell, WireNames};
 use tools::{Arguments, Digest, Entry, Execution, Resolve, Services, Source, Tool, ToolContext, ToolError, ToolName};
 
 use crate::Selection;
@@ -57,6 +58,9 @@ struct Inner {
     entries: Vec<Arc<Entry>>,
     left_out: Vec<LeftOut>,
     digest: Digest,
+    /// What the tools are called in texts for providers, and what is told of them.
+    wire_names: OnceLock<WireNames>,
+    wire_definitions: FormatCell<Definitions>,
 }
 
 impl ToolSet {
@@ -74,7 +78,13 @@ impl ToolSet {
             }
         }
         let digest = digest(&entries);
-        Self(Arc::new(Inner { entries, left_out, digest }))
+        Self(Arc::new(Inner {
+            entries,
+            left_out,
+            digest,
+            wire_names: OnceLock::new(),
+            wire_definitions: FormatCell::new(),
+        }))
     }
 
     /// The tools, sorted by name.
@@ -85,6 +95,36 @@ impl ToolSet {
     /// Their definitions, in the same order: what a model is told.
     pub fn definitions(&self) -> impl ExactSizeIterator<Item = &Tool> {
         self.0.entries.iter().map(|entry| entry.tool())
+    }
+
+    /// The same as text in the format of a provider, made of what the [entries](Entry::definition) keep. It is made once for
+    /// each format: to ask again copies nothing. Equal sets give equal bytes.
+    ///
+    /// ```
+    /// use agent::{Selection, ToolSet};
+    /// use tools::protocol::wire::Format;
+    /// use tools::{Catalog, Services};
+    ///
+    /// let set = ToolSet::new(Catalog::linked().list(), &Selection::new(), &Services::new());
+    /// let definitions = set.wire_definitions(Format::Anthropic);
+    /// assert_eq!(definitions.len(), set.len());
+    ///
+    /// // A turn with some of them only.
+    /// assert_eq!(definitions.subset([]).as_str(), "[]");
+    /// ```
+    pub fn wire_definitions(&self, format: Format) -> Definitions {
+        let make = || {
+            let (entries, names) = (self.list(), self.wire_names());
+            let spellings: Vec<_> = entries.iter().map(|entry| names.spelling(entry.name())).collect();
+            let definitions = entries.iter().map(|entry| entry.definition(format));
+            Definitions::new(definitions.zip(spellings.iter().map(AsRef::as_ref)))
+        };
+        self.0.wire_definitions.get_or_init(format, make).clone()
+    }
+
+    /// What the tools are called in texts for providers. Made once.
+    pub fn wire_names(&self) -> &WireNames {
+        self.0.wire_names.get_or_init(|| WireNames::new(self.definitions().map(|tool| &tool.name)))
     }
 
     /// How many tools there are.

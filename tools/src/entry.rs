@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use protocol::wire::{Definition, Format, FormatCell};
 use protocol::{Digest, Example, Tool, ToolName};
 use serde_json::Value;
 
@@ -20,6 +21,7 @@ pub struct Entry {
     handler: Box<dyn Handler>,
     source: Source,
     digest: OnceLock<Digest>,
+    definitions: FormatCell<Definition>,
     parameters: OnceLock<Result<Validator, SchemaError>>,
     output: OnceLock<Result<Validator, SchemaError>>,
 }
@@ -71,6 +73,11 @@ impl Entry {
     /// The identity of the definition. Computed once.
     pub fn digest(&self) -> Digest {
         *self.digest.get_or_init(|| self.tool.digest())
+    }
+
+    /// How a provider is told of it. Made once for each format.
+    pub fn definition(&self, format: Format) -> &Definition {
+        self.definitions.get_or_init(format, || Definition::new(format, &self.tool))
     }
 
     /// The entry of a linked tool. Schemas are budgeted but not compiled, and examples not run: that is left to the
@@ -144,6 +151,7 @@ impl Entry {
             handler,
             source,
             digest: OnceLock::new(),
+            definitions: FormatCell::new(),
             parameters: OnceLock::new(),
             output: OnceLock::new(),
         };

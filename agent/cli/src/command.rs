@@ -5,6 +5,7 @@ mod doctor;
 mod list;
 mod run;
 mod show;
+mod system;
 
 use std::future::Future;
 
@@ -29,6 +30,7 @@ enum Command {
     Show(show::Show),
     Call(call::Call),
     Run(run::Run),
+    System(system::System),
     Doctor(doctor::Doctor),
 }
 
@@ -44,6 +46,7 @@ impl Cli {
             Command::Show(show) => show.run(),
             Command::Call(call) => on_runtime(call.run()),
             Command::Run(run) => on_runtime(run.run()),
+            Command::System(system) => system.run(),
             Command::Doctor(doctor) => doctor.run(),
         }
     }

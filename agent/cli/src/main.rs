@@ -2,6 +2,7 @@
 
 mod approver;
 mod argument;
+mod briefing;
 mod command;
 mod duration;
 mod error;

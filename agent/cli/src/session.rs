@@ -7,6 +7,7 @@ use agent::{Driver, KeySource, Provider, ProviderOptions, Selection, Session};
 use clap::Args;
 use tools::CancellationToken;
 
+use crate::briefing;
 use crate::error::Error;
 use crate::host::HostOptions;
 use crate::output::{self, Console};
@@ -77,7 +78,8 @@ impl SessionOptions {
         let entries = tools::list();
         output::warn_unmatched(&selection, &entries);
         let context = self.host.context(token, console)?;
-        Ok(Session::new(entries, selection, context))
+        let system = briefing::system_text(&context);
+        Ok(Session::new(entries, selection, context).with_system(system))
     }
 
     /// What drives the session's runs.

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::{KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, TextReader, TurnFuture};
 use secrecy::SecretString;
-use tools::protocol::wire::WireNames;
 use tools::source;
 
 use crate::adapter::{Format, Model};
@@ -104,7 +103,7 @@ impl Provider for Remote {
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
         Box::pin(async move {
-            let names = WireNames::new(request.tools.definitions().map(|tool| &tool.name));
+            let names = request.tools.wire_names();
             // What was told cannot be taken back, so a turn whose text has begun is not asked for again.
             let is_told = AtomicBool::new(false);
             let told = |text: &str| {
@@ -113,7 +112,7 @@ impl Provider for Remote {
             };
             let reader = (self.streaming && request.reader.is_some()).then(|| TextReader::new(&told));
             let attempt = || async {
-                let turn = self.model.turn(&request, &names, self.streaming, reader).await;
+                let turn = self.model.turn(&request, names, self.streaming, reader).await;
                 turn.map_err(|failure| Failure {
                     may_pass: failure.may_pass && !is_told.load(Ordering::Relaxed),
                     ..failure

@@ -6,9 +6,10 @@ mod service;
 
 use std::sync::{Arc, Mutex};
 
-use agent::{Driver, Event, Outcome, Provider, Selection, Session, Stop, Summary};
+use agent::{Driver, Event, Outcome, Provider, Selection, Session, Stop, Summary, SystemText};
 use serde_json::{Value, json};
 use service::{KEY, Reply, Service, events};
+use tools::protocol::wire::Format;
 use tools::{Catalog, Effects, Part, Tool, ToolContext};
 
 #[tokio::test]
@@ -35,6 +36,57 @@ async fn a_call_goes_out_and_back_by_its_wire_name() {
     assert_eq!(messages[2]["tool_call_id"], "c1");
     assert!(messages[2].to_string().contains("ran fs.read"), "{}", messages[2]);
     assert!(service.head(0).contains(&format!("authorization: bearer {KEY}")));
+}
+
+#[tokio::test]
+async fn the_system_text_goes_where_each_format_has_it() {
+    let openai = Service::new([chat(said("ok")), chat(said("ok"))]).await;
+    let over = || message(json!([{"type": "text", "text": "ok"}]), "end_turn");
+    let anthropic = Service::new([over(), over()]).await;
+    let providers: [Arc<dyn Provider>; 2] = [Arc::new(openai.openai(false)), Arc::new(anthropic.anthropic(false))];
+    for provider in providers {
+        let (catalog, _) = catalog(&[]);
+        let system = SystemText::new().with_section("identity", "You are \"it\".");
+        let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new()).with_system(system);
+        for prompt in ["go", "on"] {
+            Driver::new(provider.clone()).run(&mut session, prompt).await.unwrap();
+        }
+    }
+    let text = "<section name=\"identity\">\nYou are \"it\".\n</section>";
+    for turn in 0..2 {
+        let messages = openai.body(turn)["messages"].as_array().unwrap().clone();
+        assert_eq!((messages[0]["role"].as_str(), messages.len()), (Some("system"), 2 + 2 * turn));
+        assert!(messages[0] == json!({"role": "system", "content": text}) || messages[0]["content"][0]["text"] == text);
+        assert!(messages[1..].iter().all(|message| message["role"] != "system"));
+        let body = anthropic.body(turn);
+        assert!(body["system"] == text || body["system"][0]["text"] == text, "{body:#}");
+        assert_eq!(body["messages"].as_array().unwrap().len(), 1 + 2 * turn);
+    }
+}
+
+#[tokio::test]
+async fn what_is_sent_of_tools_is_the_text_that_their_set_keeps() {
+    let openai = Service::new([chat(said("ok")), chat(said("ok"))]).await;
+    let over = || message(json!([{"type": "text", "text": "ok"}]), "end_turn");
+    let anthropic = Service::new([over(), over()]).await;
+    let models: [(Arc<dyn Provider>, _, _); 2] = [
+        (Arc::new(openai.openai(false)), &openai, Format::OpenAiChat),
+        (Arc::new(anthropic.anthropic(false)), &anthropic, Format::Anthropic),
+    ];
+    for (model, service, format) in models {
+        for (turn, names) in [&["fs.read", "fs/read", "time.now"][..], &["b", "a"]].into_iter().enumerate() {
+            let (catalog, _) = catalog(names);
+            let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+            Driver::new(model.clone()).run(&mut session, "go").await.unwrap();
+            // Bodies keep the order of keys here.
+            let mut sent = service.body(turn)["tools"].take();
+            for tool in sent.as_array_mut().unwrap() {
+                // What rig adds to each for Anthropic.
+                tool.as_object_mut().unwrap().remove("eager_input_streaming");
+            }
+            assert_eq!(sent.to_string(), session.tools().wire_definitions(format).as_str());
+        }
+    }
 }
 
 #[tokio::test]

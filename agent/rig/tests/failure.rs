@@ -37,6 +37,22 @@ async fn patience_ends_and_the_last_error_is_told() {
 }
 
 #[tokio::test]
+async fn a_pause_until_a_date_is_kept_by_the_clock_of_the_service() {
+    let until = |date: &str| {
+        let limited = service::json(429, json!({"error": {"message": "slow down"}}));
+        limited.with_header("date: Sun, 06 Nov 1994 08:49:37 GMT").with_header(&format!("retry-after: {date}"))
+    };
+    let service = Service::new([until("Sun, 06 Nov 1994 08:49:37 GMT"), answer()]).await;
+    assert_eq!(ask(&service.openai(false)).await.unwrap().message.to_text(), "well");
+
+    let service = Service::new([until("Sun, 06 Nov 1994 09:49:37 GMT"), answer()]).await;
+    let error = ask(&service.anthropic(true)).await.unwrap_err();
+    let ProviderError::Status { retry_after, .. } = &error else { panic!("{error:?}") };
+    assert_eq!(*retry_after, Some(Duration::from_secs(3600)));
+    assert_eq!(service.requests(), 1, "an hour is not waited");
+}
+
+#[tokio::test]
 async fn other_errors_are_told_at_once_and_without_the_key() {
     for status in [400, 401, 403, 404, 422] {
         let body = json!({"error": {"message": format!("not with {KEY}"), "type": "t"}});

@@ -121,7 +121,9 @@ impl Driver {
     /// [`DriverError`]. The session holds what was said and done until then.
     pub async fn run(&self, session: &mut Session, prompt: impl Into<String>) -> Result<Summary, DriverError> {
         let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
-        let mut messages = session.messages().to_vec();
+        let mut messages: Vec<_> = session.system_message().into_iter().collect();
+        let before = messages.len();
+        messages.extend_from_slice(session.messages());
         messages.push(Message::text(Role::User, prompt));
         let mut run = Run::new(messages, self.max_steps);
         let token = session.context().cancellation().child_token();
@@ -142,7 +144,7 @@ impl Driver {
             }
         };
         if summary.steps > 0 {
-            session.set_messages(run.into_messages());
+            session.set_messages(run.into_messages().split_off(before));
         }
         listener.tell(Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)

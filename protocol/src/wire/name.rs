@@ -59,7 +59,7 @@ impl WireNames {
     pub fn spelling(&self, name: &str) -> Cow<'_, str> {
         match self.spellings.get(name) {
             Some(spelling) => Cow::Borrowed(spelling),
-            None => Cow::Owned(cut(&legal(name), Self::MAX_LENGTH).to_owned()),
+            None => Cow::Owned(plain(name)),
         }
     }
 
@@ -84,6 +84,13 @@ impl WireNames {
             salt += 1;
         }
     }
+}
+
+/// A legal spelling, which names that are alike may share.
+pub(super) fn plain(name: &str) -> String {
+    let mut spelling = legal(name);
+    spelling.truncate(WireNames::MAX_LENGTH);
+    spelling
 }
 
 fn is_legal(name: &str) -> bool {

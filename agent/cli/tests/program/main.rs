@@ -13,8 +13,10 @@ mod model;
 mod output;
 #[cfg(unix)]
 mod readme;
+mod repository;
 mod run;
 mod show;
+mod system;
 #[cfg(unix)]
 mod terminal;
 mod usage;

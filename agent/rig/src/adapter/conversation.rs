@@ -1,7 +1,7 @@
 //! Our conversation in rig's words.
 
 use agent::{ProviderError, Request};
-use rig_core::completion::{CompletionRequest, ToolDefinition};
+use rig_core::completion::CompletionRequest;
 use rig_core::message::{
     AssistantContent, AssistantMessage, CallId, DocumentSourceKind, Image, ImageMediaType, Message as RigMessage,
     MimeType, Origin, Text, ToolCall as RigCall, ToolFunction, ToolName as RigName, ToolResult as RigResult,
@@ -11,26 +11,16 @@ use serde_json::Value;
 use tools::protocol::wire::WireNames;
 use tools::{Content, Message, Part, Role, ToolResult};
 
-use super::Format;
 use super::turn::{BLOCK, ORIGIN};
 use crate::attempt::Failure;
 
-pub(super) fn request(format: Format, request: &Request<'_>, names: &WireNames) -> Result<CompletionRequest, Failure> {
+pub(super) fn request(request: &Request<'_>, names: &WireNames) -> Result<CompletionRequest, Failure> {
     let history: Vec<_> = request.messages.iter().filter_map(|said| message(said, names)).collect();
     if !history.iter().any(|message| matches!(message, RigMessage::User { .. })) {
         return Err(Failure { error: ProviderError::NoPrompt, may_pass: false });
     }
-    let unnamed = || Failure {
-        error: ProviderError::Failed { provider: format.name().to_owned(), message: "a tool has no name".to_owned() },
-        may_pass: false,
-    };
-    let definition = |tool: &tools::Tool| {
-        let name = name(&tool.name, names).ok_or_else(unnamed)?;
-        Ok(ToolDefinition::new(name, tool.description.as_str(), tool.parameters.clone()))
-    };
-    let definitions = request.tools.definitions().map(definition).collect::<Result<Vec<_>, Failure>>()?;
     // rig puts the prompt last by itself; the whole history takes its place, so that the order is ours.
-    let mut asked = CompletionRequest::new("").tools(definitions);
+    let mut asked = CompletionRequest::new("");
     asked.chat_history = history;
     Ok(asked)
 }

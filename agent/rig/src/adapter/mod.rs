@@ -1,6 +1,7 @@
 //! The one room that knows rig. Nothing of rig leaves it.
 
 mod conversation;
+mod definition;
 mod failure;
 mod transport;
 mod turn;
@@ -14,10 +15,11 @@ use rig_core::providers::anthropic::wire::{ANTHROPIC, AnthropicConfig};
 use rig_core::providers::openai::OpenAIConfig;
 use rig_core::streaming::{Item, StreamEvent};
 use secrecy::{ExposeSecret, SecretString};
-use tools::protocol::wire::WireNames;
+use tools::protocol::wire::{self, WireNames};
 
 use crate::Patience;
 use crate::attempt::Failure;
+use definition::DefinitionCache;
 use transport::Timed;
 
 /// What Anthropic is asked to write at most, in tokens, where nobody knows the model's own limit.
@@ -38,6 +40,13 @@ impl Format {
         }
     }
 
+    fn wire(self) -> wire::Format {
+        match self {
+            Self::OpenAi => wire::Format::OpenAiChat,
+            Self::Anthropic => wire::Format::Anthropic,
+        }
+    }
+
     pub(crate) fn key_variable(self) -> &'static str {
         match self {
             Self::OpenAi => "OPENAI_API_KEY",
@@ -52,6 +61,7 @@ pub(crate) struct Model {
     model: DynModel<Completion>,
     max_tokens: Option<u64>,
     key: SecretString,
+    definitions: DefinitionCache,
 }
 
 impl Model {
@@ -80,7 +90,7 @@ impl Model {
                 (config.connect(http).completion(name).erase(), (!is_known).then_some(DEFAULT_MAX_TOKENS))
             }
         };
-        Ok(Self { format, model, max_tokens, key: key.clone() })
+        Ok(Self { format, model, max_tokens, key: key.clone(), definitions: DefinitionCache::default() })
     }
 
     /// One attempt at a turn.
@@ -91,7 +101,9 @@ impl Model {
         streaming: bool,
         reader: Option<TextReader<'_>>,
     ) -> Result<Turn, Failure> {
-        let asked = conversation::request(self.format, request, names)?
+        let definitions = self.definitions.of(self.format, request.tools)?;
+        let asked = conversation::request(request, names)?
+            .tools(definitions.to_vec())
             .max_tokens(self.max_tokens)
             .accept_unknown_finish_reasons(true);
         let answer = if streaming { self.streamed(asked, reader).await } else { self.model.call(asked).await };

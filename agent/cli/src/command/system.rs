@@ -1,0 +1,36 @@
+//! `toolcrib system`
+
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+use tools::CancellationToken;
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{self, Console};
+use crate::session::SessionOptions;
+
+/// Print the system text: what the model of a session with these options is told before the prompt
+#[derive(Args, Debug)]
+pub(super) struct System {
+    #[command(flatten)]
+    options: SessionOptions,
+
+    /// Print one JSON document per section and line
+    #[arg(long)]
+    json: bool,
+}
+
+impl System {
+    pub(super) fn run(self) -> Result<Exit, Error> {
+        let session = self.options.session(CancellationToken::new(), &Arc::new(Console::default()))?;
+        if self.json {
+            let sections = session.system().sections(session.tools());
+            sections.iter().try_for_each(|(name, text)| output::json(&json!({"name": name, "text": text})))?;
+        } else {
+            output::foreign(&session.system().render(session.tools()))?;
+        }
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,221 @@
+//! Sessions against a model server that others wrote, with the real file tools. It takes whatever it is sent, so its journal
+//! is judged as well.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use agent::{Driver, KeySource, Outcome, ProviderOptions, Selection, Session, Summary, SystemText, tool_guidance};
+use agent_rig::Remote;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tools::{Catalog, Grant, ToolContext};
+use tools_fs::Workspace;
+
+const KEY: &str = "sk-not-a-key-of-anybody";
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs Node; run .ci/aimock, which installs the server"]
+async fn a_session_of_three_turns_reads_and_changes_files_by_parallel_calls() {
+    let server = Server::start();
+    for streaming in [false, true] {
+        for provider in ["openai", "anthropic"] {
+            server.forget();
+            let place = place();
+            let mut session = session(&place.path().join("root"));
+            let model = server.model(provider, streaming, place.path());
+            let summary = Driver::new(Arc::new(model)).run(&mut session, "Mend the notes.").await.unwrap();
+            eprintln!("{provider}, streaming {streaming}: {summary:?}");
+            judge_answer(&summary);
+            judge_files(&place.path().join("root"));
+            judge_journal(&server.journal(), provider, streaming, &session);
+        }
+    }
+}
+
+fn judge_answer(summary: &Summary) {
+    let Outcome::Answer { text, .. } = &summary.outcome else { panic!("{summary:?}") };
+    assert_eq!(text, "The notes are mended: café, 色.");
+    assert_eq!((summary.steps, summary.calls, summary.failed_calls), (3, 5, 1));
+}
+
+fn judge_files(root: &Path) {
+    let expected = [
+        ("notes.md", "# Notes\nThe color of the color.\n"),
+        ("sub/done.md", "é, done\n"),
+        ("sub/more.md", "More colour.\n"),
+    ];
+    let expected: BTreeMap<_, _> = expected.iter().map(|(path, text)| (root.join(path), (*text).to_owned())).collect();
+    assert_eq!(files(root), expected);
+}
+
+/// What was asked, in the server's words, which are those of chat completions whatever the format was.
+fn judge_journal(journal: &[Value], provider: &str, streaming: bool, session: &Session) {
+    assert_eq!(journal.len(), 3, "{journal:#?}");
+    let system = session.system_message().unwrap().to_text();
+    for entry in journal {
+        let path = if provider == "openai" { "/v1/chat/completions" } else { "/v1/messages" };
+        assert_eq!((entry["path"].as_str(), entry["response"]["status"].as_u64()), (Some(path), Some(200)));
+        let body = &entry["body"];
+        assert_eq!(body["stream"].as_bool().unwrap_or_default(), streaming, "{body:#}");
+        assert_eq!(
+            (body["messages"][0]["role"].as_str(), text(&body["messages"][0])),
+            (Some("system"), system.clone())
+        );
+        assert_eq!(
+            (body["messages"][1]["role"].as_str(), text(&body["messages"][1])),
+            (Some("user"), "Mend the notes.".into())
+        );
+        let names: Vec<_> =
+            body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
+        assert_eq!(
+            names,
+            ["fs_edit", "fs_glob", "fs_list", "fs_move", "fs_read", "fs_remove", "fs_search", "fs_write"]
+        );
+        assert_eq!(body["tools"], journal[0]["body"]["tools"]);
+        assert!(!entry.to_string().contains(KEY));
+    }
+    let second = results_of(&journal[1]["body"], &["call_read", "call_search"]);
+    assert!(second["call_read"].contains("The colour of the colour."), "{second:?}");
+    assert!(second["call_search"].contains("notes.md") && second["call_search"].contains("sub/more.md"), "{second:?}");
+    let third = results_of(&journal[2]["body"], &["call_edit", "call_write", "call_missing"]);
+    assert!(third["call_edit"].contains("+The color of the color."), "{third:?}");
+    assert!(third["call_missing"].contains("missing.md"), "{third:?}");
+    // A prompt begins as the one before it did, so that what was read of it can be kept.
+    for (earlier, later) in journal.iter().zip(&journal[1..]) {
+        let earlier = earlier["body"]["messages"].as_array().unwrap();
+        assert_eq!(earlier[..], later["body"]["messages"].as_array().unwrap()[..earlier.len()]);
+    }
+}
+
+/// The results after the last turn of calls, by id: those of these calls, in their order, and no others.
+fn results_of(body: &Value, calls: &[&str]) -> BTreeMap<String, String> {
+    let messages = body["messages"].as_array().unwrap();
+    let turn = messages.iter().rposition(|message| message["role"] == "assistant").unwrap();
+    let asked: Vec<_> =
+        messages[turn]["tool_calls"].as_array().unwrap().iter().map(|call| call["id"].as_str().unwrap()).collect();
+    assert_eq!(asked, calls);
+    let results = &messages[turn + 1..];
+    let answered: Vec<_> = results.iter().map(|result| result["tool_call_id"].as_str().unwrap()).collect();
+    assert_eq!(answered, calls);
+    results.iter().zip(calls).map(|(result, id)| ((*id).to_owned(), text(result))).collect()
+}
+
+/// The text of a message, which is a string or parts.
+fn text(message: &Value) -> String {
+    match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        other => panic!("no content: {other}"),
+    }
+}
+
+fn place() -> TempDir {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("root");
+    std::fs::create_dir_all(root.join("sub")).unwrap();
+    std::fs::write(root.join("notes.md"), "# Notes\nThe colour of the colour.\n").unwrap();
+    std::fs::write(root.join("sub/more.md"), "More colour.\n").unwrap();
+    std::fs::write(place.path().join("key"), KEY).unwrap();
+    place
+}
+
+fn session(root: &Path) -> Session {
+    let mut catalog = Catalog::new();
+    tools_fs::register(&mut catalog).unwrap();
+    let cx = ToolContext::new()
+        .with_grant(Grant::parse(["fs:read:**", "fs:write:**"]).unwrap())
+        .with_service(Workspace::open(root).unwrap());
+    let system =
+        SystemText::new().with_section("identity", "You keep the notes.").with_tool_section("tools", tool_guidance);
+    Session::new(catalog.list(), Selection::new(), cx).with_system(system)
+}
+
+fn files(root: &Path) -> BTreeMap<PathBuf, String> {
+    let mut files = BTreeMap::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let text = std::fs::read_to_string(&path).unwrap();
+                files.insert(path, text);
+            }
+        }
+    }
+    files
+}
+
+/// The server, which ends with the test.
+struct Server {
+    process: Child,
+    address: String,
+}
+
+impl Server {
+    /// On a port that is free; it is ready when it says where it listens.
+    fn start() -> Self {
+        let program = std::env::var_os("TOOLCRIB_AIMOCK").expect("TOOLCRIB_AIMOCK names the server's cli.js");
+        let turns = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/aimock/turns.json");
+        let mut process = Command::new("node")
+            .arg(program)
+            .args(["--port", "0", "--strict", "--validate-on-load", "--fixtures", turns])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let address = said.by_ref().find_map(|line| Some(line.split_once("listening on http://")?.1.trim().to_owned()));
+        // Read on: a server that nobody reads from would stop at some time.
+        std::thread::spawn(move || said.for_each(drop));
+        let server = Self { process, address: address.expect("the server ended before it listened") };
+        assert_eq!(server.ask("GET", "/ready").0, 200);
+        server
+    }
+
+    fn model(&self, provider: &str, streaming: bool, place: &Path) -> Remote {
+        let options = ProviderOptions::new()
+            .with_model("a-model")
+            .with_key(KeySource::File(place.join("key")))
+            .with_streaming(streaming);
+        match provider {
+            "openai" => Remote::openai(&options.with_base_url(format!("http://{}/v1", self.address))).unwrap(),
+            _ => Remote::anthropic(&options.with_base_url(format!("http://{}", self.address))).unwrap(),
+        }
+    }
+
+    fn journal(&self) -> Vec<Value> {
+        let (status, body) = self.ask("GET", "/__aimock/journal");
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str(&body).unwrap()
+    }
+
+    fn forget(&self) {
+        assert_eq!(self.ask("POST", "/__aimock/reset/journal").0, 200);
+        assert_eq!(json!(self.journal()), json!([]));
+    }
+
+    /// In HTTP/1.0, where the body is all that comes until the end.
+    fn ask(&self, method: &str, path: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "{method} {path} HTTP/1.0\r\nhost: {}\r\ncontent-length: 0\r\n\r\n", self.address).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split_whitespace().nth(1).unwrap().parse().unwrap();
+        (status, body.to_owned())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

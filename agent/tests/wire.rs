@@ -1,0 +1,92 @@
+//! What providers are told of a tool set: sorted, legal, the same bytes for the same tools.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
+
+mod workshop;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use agent::{Selection, ToolSet};
+use serde_json::Value;
+use tools::protocol::wire::Format;
+use tools::{Catalog, Entry, Services};
+use workshop::catalog;
+
+const NAMES: [&str; 6] = ["fs.read", "fs/read", "fs_read", "time.now", "a", "z:z"];
+
+fn set(entries: impl IntoIterator<Item = Arc<Entry>>, globs: &[&str]) -> ToolSet {
+    ToolSet::new(entries, &Selection::parse(globs).unwrap(), &Services::new())
+}
+
+fn names(format: Format, text: &str) -> Vec<String> {
+    let definitions: Vec<Value> = serde_json::from_str(text).unwrap();
+    let name = |definition: &Value| match format {
+        Format::OpenAiChat => definition["function"]["name"].as_str().unwrap().to_owned(),
+        _ => definition["name"].as_str().unwrap().to_owned(),
+    };
+    definitions.iter().map(name).collect()
+}
+
+#[test]
+fn definitions_stand_in_the_order_of_the_tools_by_names_that_lead_back() {
+    let set = set(catalog(NAMES).list(), &[]);
+    for format in Format::ALL {
+        let names = names(format, set.wire_definitions(format).as_str());
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), NAMES.len(), "{names:?}");
+        let tools: Vec<_> = names.iter().map(|name| set.wire_names().tool(name).unwrap()).collect();
+        assert_eq!(tools, set.list().iter().map(|entry| entry.name()).collect::<Vec<_>>());
+        let is_legal = |name: &String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        assert!(names.iter().all(is_legal), "{names:?}");
+    }
+}
+
+#[test]
+fn equal_sets_give_equal_bytes_however_they_came_about() {
+    let mut backwards = Catalog::new();
+    NAMES.iter().rev().for_each(|name| workshop::add(&mut backwards, name));
+    let mut entries = catalog(NAMES).list();
+    entries.reverse();
+    for format in Format::ALL {
+        let text = set(catalog(NAMES).list(), &[]).wire_definitions(format);
+        assert_eq!(set(backwards.list(), &[]).wire_definitions(format), text);
+        assert_eq!(set(entries.clone(), &[]).wire_definitions(format), text);
+    }
+}
+
+#[test]
+fn an_unchanged_set_gives_the_bytes_it_has() {
+    let set = set(catalog(NAMES).list(), &[]);
+    for format in Format::ALL {
+        let bytes = |set: &ToolSet| set.wire_definitions(format).as_str().as_ptr();
+        assert_eq!(bytes(&set), bytes(&set.clone()));
+    }
+    let [one, other] = Format::ALL.map(|format| set.wire_definitions(format));
+    assert_ne!(one, other);
+}
+
+#[test]
+fn sets_that_share_tools_share_what_is_written_of_them() {
+    let catalog = catalog(NAMES);
+    let (all, some) = (set(catalog.list(), &[]), set(catalog.list(), &["time.now", "a"]));
+    for format in Format::ALL {
+        for (position, entry) in some.list().iter().enumerate() {
+            let definition = entry.definition(format).as_str();
+            let other = all.get(entry.name()).unwrap();
+            assert_eq!(definition.as_ptr(), other.definition(format).as_str().as_ptr());
+            assert_eq!(some.wire_definitions(format).get(position), Some(definition));
+        }
+    }
+}
+
+#[test]
+fn a_part_of_a_set_is_spelt_as_in_the_set() {
+    let set = set(catalog(NAMES).list(), &[]);
+    let position = set.list().iter().position(|entry| entry.name().as_str() == "fs.read").unwrap();
+    for format in Format::ALL {
+        let part = set.wire_definitions(format).subset([position]);
+        let names = names(format, part.as_str());
+        assert_eq!(names, [set.wire_names().spelling("fs.read")]);
+        assert_ne!(names, ["fs_read"], "another tool has that name");
+    }
+}

@@ -1,0 +1,121 @@
+//! Definitions on the wire: JSON that says what the tool says, the same bytes for the same tool.
+
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use protocol::Tool;
+use protocol::wire::{Definition, Definitions, Format};
+use serde_json::{Map, Value, json};
+
+fn tool(name: &str, description: &str) -> Tool {
+    Tool::new(name, description, json!({"type": "object"})).unwrap()
+}
+
+/// The three that a model is told, from where each format has them.
+fn told(format: Format, definition: &Value) -> (&Value, &Value, &Value) {
+    match format {
+        Format::OpenAiChat => {
+            assert_eq!(definition["type"], "function");
+            let function = &definition["function"];
+            (&function["name"], &function["description"], &function["parameters"])
+        }
+        Format::Anthropic => (&definition["name"], &definition["description"], &definition["input_schema"]),
+        other => panic!("{other:?} is not tested"),
+    }
+}
+
+#[test]
+fn each_format_is_spelt_as_its_service_wants_it() {
+    let tool = tool("fs.read", "Reads \"it\".");
+    assert_eq!(
+        Definition::new(Format::OpenAiChat, &tool).as_str(),
+        r#"{"type":"function","function":{"name":"fs_read","description":"Reads \"it\".","parameters":{"type":"object"}}}"#
+    );
+    assert_eq!(
+        Definition::new(Format::Anthropic, &tool).as_str(),
+        r#"{"name":"fs_read","description":"Reads \"it\".","input_schema":{"type":"object"}}"#
+    );
+}
+
+#[test]
+fn the_order_of_keys_changes_nothing() {
+    let object =
+        |keys: &[&str]| Value::Object(keys.iter().map(|key| ((*key).to_owned(), json!({"type": "string"}))).collect());
+    let schema = |keys: &[&str]| json!({"type": "object", "properties": object(keys)});
+    let tool = |keys: &[&str]| Tool::new("x", "X.", schema(keys)).unwrap();
+    for format in Format::ALL {
+        let one = Definition::new(format, &tool(&["a", "b", "c"]));
+        assert_eq!(one, Definition::new(format, &tool(&["c", "a", "b"])));
+        assert_eq!(one, Definition::new(format, &tool(&["a", "b", "c"])));
+    }
+}
+
+#[test]
+fn a_set_is_its_definitions_in_a_row() {
+    let tools = ["a", "b.c", "d"].map(|name| tool(name, "Does it."));
+    for format in Format::ALL {
+        let definitions: Vec<_> = tools.iter().map(|tool| Definition::new(format, tool)).collect();
+        let set = Definitions::new(definitions.iter().zip(["a", "b_c", "d"]));
+        let texts: Vec<_> = definitions.iter().map(Definition::as_str).collect();
+        assert_eq!(set.as_str(), format!("[{}]", texts.join(",")));
+        assert_eq!(
+            (0..4).map(|position| set.get(position)).collect::<Vec<_>>(),
+            [Some(texts[0]), Some(texts[1]), Some(texts[2]), None]
+        );
+        assert_eq!(set.subset([2, 0, 7]).as_str(), format!("[{},{}]", texts[2], texts[0]));
+        assert_eq!(set.subset(0..3), set);
+        assert_eq!(set.clone().as_str().as_ptr(), set.as_str().as_ptr());
+    }
+    let none = Definitions::new([]);
+    assert_eq!((none.as_str(), none.len(), none.is_empty(), none.get(0)), ("[]", 0, true, None));
+    assert_eq!(none.subset([0]), none);
+}
+
+#[test]
+fn another_spelling_changes_the_name_alone() {
+    let tool = tool("a.b", "a_b and \"name\":\"a_b\"");
+    for format in Format::ALL {
+        let definition = Definition::new(format, &tool);
+        let set = Definitions::new([(&definition, "a_b_0123")]);
+        let value: Value = serde_json::from_str(set.as_str()).unwrap();
+        let (name, description, _) = told(format, &value[0]);
+        assert_eq!((name, description), (&json!("a_b_0123"), &json!(tool.description)));
+        assert_eq!(set.as_str().len(), definition.as_str().len() + 2 + "_0123".len());
+    }
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(any::<String>(), inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_told_is_what_the_tool_says(
+        name in "[A-Za-z0-9_.:/%-]{1,90}", description in any::<String>(), parameters in value()
+    ) {
+        let Ok(tool) = Tool::new(&name, description, parameters) else { return Ok(()) };
+        for format in Format::ALL {
+            let definition = Definition::new(format, &tool);
+            let value: Value = serde_json::from_str(definition.as_str()).unwrap();
+            let (name, description, parameters) = told(format, &value);
+            let name = name.as_str().unwrap();
+            prop_assert!((1..=64).contains(&name.len()), "{}", name);
+            prop_assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)), "{}", name);
+            prop_assert_eq!(description, &tool.description);
+            prop_assert_eq!(parameters, &tool.parameters);
+        }
+    }
+}
