@@ -2,9 +2,11 @@
 
 mod approver;
 mod argument;
+mod chat;
 mod command;
 mod duration;
 mod error;
+mod exchange;
 mod exit;
 mod host;
 mod interrupt;
@@ -12,8 +14,10 @@ mod linked;
 mod observer;
 mod output;
 mod parameter;
+mod sentence;
 mod session;
 mod shell;
+mod spinner;
 mod table;
 mod visible;
 
