@@ -1,6 +1,7 @@
 //! The command line, one file per command.
 
 mod call;
+mod chat;
 mod doctor;
 mod list;
 mod run;
@@ -30,6 +31,7 @@ enum Command {
     Show(show::Show),
     Call(call::Call),
     Run(run::Run),
+    Chat(chat::Chat),
     System(system::System),
     Doctor(doctor::Doctor),
 }
@@ -46,6 +48,7 @@ impl Cli {
             Command::Show(show) => show.run(),
             Command::Call(call) => on_runtime(call.run()),
             Command::Run(run) => on_runtime(run.run()),
+            Command::Chat(chat) => on_runtime(chat.run()),
             Command::System(system) => system.run(),
             Command::Doctor(doctor) => doctor.run(),
         }

@@ -28,6 +28,8 @@ pub(crate) enum Error {
     Root { path: PathBuf, reason: String },
     #[error("cannot read the arguments from the standard input: {0}; write them as JSON text in UTF-8")]
     Input(io::Error),
+    #[error("cannot read a prompt: {0}; see where the standard input comes from")]
+    Prompt(String),
     #[error("cannot write the output: {0}; see where the standard output leads")]
     Output(io::Error),
     #[error("cannot start: {0}; free some processes, memory or file handles")]
@@ -46,7 +48,7 @@ impl Error {
         match self {
             Self::Tool(error) | Self::Driver(DriverError::Tool(error)) => Exit::from(error),
             Self::Argument(_) => Exit::InvalidArguments,
-            Self::Selection(_) | Self::Root { .. } | Self::Input(_) => Exit::Usage,
+            Self::Selection(_) | Self::Root { .. } | Self::Input(_) | Self::Prompt(_) => Exit::Usage,
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => of_provider(error),
             // Whoever read the output has seen enough of it.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,

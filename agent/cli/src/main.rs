@@ -3,9 +3,11 @@
 mod approver;
 mod argument;
 mod briefing;
+mod chat;
 mod command;
 mod duration;
 mod error;
+mod exchange;
 mod exit;
 mod host;
 mod interrupt;
@@ -13,8 +15,10 @@ mod linked;
 mod observer;
 mod output;
 mod parameter;
+mod sentence;
 mod session;
 mod shell;
+mod spinner;
 mod table;
 mod visible;
 

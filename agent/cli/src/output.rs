@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use agent::Selection;
 use anstyle::{AnsiColor, Style};
@@ -10,6 +11,7 @@ use serde::Serialize;
 use tools::{Content, Entry, ToolResult};
 
 use crate::error::Error;
+use crate::spinner::Spinner;
 use crate::visible::{harmless, harmless_json};
 
 /// Names of tools and headings.
@@ -32,6 +34,13 @@ pub(crate) fn styled(style: Style, text: impl Display) -> String {
 pub(crate) fn page(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
+}
+
+/// Writes what this program composed itself to the standard error, where it does not come between results.
+pub(crate) fn aside(text: &str) {
+    let mut err = anstream::stderr().lock();
+    // With the standard error gone there is nobody left to tell about it.
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
 /// Writes one JSON document on one line.
@@ -81,6 +90,11 @@ pub(crate) fn width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
+/// How many columns the standard error has, where it is a terminal.
+pub(crate) fn width_aside() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0))
+}
+
 /// Tells of an error on the standard error.
 pub(crate) fn error(message: &str) {
     tell(&format!("{}: {}", styled(BAD, "error"), harmless(message)));
@@ -109,8 +123,7 @@ pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) {
 }
 
 fn tell(line: &str) {
-    // With the standard error gone there is nobody left to tell about it.
-    let _ = writeln!(anstream::stderr().lock(), "{line}");
+    aside(&format!("{line}\n"));
 }
 
 fn line(text: &str) -> Result<(), Error> {
@@ -123,7 +136,7 @@ fn write(parts: &[&str]) -> Result<(), Error> {
     written.and_then(|()| out.flush()).map_err(Error::Output)
 }
 
-/// The standard error of a run: lines of progress wait while a question is open.
+/// The standard error of a run: its last line says what is waited for, and lines of progress wait while a question is open.
 #[derive(Debug, Default)]
 pub(crate) struct Console(Mutex<Held>);
 
@@ -131,6 +144,8 @@ pub(crate) struct Console(Mutex<Held>);
 struct Held {
     is_asking: bool,
     lines: Vec<String>,
+    waiting: Option<(String, Instant)>,
+    spinner: Option<Spinner>,
 }
 
 /// As long as it lives, the question is open.
@@ -141,12 +156,28 @@ impl Console {
     /// Writes a line of progress, which must be harmless.
     pub(crate) fn progress(&self, line: String) {
         let mut held = self.held();
-        if held.is_asking { held.lines.push(line) } else { tell(&line) }
+        if held.is_asking {
+            held.lines.push(line);
+            return;
+        }
+        held.spinner = None;
+        tell(&line);
+        held.spin();
+    }
+
+    /// Shows what is waited for, which must be visible, and since when; or that nothing is, which has to come before anything
+    /// else is written to the terminal.
+    pub(crate) fn wait(&self, waiting: Option<(String, Instant)>) {
+        let mut held = self.held();
+        held.waiting = waiting;
+        held.spin();
     }
 
     /// Opens a question.
     pub(crate) fn question(&self) -> Question<'_> {
-        self.held().is_asking = true;
+        let mut held = self.held();
+        held.is_asking = true;
+        held.spin();
         Question(self)
     }
 
@@ -155,11 +186,19 @@ impl Console {
     }
 }
 
+impl Held {
+    fn spin(&mut self) {
+        // The old one goes first: it wipes the line that the new one takes.
+        self.spinner = None;
+        let waiting = self.waiting.as_ref().filter(|_| !self.is_asking);
+        self.spinner = waiting.and_then(|(what, since)| Spinner::start(what, *since));
+    }
+}
+
 impl Question<'_> {
     /// Writes a part of the question, without a line break of its own. What comes from elsewhere in it must be visible.
     pub(crate) fn say(&self, text: &str) {
-        let mut err = anstream::stderr().lock();
-        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+        aside(text);
     }
 }
 
@@ -168,6 +207,7 @@ impl Drop for Question<'_> {
         let mut held = self.0.held();
         held.is_asking = false;
         held.lines.drain(..).for_each(|line| tell(&line));
+        held.spin();
     }
 }
 

@@ -9,6 +9,7 @@ use tools::Entry;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{self, FAINT, STRONG};
+use crate::sentence;
 use crate::table::Table;
 use crate::visible::visible;
 
@@ -63,28 +64,6 @@ fn row(entry: &Entry) -> [String; 4] {
         tool.name.to_string(),
         visible(&tool.effects.to_string()).into_owned(),
         visible(&entry.source().to_string()).into_owned(),
-        visible(&first_sentence(&tool.description)).into_owned(),
+        visible(&sentence::first(&tool.description)).into_owned(),
     ]
-}
-
-/// The text up to the first full stop before a space, on one line.
-fn first_sentence(description: &str) -> String {
-    let paragraph = description.trim().split("\n\n").next().unwrap_or_default();
-    let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.find(". ") {
-        Some(end) => line[..=end].to_owned(),
-        None => line,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_sentence_ends_at_a_full_stop_or_paragraph() {
-        assert_eq!(first_sentence("Reads a file.\nMore of it. And more."), "Reads a file.");
-        assert_eq!(first_sentence("Reads v1.2 files\nof text\n\nMore."), "Reads v1.2 files of text");
-        assert_eq!(first_sentence(""), "");
-    }
 }

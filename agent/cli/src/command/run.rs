@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use agent::{Outcome, Stop, Summary};
 use clap::Args;
 
 use crate::error::Error;
+use crate::exchange::Exchange;
 use crate::exit::Exit;
+use crate::host::how_to_grant;
 use crate::interrupt;
-use crate::observer::Observer;
-use crate::output::{self, Console};
+use crate::output::Console;
 use crate::session::{DIRECT, SessionOptions};
 
 /// Run an agent session on a prompt and print the answer
 ///
-/// Calls and their progress go to the standard error. Reading below the root and the clock is granted; anything else is
-/// asked about on a terminal and refused otherwise.
+/// Calls, their progress and a summary go to the standard error. Reading below the root and the clock is granted; anything
+/// else is asked about on a terminal and refused otherwise.
 #[derive(Args, Debug)]
 pub(super) struct Run {
     /// What to do. The provider direct takes tool calls, such as 'fs.list path=. ; time.now zone=UTC'
@@ -36,30 +36,8 @@ impl Run {
         let token = interrupt::token()?;
         let console = Arc::new(Console::default());
         let mut session = self.options.session(token.clone(), &console)?;
-        let observer = Arc::new(Observer::new(self.json, console, token.clone()));
-        let events = observer.clone();
         let driver = self.options.driver(provider);
-        let driver = driver.with_cancellation(token).with_events(move |event| events.event(&event));
-        let ended = driver.run(&mut session, self.prompt).await;
-        let first_failure = observer.finish()?;
-        let exit = judged(ended.map_err(Error::Driver)?)?;
-        // Where there is no model to make something of a failed call, the run has failed with it.
-        Ok(first_failure.filter(|_| is_direct).unwrap_or(exit))
-    }
-}
-
-fn judged(summary: Summary) -> Result<Exit, Error> {
-    match summary.outcome {
-        Outcome::Answer { stop: Stop::Refusal, .. } => Err(Error::Run("the model refused to answer".to_owned())),
-        Outcome::Answer { stop, .. } => {
-            if stop == Stop::Length {
-                output::warning("the answer was cut off by the model's length limit");
-            }
-            Ok(Exit::Success)
-        }
-        Outcome::StepBudget { max_steps } => Err(Error::StepBudget(max_steps)),
-        Outcome::Cancelled => Err(Error::Cancelled),
-        Outcome::Failed { message } => Err(Error::Run(message)),
-        _ => Err(Error::Run("it ended in a way that this program does not know".to_owned())),
+        let exchange = Exchange { driver, is_direct, is_json: self.json, console, how_to_grant };
+        exchange.run(&mut session, self.prompt, token).await
     }
 }

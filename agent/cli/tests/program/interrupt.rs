@@ -55,7 +55,7 @@ fn a_second_interrupt_ends_a_program_that_cannot_finish() {
     drop(stdout);
 }
 
-fn interrupt(child: &Child) {
+pub(crate) fn interrupt(child: &Child) {
     let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(status.success());
 }

@@ -4,6 +4,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod call;
+mod chat;
+#[cfg(unix)]
+mod chat_terminal;
 mod doctor;
 #[cfg(unix)]
 mod interrupt;
@@ -66,7 +69,9 @@ impl Crib {
 
     /// The program with these arguments, in the root, with nothing on its standard input.
     fn command(&self, arguments: &[&str]) -> Command {
-        command(&self.root(), arguments)
+        let mut command = command(&self.root(), arguments);
+        command.env("XDG_STATE_HOME", self.dir.path().join("state"));
+        command
     }
 
     fn run(&self, arguments: &[&str]) -> Ended {

@@ -1,7 +1,15 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, channel};
+
+#[cfg(unix)]
+use serde_json::Value;
 
 use crate::Crib;
+#[cfg(unix)]
+use crate::chat_terminal::READS;
+#[cfg(unix)]
+use crate::terminal::{on_terminal, rest};
 
 const CALL: &str = concat!(
     "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",",
@@ -11,12 +19,13 @@ const CALL: &str = concat!(
 const ANSWER: &str = concat!(
     "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It says \"},\"finish_reason\":null}]}\n\n",
     "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello.\"},\"finish_reason\":\"stop\"}]}\n\n",
+    "data: {\"id\":\"y\",\"choices\":[],\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":3,\"total_tokens\":15}}\n\n",
     "data: [DONE]\n\n",
 );
 
 #[test]
 fn a_model_reads_a_file_and_answers() {
-    let url = serve([CALL, ANSWER]);
+    let (url, _) = serve([Some(CALL), Some(ANSWER)]);
     let crib = Crib::new();
     let key = crib.write("key", "sk-secret");
     let key = key.to_str().unwrap();
@@ -24,7 +33,8 @@ fn a_model_reads_a_file_and_answers() {
         ["run", "what is in it?", "--provider", "openai", "--model", "m", "--base-url", &url, "--key-file", key];
     let ended = crib.run(&arguments).expect(0);
     assert_eq!(ended.stdout.trim_end(), "It says hello.");
-    assert!(ended.stderr.contains("-> fs.read path=README.md"), "{ended:#?}");
+    assert!(ended.stderr.contains("-> fs.read path=README.md  fs:read:README.md"), "{ended:#?}");
+    assert!(ended.stderr.contains("summary: 2 steps, 1 call, 12 tokens in, 3 out, "), "{ended:#?}");
     assert!(!format!("{ended:?}").contains("sk-secret"));
 }
 
@@ -35,11 +45,46 @@ fn a_model_without_a_name_is_refused_with_what_to_give() {
     assert!(ended.stderr.contains("name of a model"), "{ended:#?}");
 }
 
-/// Serves these streams, one for each request.
-fn serve(replies: [&'static str; 2]) -> String {
+/// On a pseudo-terminal: the model reads a file, and is then so slow that the person takes the turn back and asks again.
+#[cfg(unix)]
+#[test]
+fn a_model_that_hangs_is_interrupted_and_the_conversation_goes_on() {
+    let (url, requests) = serve([Some(CALL), None, Some(ANSWER)]);
+    let crib = Crib::new();
+    let key = crib.write("key", "sk-secret");
+    let key = key.to_str().unwrap();
+    let arguments = ["chat", "--provider", "openai", "--model", "m", "--base-url", &url, "--key-file", key];
+    let mut session = on_terminal(&crib, &arguments);
+    session.exp_string(READS).unwrap();
+    session.send_line("what is in it?").unwrap();
+    session.exp_string("8 bytes").unwrap();
+    // The spinner turns while the model keeps silent.
+    session.exp_string("s the model").unwrap();
+    requests.recv().unwrap();
+    requests.recv().unwrap();
+    session.send_control('c').unwrap();
+    session.exp_string("cancelled; the conversation goes on").unwrap();
+    session.exp_string(READS).unwrap();
+    session.send_line("well?").unwrap();
+    session.exp_string("It says hello.").unwrap();
+    session.exp_string(READS).unwrap();
+    session.send_control('d').unwrap();
+    assert_eq!(rest(session).1, 0);
+
+    let request: Value = serde_json::from_str(&requests.recv().unwrap()).unwrap();
+    let roles: Vec<_> = request["messages"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
+    let said = roles.iter().position(|role| *role == "user").unwrap();
+    assert_eq!(roles[said..], ["user", "assistant", "tool", "user"], "{request:#}");
+}
+
+/// Serves these streams, one for each request, and tells the bodies of the requests. Where there is none, the request is never
+/// answered.
+fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let (sender, requests) = channel();
     std::thread::spawn(move || {
+        let mut left_open = Vec::new();
         for reply in replies {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = Vec::new();
@@ -48,11 +93,19 @@ fn serve(replies: [&'static str; 2]) -> String {
                 let length = stream.read(&mut piece).unwrap();
                 request.extend_from_slice(&piece[..length]);
             }
-            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
-            write!(stream, "{head}content-length: {}\r\n\r\n{reply}", reply.len()).unwrap();
+            let request = String::from_utf8(request).unwrap();
+            // A test that does not look at the requests has dropped the receiver.
+            let _ = sender.send(request.split_once("\r\n\r\n").unwrap().1.to_owned());
+            match reply {
+                Some(reply) => {
+                    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
+                    write!(stream, "{head}content-length: {}\r\n\r\n{reply}", reply.len()).unwrap();
+                }
+                None => left_open.push(stream),
+            }
         }
     });
-    url
+    (url, requests)
 }
 
 fn is_whole(request: &[u8]) -> bool {

@@ -7,17 +7,17 @@ use rexpect::session::{PtySession, spawn_command};
 
 use crate::Crib;
 
-const PATIENCE_MS: u64 = 20_000;
-const QUESTION: &str = "Allow?";
+pub(crate) const PATIENCE_MS: u64 = 20_000;
+pub(crate) const QUESTION: &str = "Allow?";
 
-fn on_terminal(crib: &Crib, arguments: &[&str]) -> PtySession {
+pub(crate) fn on_terminal(crib: &Crib, arguments: &[&str]) -> PtySession {
     let mut command = crib.command(arguments);
     command.env("TERM", "xterm-256color");
     spawn_command(command, Some(PATIENCE_MS)).unwrap()
 }
 
 /// The rest of what the program writes, and its exit code.
-fn rest(mut session: PtySession) -> (String, i32) {
+pub(crate) fn rest(mut session: PtySession) -> (String, i32) {
     let rest = session.exp_eof().unwrap();
     match session.process().wait().unwrap() {
         WaitStatus::Exited(_, code) => (rest, code),

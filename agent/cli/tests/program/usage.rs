@@ -1,6 +1,6 @@
 use crate::Crib;
 
-const COMMANDS: [&str; 6] = ["list", "show", "call", "run", "system", "doctor"];
+const COMMANDS: [&str; 7] = ["list", "show", "call", "run", "chat", "system", "doctor"];
 
 #[test]
 fn help_lists_the_commands_and_the_exit_codes() {

@@ -1,0 +1,97 @@
+//! [`Editor`]: a line editor on the terminal.
+
+use std::path::PathBuf;
+
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{
+    Behavior, Cmd, ConditionalEventHandler, Config, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers,
+    Movement, RepeatCount,
+};
+
+use super::history;
+use super::input::{Line, PROMPT};
+use crate::error::Error;
+use crate::output;
+
+/// Reads what a person types, with a history that outlives the program. The terminal is raw only while it reads.
+pub(super) struct Editor {
+    editor: rustyline::Editor<(), FileHistory>,
+    history: Option<PathBuf>,
+}
+
+impl Editor {
+    pub(super) fn new(has_history: bool) -> Result<Self, Error> {
+        // The prompt belongs to the terminal, also where the standard output leads elsewhere.
+        let config = Config::builder().behavior(Behavior::PreferTerm).history_ignore_space(true);
+        let config = config.max_history_size(history::MAX_ENTRIES).map_err(refused)?.build();
+        let mut editor = rustyline::Editor::with_config(config).map_err(refused)?;
+        for enter in [KeyEvent(KeyCode::Enter, Modifiers::NONE), KeyEvent::ctrl('J'), KeyEvent::ctrl('M')] {
+            editor.bind_sequence(enter, EventHandler::Conditional(Box::new(Continue)));
+        }
+        for enter in [KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::alt('\n')] {
+            editor.bind_sequence(enter, Cmd::Newline);
+        }
+        let mut editor = Self { editor, history: None };
+        if has_history {
+            editor.recall();
+        }
+        Ok(editor)
+    }
+
+    pub(super) fn line(&mut self) -> Result<Line, Error> {
+        loop {
+            return match self.editor.readline(PROMPT) {
+                Ok(text) => {
+                    self.remember(&text);
+                    Ok(Line::Text(text))
+                }
+                Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
+                Err(ReadlineError::Eof) => Ok(Line::End),
+                // The terminal has another size now.
+                Err(ReadlineError::Signal(_)) => continue,
+                Err(error) => Err(refused(error)),
+            };
+        }
+    }
+
+    fn recall(&mut self) {
+        let Some(path) = history::path() else { return };
+        let loaded = history::prepare(&path).map_err(ReadlineError::Io).and_then(|()| self.editor.load_history(&path));
+        match loaded {
+            Ok(()) => self.history = Some(path),
+            Err(error) => warn(&path.display().to_string(), &error),
+        }
+    }
+
+    /// Adds to the history at once, so that nothing is lost with the program.
+    fn remember(&mut self, text: &str) {
+        if text.len() > history::MAX_ENTRY_BYTES {
+            return;
+        }
+        let is_added = self.editor.add_history_entry(text);
+        let Some(path) = self.history.take_if(|_| matches!(is_added, Ok(true))) else { return };
+        match self.editor.append_history(&path) {
+            Ok(()) => self.history = Some(path),
+            Err(error) => warn(&path.display().to_string(), &error),
+        }
+    }
+}
+
+/// Enter after a backslash at the end begins another line in its place.
+struct Continue;
+
+impl ConditionalEventHandler for Continue {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+        let goes_on = context.line().ends_with('\\') && context.pos() == context.line().len();
+        goes_on.then(|| Cmd::Replace(Movement::BackwardChar(1), Some("\n".to_owned())))
+    }
+}
+
+fn refused(error: ReadlineError) -> Error {
+    Error::Prompt(error.to_string())
+}
+
+fn warn(path: &str, error: &ReadlineError) {
+    output::warning(&format!("no history is kept in {path}: {error}; --no-history does without"));
+}

@@ -1,0 +1,79 @@
+//! [`Reader`]: lines that nobody edits.
+
+use std::io::{BufRead, Read as _};
+
+use super::input::{Line, PROMPT};
+use crate::error::Error;
+use crate::output;
+
+/// No prompt is longer.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// Reads a line at a time. A backslash at its end means that it goes on with the next.
+pub(super) struct Reader {
+    has_prompt: bool,
+}
+
+impl Reader {
+    pub(super) fn new(has_prompt: bool) -> Self {
+        Self { has_prompt }
+    }
+
+    pub(super) fn line(&self, input: &mut impl BufRead) -> Result<Line, Error> {
+        let mut text = String::new();
+        loop {
+            if self.has_prompt {
+                output::aside(PROMPT);
+            }
+            let mut bytes = Vec::new();
+            let most = (MAX_BYTES - text.len()) as u64 + 1;
+            let length = input.take(most).read_until(b'\n', &mut bytes).map_err(|error| refused(&error.to_string()))?;
+            if text.len() + length > MAX_BYTES {
+                return Err(refused("it is longer than 1 MiB"));
+            }
+            let line = std::str::from_utf8(&bytes).map_err(|_| refused("it is not UTF-8"))?;
+            if line.is_empty() {
+                return Ok(if text.is_empty() { Line::End } else { Line::Text(text) });
+            }
+            let line = line.strip_suffix('\n').unwrap_or(line);
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            match line.strip_suffix('\\') {
+                Some(begun) => text = text + begun + "\n",
+                None => return Ok(Line::Text(text + line)),
+            }
+        }
+    }
+}
+
+fn refused(reason: &str) -> Error {
+    Error::Prompt(reason.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(mut input: &[u8]) -> Vec<Line> {
+        let reader = Reader::new(false);
+        std::iter::from_fn(|| Some(reader.line(&mut input).unwrap()).filter(|line| *line != Line::End)).collect()
+    }
+
+    #[test]
+    fn a_backslash_at_the_end_goes_on() {
+        let expected = ["a", "", "b\nc\n d", "e"].map(|text| Line::Text(text.to_owned()));
+        assert_eq!(lines(b"a\r\n\nb\\\nc\\\r\n d\ne"), expected);
+        assert_eq!(lines(b"a\\"), [Line::Text("a\n".to_owned())]);
+        assert_eq!(lines(b""), []);
+    }
+
+    #[test]
+    fn what_is_no_text_or_too_long_is_refused() {
+        let reader = Reader::new(false);
+        assert!(matches!(reader.line(&mut &b"\xff\n"[..]), Err(Error::Prompt(_))));
+        let long = vec![b'a'; MAX_BYTES + 1];
+        assert!(matches!(reader.line(&mut &long[..]), Err(Error::Prompt(_))));
+        assert!(matches!(reader.line(&mut &long[1..]), Ok(Line::Text(_))));
+        let endless = b"a\\\n".repeat(MAX_BYTES);
+        assert!(matches!(reader.line(&mut &endless[..]), Err(Error::Prompt(_))));
+    }
+}

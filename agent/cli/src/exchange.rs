@@ -1,0 +1,62 @@
+//! [`Exchange`]: a prompt and what comes of it, shown while it is under way.
+
+use std::sync::Arc;
+
+use agent::{Driver, Outcome, Session, Stop, Summary};
+use tools::{CancellationToken, Target};
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::observer::Observer;
+use crate::output::{self, Console};
+
+/// How the prompts of a command are run and shown.
+pub(crate) struct Exchange {
+    /// What runs them.
+    pub(crate) driver: Driver,
+    /// Whether there is no model to make something of a failed call, so that the run has failed with it.
+    pub(crate) is_direct: bool,
+    /// Whether the events are printed as JSON.
+    pub(crate) is_json: bool,
+    /// Where progress and questions go.
+    pub(crate) console: Arc<Console>,
+    /// What to tell a person whose calls were refused these targets.
+    pub(crate) how_to_grant: fn(&[Target]) -> String,
+}
+
+impl Exchange {
+    /// Runs a prompt to its end, or until the token is cancelled.
+    pub(crate) async fn run(
+        &self,
+        session: &mut Session,
+        prompt: String,
+        token: CancellationToken,
+    ) -> Result<Exit, Error> {
+        let observer = Arc::new(Observer::new(self.is_json, self.console.clone(), token.clone()));
+        let events = observer.clone();
+        let driver = self.driver.clone().with_cancellation(token).with_events(move |event| events.event(&event));
+        let ended = driver.run(session, prompt).await;
+        let rest = observer.finish()?;
+        if !rest.needed.is_empty() {
+            output::hint(&(self.how_to_grant)(&rest.needed));
+        }
+        let exit = judged(ended.map_err(Error::Driver)?)?;
+        Ok(rest.failure.filter(|_| self.is_direct).unwrap_or(exit))
+    }
+}
+
+fn judged(summary: Summary) -> Result<Exit, Error> {
+    match summary.outcome {
+        Outcome::Answer { stop: Stop::Refusal, .. } => Err(Error::Run("the model refused to answer".to_owned())),
+        Outcome::Answer { stop, .. } => {
+            if stop == Stop::Length {
+                output::warning("the answer was cut off by the model's length limit");
+            }
+            Ok(Exit::Success)
+        }
+        Outcome::StepBudget { max_steps } => Err(Error::StepBudget(max_steps)),
+        Outcome::Cancelled => Err(Error::Cancelled),
+        Outcome::Failed { message } => Err(Error::Run(message)),
+        _ => Err(Error::Run("it ended in a way that this program does not know".to_owned())),
+    }
+}

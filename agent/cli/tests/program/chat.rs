@@ -1,0 +1,129 @@
+//! With lines from a pipe; `chat_terminal` has a person.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::Crib;
+
+#[test]
+fn each_line_is_a_prompt_or_a_command() {
+    let input = b"fs.read path=README.md\n\n/tools\n/help\ntime.now zone=UTC\n";
+    let ended = Crib::new().run_with_input(&["chat", "--provider", "direct"], input).expect(0);
+    assert!(ended.stdout.starts_with("# Hello\n") && ended.stdout.lines().count() > 1, "{ended:#?}");
+    assert!(!ended.stdout.contains("fs.list") && !ended.stdout.contains("crib>"), "{ended:#?}");
+    for part in ["-> fs.read path=README.md", "-> time.now", "fs.list", "reads fs:{path}", "/grant [CLAUSE…]"] {
+        assert!(ended.stderr.contains(part), "{part} is not in {ended:#?}");
+    }
+    assert_eq!(ended.stderr.matches("summary: ").count(), 2, "{ended:#?}");
+    assert!(!ended.stderr.contains("crib>"), "{ended:#?}");
+}
+
+#[test]
+fn a_backslash_at_the_end_of_a_line_goes_on() {
+    let ended = Crib::new().run_with_input(&["chat"], b"fs.read path=README.md ; \\\ntime.now\n").expect(0);
+    assert!(ended.stderr.contains("summary: 2 steps, 2 calls"), "{ended:#?}");
+}
+
+#[test]
+fn a_chat_goes_on_after_a_failure_which_decides_the_exit() {
+    let crib = Crib::new();
+    for (line, code, part) in [
+        ("fs.read path=missing", 1, "fs.read failed"),
+        ("look around", 2, "cannot read the prompt"),
+        ("fs.raed path=x", 3, "fs.raed"),
+        ("/tolls", 2, "there is /tools"),
+        ("/grant fs", 2, "fs"),
+        ("/select [", 2, "glob"),
+    ] {
+        let input = format!("{line}\nfs.read path=README.md\nfs.read path=../secret.txt\n");
+        let ended = crib.run_with_input(&["chat"], input.as_bytes()).expect(code);
+        assert_eq!(ended.stdout.matches("# Hello").count(), 1, "{line}: {ended:#?}");
+        assert!(ended.stderr.contains(part), "{line}: {ended:#?}");
+    }
+}
+
+#[test]
+fn what_is_granted_on_the_way_holds_from_then_on() {
+    let read = "fs.read path=README.md";
+    let input = format!("{read}\n/grant\n/grant fs:read:README.md\n{read}\nfs.read path=sub/inner.txt\n");
+    let ended = Crib::new().run_with_input(&["chat", "--no-default-grants"], input.as_bytes()).expect(5);
+    assert_eq!(ended.stdout.matches("# Hello").count(), 1, "{ended:#?}");
+    for part in
+        ["type /grant fs:read:README.md", "granted: nothing", "granted: fs:read:README.md", "/grant fs:read:sub"]
+    {
+        assert!(ended.stderr.contains(part), "{part} is not in {ended:#?}");
+    }
+}
+
+#[test]
+fn tools_are_picked_anew() {
+    let input = b"/select time.* tmie.*\nfs.read path=README.md\n/select *\nfs.read path=README.md\n";
+    let ended = Crib::new().run_with_input(&["chat"], input).expect(3);
+    assert_eq!(ended.stdout.matches("# Hello").count(), 1, "{ended:#?}");
+    for part in ["tools selected by time.* tmie.*: 1", "no tool matches tmie.*", "tools selected by *: "] {
+        assert!(ended.stderr.contains(part), "{part} is not in {ended:#?}");
+    }
+}
+
+/// The provider direct numbers the calls of the whole conversation.
+#[test]
+fn a_conversation_is_remembered_until_it_is_cleared() {
+    let input = b"time.now\ntime.now\n/clear\ntime.now\n/quit\ntime.now\n";
+    let ended = Crib::new().run_with_input(&["chat", "--json"], input).expect(0);
+    let events = ended.documents();
+    let calls: Vec<_> =
+        events.iter().filter(|event| event["type"] == "call_started").map(|event| &event["id"]).collect();
+    assert_eq!(calls, ["call_1", "call_2", "call_1"]);
+    assert_eq!(events.iter().filter(|event| event["type"] == "done").count(), 3);
+    assert!(ended.stderr.contains("messages forgotten: 8") && !ended.stderr.contains("summary"), "{ended:#?}");
+}
+
+#[test]
+fn a_prompt_may_begin_with_a_slash() {
+    let crib = Crib::new();
+    let script = crib.write("turns.json", r#"[{"text": "one"}, {"text": "two"}]"#);
+    let ended =
+        crib.run_with_input(&["chat", "--script", script.to_str().unwrap()], b"//etc is what?\n /etc is what?\n");
+    assert_eq!(ended.expect(0).stdout, "one\ntwo\n");
+}
+
+#[test]
+fn a_line_that_is_no_text_ends_the_chat() {
+    let ended = Crib::new().run_with_input(&["chat"], b"time.now\n\xff\ntime.now\n").expect(2);
+    assert!(ended.stderr.contains("UTF-8"), "{ended:#?}");
+    assert_eq!(ended.stderr.matches("-> time.now").count(), 1, "{ended:#?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_chat_ends_when_nothing_can_be_written() {
+    let crib = Crib::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = crib.command(&["chat"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"time.now\ntime.now\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.matches("-> time.now").count()), (Some(9), 1), "{stderr}");
+}
+
+/// Nobody is there who could say what to do next.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_chat_without_a_person() {
+    let crib = Crib::new();
+    let turns = vec![r#"{"calls": [{"name": "time.now"}, {"name": "fs.list"}]}"#; 20_000];
+    let script = crib.write("turns.json", &format!("[{}]", turns.join(",")));
+    let mut command = crib.command(&["chat", "--json", "--max-steps", "100000", "--script", script.to_str().unwrap()]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    child.stdin.as_ref().unwrap().write_all(b"one\ntwo\n").unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    crate::interrupt::interrupt(&child);
+    let events: Vec<Value> = lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(events.iter().filter(|event| event["type"] == "done").count(), 1);
+    assert_eq!(events.last().unwrap()["outcome"]["kind"], "cancelled");
+}

@@ -1,0 +1,226 @@
+//! On a real pseudo-terminal, as a person chats.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use rexpect::session::{PtySession, spawn_command};
+
+use crate::Crib;
+use crate::terminal::{PATIENCE_MS, QUESTION, on_terminal, rest};
+
+/// What the line editor writes once for each line that it reads, after it has made the terminal raw: bracketed paste is on.
+pub(crate) const READS: &str = "\u{1b}[?2004h";
+const PROMPT: &str = "crib> ";
+const CANCELLED: &str = "cancelled; the conversation goes on";
+const UP: &str = "\u{1b}[A";
+
+/// A chat whose editor waits for a line.
+fn chat(crib: &Crib, arguments: &[&str]) -> PtySession {
+    let mut session = on_terminal(crib, &[&["chat"], arguments].concat());
+    session.exp_string(READS).unwrap();
+    session
+}
+
+fn type_in(session: &mut PtySession, text: &str) {
+    session.send(text).unwrap();
+    session.flush().unwrap();
+}
+
+/// Ends the chat with Ctrl-D, once the editor reads.
+fn leave(mut session: PtySession) -> String {
+    session.exp_string(READS).unwrap();
+    session.send_control('d').unwrap();
+    let (rest, code) = rest(session);
+    assert_eq!(code, 0, "{rest}");
+    rest
+}
+
+/// So many turns that nobody waits for their end.
+fn endless(crib: &Crib) -> String {
+    let turns = vec![r#"{"calls": [{"name": "time.now"}, {"name": "fs.list"}]}"#; 20_000];
+    crib.write("turns.json", &format!("[{}]", turns.join(","))).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn prompts_are_answered_until_the_end_of_the_input() {
+    let crib = Crib::new();
+    let script = crib.write("turns.json", r#"[{"text": "Good morning."}, {"text": "Good night."}]"#);
+    let mut session = chat(&crib, &["--script", script.to_str().unwrap()]);
+    session.send_line("hello").unwrap();
+    session.exp_string("Good morning.").unwrap();
+    session.exp_string("summary").unwrap();
+    session.exp_string(READS).unwrap();
+    session.send_line("bye").unwrap();
+    session.exp_string("Good night.").unwrap();
+    leave(session);
+}
+
+#[test]
+fn a_prompt_may_have_several_lines() {
+    let crib = Crib::new();
+    let (alt_enter, pasted) = ("\u{1b}\r", ("\u{1b}[200~", "\u{1b}[201~"));
+    let backslash = "fs.read path=README.md ;\\\rtime.now\r".to_owned();
+    let newline = format!("fs.read path=README.md ;{alt_enter}time.now\r");
+    let paste = format!("{}fs.read path=README.md ;\r\ntime.now{}\r", pasted.0, pasted.1);
+    let mut session = chat(&crib, &[]);
+    for text in [backslash, newline, paste] {
+        type_in(&mut session, &text);
+        session.exp_string("# Hello").unwrap();
+        let shown = session.exp_string(READS).unwrap();
+        assert!(shown.contains("2 calls"), "{text:?}: {shown}");
+    }
+    session.send_control('d').unwrap();
+    assert_eq!(rest(session).1, 0);
+}
+
+#[test]
+fn an_interrupt_at_the_prompt_takes_the_line_back() {
+    let crib = Crib::new();
+    let mut session = chat(&crib, &[]);
+    for typed in ["fs.read path=README.md", ""] {
+        type_in(&mut session, typed);
+        session.send_control('c').unwrap();
+        session.exp_string("/quit ends the chat").unwrap();
+        session.exp_string(READS).unwrap();
+    }
+    session.send_line("time.now zone=UTC").unwrap();
+    let shown = session.exp_string("1 call").unwrap();
+    assert!(shown.contains("clock:read:now") && !shown.contains("# Hello"), "{shown}");
+    leave(session);
+}
+
+#[test]
+fn an_interrupt_of_a_run_leaves_the_session() {
+    let crib = Crib::new();
+    let mut session = chat(&crib, &["--max-steps", "100000", "--script", &endless(&crib)]);
+    for _ in 0..2 {
+        session.send_line("go on").unwrap();
+        session.exp_string("time.now").unwrap();
+        session.send_control('c').unwrap();
+        session.exp_string(CANCELLED).unwrap();
+        session.exp_string(READS).unwrap();
+    }
+    session.send_line("/clear").unwrap();
+    session.exp_string("messages forgotten: ").unwrap();
+    leave(session);
+}
+
+#[test]
+fn a_question_is_asked_and_answered_between_prompts() {
+    let crib = Crib::new();
+    let mut session = chat(&crib, &["--no-default-grants"]);
+    for (answer, part) in [("y", "# Hello"), ("n", "denied")] {
+        session.send_line("fs.read path=README.md").unwrap();
+        session.exp_string(QUESTION).unwrap();
+        session.send_line(answer).unwrap();
+        session.exp_string(part).unwrap();
+        session.exp_string(READS).unwrap();
+    }
+    session.send_line("/quit").unwrap();
+    assert_eq!(rest(session).1, 0);
+}
+
+/// Whatever read the answer to the question that was taken back must leave the keyboard to the editor, and to the next question.
+#[test]
+fn an_interrupt_at_a_question_leaves_the_session() {
+    let crib = Crib::new();
+    let mut session = chat(&crib, &["--no-default-grants"]);
+    for _ in 0..3 {
+        session.send_line("fs.read path=README.md").unwrap();
+        session.exp_string(QUESTION).unwrap();
+        session.send_control('c').unwrap();
+        session.exp_string(CANCELLED).unwrap();
+        session.exp_string(READS).unwrap();
+    }
+    session.send_line("fs.read path=README.md").unwrap();
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("y").unwrap();
+    session.exp_string("# Hello").unwrap();
+    leave(session);
+}
+
+#[test]
+fn what_was_typed_is_there_in_the_next_chat() {
+    let crib = Crib::new();
+    let mut session = chat(&crib, &[]);
+    session.send_line("fs.read path=README.md").unwrap();
+    session.exp_string("# Hello").unwrap();
+    session.exp_string(READS).unwrap();
+    session.send_line(" time.now").unwrap();
+    session.exp_string("summary").unwrap();
+    leave(session);
+
+    let history = crib.dir.path().join("state/toolcrib/history");
+    assert_eq!(std::fs::metadata(&history).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::read_to_string(&history).unwrap(), "#V2\nfs.read path=README.md\n");
+
+    let mut session = chat(&crib, &[]);
+    type_in(&mut session, &format!("{UP}\r"));
+    session.exp_string("# Hello").unwrap();
+    leave(session);
+}
+
+#[test]
+fn no_history_is_kept_where_none_is_wanted() {
+    let crib = Crib::new();
+    let mut session = chat(&crib, &["--no-history"]);
+    session.send_line("time.now").unwrap();
+    session.exp_string("summary").unwrap();
+    leave(session);
+    assert!(!crib.dir.path().join("state").exists());
+}
+
+#[test]
+fn a_history_that_cannot_be_kept_is_told_and_the_chat_goes_on() {
+    let crib = Crib::new();
+    std::fs::create_dir_all(crib.dir.path().join("state/toolcrib/history")).unwrap();
+    let mut session = on_terminal(&crib, &["chat"]);
+    session.exp_string("no history is kept in").unwrap();
+    session.exp_string(READS).unwrap();
+    session.send_line("time.now").unwrap();
+    session.exp_string("summary").unwrap();
+    leave(session);
+}
+
+#[test]
+fn what_a_model_says_does_not_control_the_terminal() {
+    let crib = Crib::new();
+    let script = crib.write("turns.json", r#"[{"text": "a\u001b]0;title\u0007b\u009b2Jc"}]"#);
+    let mut session = chat(&crib, &["--script", script.to_str().unwrap()]);
+    session.send_line("hello").unwrap();
+    let shown = session.exp_string("summary").unwrap();
+    assert!(shown.contains(r"a\u{1b}]0;title\u{7}b\u{9b}2Jc"), "{shown:?}");
+    leave(session);
+}
+
+#[test]
+fn a_terminal_that_knows_nothing_will_do() {
+    let crib = Crib::new();
+    let mut command = crib.command(&["chat"]);
+    command.env("TERM", "dumb");
+    let mut session = spawn_command(command, Some(PATIENCE_MS)).unwrap();
+    session.exp_string(PROMPT).unwrap();
+    session.send_line("fs.read path=README.md").unwrap();
+    session.exp_string("# Hello").unwrap();
+    let shown = session.exp_string(PROMPT).unwrap();
+    assert!(!shown.contains('\u{1b}'), "{shown:?}");
+    session.send_control('d').unwrap();
+    assert_eq!(rest(session).1, 0);
+}
+
+#[test]
+fn the_terminal_is_left_as_it_was() {
+    let crib = Crib::new();
+    let mut command = Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_toolcrib");
+    command.args(["-c", &format!("{program} chat --no-history; stty -a")]).current_dir(crib.root());
+    command.env("TERM", "xterm-256color");
+    let mut session = spawn_command(command, Some(PATIENCE_MS)).unwrap();
+    session.exp_string(READS).unwrap();
+    session.send_line("time.now").unwrap();
+    session.exp_string("summary").unwrap();
+    let after = leave(session);
+    for mode in ["isig", "icanon", "icrnl"] {
+        assert!(after.split_whitespace().any(|word| word == mode), "{mode} is not in {after}");
+    }
+}
