@@ -21,6 +21,7 @@ mod relocate;
 mod remove;
 mod rename;
 mod replacement;
+mod rule;
 mod scan;
 mod search;
 mod slot;
