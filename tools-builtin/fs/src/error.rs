@@ -29,6 +29,8 @@ pub(crate) enum FsError {
     ReadOnly { path: RelativePath },
     #[error("the name `{begin}…` has {length} bytes, more than the file system takes; choose a shorter one")]
     LongName { length: usize, begin: String },
+    #[error("names like that of `{path}` are for the file tools themselves; choose another one")]
+    Reserved { path: RelativePath },
     #[error("the root of the workspace stays as it is and where it is; name something in it")]
     Root,
     #[error("there is {kind} at `{path}` already; {advice}")]

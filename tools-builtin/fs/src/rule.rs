@@ -34,7 +34,8 @@ impl Rule {
             return Line::Nothing;
         }
         let (keeps, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
-        let (only_directories, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
+        let directory = line.strip_suffix("\\/").or_else(|| line.strip_suffix('/'));
+        let (only_directories, line) = directory.map_or((false, line), |rest| (true, rest));
         let by_name = !line.contains('/');
         let Some(glob) = glob(line.strip_prefix('/').unwrap_or(line)) else { return Line::Fault };
         Line::Rule(Self { glob, keeps, only_directories, by_name })
@@ -56,10 +57,11 @@ impl Rule {
     }
 }
 
-/// A pattern as the matcher spells it: in git, braces stand for themselves, and so does a letter after a backslash.
+/// A pattern as the matcher spells it: in git, braces stand for themselves, and so does a letter after a backslash, and two
+/// stars are one unless they stand alone between slashes.
 fn glob(pattern: &str) -> Option<String> {
     let mut glob = String::with_capacity(pattern.len() + 2);
-    let mut characters = pattern.chars();
+    let mut characters = pattern.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
             '\\' => {
@@ -68,6 +70,12 @@ fn glob(pattern: &str) -> Option<String> {
                     glob.push('\\');
                 }
                 glob.push(escaped);
+            }
+            '*' => {
+                let is_first = glob.is_empty() || glob.ends_with('/');
+                let more = std::iter::from_fn(|| characters.next_if_eq(&'*')).count();
+                let is_last = characters.peek().is_none_or(|next| *next == '/');
+                glob.push_str(if more == 1 && is_first && is_last { "**" } else { "*" });
             }
             '{' | '}' => glob.extend(['\\', character]),
             // To the matcher, it would turn the pattern around.
@@ -109,6 +117,11 @@ mod tests {
             ("a/**/b", &["a/b", "a/x/b", "a/x/y/b"], &["b", "x/a/b"]),
             ("foo/**", &["foo/a", "foo/a/b"], &["foo", "foo/"]),
             ("**", &["a", "a/b"], &[]),
+            ("a**/**", &["ab/c", "a/b/c"], &["ab", "a"]),
+            ("a**b", &["ab", "axb", "x/axb"], &["a/b"]),
+            ("foo\\/", &["foo/"], &["foo"]),
+            ("[!a]", &["b"], &["a"]),
+            ("a[!b]c", &["axc"], &["abc", "a/c"]),
             ("?.[ch]", &["a.c", "b/a.h"], &["ab.c", "a.d", "a.cc"]),
             ("[!a]x", &["bx"], &["ax"]),
             ("[^a]x", &["bx"], &["ax"]),

@@ -160,7 +160,9 @@ impl Search<'_> {
             _ => format!("matching lines: {bound}{hits}, in {files} of {} files searched", self.searched),
         }];
         if self.is_over() {
-            facts.push(format!("the first {hits} are shown; use a narrower pattern, glob or path to see others"));
+            facts.push(format!(
+                "the search ended there, and the first {hits} are shown; use a narrower pattern, glob or path to see others"
+            ));
         }
         let skipped = [
             (self.binary, "binary files skipped"),
@@ -249,15 +251,18 @@ mod tests {
         assert!(text.ends_with("[matching lines: 200, in 200 of 201 files searched]"), "{text}");
         fixture.write("b", "y\nx");
         let text = fixture.text("fs.search", search.clone()).await;
-        let told = "[matching lines: more than 200, in 200 of 202 files searched; the first 200 are shown; use a narrower \
-                    pattern, glob or path to see others]";
+        let told = "[matching lines: more than 200, in 200 of 202 files searched; the search ended there, and the \
+                    first 200 are shown; use a narrower pattern, glob or path to see others]";
         assert!(text.ends_with(told), "{text}");
         // It is not looked for without end.
         for name in ["a", "aa", "aaa"] {
             fixture.write(name, &"y\n".repeat(6 * 1024 * 1024));
         }
         let text = fixture.text("fs.search", search).await;
-        assert!(text.contains("[matching lines: at least 200, in 200 of 203 files searched; the first 200"), "{text}");
+        assert!(
+            text.contains("[matching lines: at least 200, in 200 of 203 files searched; the search ended"),
+            "{text}"
+        );
     }
 
     #[tokio::test]

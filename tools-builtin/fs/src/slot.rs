@@ -4,7 +4,7 @@ use std::io;
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
-use tools::{Access, ToolContext};
+use tools::{Access, Progress, ToolContext};
 
 use crate::Workspace;
 use crate::draft::is_draft;
@@ -141,6 +141,8 @@ fn walk(
                 let near = near(cx, &parent, &path.prefix(index), name);
                 return Err(FsError::Missing { path: here, near });
             }
+            // It would be seen by nobody, and be taken for abandoned some day.
+            None if is_last && is_draft(name) => return Err(FsError::Reserved { path: here }),
             kind if is_last => return Ok(Walk::Found(Slot { path: here, kind, parent, name: name.to_owned() })),
             Some(Kind::Directory) => parent = parent.open_dir_nofollow(name).map_err(FsError::io(&here))?,
             Some(kind) => return Err(FsError::NotADirectory { path: here, kind }),
@@ -149,7 +151,7 @@ fn walk(
                     cx.check_cancelled()?;
                     check_rest(&parent, path, index)?;
                 }
-                parent = make(&parent, name, &here, made)?;
+                parent = make(cx, &parent, name, &here, made)?;
             }
             None => return Err(FsError::NoDirectory { path: here }),
         }
@@ -164,9 +166,19 @@ fn check_rest(dir: &Dir, path: &RelativePath, index: usize) -> Result<(), FsErro
     path.names().skip(index + 1).try_for_each(|name| kind(dir, name, path).map(drop))
 }
 
-fn make(parent: &Dir, name: &str, path: &RelativePath, made: &mut Vec<RelativePath>) -> Result<Dir, FsError> {
+fn make(
+    cx: &ToolContext,
+    parent: &Dir,
+    name: &str,
+    path: &RelativePath,
+    made: &mut Vec<RelativePath>,
+) -> Result<Dir, FsError> {
     match parent.create_dir(name) {
-        Ok(()) => made.push(path.clone()),
+        Ok(()) => {
+            // Whoever takes the call back now gets no result that could say it.
+            cx.report(Progress::message(format!("made the directory `{path}`")));
+            made.push(path.clone());
+        }
         // Somebody else made it, which is as good.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(FsError::change("make", path)(error)),

@@ -86,9 +86,10 @@ fn put(
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::{Arc, Mutex};
 
     use serde_json::json;
-    use tools::ToolError;
+    use tools::{Progress, ProgressSink};
 
     use super::*;
     use crate::fixture::Fixture;
@@ -193,6 +194,36 @@ mod tests {
         let told = "`a/b` is a directory, and only regular files are written; choose another path; before that, these \
                     directories were made, and stay: `a`";
         assert_eq!((&*failed, fixture.names("a")), (told, vec!["b".to_owned()]));
+    }
+
+    #[tokio::test]
+    async fn directories_are_told_when_they_are_made_too() {
+        #[derive(Default)]
+        struct Told(Mutex<Vec<Option<String>>>);
+
+        impl ProgressSink for Told {
+            fn report(&self, _: &ToolContext, progress: Progress) {
+                self.0.lock().unwrap().push(progress.message);
+            }
+        }
+
+        let (fixture, told) = (Fixture::new(), Arc::new(Told::default()));
+        let cx = fixture.cx().clone().with_progress(told.clone());
+        let fixture = fixture.with(cx);
+        fixture.text("fs.write", json!({"path": "a/b/c", "content": "", "parents": true})).await;
+        let expected = ["a", "a/b"].map(|path| Some(format!("made the directory `{path}`")));
+        assert_eq!(*told.0.lock().unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn names_of_drafts_are_not_given_to_files() {
+        let fixture = Fixture::new();
+        fixture.write("a", "");
+        let draft = ".toolcrib-0123456789abcdef.tmp";
+        let told = "are for the file tools themselves";
+        fixture.fails("fs.write", json!({"path": draft, "content": ""}), told).await;
+        fixture.fails("fs.move", json!({"from": "a", "to": draft}), told).await;
+        assert_eq!(fixture.names("."), ["a"]);
     }
 
     #[tokio::test]
