@@ -58,7 +58,7 @@ fn remove_one(dir: &Dir, name: &str) -> io::Result<()> {
     let file = dir.open_with(name, &options)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
     // Held from here on. Who made it either holds it, and this was not reached, or finds that its name is gone.
-    if is_named(&file, dir, name)? {
+    if file.metadata()?.is_file() && is_named(&file, dir, name)? {
         dir.remove_file(name)?;
     }
     Ok(())

@@ -142,7 +142,7 @@ fn walk(
                 return Err(FsError::Missing { path: here, near });
             }
             // It would be seen by nobody, and be taken for abandoned some day.
-            None if is_last && is_draft(name) => return Err(FsError::Reserved { path: here }),
+            None if is_draft(name) => return Err(FsError::Reserved { path: here }),
             kind if is_last => return Ok(Walk::Found(Slot { path: here, kind, parent, name: name.to_owned() })),
             Some(Kind::Directory) => parent = parent.open_dir_nofollow(name).map_err(FsError::io(&here))?,
             Some(kind) => return Err(FsError::NotADirectory { path: here, kind }),
@@ -160,10 +160,16 @@ fn walk(
     Ok(Walk::Found(Slot { path: path.clone(), kind, parent, name: ".".to_owned() }))
 }
 
-/// Whether the file system takes the names that come after the one at `index`, before anything is made for them: it says so
-/// when it is asked for them.
+/// Whether the names that come after the one at `index` may be given, before anything is made for them. What the file system
+/// does not take shows when it is asked for it.
 fn check_rest(dir: &Dir, path: &RelativePath, index: usize) -> Result<(), FsError> {
-    path.names().skip(index + 1).try_for_each(|name| kind(dir, name, path).map(drop))
+    for (at, name) in path.names().enumerate().skip(index + 1) {
+        if is_draft(name) {
+            return Err(FsError::Reserved { path: path.prefix(at + 1) });
+        }
+        kind(dir, name, path)?;
+    }
+    Ok(())
 }
 
 fn make(
@@ -177,7 +183,10 @@ fn make(
         Ok(()) => {
             // Whoever takes the call back now gets no result that could say it.
             cx.report(Progress::message(format!("made the directory `{path}`")));
-            made.push(path.clone());
+            // It may be made again, when somebody removes it meanwhile.
+            if !made.contains(path) {
+                made.push(path.clone());
+            }
         }
         // Somebody else made it, which is as good.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

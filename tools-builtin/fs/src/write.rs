@@ -221,7 +221,9 @@ mod tests {
         fixture.write("a", "");
         let draft = ".toolcrib-0123456789abcdef.tmp";
         let told = "are for the file tools themselves";
-        fixture.fails("fs.write", json!({"path": draft, "content": ""}), told).await;
+        for path in [draft.to_owned(), format!("dir/{draft}"), format!("dir/{draft}/file")] {
+            fixture.fails("fs.write", json!({"path": path, "content": "", "parents": true}), told).await;
+        }
         fixture.fails("fs.move", json!({"from": "a", "to": draft}), told).await;
         assert_eq!(fixture.names("."), ["a"]);
     }
