@@ -177,7 +177,7 @@ mod tests {
             let deadline = cx.deadline().unwrap();
             std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
         };
-        let (left, told) = interrupted(wait, Some(Duration::from_secs(3)));
+        let (left, told) = interrupted(wait, Some(Duration::from_secs(5)));
         assert!(told.contains("call the tool again to go on; before that"), "{told}");
         assert!(told.contains("that were removed: 100;") && left == 51, "{told}");
     }
