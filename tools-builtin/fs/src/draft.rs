@@ -6,10 +6,16 @@ use std::io::{self, Write};
 
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
+use crate::Workspace;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::rename::rename_new;
 use crate::slot::Slot;
+
+/// What the names of drafts begin and end with; between them are [`DIGITS`] hexadecimal digits, in lower case.
+const BEGIN: &str = ".toolcrib-";
+const END: &str = ".tmp";
+const DIGITS: usize = 16;
 
 /// How often another name is tried when one is taken.
 const ATTEMPTS: usize = 16;
@@ -18,41 +24,59 @@ const ATTEMPTS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
     slot: &'a Slot,
+    file: File,
     name: String,
     is_placed: bool,
 }
 
+/// Whether a name is one that drafts have. Such files are no part of the workspace: nothing shows them.
+pub(crate) fn is_draft(name: &str) -> bool {
+    let digits = name.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END));
+    digits.is_some_and(|digits| {
+        digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
 impl<'a> Draft<'a> {
-    /// Writes the content down, on the disk and not only in its cache. What it is to replace has to be a regular file, and
-    /// hands its owner and its permissions on; not what lets others run it in its owner's name, which was given to the old
-    /// content.
-    pub(crate) fn new(slot: &'a Slot, content: &[u8]) -> Result<Self, FsError> {
-        let old = match slot.kind {
-            None => None,
-            Some(_) => Some(replaceable(slot)?),
-        };
-        let fault = || FsError::change("write", &slot.path);
-        let (file, name) = create(&slot.parent, old.is_some()).map_err(fault())?;
-        let draft = Self { slot, name, is_placed: false };
-        fill(file, old, content).map_err(fault())?;
+    /// Writes the content down, on the disk and not only in its cache. What it is to replace has to be a regular file.
+    pub(crate) fn new(workspace: &Workspace, slot: &'a Slot, content: &[u8]) -> Result<Self, FsError> {
+        let is_new = slot.kind.is_none();
+        if !is_new {
+            replaceable(slot)?;
+        }
+        remove_abandoned(workspace, &slot.parent);
+        let (file, name) = create(&slot.parent, !is_new).map_err(FsError::change("write", &slot.path))?;
+        let mut draft = Self { slot, file, name, is_placed: false };
+        let filled = draft.file.write_all(content).and_then(|()| draft.file.sync_all());
+        filled.map_err(FsError::change("write", &slot.path))?;
         Ok(draft)
     }
 
-    /// Puts the file in its place, in one step: whoever looks sees the old one or the new one, whole.
-    pub(crate) fn put(mut self) -> Result<(), FsError> {
+    /// Puts the file in its place, in one step: whoever looks sees the old one or the new one, whole. What is replaced hands
+    /// its owner and its permissions on; not what lets others run it in its owner's name, which was given to the old content.
+    ///
+    /// Gives false, and has done nothing, when the place is no longer what it was found to be: a file, or free.
+    pub(crate) fn put(mut self) -> Result<bool, FsError> {
         let Slot { path, kind, parent, name } = self.slot;
-        let renamed = match kind {
-            Some(_) => parent.rename(&self.name, parent, name),
-            None => rename_new(parent, &self.name, parent, name),
+        if self.slot.look()? != *kind {
+            return Ok(false);
+        }
+        let fault = FsError::change("write", path);
+        let renamed = if kind.is_some() {
+            let old = replaceable(self.slot)?;
+            inherit(&self.file, &old).and_then(|()| parent.rename(&self.name, parent, name))
+        } else {
+            rename_new(parent, &self.name, parent, name)
         };
         match renamed {
             Ok(()) => self.is_placed = true,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(FsError::Changed { path: path.clone() });
+            // Somebody came first, or removed the directory with all that was in it.
+            Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
+                return Ok(false);
             }
-            Err(error) => return Err(FsError::change("write", path)(error)),
+            Err(error) => return Err(fault(error)),
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -75,7 +99,7 @@ fn replaceable(slot: &Slot) -> Result<Metadata, FsError> {
     }
 }
 
-/// Makes an empty file with a name that is not taken.
+/// Makes an empty file with a name that is not taken, and holds it.
 fn create(parent: &Dir, private: bool) -> io::Result<(File, String)> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -84,9 +108,12 @@ fn create(parent: &Dir, private: bool) -> io::Result<(File, String)> {
     }
     for _ in 0..ATTEMPTS {
         // The keys of the hasher are random; nothing but a collision depends on it.
-        let name = format!(".toolcrib-{:016x}.tmp", RandomState::new().build_hasher().finish());
+        let name = format!("{BEGIN}{:0DIGITS$x}{END}", RandomState::new().build_hasher().finish());
         match parent.open_with(&name, &options) {
-            Ok(file) => return Ok((file, name)),
+            Ok(file) if hold(&file, parent, &name).unwrap_or(false) => return Ok((file, name)),
+            Ok(_) => {
+                let _ = parent.remove_file(&name);
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -94,14 +121,17 @@ fn create(parent: &Dir, private: bool) -> io::Result<(File, String)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-fn fill(mut file: File, old: Option<Metadata>, content: &[u8]) -> io::Result<()> {
-    // Before the content is there, so that nobody sees it who could not see the old one.
-    if let Some(old) = old {
-        inherit(&file, &old)?;
-    }
-    file.write_all(content)?;
-    file.sync_all()
+#[cfg(target_os = "linux")]
+use crate::abandoned::{hold, remove_abandoned};
+
+/// Elsewhere nothing shows that a draft is abandoned, so that none is taken for it.
+#[cfg(not(target_os = "linux"))]
+fn hold(_: &File, _: &Dir, _: &str) -> io::Result<bool> {
+    Ok(true)
 }
+
+#[cfg(not(target_os = "linux"))]
+fn remove_abandoned(_: &Workspace, _: &Dir) {}
 
 /// For its owner alone, until it gets the permissions of the file that it replaces.
 #[cfg(unix)]

@@ -9,16 +9,13 @@ use crate::diff;
 use crate::draft::Draft;
 use crate::error::FsError;
 use crate::kind::Kind;
-use crate::nearest::nearest;
 use crate::path::RelativePath;
 use crate::place::open_file;
+use crate::replacement::{MAX_FILE, replaced};
 use crate::slot::{Missing, Slot, Way};
 
-/// How large a file may be, in bytes, before and after.
-const MAX_FILE: u64 = 8 * 1024 * 1024;
-
-/// How many lines are named in which a text occurs that should occur once.
-const MAX_LINES_NAMED: usize = 8;
+/// How often an edit begins anew because the file was changed meanwhile. Each time, somebody else's change was made.
+const ATTEMPTS: usize = 100;
 
 /// Replaces text in a file of the workspace. `old` has to be in the file exactly as it is given, with its spaces and line
 /// ends, and only once unless `all` is set. The result is a unified diff.
@@ -61,28 +58,28 @@ fn edited(
         return Err(FsError::SameText);
     }
     let way = Way { accesses: &[Access::Read, Access::Write], follow: true, missing: Missing::Refused };
-    let slot = Slot::find(cx, workspace, path, way)?;
-    if let Some(kind) = slot.kind.filter(|kind| *kind != Kind::File) {
-        return Err(FsError::NotWritable { path: slot.path, kind });
+    for _ in 0..ATTEMPTS {
+        let slot = Slot::find(cx, workspace, path, way)?;
+        if let Some(kind) = slot.kind.filter(|kind| *kind != Kind::File) {
+            return Err(FsError::NotWritable { path: slot.path, kind });
+        }
+        let before = content(&slot)?;
+        let after = replaced(cx, &slot.path, &before, old, new, all)?;
+        if after.len() as u64 > MAX_FILE {
+            return Err(FsError::TooLarge { path: slot.path, limit: MAX_FILE });
+        }
+        // All that takes long, or can fail for reasons of its own, comes before the file is touched.
+        let diff = diff::unified(&slot.path, &before, &after);
+        let draft = Draft::new(workspace, &slot, after.as_bytes())?;
+        let _changing = workspace.changing();
+        cx.check_cancelled()?;
+        // Another call may have written it since, and programs beside this one never ask the workspace.
+        if content(&slot).is_ok_and(|now| now == before) && draft.put()? {
+            return Ok(diff);
+        }
+        // The text may still be there, so it is looked for in what there is now.
     }
-    let _changing = workspace.changing();
-    let before = content(&slot)?;
-    let after = replaced(cx, &slot.path, &before, old, new, all)?;
-    if after.len() as u64 > MAX_FILE {
-        return Err(FsError::TooLarge { path: slot.path, limit: MAX_FILE });
-    }
-    put(cx, &slot, &before, &after)?;
-    Ok(diff::unified(&slot.path, &before, &after))
-}
-
-fn put(cx: &ToolContext, slot: &Slot, before: &str, after: &str) -> Result<(), FsError> {
-    let draft = Draft::new(slot, after.as_bytes())?;
-    // Programs beside this one do not ask the workspace before they write.
-    if content(slot).ok().as_deref() != Some(before) {
-        return Err(FsError::Changed { path: slot.path.clone() });
-    }
-    cx.check_cancelled()?;
-    draft.put()
+    Err(FsError::Changed { path: path.clone() })
 }
 
 fn content(slot: &Slot) -> Result<String, FsError> {
@@ -99,54 +96,10 @@ fn content(slot: &Slot) -> Result<String, FsError> {
     String::from_utf8(bytes).map_err(|_| FsError::NotUtf8 { path: path.clone() })
 }
 
-fn replaced(
-    cx: &ToolContext,
-    path: &RelativePath,
-    text: &str,
-    old: &str,
-    new: &str,
-    all: bool,
-) -> Result<String, FsError> {
-    let Some(first) = text.find(old) else {
-        return Err(FsError::NoMatch { path: path.clone(), near: nearest(cx, text, old)? });
-    };
-    if all {
-        // Measured before it is made: a long text in many places can be more than fits into memory.
-        let count = text.matches(old).count();
-        let grown = (text.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
-        return if grown as u64 > MAX_FILE {
-            Err(FsError::TooLarge { path: path.clone(), limit: MAX_FILE })
-        } else {
-            Ok(text.replace(old, new))
-        };
-    }
-    let starts = starts(text, old, first);
-    if starts.len() > 1 {
-        return Err(FsError::Ambiguous { path: path.clone(), count: starts.len(), lines: lines(text, &starts) });
-    }
-    Ok([&text[..first], new, &text[first + old.len()..]].concat())
-}
-
-/// Where a text begins, also where occurrences overlap: `aa` is twice in `aaa`, and which one is meant is open.
-fn starts(text: &str, old: &str, first: usize) -> Vec<usize> {
-    let step = old.chars().next().map_or(1, char::len_utf8);
-    let next = |start: &usize| text[start + step..].find(old).map(|at| start + step + at);
-    std::iter::successors(Some(first), next).take(1000).collect()
-}
-
-fn lines(text: &str, starts: &[usize]) -> String {
-    let number = |start: &usize| (text[..*start].matches('\n').count() + 1).to_string();
-    let mut lines: Vec<_> = starts.iter().take(MAX_LINES_NAMED).map(number).collect();
-    lines.dedup();
-    if starts.len() > MAX_LINES_NAMED {
-        lines.push("…".to_owned());
-    }
-    lines.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Barrier;
+    use std::sync::{Arc, Barrier};
+    use std::time::Duration;
 
     use serde_json::json;
     use tools::ToolError;
@@ -182,6 +135,15 @@ mod tests {
         fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), told).await;
         fixture.fails("fs.edit", json!({"path": "a", "old": "aa", "new": "z"}), "2 times in `a`, in lines 4;").await;
         assert_eq!(fixture.read("a"), "x\ny\nx\naaa\n");
+    }
+
+    #[tokio::test]
+    async fn a_count_that_was_broken_off_is_not_told_as_one() {
+        let fixture = Fixture::new();
+        for (times, told) in [(1000, "occurs 1000 times"), (1001, "occurs more than 1000 times")] {
+            fixture.write("a", &"x\n".repeat(times));
+            fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), told).await;
+        }
     }
 
     #[tokio::test]
@@ -249,17 +211,81 @@ mod tests {
         assert_eq!(fixture.read("a"), expected);
     }
 
+    /// What an edit of `a` gives when `meanwhile` happens after it was prepared and before the file is replaced.
+    fn edited_while(fixture: &Fixture, old: &str, meanwhile: impl FnOnce(&ToolContext)) -> Result<String, FsError> {
+        let workspace = Workspace::open(fixture.root()).unwrap();
+        let cx = ToolContext::new();
+        std::thread::scope(|scope| {
+            let changing = workspace.changing();
+            let editing =
+                scope.spawn(|| edited(&cx, &workspace, &"a".to_owned().try_into().unwrap(), old, "new", false));
+            fixture.wait_for_draft(".");
+            meanwhile(&cx);
+            drop(changing);
+            editing.join().unwrap()
+        })
+    }
+
     #[test]
-    fn a_file_that_somebody_else_changed_is_left_to_them() {
+    fn what_somebody_else_wrote_meanwhile_is_edited_and_not_lost() {
+        let fixture = Fixture::new();
+        fixture.write("a", "old\nours\n");
+        let diff = edited_while(&fixture, "old", |_| fixture.write("a", "theirs\nold\n")).unwrap();
+        assert_eq!(diff, "--- a\n+++ a\n@@ -1,2 +1,2 @@\n theirs\n-old\n+new\n");
+        assert_eq!((fixture.read("a"), fixture.names(".")), ("theirs\nnew\n".to_owned(), vec!["a".to_owned()]));
+    }
+
+    #[test]
+    fn a_file_from_which_somebody_else_took_the_text_is_left_to_them() {
         let fixture = Fixture::new();
         fixture.write("a", "old");
-        let workspace = Workspace::open(fixture.root()).unwrap();
-        let way = Way { accesses: &[], follow: true, missing: Missing::Refused };
-        let slot = Slot::find(&ToolContext::new(), &workspace, &"a".to_owned().try_into().unwrap(), way).unwrap();
-        let before = content(&slot).unwrap();
-        fixture.write("a", "theirs");
-        let outcome = put(&ToolContext::new(), &slot, &before, "ours");
-        assert!(matches!(outcome, Err(FsError::Changed { .. })), "{outcome:?}");
+        let outcome = edited_while(&fixture, "old", |_| fixture.write("a", "theirs"));
+        assert!(matches!(outcome, Err(FsError::NoMatch { .. })), "{outcome:?}");
         assert_eq!((fixture.read("a"), fixture.names(".")), ("theirs".to_owned(), vec!["a".to_owned()]));
+    }
+
+    #[test]
+    fn a_call_that_is_taken_back_before_the_file_is_replaced_leaves_it() {
+        let fixture = Fixture::new();
+        fixture.write("a", "old");
+        let outcome = edited_while(&fixture, "old", |cx| cx.cancellation().cancel());
+        assert!(matches!(outcome, Err(FsError::Refused(ToolError::Cancelled { .. }))), "{outcome:?}");
+        assert_eq!((fixture.read("a"), fixture.names(".")), ("old".to_owned(), vec!["a".to_owned()]));
+    }
+
+    #[test]
+    fn others_do_not_wait_while_the_nearest_place_is_looked_for() {
+        let fixture = Fixture::new();
+        fixture.write("a", "text");
+        let workspace = Arc::new(Workspace::open(fixture.root()).unwrap());
+        let _changing = workspace.changing();
+        let (sender, outcome) = std::sync::mpsc::channel();
+        let editing = workspace.clone();
+        // Not waited for: were the lock asked for, it would never come back.
+        std::thread::spawn(move || {
+            let path = "a".to_owned().try_into().unwrap();
+            sender.send(edited(&ToolContext::new(), &editing, &path, "tixt", "new", false)).unwrap();
+        });
+        let outcome = outcome.recv_timeout(Duration::from_secs(60)).expect("the edit waits for the lock");
+        assert!(matches!(outcome, Err(FsError::NoMatch { .. })), "{outcome:?}");
+    }
+
+    #[test]
+    fn an_edit_that_runs_out_of_time_while_the_diff_is_made_changes_nothing() {
+        let fixture = Fixture::new();
+        // Lines in another order are what a diff takes longest for.
+        let lines = |factor: u64| (0..150_000).map(|at| format!("{}\n", at * factor % 149_993)).collect::<String>();
+        let before = lines(7_919);
+        fixture.write("a", &before);
+        let cx = fixture.cx().clone().with_timeout(Duration::from_millis(200));
+        let fixture = fixture.with(cx);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        // Each line end goes and comes back with another number before it.
+        let arguments = json!({"path": "a", "old": "1\n", "new": "2\n3\n", "all": true});
+        let outcome = runtime.block_on(fixture.call("fs.edit", arguments));
+        // Waits for the thread that still works.
+        drop(runtime);
+        let is_changed = fixture.read("a") != before;
+        assert_eq!(is_changed, outcome.is_ok(), "{outcome:?}");
     }
 }

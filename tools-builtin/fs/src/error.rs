@@ -27,6 +27,10 @@ pub(crate) enum FsError {
     NotWritable { path: RelativePath, kind: Kind },
     #[error("`{path}` is marked as read-only; leave it, or have the mark taken off")]
     ReadOnly { path: RelativePath },
+    #[error("the name `{begin}…` has {length} bytes, more than the file system takes; choose a shorter one")]
+    LongName { length: usize, begin: String },
+    #[error("names like that of `{path}` are for the file tools themselves; choose another one")]
+    Reserved { path: RelativePath },
     #[error("the root of the workspace stays as it is and where it is; name something in it")]
     Root,
     #[error("there is {kind} at `{path}` already; {advice}")]
@@ -54,7 +58,9 @@ pub(crate) enum FsError {
     #[error("`old` does not occur in `{path}`; {near}")]
     NoMatch { path: RelativePath, near: String },
     #[error("`old` occurs {count} times in `{path}`, in lines {lines}; add some of the text around it, or set `all`")]
-    Ambiguous { path: RelativePath, count: usize, lines: String },
+    Ambiguous { path: RelativePath, count: String, lines: String },
+    #[error("`after` is {after:?}, which no listing ended with; copy it from the note of the listing, or give a name")]
+    After { after: String },
     #[error("the pattern is not usable: {reason}; mend it and try again")]
     Pattern { reason: String },
     #[error("cannot {change} `{path}`: {source}; choose another path, or ask for access to it")]
@@ -75,6 +81,11 @@ pub(crate) enum FsError {
     TooFar { path: RelativePath, start: u64, limit: u64 },
     #[error("cannot open `{path}`: {source}; choose another one, or ask for access to it")]
     Io { path: RelativePath, source: io::Error },
+    #[error("the time that this call has is nearly up; call the tool again to go on")]
+    OutOfTime,
+    /// Something was done before it failed.
+    #[error("{source}; before that, {done}")]
+    Partly { source: Box<Self>, done: String },
     /// The counter's own word, which has to arrive as it is.
     #[error(transparent)]
     Refused(#[from] ToolError),
@@ -100,6 +111,11 @@ impl FsError {
     pub(crate) fn change(change: &'static str, path: &RelativePath) -> impl FnOnce(io::Error) -> Self {
         let path = path.clone();
         move |source| Self::Change { change, path, source }
+    }
+
+    /// The error, with what had been done until then.
+    pub(crate) fn after(self, done: String) -> Self {
+        Self::Partly { source: Box::new(self), done }
     }
 
     /// The error as the result of a call.

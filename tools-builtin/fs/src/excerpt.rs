@@ -1,6 +1,6 @@
 //! [`Excerpt`]: some lines of a file, whatever its size.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Take};
 
 use tools::ToolContext;
 
@@ -48,13 +48,13 @@ impl Excerpt {
                 cx.check_cancelled()?;
             }
             if reader.skip_until(b'\n').map_err(FsError::io(path))? == 0 {
-                return Self::nothing(path, &reader, line - 1, start);
+                return Self::nothing(path, &mut reader, line - 1, start);
             }
         }
         let (mut lines, mut cut, mut bytes) = (0, 0, Vec::new());
         while start + lines <= end && bytes.len() < MAX_TEXT {
             match append_line(&mut reader, &mut bytes).map_err(FsError::io(path))? {
-                Line::None if lines == 0 => return Self::nothing(path, &reader, start - 1, start),
+                Line::None if lines == 0 => return Self::nothing(path, &mut reader, start - 1, start),
                 Line::None => break,
                 Line::Whole => {}
                 Line::Cut => cut += 1,
@@ -64,7 +64,7 @@ impl Excerpt {
         if bytes.contains(&0) {
             return Err(FsError::Binary { path: path.clone() });
         }
-        let more = !reader.fill_buf().map_err(FsError::io(path))?.is_empty() || is_exhausted(&reader);
+        let more = goes_on(&mut reader).map_err(FsError::io(path))?;
         let (text, lossy) = match String::from_utf8(bytes) {
             Ok(text) => (text, false),
             Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
@@ -73,14 +73,14 @@ impl Excerpt {
     }
 
     /// What there is to say when nothing comes after `lines` lines.
-    fn nothing<R>(
+    fn nothing(
         path: &RelativePath,
-        reader: &BufReader<std::io::Take<R>>,
+        reader: &mut BufReader<Take<impl Read>>,
         lines: u64,
         start: u64,
     ) -> Result<Self, FsError> {
         let path = path.clone();
-        if is_exhausted(reader) {
+        if goes_on(reader).map_err(FsError::io(&path))? {
             Err(FsError::TooFar { path, start, limit: MAX_SEARCHED })
         } else if lines > 0 {
             Err(FsError::PastTheEnd { path, lines, start })
@@ -97,7 +97,7 @@ enum Line {
 }
 
 /// Appends the next line, or, of one that is too long, the beginning and a mark.
-fn append_line(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> std::io::Result<Line> {
+fn append_line(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> {
     let begin = bytes.len();
     let read = reader.by_ref().take(MAX_LINE).read_until(b'\n', bytes)?;
     if read == 0 {
@@ -131,15 +131,17 @@ fn drop_partial_character(bytes: &mut Vec<u8>, begin: usize) {
     }
 }
 
-/// Whether it was the bound on searching that ended the file.
-fn is_exhausted<R>(reader: &BufReader<std::io::Take<R>>) -> bool {
-    reader.get_ref().limit() == 0
+/// Whether there is more of the file, be it searched or not.
+fn goes_on(reader: &mut BufReader<Take<impl Read>>) -> io::Result<bool> {
+    if reader.fill_buf()?.is_empty() && reader.get_ref().limit() == 0 {
+        // The file may end right where it is searched no further.
+        reader.get_mut().set_limit(1);
+    }
+    Ok(!reader.fill_buf()?.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
     fn excerpt(file: impl Read, start: u64, end: u64) -> Result<Excerpt, FsError> {
@@ -193,6 +195,20 @@ mod tests {
         let first = excerpt(io::repeat(b'x'), 1, u64::MAX).unwrap();
         assert!(first.more && first.lines == 1 && first.text.len() < 5_000);
         assert!(matches!(excerpt(io::repeat(b'x'), 2, 2), Err(FsError::TooFar { start: 2, .. })));
+    }
+
+    #[test]
+    fn a_file_that_ends_where_searching_ends_does_not_go_on() {
+        const LINE: usize = 4096;
+        let line = [&[b'y'; LINE - 1], &b"\n"[..]].concat();
+        let last = MAX_SEARCHED / LINE as u64;
+        let whole = line.repeat(last as usize);
+        for (more, goes_on) in [(&b""[..], false), (b"x", true)] {
+            let excerpt = excerpt(whole.chain(more), last, u64::MAX).unwrap();
+            assert_eq!((excerpt.text.as_bytes(), excerpt.more), (&*line, goes_on), "{more:?}");
+        }
+        let past = excerpt(&*whole, last + 1, u64::MAX).unwrap_err();
+        assert!(matches!(past, FsError::PastTheEnd { lines, .. } if lines == last), "{past}");
     }
 
     #[test]

@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 use tools::{Catalog, Grant, ToolContext, ToolError, ToolResult};
 
 use crate::Workspace;
+use crate::draft::is_draft;
 
 pub(crate) struct Fixture {
     dir: TempDir,
@@ -39,6 +41,10 @@ impl Fixture {
         Self { cx: self.cx.clone().with_grant(Grant::parse(clauses).unwrap()), ..self }
     }
 
+    pub(crate) fn cx(&self) -> &ToolContext {
+        &self.cx
+    }
+
     pub(crate) fn root(&self) -> &Path {
         self.dir.path()
     }
@@ -59,6 +65,15 @@ impl Fixture {
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
+    }
+
+    /// Waits until something that is to be put into a directory is written down beside its place.
+    pub(crate) fn wait_for_draft(&self, path: &str) {
+        let start = Instant::now();
+        while !self.root().join(path).is_dir() || !self.names(path).iter().any(|name| is_draft(name)) {
+            assert!(start.elapsed() < Duration::from_secs(60), "nobody writes in `{path}`");
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     pub(crate) fn cancel(&self) {

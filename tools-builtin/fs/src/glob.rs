@@ -50,7 +50,7 @@ pub(crate) fn glob(
 pub(crate) struct Matches {
     /// Relative to the workspace root, sorted name by name. Those of directories end with a slash.
     paths: Vec<String>,
-    /// How many more there are.
+    /// How many more there are, among the entries that were looked at.
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,8 @@ fn matches(
     })?;
     let mut facts = left_out.facts();
     if more > 0 {
-        facts.insert(0, format!("{more} more; use a narrower pattern, or begin in a directory further down"));
+        let bound = if left_out.stopped() { "at least " } else { "" };
+        facts.insert(0, format!("{bound}{more} more; use a narrower pattern, or begin in a directory further down"));
     }
     Ok(Matches { paths, more, note: (!facts.is_empty()).then(|| facts.join("; ")) })
 }
@@ -134,6 +135,38 @@ mod tests {
         let all = paths(&fixture, json!({"pattern": "**/*.rs", "ignored": true})).await;
         assert_eq!(all.as_array().unwrap().len(), 6);
         assert_eq!(paths(&fixture, json!({"pattern": "*", "path": "target"})).await, json!(["target/o.rs"]));
+    }
+
+    #[tokio::test]
+    async fn ignore_files_that_say_nothing_are_told() {
+        let fixture = Fixture::new();
+        fixture.write(".gitignore", "[a\nb\n");
+        fixture.write("b", "");
+        let found = fixture.value("fs.glob", json!({"pattern": "*"})).await;
+        assert_eq!(found["paths"], json!([".gitignore"]));
+        let note = "lines of ignore files that are no patterns: 1 (the first in `.gitignore`)";
+        assert_eq!(found["note"], note);
+        let text = fixture.text("fs.search", json!({"pattern": "none"})).await;
+        assert_eq!(text, format!("[no line matches; files searched: 1; {note}]"));
+        let found = fixture.value("fs.glob", json!({"pattern": "*", "ignored": true})).await;
+        assert!(found.get("note").is_none(), "{found}");
+    }
+
+    #[tokio::test]
+    async fn drafts_are_shown_by_nothing() {
+        let fixture = Fixture::new();
+        let (draft, other) = ("dir/.toolcrib-0123456789abcdef.tmp", "dir/.toolcrib-0123456789abcdef.tmpl");
+        fixture.write(draft, "text");
+        fixture.write(other, "text");
+        assert_eq!(paths(&fixture, json!({"pattern": "dir/*", "ignored": true})).await, json!([other]));
+        let text = fixture.text("fs.search", json!({"pattern": "text", "ignored": true})).await;
+        assert!(text.starts_with(other) && text.ends_with("in 1 of 1 files searched]"), "{text}");
+        let listing = fixture.value("fs.list", json!({"path": "dir"})).await;
+        assert_eq!(listing["entries"].as_array().unwrap().len(), 1, "{listing}");
+        let near = json!({"path": "dir/.toolcrib-0123456789abcdee.tmp"});
+        fixture.fails("fs.read", near, &format!("did you mean `{other}`?")).await;
+        // They are there all the same for what must not leave anything behind.
+        fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
     }
 
     #[tokio::test]

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(target_os = "linux")]
+mod abandoned;
 mod diff;
 mod draft;
 mod edit;
@@ -18,6 +20,8 @@ mod read;
 mod relocate;
 mod remove;
 mod rename;
+mod replacement;
+mod rule;
 mod scan;
 mod search;
 mod slot;

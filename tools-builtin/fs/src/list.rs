@@ -1,14 +1,17 @@
 //! `fs.list`: the entries of one directory.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 
 use cap_std::fs::Dir;
+use data_encoding::HEXLOWER;
 use serde::Serialize;
 use tools::{ToolContext, ToolError, tool};
 
 use crate::Workspace;
+use crate::draft::is_draft;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -18,7 +21,7 @@ use crate::place::Place;
 const MAX_ENTRIES: usize = 500;
 
 /// Lists a directory of the workspace: the names in it, hidden ones included, with their kinds and the sizes of files in
-/// bytes. Directories below it are not entered. A long listing comes in parts.
+/// bytes. Directories below it are not entered. A long listing comes in parts, and a note says how to go on.
 #[tool(
     name = "fs.list",
     title = "List a directory",
@@ -36,8 +39,8 @@ pub(crate) fn list(
     /// The directory, relative to the workspace root. The root itself is `.`, which is the default.
     #[serde(default)]
     path: RelativePath,
-    /// Shows only what comes after this name, to go on where an earlier listing ended.
-    #[schemars(length(max = 1024))]
+    /// Shows only what comes after this name, to go on where an earlier listing ended: as its note says.
+    #[schemars(length(max = 2048))]
     after: Option<String>,
 ) -> Result<Listing, ToolError> {
     let workspace = cx.need::<Workspace>()?;
@@ -49,7 +52,7 @@ pub(crate) fn list(
 pub(crate) struct Listing {
     /// Where the directory is, after links.
     path: String,
-    /// Sorted by name.
+    /// Sorted by name, byte by byte.
     entries: Vec<Item>,
     /// How many entries come after these.
     #[serde(skip_serializing_if = "is_zero")]
@@ -76,6 +79,7 @@ fn listing(
     path: &RelativePath,
     after: Option<&str>,
 ) -> Result<Listing, FsError> {
+    let after = after.map(position).transpose()?;
     let place = Place::find(cx, workspace, path)?;
     let dir = place.open_dir()?;
     // Only the first names are kept, so that memory does not grow with the directory.
@@ -84,31 +88,64 @@ fn listing(
     for entry in dir.entries().map_err(FsError::io(&place.path))? {
         cx.check_cancelled()?;
         let name = entry.map_err(FsError::io(&place.path))?.file_name();
-        // By the shown name, so that `after` can be any name that was shown.
-        let shown = name.to_string_lossy().into_owned();
-        if after.is_some_and(|after| *shown <= *after) {
+        if name.to_str().is_some_and(is_draft) || after.as_ref().is_some_and(|after| *bytes(&name) <= **after) {
             continue;
         }
-        first.insert((shown, name));
+        first.insert(ByBytes(name));
         if first.len() > MAX_ENTRIES {
             first.pop_last();
             more += 1;
         }
     }
-    let entries: Vec<Item> = first.into_iter().filter_map(|(shown, name)| item(&dir, shown, name)).collect();
-    let note = entries.last().filter(|_| more > 0);
-    let note = note.map(|last| format!("{more} more entries; go on with after = {:?}", last.name));
+    let last = first.last().filter(|_| more > 0);
+    let note = last.map(|last| format!("{more} more entries; go on with after = \"{}\"", spelled(&last.0)));
+    let entries = first.into_iter().filter_map(|name| item(&dir, name.0)).collect();
     Ok(Listing { path: place.path.to_string(), entries, more, note })
 }
 
+/// A name in the order of a listing: by its bytes, since several names that are not UTF-8 may be shown as one.
+#[derive(PartialEq, Eq)]
+struct ByBytes(OsString);
+
+impl Ord for ByBytes {
+    fn cmp(&self, other: &Self) -> Ordering {
+        bytes(&self.0).cmp(bytes(&other.0))
+    }
+}
+
+impl PartialOrd for ByBytes {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+fn bytes(name: &OsStr) -> &[u8] {
+    name.as_encoded_bytes()
+}
+
+/// A name as `after` takes it: as it is, or, of one that nobody could copy, its bytes after a slash, which no name has.
+fn spelled(name: &OsStr) -> String {
+    let copied = name.to_str().filter(|name| name.escape_debug().eq(name.chars()));
+    copied.map_or_else(|| format!("/{}", HEXLOWER.encode(bytes(name))), str::to_owned)
+}
+
+/// The bytes of a name that was spelled for `after`.
+fn position(after: &str) -> Result<Vec<u8>, FsError> {
+    match after.strip_prefix('/') {
+        None => Ok(after.as_bytes().to_vec()),
+        Some(digits) => HEXLOWER.decode(digits.as_bytes()).map_err(|_| FsError::After { after: after.to_owned() }),
+    }
+}
+
 /// One entry; `None` for one that has gone meanwhile.
-fn item(dir: &Dir, shown: String, name: OsString) -> Option<Item> {
+fn item(dir: &Dir, name: OsString) -> Option<Item> {
     let (kind, size) = match dir.symlink_metadata(&name) {
         Ok(metadata) => (Kind::from(metadata.file_type()), metadata.is_file().then(|| metadata.len())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         Err(_) => (Kind::Unknown, None),
     };
-    Some(Item { kind, size, name_is_not_utf8: name.to_str().is_none(), name: shown })
+    let name_is_not_utf8 = name.to_str().is_none();
+    Some(Item { name: name.to_string_lossy().into_owned(), kind, size, name_is_not_utf8 })
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -119,6 +156,7 @@ fn is_zero(count: &u64) -> bool {
 mod tests {
     use serde_json::json;
 
+    use super::*;
     use crate::fixture::Fixture;
 
     #[tokio::test]
@@ -156,6 +194,70 @@ mod tests {
             arguments = json!({"after": seen.last()});
         }
         assert_eq!(seen, (0..1100).map(|number| format!("{number:04}")).collect::<Vec<_>>());
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn names_that_are_shown_as_one_are_listed_once_each() {
+        use std::collections::BTreeMap;
+        use std::os::unix::ffi::OsStrExt;
+
+        let fixture = Fixture::new();
+        let mut expected = BTreeMap::new();
+        // 550 names in which each byte is no character, and some that are as they are shown, before and after them.
+        for number in (0..1_100_u32).step_by(2) {
+            let name: Vec<u8> = number.to_be_bytes().iter().map(|byte| 0x80 | byte >> 1).collect();
+            std::fs::write(fixture.root().join(std::ffi::OsStr::from_bytes(&name)), "x").unwrap();
+        }
+        let odd = fixture.root().read_dir().unwrap().count();
+        for name in ["a", "\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}", "\u{10FFFF}"] {
+            fixture.write(name, "x");
+        }
+        *expected.entry("\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}".to_owned()).or_insert(1) += odd;
+        expected.extend([("a".to_owned(), 1), ("\u{10FFFF}".to_owned(), 1)]);
+
+        let (mut seen, mut arguments, mut left) = (BTreeMap::new(), json!({}), None);
+        loop {
+            let part = fixture.value("fs.list", arguments).await;
+            let entries = part["entries"].as_array().unwrap();
+            for entry in entries {
+                *seen.entry(entry["name"].as_str().unwrap().to_owned()).or_insert(0) += 1;
+            }
+            let more = part.get("more").and_then(|more| more.as_u64()).unwrap_or(0);
+            assert!(left.is_none_or(|left| left == more + entries.len() as u64), "{left:?} were left");
+            left = Some(more);
+            let Some(note) = part.get("note") else { break };
+            let after = note.as_str().unwrap().split_once("after = ").unwrap().1;
+            arguments = json!({"after": serde_json::from_str::<String>(after).unwrap()});
+        }
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn a_name_that_nobody_could_copy_is_spelled_by_its_bytes() {
+        for (name, expected) in [
+            ("a b", "a b"),
+            ("größe", "größe"),
+            ("a\nb", "/610a62"),
+            ("a\"b", "/612262"),
+            ("a\\b", "/615c62"),
+            ("\u{200B}", "/e2808b"),
+        ] {
+            assert_eq!(spelled(name.as_ref()), expected);
+            assert_eq!(position(expected).unwrap(), name.as_bytes());
+        }
+    }
+
+    #[tokio::test]
+    async fn where_to_go_on_is_a_name_or_what_a_note_says() {
+        let fixture = Fixture::new();
+        fixture.write("a", "");
+        for after in ["/", "/ff"] {
+            fixture.value("fs.list", json!({"after": after})).await;
+        }
+        for after in ["/a", "/xy", "/FF", "//"] {
+            fixture.fails("fs.list", json!({"after": after}), "which no listing ended with").await;
+        }
     }
 
     #[tokio::test]

@@ -24,23 +24,29 @@ const ALIKE: f64 = 0.6;
 /// A line that is the same but for the space around it says the most. Where there is none, the longest line that was
 /// wanted is compared with all there are.
 pub(crate) fn nearest(cx: &ToolContext, text: &str, wanted: &str) -> Result<String, FsError> {
-    let lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
+    let mut rest = text.lines();
+    let lines: Vec<&str> = rest.by_ref().take(MAX_LINES).collect();
+    let part = if rest.next().is_some() { format!(" in its first {MAX_LINES} lines") } else { String::new() };
     let wanted: Vec<&str> = wanted.lines().collect();
     let start = match same_lines(cx, &lines, &wanted)? {
         Some(start) => Some(start),
         None => alike(cx, &lines, &wanted)?,
     };
     let Some(start) = start else {
-        return Ok("nothing in it is like it; read the file and copy the text from there".to_owned());
+        let place = if part.is_empty() { " in it" } else { &part };
+        return Ok(format!("nothing{place} is like it; read the file and copy the text from there"));
     };
     let end = lines.len().min(start + wanted.len().max(1));
     let place = match end - start {
         1 => format!("line {}", start + 1),
         _ => format!("lines {} to {end}", start + 1),
     };
-    let shown: Vec<String> = (start..end).take(MAX_LINES_SHOWN).map(|at| numbered(at, lines[at])).collect();
+    let mut shown: Vec<String> = (start..end).take(MAX_LINES_SHOWN).map(|at| numbered(at, lines[at])).collect();
+    if end - start > shown.len() {
+        shown.push(format!("[… {} more lines …]", end - start - shown.len()));
+    }
     let hint = if text.contains("\r\n") { " (its lines end with CR LF)" } else { "" };
-    Ok(format!("the nearest place is {place}{hint}:\n{}", shown.join("\n")))
+    Ok(format!("the nearest place{part} is {place}{hint}:\n{}", shown.join("\n")))
 }
 
 /// Where most of the wanted lines are, leaving aside the space around them.
@@ -112,6 +118,24 @@ mod tests {
         let text = format!("{}\n", "long ".repeat(1000)).repeat(100);
         let shown = near(&text, &text.replace("long \n", "long\n").replace("long l", "longer l"));
         assert!(shown.len() < MAX_LINES_SHOWN * (MAX_SHOWN + 20) && shown.contains(" […]"), "{}", shown.len());
+    }
+
+    #[test]
+    fn a_long_text_is_looked_through_in_part_and_that_is_told() {
+        let text = |lines: usize| format!("{}needle", "x\n".repeat(lines - 1));
+        assert!(near(&text(MAX_LINES), "needle ").starts_with("the nearest place is line 50000:"));
+        let told = near(&text(MAX_LINES + 1), "needle ");
+        assert!(told.starts_with("nothing in its first 50000 lines is like it"), "{told}");
+        let told = near(&format!("needle\n{}", text(MAX_LINES)), "needle ");
+        assert!(told.starts_with("the nearest place in its first 50000 lines is line 1:"), "{told}");
+    }
+
+    #[test]
+    fn of_a_long_place_it_is_told_how_many_lines_are_not_shown() {
+        let text = (0..20).map(|line| format!("number {line}\n")).collect::<String>();
+        let shown = near(&text, &text.replace("number 19", "other"));
+        assert!(shown.starts_with("the nearest place is lines 1 to 20:\n1: number 0\n"), "{shown}");
+        assert!(shown.ends_with("12: number 11\n[… 8 more lines …]"), "{shown}");
     }
 
     #[test]

@@ -14,7 +14,8 @@ use crate::slot::{Missing, Slot, Way};
 use crate::subtree::visit_all;
 
 /// Moves or renames a file, a directory with everything in it, or a link of the workspace. `to` is the new path itself, not
-/// a directory to move into. Nothing is overwritten unless `overwrite` is set, and directories never are.
+/// a directory to move into. Nothing is overwritten unless `overwrite` is set, and directories never are. That a file is marked
+/// as read-only keeps it neither from being moved nor from being overwritten.
 #[tool(
     name = "fs.move",
     title = "Move or rename a file or directory",
@@ -166,6 +167,39 @@ mod tests {
             fixture.fails("fs.move", overwrite(from, to), "already").await;
         }
         assert_eq!(fixture.read("b"), "a");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_read_only_mark_keeps_no_file_and_the_system_decides_by_the_directory() {
+        use std::fs::{Permissions, set_permissions};
+        use std::os::unix::fs::PermissionsExt;
+
+        let fixture = Fixture::new();
+        for file in ["a", "b", "dir/a", "dir/b"] {
+            fixture.write(file, file);
+        }
+        for (path, mode) in [("a", 0o444), ("b", 0o444), ("dir", 0o555)] {
+            set_permissions(fixture.root().join(path), Permissions::from_mode(mode)).unwrap();
+        }
+        fixture.text("fs.move", json!({"from": "a", "to": "b", "overwrite": true})).await;
+        assert_eq!(fixture.read("b"), "a");
+        fixture.text("fs.move", arguments("b", "c")).await;
+        let mode = std::fs::metadata(fixture.root().join("c")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o444);
+        // Root may do it, others may not.
+        let may = std::fs::rename(fixture.root().join("dir/a"), fixture.root().join("dir/x")).is_ok();
+        assert_eq!(fixture.call("fs.move", arguments("dir/b", "dir/y")).await.is_ok(), may);
+        set_permissions(fixture.root().join("dir"), Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_overlong_name_is_told_and_nothing_is_moved() {
+        let fixture = Fixture::new();
+        fixture.write("a", "");
+        let long = arguments("a", &"é".repeat(150));
+        fixture.fails("fs.move", long, "…` has 300 bytes, more than the file system takes").await;
+        assert_eq!(fixture.names("."), ["a"]);
     }
 
     #[tokio::test]

@@ -1,10 +1,11 @@
 //! `fs.remove`: an entry less.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
-use tools::{Access, ToolContext, ToolError, tool};
+use tools::{Access, Progress, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::error::FsError;
@@ -13,8 +14,14 @@ use crate::path::RelativePath;
 use crate::slot::{Missing, Slot, Way};
 use crate::subtree::visit_all;
 
+/// How many entries are removed from one report of progress to the next.
+const REPORTED: u64 = 100;
+
+/// How much of a call's time is kept to tell what was done in the rest of it: this, or a tenth of it if that is less.
+const MAX_LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// Removes a file, an empty directory, or a link of the workspace, for good. Of a link, what it leads to stays. A directory
-/// with something in it is removed only with `recursive`.
+/// with something in it is removed only with `recursive`. That a file is marked as read-only does not keep it.
 #[tool(
     name = "fs.remove",
     title = "Remove a file or directory",
@@ -50,17 +57,46 @@ fn removed(cx: &ToolContext, workspace: &Workspace, path: &RelativePath, recursi
     if kind == Kind::Directory && recursive {
         let dir = slot.parent.open_dir_nofollow(&slot.name).map_err(FsError::io(&slot.path))?;
         // All of it is checked before any of it is removed.
-        visit_all(cx, &dir, &slot.path, &mut |_, _, path, _| allowed(cx, path))?;
-        entries = visit_all(cx, &dir, &slot.path, &mut |dir, name, path, kind| {
-            allowed(cx, path)?;
-            remove_one(dir, name, path, kind)
-        })?;
+        let total = visit_all(cx, &dir, &slot.path, &mut |_, _, path, _| allowed(cx, path))?;
+        entries = emptied(cx, &dir, &slot.path, total)?;
     }
-    remove_one(&slot.parent, &slot.name, &slot.path, kind)?;
+    remove_one(&slot.parent, &slot.name, &slot.path, kind).map_err(|error| partly(error, &slot.path, entries))?;
     Ok(match entries {
         0 => format!("removed `{}`, {kind}", slot.path),
         _ => format!("removed `{}`, {kind}, with everything in it: {entries} entries", slot.path),
     })
+}
+
+/// Removes everything below a directory, and tells on the way how far it is: whoever takes the call back gets no result.
+/// Gives the number of entries, `total` being how many there were.
+fn emptied(cx: &ToolContext, dir: &Dir, path: &RelativePath, total: u64) -> Result<u64, FsError> {
+    // The counter's own word for a call that took too long would not say what was done.
+    let stop = cx.deadline().map(|deadline| {
+        let left = deadline.saturating_duration_since(Instant::now());
+        deadline - MAX_LAST_WORDS.min(left / 10)
+    });
+    let mut entries = 0;
+    let emptied = visit_all(cx, dir, path, &mut |dir, name, path, kind| {
+        if stop.is_some_and(|stop| Instant::now() >= stop) {
+            return Err(FsError::OutOfTime);
+        }
+        allowed(cx, path)?;
+        remove_one(dir, name, path, kind)?;
+        entries += 1;
+        if entries % REPORTED == 0 {
+            cx.report(Progress::of(entries as f64, total as f64));
+        }
+        Ok(())
+    });
+    emptied.map_err(|error| partly(error, path, entries))
+}
+
+/// An error, and how many entries below a directory are gone all the same.
+fn partly(error: FsError, path: &RelativePath, entries: u64) -> FsError {
+    match entries {
+        0 => error,
+        _ => error.after(format!("entries below `{path}` that were removed: {entries}; the others are still there")),
+    }
 }
 
 fn allowed(cx: &ToolContext, path: &RelativePath) -> Result<(), FsError> {
@@ -82,10 +118,91 @@ fn remove_one(dir: &Dir, name: &str, path: &RelativePath, kind: Kind) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-    use tools::ToolError;
+    use std::sync::Arc;
 
+    use serde_json::json;
+    use tools::{ProgressSink, ToolError};
+
+    use super::*;
     use crate::fixture::Fixture;
+
+    /// Something that happens at the first report of progress.
+    struct At<F>(F);
+
+    impl<F: Fn(&ToolContext) + Send + Sync> ProgressSink for At<F> {
+        fn report(&self, cx: &ToolContext, progress: Progress) {
+            assert_eq!(progress.total, Some(150.0));
+            if progress.done == Some(100.0) {
+                self.0(cx);
+            }
+        }
+    }
+
+    /// What is left of 150 files in `dir`, and what was said, when something happens after 100 of them were removed.
+    fn interrupted(at: impl Fn(&ToolContext) + Send + Sync + 'static, time: Option<Duration>) -> (usize, String) {
+        let fixture = Fixture::new();
+        for number in 0..150 {
+            fixture.write(&format!("dir/{number}"), "");
+        }
+        let workspace = Workspace::open(fixture.root()).unwrap();
+        let late = fixture.root().join("dir/late");
+        let sink = At(move |cx: &ToolContext| {
+            std::fs::write(&late, "").unwrap();
+            at(cx);
+        });
+        let cx = ToolContext::new().with_grant(tools::Grant::all()).with_progress(Arc::new(sink));
+        let cx = time.map_or(cx.clone(), |time| cx.with_deadline(Instant::now() + time));
+        let outcome = removed(&cx, &workspace, &"dir".to_owned().try_into().unwrap(), true);
+        (fixture.names("dir").len(), outcome.unwrap_err().told(&cx).to_string())
+    }
+
+    #[test]
+    fn a_removal_that_fails_on_the_way_says_how_far_it_came() {
+        let (left, told) = interrupted(|_| {}, None);
+        assert!(told.contains("`dir` has entries") && left == 1, "{told}");
+        let done = "before that, entries below `dir` that were removed: 150; the others are still there";
+        assert!(told.ends_with(done), "{told}");
+    }
+
+    #[test]
+    fn a_removal_that_is_taken_back_says_how_far_it_came() {
+        let (left, told) = interrupted(|cx| cx.cancellation().cancel(), None);
+        assert!(told.contains("was cancelled; before that, entries below `dir` that were removed: 100;"), "{told}");
+        assert_eq!(left, 51);
+    }
+
+    #[test]
+    fn a_removal_stops_before_its_time_is_up_and_says_how_far_it_came() {
+        let wait = |cx: &ToolContext| {
+            let deadline = cx.deadline().unwrap();
+            std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
+        };
+        let (left, told) = interrupted(wait, Some(Duration::from_secs(5)));
+        assert!(told.contains("call the tool again to go on; before that"), "{told}");
+        assert!(told.contains("that were removed: 100;") && left == 51, "{told}");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_read_only_mark_keeps_no_file_and_the_system_decides_by_the_directory() {
+        use std::fs::{Permissions, set_permissions};
+        use std::os::unix::fs::PermissionsExt;
+
+        let fixture = Fixture::new();
+        for file in ["marked", "in/marked", "dir/a", "dir/b"] {
+            fixture.write(file, "");
+        }
+        for (path, mode) in [("marked", 0o444), ("in/marked", 0o444), ("dir", 0o555)] {
+            set_permissions(fixture.root().join(path), Permissions::from_mode(mode)).unwrap();
+        }
+        fixture.text("fs.remove", json!({"path": "marked"})).await;
+        fixture.text("fs.remove", json!({"path": "in", "recursive": true})).await;
+        // Root may do it, others may not.
+        let may = std::fs::remove_file(fixture.root().join("dir/a")).is_ok();
+        assert_eq!(fixture.call("fs.remove", json!({"path": "dir/b"})).await.is_ok(), may);
+        set_permissions(fixture.root().join("dir"), Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(fixture.names("."), ["dir"]);
+    }
 
     #[tokio::test]
     async fn files_and_empty_directories_are_removed() {

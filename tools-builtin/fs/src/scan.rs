@@ -38,6 +38,8 @@ pub(crate) struct Scan {
     pub(crate) hits: u64,
     /// How many files they are in.
     pub(crate) files: u64,
+    /// Whether there is a line that matches and that there was no room for.
+    pub(crate) more: bool,
     /// How many lines were too long to be searched whole.
     pub(crate) long: u64,
 }
@@ -53,10 +55,10 @@ impl Scan {
             .dfa_size_limit(8 * MAX_PATTERN)
             .build()
             .map_err(|error| FsError::Pattern { reason: error.to_string() })?;
-        Ok(Self { regex, context, text: String::new(), hits: 0, files: 0, long: 0 })
+        Ok(Self { regex, context, text: String::new(), hits: 0, files: 0, more: false, long: 0 })
     }
 
-    /// Whether a result can have no more.
+    /// Whether a result can have no more. Whether there is more shows only when that is found.
     pub(crate) fn is_full(&self) -> bool {
         self.hits >= MAX_HITS || self.text.len() >= MAX_TEXT
     }
@@ -86,6 +88,7 @@ impl Scan {
                 continue;
             };
             if self.is_full() {
+                self.more = true;
                 break;
             }
             let first = before.front().map_or(number, |(number, _)| *number);
@@ -174,8 +177,10 @@ mod tests {
 
     #[test]
     fn a_result_is_bounded() {
-        let found = scan("x", 10, &"x\n".repeat(10_000));
-        assert_eq!(found.hits, MAX_HITS);
+        for (lines, more) in [(199, false), (200, false), (201, true), (10_000, true)] {
+            let found = scan("x", 10, &"x\n".repeat(lines));
+            assert_eq!((found.hits, found.more), (MAX_HITS.min(lines as u64), more), "{lines}");
+        }
         let found = scan("x", 10, &format!("{}\n", "x".repeat(1_000)).repeat(10_000));
         assert!(found.is_full() && found.text.len() < MAX_TEXT + 1_000);
         let found = scan("x", 10, &format!("x\n{}", "y\n".repeat(30).repeat(400)));

@@ -19,6 +19,11 @@ use crate::tree::Tree;
 /// How large a file may be to be searched, in bytes.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
+/// How much is looked at after a result is full, in bytes, to see whether there is more. An entry counts as
+/// [`ENTRY`] bytes and the content of its file.
+const MAX_AHEAD: u64 = 32 * 1024 * 1024;
+const ENTRY: u64 = 1024;
+
 /// Searches the text files of the workspace for lines that match a regular expression (Rust's syntax, without look-around
 /// and backreferences), each line by itself. What ignore files such as .gitignore name is left out, and so are .git, binary
 /// files and links.
@@ -60,7 +65,8 @@ pub(crate) fn search(
     let search = || {
         let glob = glob.as_deref().map(glob_pattern).transpose()?;
         let scan = Scan::new(&pattern, ignore_case, context.min(10).into())?;
-        Search { cx, glob, scan, searched: 0, binary: 0, large: 0, unreadable: 0 }.run(&workspace, &path, ignored)
+        Search { cx, glob, scan, searched: 0, ahead: 0, binary: 0, large: 0, unreadable: 0 }
+            .run(&workspace, &path, ignored)
     };
     search().map_err(|error: FsError| error.told(cx))
 }
@@ -70,6 +76,8 @@ struct Search<'a> {
     glob: Option<GlobMatcher>,
     scan: Scan,
     searched: u64,
+    /// How much was looked at since the result is full.
+    ahead: u64,
     binary: u64,
     large: u64,
     unreadable: u64,
@@ -85,7 +93,10 @@ impl Search<'_> {
                 if found.kind == Kind::File && self.is_wanted(found.path, &place.path) {
                     self.file(found.dir, found.name, found.path)?;
                 }
-                Ok(if self.scan.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                if self.scan.is_full() {
+                    self.ahead += ENTRY;
+                }
+                Ok(if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             })?;
             facts = left_out.facts();
         } else {
@@ -94,6 +105,11 @@ impl Search<'_> {
         facts.splice(0..0, self.facts());
         let text = Some(std::mem::take(&mut self.scan.text)).filter(|text| !text.is_empty());
         Ok(text.into_iter().chain([format!("[{}]", facts.join("; "))]).map(Content::text).collect())
+    }
+
+    /// Whether there is nothing to learn from the files that follow.
+    fn is_over(&self) -> bool {
+        self.scan.more || self.ahead >= MAX_AHEAD
     }
 
     fn is_wanted(&self, path: &RelativePath, start: &RelativePath) -> bool {
@@ -115,6 +131,7 @@ impl Search<'_> {
 
     fn content(&mut self, path: &RelativePath, file: impl Read) -> Result<(), FsError> {
         let mut content = Vec::new();
+        let was_full = self.scan.is_full();
         if file.take(MAX_FILE + 1).read_to_end(&mut content).is_err() {
             self.unreadable += 1;
         } else if content.len() as u64 > MAX_FILE {
@@ -125,17 +142,27 @@ impl Search<'_> {
             self.searched += 1;
             self.scan.file(self.cx, path, &content)?;
         }
+        if was_full {
+            self.ahead += content.len() as u64;
+        }
         Ok(())
     }
 
     fn facts(&self) -> Vec<String> {
-        let Scan { hits, files, .. } = self.scan;
+        let Scan { hits, files, more, .. } = self.scan;
+        let bound = match (more, self.is_over()) {
+            (true, _) => "more than ",
+            (false, true) => "at least ",
+            (false, false) => "",
+        };
         let mut facts = vec![match hits {
             0 => format!("no line matches; files searched: {}", self.searched),
-            _ => format!("matching lines: {hits}, in {files} of {} files searched", self.searched),
+            _ => format!("matching lines: {bound}{hits}, in {files} of {} files searched", self.searched),
         }];
-        if self.scan.is_full() {
-            facts.push("stopped there; use a narrower pattern, glob or path to see the rest".to_owned());
+        if self.is_over() {
+            facts.push(format!(
+                "the search ended there, and the first {hits} are shown; use a narrower pattern, glob or path to see others"
+            ));
         }
         let skipped = [
             (self.binary, "binary files skipped"),
@@ -210,6 +237,32 @@ mod tests {
         let text = fixture.text("fs.search", json!({"pattern": "run"})).await;
         assert!(text.starts_with("latin\n1: run caf\u{FFFD}\n"), "{text}");
         assert!(text.ends_with("in 1 of 1 files searched; binary files skipped: 1; files over 16 MiB skipped: 1]"));
+    }
+
+    #[tokio::test]
+    async fn a_full_result_says_whether_there_is_more() {
+        let fixture = Fixture::new();
+        for number in 0..200 {
+            fixture.write(&format!("{number:03}"), "x\n");
+        }
+        fixture.write("a", "y");
+        let search = json!({"pattern": "x"});
+        let text = fixture.text("fs.search", search.clone()).await;
+        assert!(text.ends_with("[matching lines: 200, in 200 of 201 files searched]"), "{text}");
+        fixture.write("b", "y\nx");
+        let text = fixture.text("fs.search", search.clone()).await;
+        let told = "[matching lines: more than 200, in 200 of 202 files searched; the search ended there, and the \
+                    first 200 are shown; use a narrower pattern, glob or path to see others]";
+        assert!(text.ends_with(told), "{text}");
+        // It is not looked for without end.
+        for name in ["a", "aa", "aaa"] {
+            fixture.write(name, &"y\n".repeat(6 * 1024 * 1024));
+        }
+        let text = fixture.text("fs.search", search).await;
+        assert!(
+            text.contains("[matching lines: at least 200, in 200 of 203 files searched; the search ended"),
+            "{text}"
+        );
     }
 
     #[tokio::test]

@@ -4,9 +4,10 @@ use std::io;
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
-use tools::{Access, ToolContext};
+use tools::{Access, Progress, ToolContext};
 
 use crate::Workspace;
+use crate::draft::is_draft;
 use crate::error::{FsError, LinkFault};
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -16,6 +17,9 @@ const MAX_LINKS: usize = 40;
 
 /// How many entries of a directory are looked through for names like one that is missing.
 const MAX_CANDIDATES: usize = 10_000;
+
+/// How much of a name that is too long is shown, in characters.
+const MAX_NAMED: usize = 40;
 
 /// How alike two names have to be, from 0 to 1, for one to be offered in place of the other.
 const ALIKE: f64 = 0.85;
@@ -71,9 +75,20 @@ impl Slot {
         path: &RelativePath,
         way: Way,
     ) -> Result<Self, FsError> {
+        Self::find_or_make(cx, workspace, path, way, &mut Vec::new())
+    }
+
+    /// [`Slot::find`], which adds the directories that it made to `made`, also when it fails after that.
+    pub(crate) fn find_or_make(
+        cx: &ToolContext,
+        workspace: &Workspace,
+        path: &RelativePath,
+        way: Way,
+        made: &mut Vec<RelativePath>,
+    ) -> Result<Self, FsError> {
         let mut current = path.clone();
         for _ in 0..=MAX_LINKS {
-            match walk(cx, workspace.dir(), &current, way)? {
+            match walk(cx, workspace.dir(), &current, way, made)? {
                 Walk::Found(slot) => return Ok(slot),
                 Walk::Link(next) => current = next,
             }
@@ -83,21 +98,39 @@ impl Slot {
         }
         Err(FsError::TooManyLinks { path: path.clone(), limit: MAX_LINKS })
     }
+
+    /// What is there now.
+    pub(crate) fn look(&self) -> Result<Option<Kind>, FsError> {
+        kind(&self.parent, &self.name, &self.path)
+    }
+}
+
+/// What a name stands for, if there is anything.
+fn kind(parent: &Dir, name: &str, path: &RelativePath) -> Result<Option<Kind>, FsError> {
+    match parent.symlink_metadata(name) {
+        Ok(metadata) => Ok(Some(Kind::from(metadata.file_type()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
+            Err(FsError::LongName { length: name.len(), begin: name.chars().take(MAX_NAMED).collect() })
+        }
+        Err(error) => Err(FsError::io(path)(error)),
+    }
 }
 
 /// Goes down a path, up to its end or to the first link on it.
-fn walk(cx: &ToolContext, root: &Dir, path: &RelativePath, way: Way) -> Result<Walk, FsError> {
+fn walk(
+    cx: &ToolContext,
+    root: &Dir,
+    path: &RelativePath,
+    way: Way,
+    made: &mut Vec<RelativePath>,
+) -> Result<Walk, FsError> {
     let mut parent = root.try_clone().map_err(FsError::io(path))?;
     let mut names = path.names().enumerate().peekable();
     while let Some((index, name)) = names.next() {
         let here = path.prefix(index + 1);
         let is_last = names.peek().is_none();
-        let kind = match parent.symlink_metadata(name) {
-            Ok(metadata) => Some(Kind::from(metadata.file_type())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(source) => return Err(FsError::Io { path: here, source }),
-        };
-        match kind {
+        match kind(&parent, name, &here)? {
             Some(Kind::Link) if way.follow || !is_last => {
                 let destination = parent.read_link_contents(name).map_err(FsError::io(&here))?;
                 let next = destination.to_str().ok_or(LinkFault::NotUtf8);
@@ -108,10 +141,18 @@ fn walk(cx: &ToolContext, root: &Dir, path: &RelativePath, way: Way) -> Result<W
                 let near = near(cx, &parent, &path.prefix(index), name);
                 return Err(FsError::Missing { path: here, near });
             }
+            // It would be seen by nobody, and be taken for abandoned some day.
+            None if is_draft(name) => return Err(FsError::Reserved { path: here }),
             kind if is_last => return Ok(Walk::Found(Slot { path: here, kind, parent, name: name.to_owned() })),
             Some(Kind::Directory) => parent = parent.open_dir_nofollow(name).map_err(FsError::io(&here))?,
             Some(kind) => return Err(FsError::NotADirectory { path: here, kind }),
-            None if way.missing == Missing::Made => parent = made(&parent, name, &here)?,
+            None if way.missing == Missing::Made => {
+                if made.is_empty() {
+                    cx.check_cancelled()?;
+                    check_rest(&parent, path, index)?;
+                }
+                parent = make(cx, &parent, name, &here, made)?;
+            }
             None => return Err(FsError::NoDirectory { path: here }),
         }
     }
@@ -119,11 +160,37 @@ fn walk(cx: &ToolContext, root: &Dir, path: &RelativePath, way: Way) -> Result<W
     Ok(Walk::Found(Slot { path: path.clone(), kind, parent, name: ".".to_owned() }))
 }
 
-fn made(parent: &Dir, name: &str, path: &RelativePath) -> Result<Dir, FsError> {
+/// Whether the names that come after the one at `index` may be given, before anything is made for them. What the file system
+/// does not take shows when it is asked for it.
+fn check_rest(dir: &Dir, path: &RelativePath, index: usize) -> Result<(), FsError> {
+    for (at, name) in path.names().enumerate().skip(index + 1) {
+        if is_draft(name) {
+            return Err(FsError::Reserved { path: path.prefix(at + 1) });
+        }
+        kind(dir, name, path)?;
+    }
+    Ok(())
+}
+
+fn make(
+    cx: &ToolContext,
+    parent: &Dir,
+    name: &str,
+    path: &RelativePath,
+    made: &mut Vec<RelativePath>,
+) -> Result<Dir, FsError> {
     match parent.create_dir(name) {
+        Ok(()) => {
+            // Whoever takes the call back now gets no result that could say it.
+            cx.report(Progress::message(format!("made the directory `{path}`")));
+            // It may be made again, when somebody removes it meanwhile.
+            if !made.contains(path) {
+                made.push(path.clone());
+            }
+        }
         // Somebody else made it, which is as good.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        made => made.map_err(FsError::change("make", path))?,
+        Err(error) => return Err(FsError::change("make", path)(error)),
     }
     parent.open_dir_nofollow(name).map_err(FsError::io(path))
 }
@@ -135,7 +202,7 @@ fn near(cx: &ToolContext, dir: &Dir, path: &RelativePath, missing: &str) -> Vec<
     let entries = dir.entries().into_iter().flatten().take(MAX_CANDIDATES).flatten();
     let mut near: Vec<(f64, RelativePath)> = entries
         .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
+            let name = entry.file_name().into_string().ok().filter(|name| !is_draft(name))?;
             let likeness = strsim::jaro_winkler(&missing, &name.to_lowercase());
             (likeness >= ALIKE).then_some((likeness, path.child(&name).ok()?))
         })

@@ -8,6 +8,7 @@ use cap_std::fs::Dir;
 use tools::{Access, ToolContext};
 
 use crate::Workspace;
+use crate::draft::is_draft;
 use crate::error::FsError;
 use crate::ignored::Ignored;
 use crate::kind::Kind;
@@ -46,6 +47,8 @@ pub(crate) struct LeftOut {
     unreadable: u64,
     too_deep: u64,
     stopped: bool,
+    /// What is to be said of ignore files.
+    ignore_files: Vec<String>,
 }
 
 impl<'a> Tree<'a> {
@@ -63,6 +66,7 @@ impl<'a> Tree<'a> {
         visit: &mut dyn FnMut(Found<'_>) -> Result<ControlFlow<()>, FsError>,
     ) -> Result<LeftOut, FsError> {
         let _ = self.enter(dir, path, MAX_DEPTH, visit)?;
+        self.left_out.ignore_files = self.ignored.map(|ignored| ignored.facts()).unwrap_or_default();
         Ok(self.left_out)
     }
 
@@ -79,7 +83,7 @@ impl<'a> Tree<'a> {
         }
         for name in &names {
             self.cx.check_cancelled()?;
-            let Some((path, kind)) = self.seen(dir, path, name) else { continue };
+            let Some((path, kind)) = self.seen(dir, path, name)? else { continue };
             if visit(Found { dir, name, path: &path, kind })?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -119,6 +123,7 @@ impl<'a> Tree<'a> {
             }
             self.entries += 1;
             match entry.map(|entry| entry.file_name().into_string()) {
+                Ok(Ok(name)) if is_draft(&name) => {}
                 Ok(Ok(name)) => names.push(name),
                 Ok(Err(_)) => self.left_out.unspeakable += 1,
                 Err(_) => self.left_out.unreadable += 1,
@@ -129,31 +134,38 @@ impl<'a> Tree<'a> {
     }
 
     /// What an entry is, if it is to be seen.
-    fn seen(&mut self, dir: &Dir, path: &RelativePath, name: &str) -> Option<(RelativePath, Kind)> {
+    fn seen(&mut self, dir: &Dir, path: &RelativePath, name: &str) -> Result<Option<(RelativePath, Kind)>, FsError> {
         let Ok(path) = path.child(name) else {
             self.left_out.unspeakable += 1;
-            return None;
+            return Ok(None);
         };
         let kind = match dir.symlink_metadata(name) {
             Ok(metadata) => Kind::from(metadata.file_type()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(_) => {
                 self.left_out.unreadable += 1;
-                return None;
+                return Ok(None);
             }
         };
-        if self.ignored.as_ref().is_some_and(|ignored| ignored.covers(&path, kind == Kind::Directory)) {
-            return None;
+        if let Some(ignored) = &self.ignored
+            && ignored.covers(self.cx, &path, kind == Kind::Directory)?
+        {
+            return Ok(None);
         }
         if self.cx.require(Access::Read, "fs", path.as_str()).is_err() {
             self.left_out.not_granted += 1;
-            return None;
+            return Ok(None);
         }
-        Some((path, kind))
+        Ok(Some((path, kind)))
     }
 }
 
 impl LeftOut {
+    /// Whether there are entries that were not even counted.
+    pub(crate) fn stopped(&self) -> bool {
+        self.stopped
+    }
+
     /// What there is to say about it.
     pub(crate) fn facts(&self) -> Vec<String> {
         let counted = [
@@ -170,6 +182,7 @@ impl LeftOut {
         if self.stopped {
             facts.push(format!("stopped after {MAX_ENTRIES} entries; begin in a directory further down"));
         }
+        facts.extend_from_slice(&self.ignore_files);
         facts
     }
 }

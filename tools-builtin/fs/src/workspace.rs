@@ -1,5 +1,7 @@
 //! [`Workspace`]: the directory that file tools work in.
 
+#[cfg(target_os = "linux")]
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,10 @@ use tools::{Access, ToolContext, ToolError};
 
 use crate::path::RelativePath;
 use crate::place::Place;
+
+/// How many directories are remembered to have been visited. Those after them count as visited.
+#[cfg(target_os = "linux")]
+const MAX_VISITED: usize = 10_000;
 
 /// The directory that file tools work in, and cannot leave: the service that a host puts into the context for them.
 ///
@@ -33,6 +39,9 @@ pub struct Workspace {
     dir: Dir,
     root: PathBuf,
     changing: Mutex<()>,
+    /// The directories in which something was written, by device and number.
+    #[cfg(target_os = "linux")]
+    visited: Mutex<HashSet<(u64, u64)>>,
 }
 
 impl Workspace {
@@ -43,7 +52,13 @@ impl Workspace {
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let root = std::fs::canonicalize(path)?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority())?;
-        Ok(Self { dir, root, changing: Mutex::new(()) })
+        Ok(Self {
+            dir,
+            root,
+            changing: Mutex::default(),
+            #[cfg(target_os = "linux")]
+            visited: Mutex::default(),
+        })
     }
 
     /// Where the directory was when it was opened: an absolute path to show to people, not one to open files by.
@@ -99,6 +114,13 @@ impl Workspace {
     pub(crate) fn changing(&self) -> MutexGuard<'_, ()> {
         // It guards no data that a panic could have left half done.
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a directory, by its device and number, was not visited before.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_first_visit(&self, directory: (u64, u64)) -> bool {
+        let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
+        visited.len() < MAX_VISITED && visited.insert(directory)
     }
 }
 

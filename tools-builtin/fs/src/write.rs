@@ -9,6 +9,9 @@ use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::slot::{Missing, Slot, Way};
 
+/// How often a write begins anew because the place has become something else meanwhile.
+const ATTEMPTS: usize = 16;
+
 /// Writes a text file of the workspace, whole: a new one, or all of the content of one that is there. To change a part of a
 /// file, use fs.edit.
 #[tool(
@@ -42,27 +45,53 @@ fn written(
     content: &str,
     parents: bool,
 ) -> Result<String, FsError> {
+    let mut made = Vec::new();
+    put(cx, workspace, path, content, parents, &mut made).map_err(|error| {
+        if made.is_empty() {
+            return error;
+        }
+        let made: Vec<_> = made.iter().map(|path| format!("`{path}`")).collect();
+        error.after(format!("these directories were made, and stay: {}", made.join(", ")))
+    })
+}
+
+fn put(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    content: &str,
+    parents: bool,
+    made: &mut Vec<RelativePath>,
+) -> Result<String, FsError> {
     let missing = if parents { Missing::Made } else { Missing::Last };
-    let slot = Slot::find(cx, workspace, path, Way { accesses: &[Access::Write], follow: true, missing })?;
-    let done = match slot.kind {
-        None => "created",
-        Some(Kind::File) => "replaced",
-        Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
-    };
-    let draft = Draft::new(&slot, content.as_bytes())?;
-    let _changing = workspace.changing();
-    cx.check_cancelled()?;
-    draft.put()?;
-    Ok(format!("{done} `{}`, {} bytes", slot.path, content.len()))
+    let way = Way { accesses: &[Access::Write], follow: true, missing };
+    for _ in 0..ATTEMPTS {
+        let slot = Slot::find_or_make(cx, workspace, path, way, made)?;
+        let done = match slot.kind {
+            None => "created",
+            Some(Kind::File) => "replaced",
+            Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
+        };
+        let draft = Draft::new(workspace, &slot, content.as_bytes())?;
+        // What the place is by now is decided while no other call of this workspace changes it.
+        let _changing = workspace.changing();
+        cx.check_cancelled()?;
+        if draft.put()? {
+            return Ok(format!("{done} `{}`, {} bytes", slot.path, content.len()));
+        }
+    }
+    Err(FsError::Changed { path: path.clone() })
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::{Arc, Mutex};
 
     use serde_json::json;
-    use tools::ToolError;
+    use tools::{Progress, ProgressSink};
 
+    use super::*;
     use crate::fixture::Fixture;
 
     #[cfg(unix)]
@@ -101,6 +130,102 @@ mod tests {
         fixture.text("fs.write", deep(true)).await;
         let below = json!({"path": "file/x", "content": "", "parents": true});
         fixture.fails("fs.write", below, "there is nothing below it").await;
+    }
+
+    #[tokio::test]
+    async fn an_overlong_name_is_told_before_anything_is_made() {
+        let fixture = Fixture::new();
+        let long = "x".repeat(256);
+        for path in [long.clone(), format!("a/b/{long}"), format!("a/{long}/b")] {
+            let arguments = json!({"path": path, "content": "", "parents": true});
+            let told = format!("the name `{}…` has 256 bytes, more than the file system takes", "x".repeat(40));
+            fixture.fails("fs.write", arguments, &told).await;
+            assert_eq!(fixture.names("."), Vec::<String>::new(), "{path}");
+        }
+        fixture.text("fs.write", json!({"path": format!("a/{}", &long[1..]), "content": "", "parents": true})).await;
+    }
+
+    /// What a write of `a/b` gives when `meanwhile` happens after it was prepared and before the file is put in place.
+    fn written_while(fixture: &Fixture, meanwhile: impl FnOnce()) -> Result<String, FsError> {
+        let (cx, workspace) = (ToolContext::new(), Workspace::open(fixture.root()).unwrap());
+        let path = "a/b".to_owned().try_into().unwrap();
+        std::thread::scope(|scope| {
+            let changing = workspace.changing();
+            let writing = scope.spawn(|| written(&cx, &workspace, &path, "ours", true));
+            fixture.wait_for_draft("a");
+            meanwhile();
+            drop(changing);
+            writing.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn what_a_place_has_become_meanwhile_decides_what_a_write_does() {
+        let fixture = Fixture::new();
+        let told = written_while(&fixture, || fixture.write("a/b", "theirs")).unwrap();
+        assert_eq!((&*told, &*fixture.read("a/b")), ("replaced `a/b`, 4 bytes", "ours"));
+        let told = written_while(&fixture, || fs::remove_file(fixture.root().join("a/b")).unwrap()).unwrap();
+        assert_eq!((&*told, &*fixture.read("a/b")), ("created `a/b`, 4 bytes", "ours"));
+        assert_eq!(fixture.names("a"), ["b"]);
+        let told = written_while(&fixture, || fs::remove_dir_all(fixture.root().join("a")).unwrap()).unwrap();
+        assert_eq!((&*told, fixture.names("a")), ("created `a/b`, 4 bytes", vec!["b".to_owned()]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_somebody_did_to_permissions_meanwhile_holds() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let fixture = Fixture::new();
+        fixture.write("a/b", "old");
+        let set = |mode| fs::set_permissions(fixture.root().join("a/b"), fs::Permissions::from_mode(mode)).unwrap();
+        set(0o644);
+        written_while(&fixture, || set(0o600)).unwrap();
+        let mode = fs::metadata(fixture.root().join("a/b")).unwrap().permissions().mode();
+        assert_eq!((mode & 0o777, &*fixture.read("a/b")), (0o600, "ours"));
+        let refused = written_while(&fixture, || set(0o444));
+        assert!(matches!(refused, Err(FsError::ReadOnly { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn directories_that_a_write_made_before_it_failed_are_told() {
+        let fixture = Fixture::new();
+        let failed = written_while(&fixture, || fixture.write("a/b/c", "")).unwrap_err().to_string();
+        let told = "`a/b` is a directory, and only regular files are written; choose another path; before that, these \
+                    directories were made, and stay: `a`";
+        assert_eq!((&*failed, fixture.names("a")), (told, vec!["b".to_owned()]));
+    }
+
+    #[tokio::test]
+    async fn directories_are_told_when_they_are_made_too() {
+        #[derive(Default)]
+        struct Told(Mutex<Vec<Option<String>>>);
+
+        impl ProgressSink for Told {
+            fn report(&self, _: &ToolContext, progress: Progress) {
+                self.0.lock().unwrap().push(progress.message);
+            }
+        }
+
+        let (fixture, told) = (Fixture::new(), Arc::new(Told::default()));
+        let cx = fixture.cx().clone().with_progress(told.clone());
+        let fixture = fixture.with(cx);
+        fixture.text("fs.write", json!({"path": "a/b/c", "content": "", "parents": true})).await;
+        let expected = ["a", "a/b"].map(|path| Some(format!("made the directory `{path}`")));
+        assert_eq!(*told.0.lock().unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn names_of_drafts_are_not_given_to_files() {
+        let fixture = Fixture::new();
+        fixture.write("a", "");
+        let draft = ".toolcrib-0123456789abcdef.tmp";
+        let told = "are for the file tools themselves";
+        for path in [draft.to_owned(), format!("dir/{draft}"), format!("dir/{draft}/file")] {
+            fixture.fails("fs.write", json!({"path": path, "content": "", "parents": true}), told).await;
+        }
+        fixture.fails("fs.move", json!({"from": "a", "to": draft}), told).await;
+        assert_eq!(fixture.names("."), ["a"]);
     }
 
     #[tokio::test]

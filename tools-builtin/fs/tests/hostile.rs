@@ -160,9 +160,12 @@ fn what_is_done_outside_is_noticed() {
     }
 }
 
-/// Every tool, with a path wherever it takes one.
-fn uses(path: &str, parents: bool) -> [(&'static str, Value); 9] {
+/// Every tool, with a path wherever it takes one, or a pattern for paths.
+fn uses(path: &str, parents: bool) -> [(&'static str, Value); 12] {
     [
+        ("fs.list", json!({"after": path})),
+        ("fs.glob", json!({"pattern": path, "ignored": true})),
+        ("fs.search", json!({"pattern": "[a-z]", "glob": path, "ignored": true})),
         ("fs.list", json!({"path": path})),
         ("fs.read", json!({"path": path})),
         ("fs.glob", json!({"pattern": "*", "path": path})),

@@ -1,0 +1,107 @@
+//! What a process leaves behind that is killed while it writes: nobody sees it, and the next one that writes there takes it
+//! away, but not while its writer lives.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::{Value, json};
+use tools::{Catalog, Grant, ToolContext};
+use tools_fs::Workspace;
+
+/// Where the other process finds the directory in which it is to write.
+const ROOT: &str = "TOOLCRIB_TEST_CRASH";
+
+#[test]
+fn the_draft_of_a_killed_process_is_hidden_and_goes_with_the_next_write() {
+    let root = tempfile::tempdir().unwrap();
+    let mut writer = Writer::start(root.path());
+    let draft = writer.stop_while_writing(root.path());
+    // It looks old enough to be abandoned, but its writer only sleeps.
+    let file = fs::File::options().write(true).open(&draft).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(7_200)).unwrap();
+    write(root.path());
+    assert!(draft.exists(), "the draft was taken from a process that lives");
+    let shown = call(root.path(), "fs.glob", json!({"pattern": "**", "ignored": true}));
+    assert!(!shown.contains("toolcrib") && shown.contains("other"), "{shown}");
+
+    writer.kill();
+    assert!(draft.exists());
+    write(root.path());
+    assert!(!draft.exists(), "the draft was left behind");
+    let names: Vec<_> = fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| name == "other" || name == "file"), "{names:?}");
+}
+
+/// Not a test of its own: the other process, which writes until it is ended.
+#[test]
+#[ignore = "the other process"]
+fn other_process() {
+    let Some(root) = std::env::var_os(ROOT) else { return };
+    loop {
+        call(root.as_ref(), "fs.write", json!({"path": "file", "content": "x".repeat(900_000)}));
+    }
+}
+
+fn write(root: &Path) {
+    let shown = call(root, "fs.write", json!({"path": "other", "content": ""}));
+    assert!(shown.contains("`other`"), "{shown}");
+}
+
+fn call(root: &Path, tool: &str, arguments: Value) -> String {
+    let mut catalog = Catalog::new();
+    tools_fs::register(&mut catalog).unwrap();
+    let cx = ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(root).unwrap());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(catalog.execute(&cx, tool, arguments)).unwrap().to_text()
+}
+
+struct Writer(Child);
+
+impl Writer {
+    fn start(root: &Path) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["other_process", "--exact", "--ignored"]).env(ROOT, root);
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    /// Puts the process to sleep at a moment when a draft of it is there, held and with text in it.
+    fn stop_while_writing(&self, root: &Path) -> PathBuf {
+        let start = Instant::now();
+        loop {
+            self.signal("STOP");
+            let drafts = fs::read_dir(root).unwrap().map(|entry| entry.unwrap());
+            let mut drafts = drafts.filter(|entry| entry.file_name().to_string_lossy().ends_with(".tmp"));
+            if let Some(draft) = drafts.find(|draft| draft.metadata().is_ok_and(|draft| draft.len() > 0)) {
+                return draft.path();
+            }
+            self.signal("CONT");
+            assert!(start.elapsed() < Duration::from_secs(120), "no draft was seen");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let status = Command::new("sh").args(["-c", "kill -$1 $2", "sh", name, &self.0.id().to_string()]).status();
+        assert!(status.unwrap().success());
+        // A process stops some time after it was told to.
+        while name == "STOP" && !fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap().contains(") T ") {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
