@@ -16,6 +16,7 @@ pub mod handler;
 mod link;
 mod locked;
 mod near;
+mod policy;
 mod problem;
 mod register_error;
 mod resolve;
@@ -47,11 +48,13 @@ pub use global::{
 };
 pub use handler::{Handler, HandlerFuture, IntoToolResult};
 pub use link::{NotLinked, expect_linked};
+pub use policy::{InvalidRule, Judgement, Policy, Rule, Verdict};
 pub use problem::Problem;
 pub use protocol;
 pub use protocol::{
-    Access, Clause, Content, Declared, Digest, Effects, Example, Grant, InvalidName, Limits, Message, Part, Rate,
-    ResourceContents, Role, Target, Template, Tool, ToolCall, ToolName, ToolResult, canonical_json,
+    Access, Annotations, Caution, Clause, Content, Declared, Digest, Effects, Example, Grant, InvalidName, Limits,
+    Message, Part, Rate, ResourceContents, Role, Target, Template, Tool, ToolCall, ToolName, ToolResult,
+    canonical_json,
 };
 pub use register_error::RegisterError;
 pub use resolve::{Resolve, Scope};
