@@ -12,6 +12,7 @@ mod linked;
 mod observer;
 mod output;
 mod parameter;
+mod policy;
 mod session;
 mod shell;
 mod table;

@@ -3,6 +3,7 @@
 // Clippy allows it in tests, and takes what tests call for something else.
 #![allow(clippy::unwrap_used)]
 
+mod audit;
 mod call;
 mod doctor;
 #[cfg(unix)]
@@ -11,6 +12,7 @@ mod list;
 #[cfg(feature = "models")]
 mod model;
 mod output;
+mod policy;
 #[cfg(unix)]
 mod readme;
 mod run;
