@@ -7,6 +7,7 @@ pub mod provider;
 mod run;
 mod selection;
 mod session;
+pub mod tool;
 mod tool_set;
 
 pub use argument::{ArgumentError, arguments_from_pairs};

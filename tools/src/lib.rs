@@ -16,6 +16,7 @@ pub mod handler;
 mod link;
 mod locked;
 mod near;
+mod output_store;
 mod policy;
 mod problem;
 mod register_error;
@@ -48,6 +49,7 @@ pub use global::{
 };
 pub use handler::{Handler, HandlerFuture, IntoToolResult};
 pub use link::{NotLinked, expect_linked};
+pub use output_store::OutputStore;
 pub use policy::{InvalidRule, Judgement, Policy, Rule, Verdict};
 pub use problem::Problem;
 pub use protocol;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use tools::{CancellationToken, Caution, Clause, Grant, Services, Target, ToolContext};
+use tools::{CancellationToken, Caution, Clause, Grant, OutputStore, Services, Target, ToolContext};
 
 use crate::approver::TerminalApprover;
 use crate::error::Error;
@@ -66,7 +66,9 @@ impl HostOptions {
         cancellation: CancellationToken,
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
-        Ok(self.context(cancellation, console)?.with_policy(self.policy.of_call()?))
+        // Nothing can be read after the one call, so no handle is told.
+        let outputs = OutputStore::new().with_max_bytes(0);
+        Ok(self.context(cancellation, console)?.with_service(outputs).with_policy(self.policy.of_call()?))
     }
 
     fn grant(&self) -> Grant {
@@ -80,6 +82,7 @@ impl RootOption {
     /// The services that tools find here.
     pub(crate) fn services(&self) -> Result<Services, Error> {
         let mut services = Services::new();
+        services.insert(OutputStore::new());
         furnish(&mut services, self.root.as_deref().unwrap_or(Path::new(".")))?;
         Ok(services)
     }
