@@ -13,6 +13,7 @@ mod definition;
 mod entry;
 mod global;
 pub mod handler;
+mod layer;
 mod link;
 mod locked;
 mod near;
@@ -48,6 +49,7 @@ pub use global::{
     unregister, validate,
 };
 pub use handler::{Handler, HandlerFuture, IntoToolResult};
+pub use layer::{Layer, Layered, Next, layered};
 pub use link::{NotLinked, expect_linked};
 pub use output_store::OutputStore;
 pub use policy::{InvalidRule, Judgement, Policy, Rule, Verdict};

@@ -18,7 +18,7 @@ pub(crate) struct PolicyOptions {
     #[arg(long, value_name = "CLAUSE")]
     allow: Vec<Clause>,
 
-    /// A TOML file with tables [[policy]]: rules that allow, ask about or deny calls, the strictest of which holds
+    /// A TOML file with tables `[[policy]]`: rules that allow, ask about or deny calls, the strictest of which holds
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 

@@ -10,7 +10,8 @@
 //! 4. *validate*: the arguments against the schema, and what the call would touch;
 //! 5. *authorize*: these concrete targets against the grant, and the policy where there is one;
 //! 6. *approve*: what the grant does not cover and what the policy asks about, where somebody can be asked;
-//! 7. *run*: deadline, cancellation, isolation of panics;
+//! 7. *run*: deadline, cancellation, isolation of panics, and inside of these the [`Layer`](crate::Layer)s of the host around
+//!    the handler;
 //! 8. *check output*: the structured result against the output schema;
 //! 9. *bound*: what is over its limit is cut, errors included, and can be read where the host offers an
 //!    [`OutputStore`](crate::OutputStore).

@@ -1,6 +1,7 @@
 //! [`ToolContext`]: the facts of one call.
 
 mod approver;
+mod layer;
 mod need;
 mod permission;
 mod progress;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 use protocol::{Clause, Grant, Target, ToolName};
 use tokio_util::sync::CancellationToken;
 
-use crate::Policy;
+use crate::{Layer, Policy};
 
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use need::Need;
@@ -56,6 +57,7 @@ struct Facts {
     approver: Option<Arc<dyn Approver>>,
     approval_timeout: Option<Duration>,
     policy: Option<Arc<Policy>>,
+    layers: Option<Arc<[Arc<dyn Layer>]>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,

@@ -185,6 +185,26 @@ fn an_answer_for_the_session_holds_for_the_targets_and_not_for_the_arguments() {
 }
 
 #[test]
+fn a_call_that_touches_nothing_can_be_asked_about_too() {
+    let crib = Crib::new();
+    let rules = crib.write("rules.toml", "[[policy]]\nverdict = \"ask\"\ntool = \"tools.*\"\n");
+    let turn =
+        |handle: &str| format!(r#"{{"calls": [{{"name": "tools.output", "arguments": {{"handle": "{handle}"}}}}]}}"#);
+    let script = crib.write("turns.json", &format!(r#"[{}, {}, {{"text": "finished"}}]"#, turn("a"), turn("b")));
+    let files = ["--script", script.to_str().unwrap(), "--policy", rules.to_str().unwrap()];
+    for (answer, questions) in [("s", 1), ("y", 2)] {
+        let mut session = on_terminal(&crib, &[&["run", "x"], &files[..]].concat());
+        for _ in 0..questions {
+            let question = session.exp_string(QUESTION).unwrap();
+            assert!(question.contains("asks to run:"), "{question}");
+            session.send_line(answer).unwrap();
+        }
+        let (rest, _) = rest(session);
+        assert!(rest.contains("finished") && !rest.contains(QUESTION), "{rest}");
+    }
+}
+
+#[test]
 fn a_question_that_nobody_answers_is_a_refusal() {
     let crib = Crib::new();
     let (shown, code) = rest(on_terminal(&crib, &[&READ[..], &["--approval-timeout", "300ms"]].concat()));
