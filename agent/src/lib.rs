@@ -9,6 +9,7 @@ mod run;
 mod selection;
 mod session;
 mod system;
+pub mod tool;
 mod tool_set;
 
 pub use argument::{ArgumentError, arguments_from_pairs};

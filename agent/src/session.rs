@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tools::{Arguments, Entry, Execution, Grant, Message, Role, ToolContext};
+use tools::{Arguments, Entry, Execution, Grant, Message, Policy, Role, ToolContext};
 
 use crate::{Selection, SystemText, ToolSet};
 
@@ -92,6 +92,11 @@ impl Session {
     /// Changes what calls may touch, from the next one on.
     pub fn set_grant(&mut self, grant: Grant) {
         self.cx = self.cx.clone().with_grant(grant);
+    }
+
+    /// Changes which of the granted calls run, are asked about and are refused, from the next one on.
+    pub fn set_policy(&mut self, policy: Policy) {
+        self.cx = self.cx.clone().with_policy(policy);
     }
 
     /// Selects again, by the same rules, from these tools.

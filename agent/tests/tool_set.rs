@@ -243,3 +243,14 @@ async fn a_changed_grant_holds_from_the_next_call_on() {
     session.set_grant(Grant::parse(["thing:read:*"]).unwrap());
     assert_eq!(session.execute("look", json!({"id": "x"})).await.unwrap().to_text(), "seen");
 }
+
+#[tokio::test]
+async fn a_changed_policy_holds_from_the_next_call_on() {
+    let mut catalog = Catalog::new();
+    add(&mut catalog, "one");
+    let mut session = workshop::session(&catalog);
+    session.execute("one", json!({})).await.unwrap();
+    session.set_policy(serde_json::from_value(json!([{"verdict": "deny", "tool": "o*"}])).unwrap());
+    let refused = session.execute("one", json!({})).await.unwrap_err();
+    assert!(matches!(refused, ToolError::Denied { .. }), "{refused}");
+}

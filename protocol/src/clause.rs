@@ -133,6 +133,15 @@ impl Clause {
         )
     }
 
+    /// The clause that covers what is below a value without wildcards, and that value; with none, all of the scheme.
+    pub(crate) fn below(scheme: &str, access: Access, base: &str) -> Self {
+        if base.is_empty() {
+            return Self::assemble(Some(scheme), Some(access), "**", Pattern::Anything);
+        }
+        let pattern = format!("{}/**", pattern::escape(base));
+        Self::assemble(Some(scheme), Some(access), &pattern, Pattern::Below(base.to_owned()))
+    }
+
     /// Whether every target is covered.
     pub(crate) fn is_everything(&self) -> bool {
         self.0.scheme.is_none() && self.0.access.is_none() && matches!(self.0.pattern, Pattern::Anything)

@@ -1,5 +1,6 @@
 //! [`Effects`]: what a tool touches, declared once.
 
+mod ceiling;
 mod error;
 
 use std::fmt;
@@ -138,12 +139,12 @@ impl Effects {
         self.is_read_only() || matches!(self, Self::Declared(declared) if declared.idempotent)
     }
 
-    /// Whether something may be lost. So it is with undeclared effects, for all that is known.
+    /// Whether something may be lost. So it is where no template says what is touched, for all that is known.
     pub fn is_destructive(&self) -> bool {
         match self {
             Self::Undeclared => true,
             Self::Pure => false,
-            Self::Declared(declared) => !declared.destroys.is_empty(),
+            Self::Declared(declared) => !declared.destroys.is_empty() || declared.is_unbounded(),
         }
     }
 

@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 mod access;
+mod annotations;
 mod call;
 mod canonical;
+mod caution;
 mod clause;
 mod content;
 mod digest;
@@ -21,8 +23,10 @@ mod tool;
 pub mod wire;
 
 pub use access::{Access, UnknownAccess};
+pub use annotations::Annotations;
 pub use call::ToolCall;
 pub use canonical::canonical_json;
+pub use caution::Caution;
 pub use clause::{Clause, InvalidClause};
 pub use content::{Content, ResourceContents};
 pub use digest::{Digest, InvalidDigest};

@@ -103,6 +103,9 @@ impl Target {
     /// The greatest length of a value, in bytes.
     pub const MAX_LENGTH: usize = 8192;
 
+    /// The scheme of what a tool touches that does not say, or cannot say, what it touches.
+    pub(crate) const UNBOUNDED_SCHEME: &str = "world";
+
     /// What a call does to the thing that `scheme` and `value` name.
     ///
     /// # Errors
@@ -131,7 +134,7 @@ impl Target {
 
     /// `world:write:<tool name>`: what a tool touches that does not say, or cannot say, what it touches.
     pub fn unbounded(tool: &ToolName) -> Self {
-        Self { scheme: "world".to_owned(), access: Access::Write, value: tool.to_string() }
+        Self { scheme: Self::UNBOUNDED_SCHEME.to_owned(), access: Access::Write, value: tool.to_string() }
     }
 
     /// What is done to it.

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::part::{Part, parse};
-use crate::normalise::relative;
+use crate::normalise::{relative, resolve};
 use crate::target::check_scheme;
-use crate::{Access, InvalidTarget, Normaliser, Target, TargetError, canonical_json};
+use crate::{Access, Clause, InvalidTarget, Normaliser, Target, TargetError, canonical_json};
 
 /// How the targets of a call follow from its arguments: `scheme:text{field|normaliser}text`.
 ///
@@ -138,6 +138,27 @@ impl Template {
                 _ => TargetError::Target { template: self.to_string(), reason },
             }
         })
+    }
+
+    /// A clause that covers every target there can be: what stands before the first field, as far as no field can step out of it.
+    pub(crate) fn ceiling(&self, access: Access) -> Clause {
+        let base = match &self.parts[..] {
+            [Part::Text(text)] => match Target::new(access, &self.scheme, text) {
+                Ok(target) => return target.to_clause(),
+                // Parsing the template has made this very target.
+                Err(_) => String::new(),
+            },
+            [Part::Text(text), Part::Field { normaliser: Some(Normaliser::Path), .. }]
+                if self.scheme == "fs" && text.ends_with('/') && !text.contains("..") =>
+            {
+                resolve(text).unwrap_or_default()
+            }
+            [Part::Text(text), ..] if self.scheme != "fs" => {
+                text.rsplit_once('/').map(|(base, _)| base.to_owned()).unwrap_or_default()
+            }
+            _ => String::new(),
+        };
+        Clause::below(&self.scheme, access, if base == "." { "" } else { &base })
     }
 
     /// The texts that an argument stands for.

@@ -264,7 +264,7 @@ fn what_a_tool_declares_answers_the_questions_about_it() {
         facts(json!({"reads": ["a:b"], "destroys": ["fs:{path}"], "idempotent": true})),
         (false, true, true, false)
     );
-    assert_eq!(facts(json!({"open_world": true})), (false, false, false, true));
+    assert_eq!(facts(json!({"open_world": true})), (false, false, true, true));
 }
 
 #[test]

@@ -13,9 +13,12 @@ mod definition;
 mod entry;
 mod global;
 pub mod handler;
+mod layer;
 mod link;
 mod locked;
 mod near;
+mod output_store;
+mod policy;
 mod problem;
 mod register_error;
 mod resolve;
@@ -46,12 +49,16 @@ pub use global::{
     unregister, validate,
 };
 pub use handler::{Handler, HandlerFuture, IntoToolResult};
+pub use layer::{Layer, Layered, Next, layered};
 pub use link::{NotLinked, expect_linked};
+pub use output_store::OutputStore;
+pub use policy::{InvalidRule, Judgement, Policy, Rule, Verdict};
 pub use problem::Problem;
 pub use protocol;
 pub use protocol::{
-    Access, Clause, Content, Declared, Digest, Effects, Example, Grant, InvalidName, Limits, Message, Part, Rate,
-    ResourceContents, Role, Target, Template, Tool, ToolCall, ToolName, ToolResult, canonical_json,
+    Access, Annotations, Caution, Clause, Content, Declared, Digest, Effects, Example, Grant, InvalidName, Limits,
+    Message, Part, Rate, ResourceContents, Role, Target, Template, Tool, ToolCall, ToolName, ToolResult,
+    canonical_json,
 };
 pub use register_error::RegisterError;
 pub use resolve::{Resolve, Scope};

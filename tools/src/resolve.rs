@@ -32,6 +32,11 @@ impl Scope {
     }
 }
 
+/// Whether both are one tool: the same definition, declared at the same place.
+pub(crate) fn is_same(one: &Arc<Entry>, other: &Arc<Entry>) -> bool {
+    Arc::ptr_eq(one, other) || (one.source() == other.source() && one.digest() == other.digest())
+}
+
 struct Within {
     outer: Scope,
     inner: Scope,
@@ -41,7 +46,7 @@ impl Resolve for Within {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         let entry = self.inner.resolve(name)?;
         let outer = self.outer.resolve(name)?;
-        if Arc::ptr_eq(&entry, &outer) || (entry.source() == outer.source() && entry.digest() == outer.digest()) {
+        if is_same(&entry, &outer) {
             return Ok(entry);
         }
         Err(ToolError::NotFound { tool: name.to_owned(), near: Vec::new() })

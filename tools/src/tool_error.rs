@@ -60,6 +60,22 @@ pub enum ToolError {
         /// What they said.
         reason: String,
     },
+    /// Somebody had to be asked, and there was nobody, or no answer. Nothing was run.
+    #[error("{}", unapproved(self.tool_name(), needed, *waited))]
+    Unapproved {
+        /// The tool.
+        tool: String,
+        /// What was asked about; nothing where the call touches nothing.
+        needed: Vec<Target>,
+        /// How long the answer was waited for; `None` when nobody could be asked.
+        waited: Option<Duration>,
+    },
+    /// The tool was replaced while somebody was asked about it, so the answer was for another one. Nothing was run.
+    #[error("{} was replaced while its call was being approved; look at what it is now, and call it again", self.tool_name())]
+    Replaced {
+        /// The tool.
+        tool: String,
+    },
     /// The host does not offer what the tool needs.
     #[error("{} is not available here: {reason}", self.tool_name())]
     Unavailable {
@@ -132,6 +148,8 @@ impl ToolError {
         | Self::InvalidArguments { tool, .. }
         | Self::PermissionDenied { tool, .. }
         | Self::Denied { tool, .. }
+        | Self::Unapproved { tool, .. }
+        | Self::Replaced { tool }
         | Self::Unavailable { tool, .. }
         | Self::Overloaded { tool, .. }
         | Self::Timeout { tool, .. }
@@ -157,6 +175,8 @@ impl ToolError {
             Self::InvalidArguments { .. } => "invalid_arguments",
             Self::PermissionDenied { .. } => "permission_denied",
             Self::Denied { .. } => "denied",
+            Self::Unapproved { .. } => "unapproved",
+            Self::Replaced { .. } => "replaced",
             Self::Unavailable { .. } => "unavailable",
             Self::Overloaded { .. } => "overloaded",
             Self::Timeout { .. } => "timeout",
@@ -205,7 +225,7 @@ impl From<&ToolError> for ToolResult {
                 detail["violations"] = json!(violations);
             }
             ToolError::NotFound { near, .. } => detail["near"] = json!(near),
-            ToolError::PermissionDenied { needed, .. } => {
+            ToolError::PermissionDenied { needed, .. } | ToolError::Unapproved { needed, .. } => {
                 detail["needed"] = json!(needed.iter().map(Target::to_string).collect::<Vec<_>>());
             }
             ToolError::Overloaded { retry_after: Some(wait), .. } => {
@@ -232,6 +252,21 @@ fn suggested(near: &[String]) -> String {
     match near {
         [] => "; list the tools to see what there is (those of a crate that nothing names are not linked)".to_owned(),
         near => format!("; did you mean {}?", near.join(" or ")),
+    }
+}
+
+fn unapproved(tool: &str, needed: &[Target], waited: Option<Duration>) -> String {
+    let targets = needed.iter().map(Target::to_string).collect::<Vec<_>>().join(", ");
+    let what = if targets.is_empty() { "run".to_owned() } else { format!("touch {targets}") };
+    match waited {
+        None => format!(
+            "{tool} may {what} only when somebody approves of it, and nobody can be asked here; find another way, or have it \
+             allowed beforehand"
+        ),
+        Some(waited) => format!(
+            "nobody answered within {waited:?} whether {tool} may {what}, so it was not run; go on without it, or call it again \
+             when somebody is there"
+        ),
     }
 }
 

@@ -132,6 +132,8 @@ fn every_error_becomes_a_result_that_a_model_can_act_on() {
         ToolError::InvalidArguments { tool: tool(), violations: vec![] },
         ToolError::PermissionDenied { tool: tool(), needed: vec![], granted: tools::Grant::none() },
         ToolError::Denied { tool: tool(), reason: "no".into() },
+        ToolError::Unapproved { tool: tool(), needed: vec![], waited: None },
+        ToolError::Replaced { tool: tool() },
         ToolError::Unavailable { tool: tool(), reason: "no".into() },
         ToolError::Overloaded { tool: tool(), retry_after: Some(std::time::Duration::from_millis(1500)) },
         ToolError::Timeout { tool: tool(), limit: std::time::Duration::from_secs(1) },
@@ -151,7 +153,7 @@ fn every_error_becomes_a_result_that_a_model_can_act_on() {
         assert!(kinds.insert(detail["kind"].as_str().unwrap().to_owned()), "kinds are distinct");
         assert_eq!(error.tool_name(), "t");
     }
-    assert_eq!(ToolResult::from(&errors[6]).structured.unwrap()["error"]["retry_after_ms"], 1500);
+    assert_eq!(ToolResult::from(&errors[8]).structured.unwrap()["error"]["retry_after_ms"], 1500);
     let recoverable = errors.iter().filter(|error| error.is_recoverable()).count();
     assert_eq!(recoverable, errors.len() - 2, "only a cancellation and broken machinery end a run");
     assert_eq!(ToolError::Cancelled { tool: "  ".into() }.tool_name(), "<unnamed>");

@@ -19,6 +19,7 @@ use crate::exchange::Exchange;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output;
+use crate::policy::consent;
 
 /// Takes prompts and commands until there are no more.
 pub(crate) struct Chat {
@@ -103,13 +104,16 @@ impl Chat {
         Exit::Success
     }
 
-    /// Adds the clauses to every layer of the grant: what each of them permits is permitted then.
+    /// Adds the clauses to every layer of the grant: what each of them permits is permitted then, and writing it is not asked
+    /// about any more.
     fn grant(&mut self, clauses: &[Clause]) {
         if !clauses.is_empty() {
             let grant = self.session.context().grant();
             let wider = grant.layers().map(|layer| Grant::new(layer.iter().chain(clauses).cloned()));
             if let Some(wider) = wider.reduce(|all, layer| all.intersect(&layer)) {
                 self.session.set_grant(wider);
+                let policy = self.session.context().policy().cloned().unwrap_or_default();
+                self.session.set_policy(policy.with_rules(consent(clauses)));
             }
         }
         output::note(&format!("granted: {}", self.session.context().grant()));

@@ -1,5 +1,6 @@
 //! The command line, one file per command.
 
+mod audit;
 mod call;
 mod chat;
 mod doctor;
@@ -33,6 +34,7 @@ enum Command {
     Run(run::Run),
     Chat(chat::Chat),
     System(system::System),
+    Audit(audit::Audit),
     Doctor(doctor::Doctor),
 }
 
@@ -50,6 +52,7 @@ impl Cli {
             Command::Run(run) => on_runtime(run.run()),
             Command::Chat(chat) => on_runtime(chat.run()),
             Command::System(system) => system.run(),
+            Command::Audit(audit) => audit.run(),
             Command::Doctor(doctor) => doctor.run(),
         }
     }

@@ -7,7 +7,7 @@ use agent::{ArgumentError, DriverError, InvalidSelection, ProviderError};
 use tools::{NotLinked, ToolError};
 
 use crate::exit::Exit;
-use crate::{host, linked, output};
+use crate::{host, linked, output, policy};
 
 /// Why a command did not do its work. Each has an [`Exit`].
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +26,8 @@ pub(crate) enum Error {
     NotLinked(#[from] NotLinked),
     #[error("cannot use {} as the root: {reason}; name a directory with --root", path.display())]
     Root { path: PathBuf, reason: String },
+    #[error("cannot use the policy {}: {reason}", path.display())]
+    Policy { path: PathBuf, reason: String },
     #[error("cannot read the arguments from the standard input: {0}; write them as JSON text in UTF-8")]
     Input(io::Error),
     #[error("cannot read a prompt: {0}; see where the standard input comes from")]
@@ -48,7 +50,9 @@ impl Error {
         match self {
             Self::Tool(error) | Self::Driver(DriverError::Tool(error)) => Exit::from(error),
             Self::Argument(_) => Exit::InvalidArguments,
-            Self::Selection(_) | Self::Root { .. } | Self::Input(_) | Self::Prompt(_) => Exit::Usage,
+            Self::Selection(_) | Self::Root { .. } | Self::Policy { .. } | Self::Input(_) | Self::Prompt(_) => {
+                Exit::Usage
+            }
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => of_provider(error),
             // Whoever read the output has seen enough of it.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
@@ -65,8 +69,12 @@ impl Error {
         if exit != Exit::Success {
             output::error(&self.to_string());
         }
-        if let Self::Tool(ToolError::PermissionDenied { needed, .. }) = self {
-            output::hint(&host::how_to_grant(needed));
+        match self {
+            Self::Tool(ToolError::PermissionDenied { needed, .. }) => output::hint(&host::how_to_grant(needed)),
+            Self::Tool(ToolError::Unapproved { needed, .. }) => {
+                policy::how_to_allow(needed).inspect(|hint| output::hint(hint));
+            }
+            _ => {}
         }
         if let Self::Provider(ProviderError::Unknown { name, .. }) = self
             && let Some(way) = linked::how_to_link(name)

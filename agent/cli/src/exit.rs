@@ -72,8 +72,8 @@ impl Exit {
         match kind {
             "not_found" => Self::NotFound,
             "invalid_arguments" => Self::InvalidArguments,
-            "permission_denied" | "denied" => Self::Refused,
-            "conflict" | "unavailable" | "overloaded" => Self::Unavailable,
+            "permission_denied" | "denied" | "unapproved" => Self::Refused,
+            "conflict" | "unavailable" | "overloaded" | "replaced" => Self::Unavailable,
             "timeout" => Self::Timeout,
             "cancelled" => Self::Cancelled,
             "internal" => Self::Internal,

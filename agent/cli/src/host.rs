@@ -1,16 +1,16 @@
-//! What the program offers to tools: the root directory, the grant, and somebody to ask.
+//! What the program offers to tools: the root directory, the grant, the policy, and somebody to ask.
 
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use tools::{CancellationToken, Clause, Grant, Services, Target, ToolContext};
+use tools::{CancellationToken, Caution, Clause, Grant, OutputStore, Services, Target, ToolContext};
 
 use crate::approver::TerminalApprover;
 use crate::error::Error;
 use crate::output::Console;
-use crate::shell;
+use crate::policy::{self, PolicyOptions};
 
 /// What is granted unless `--no-default-grants` is given: reading what is below the root, and the clock.
 const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
@@ -28,6 +28,9 @@ pub(crate) struct HostOptions {
     /// Grants nothing but what --grant says; by default reading below the root and the clock is granted
     #[arg(long)]
     no_default_grants: bool,
+
+    #[command(flatten)]
+    policy: PolicyOptions,
 }
 
 /// The option of every command that looks at the services that tools find.
@@ -48,17 +51,30 @@ impl HostOptions {
         let context = ToolContext::new()
             .with_services(self.root.services()?)
             .with_grant(self.grant())
+            .with_policy(self.policy.of_session(&self.grant)?)
             .with_cancellation(cancellation);
+        let context = self.policy.patience().into_iter().fold(context, ToolContext::with_approval_timeout);
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
             return Ok(context.with_approver(Arc::new(TerminalApprover::new(console.clone()))));
         }
         Ok(context)
     }
 
+    /// The context for one call that a person has typed, which is their consent to it as far as it is granted.
+    pub(crate) fn context_of_call(
+        &self,
+        cancellation: CancellationToken,
+        console: &Arc<Console>,
+    ) -> Result<ToolContext, Error> {
+        // Nothing can be read after the one call, so no handle is told.
+        let outputs = OutputStore::new().with_max_bytes(0);
+        Ok(self.context(cancellation, console)?.with_service(outputs).with_policy(self.policy.of_call()?))
+    }
+
     fn grant(&self) -> Grant {
         let defaults = if self.no_default_grants { &[][..] } else { &DEFAULT_GRANTS[..] };
         let defaults = defaults.iter().filter_map(|clause| clause.parse().ok());
-        Grant::new(defaults.chain(self.grant.iter().cloned()))
+        Grant::new(defaults.chain(self.grant.iter().cloned()).chain(self.policy.allowed().cloned()))
     }
 }
 
@@ -66,6 +82,7 @@ impl RootOption {
     /// The services that tools find here.
     pub(crate) fn services(&self) -> Result<Services, Error> {
         let mut services = Services::new();
+        services.insert(OutputStore::new());
         furnish(&mut services, self.root.as_deref().unwrap_or(Path::new(".")))?;
         Ok(services)
     }
@@ -73,8 +90,9 @@ impl RootOption {
 
 /// The flags that would have let a refused call touch its targets.
 pub(crate) fn how_to_grant(needed: &[Target]) -> String {
-    let flag = |target: &Target| format!("--grant {}", shell::quoted(target.to_clause().as_str()));
-    format!("to allow it, add {}", needed.iter().map(flag).collect::<Vec<_>>().join(" "))
+    // What always asks would be asked about next.
+    let flag = |target: &Target| if target.caution() == Caution::AlwaysAsk { "--allow" } else { "--grant" };
+    format!("to allow it, add {}", policy::flags(needed, flag))
 }
 
 #[cfg(feature = "builtin")]
@@ -103,5 +121,7 @@ mod tests {
     fn the_flags_grant_exactly_what_was_refused() {
         let needed: Vec<Target> = ["fs:write:src/x", "fs:write:a b*"].map(|target| target.parse().unwrap()).into();
         assert_eq!(how_to_grant(&needed), r"to allow it, add --grant fs:write:src/x --grant 'fs:write:a b\*'");
+        let needed: Vec<Target> = ["fs:destroy:x", "fs:write:x"].map(|target| target.parse().unwrap()).into();
+        assert_eq!(how_to_grant(&needed), "to allow it, add --allow fs:destroy:x --grant fs:write:x");
     }
 }

@@ -14,6 +14,7 @@ pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {
 
 /// Whether everything that the features ask for has arrived. The linker drops silently what it believes to be unused.
 pub(crate) fn check() -> Result<(), tools::NotLinked> {
+    tools::expect_linked!("toolcrib-agent")?;
     #[cfg(feature = "builtin")]
     tools::expect_linked!("toolcrib-fs", "toolcrib-time")?;
     Ok(())

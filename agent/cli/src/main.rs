@@ -15,6 +15,7 @@ mod linked;
 mod observer;
 mod output;
 mod parameter;
+mod policy;
 mod sentence;
 mod session;
 mod shell;

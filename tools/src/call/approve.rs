@@ -1,64 +1,112 @@
-//! Approve: asking somebody about what the grant does not cover.
+//! Approve: asking somebody about what the grant does not cover, and about what the policy asks about.
 
-use std::future::Future;
+use std::future::{Future as _, pending, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use protocol::Target;
+use protocol::{Digest, Target};
 use serde_json::Value;
 use tokio::runtime::Handle;
+use tokio::time::sleep_until;
 
-use super::isolate::{Isolated, Panic};
-use crate::{Approval, Decision, Entry, ToolContext, ToolError};
+use super::isolate::{Isolated, Panic, guarded};
+use crate::resolve::is_same;
+use crate::{Approval, Approver, Decision, Entry, Resolve as _, Scope, ToolContext, ToolError};
 
-/// The targets that were approved on top of the grant. Waiting for the answer ends with the caller's cancellation, and with the
-/// time by which every call has to be over; the call's own timeout begins after it.
+/// How long an answer may take where the host does not say: 5 minutes.
+pub const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// The targets that somebody approved of. Waiting for the answer ends with the caller's cancellation, with the time by which every
+/// call has to be over, and with a time of its own; the call's timeout begins after it.
 ///
 /// # Errors
-/// [`ToolError::PermissionDenied`] when nobody could be asked, [`ToolError::Denied`] when somebody said no.
+/// [`ToolError::PermissionDenied`] or [`ToolError::Unapproved`] when nobody could be asked, the latter also when nobody answered
+/// in time; [`ToolError::Denied`] when somebody said no; [`ToolError::Replaced`] when the tool is not the same any more.
 pub(super) async fn approve(
     entry: &Arc<Entry>,
+    scope: &Scope,
     cx: &ToolContext,
     arguments: &Value,
-    uncovered: Vec<Target>,
+    asked: Option<Vec<Target>>,
 ) -> Result<Vec<Target>, ToolError> {
-    if uncovered.is_empty() {
-        return Ok(uncovered);
-    }
-    let tool = entry.name();
+    let Some(targets) = asked else { return Ok(Vec::new()) };
     let decision = match cx.approver() {
         None => Decision::Abstain,
-        Some(approver) => {
-            let approval = Approval { tool, arguments, targets: &uncovered, cx };
-            let answer = Isolated::new(|| approver.approve(approval));
-            let answer = by_deadline(cx, cx.cancellation().run_until_cancelled(answer)).await;
-            match answer.map_err(|limit| ToolError::Timeout { tool: tool.to_string(), limit })? {
-                Some(Ok(decision)) => decision,
-                Some(Err(Panic(message))) => {
-                    let message = format!("whoever approves of calls panicked: {message}");
-                    return Err(ToolError::Internal { tool: tool.to_string(), message });
-                }
-                None => return Err(ToolError::Cancelled { tool: tool.to_string() }),
-            }
-        }
+        // Boxed, since most calls are not asked about.
+        Some(approver) => Box::pin(ask(&**approver, entry, cx, arguments, &targets)).await?,
     };
+    let tool = || entry.name().to_string();
     match decision {
-        Decision::Allow => Ok(uncovered),
-        Decision::Deny { reason } => Err(ToolError::Denied { tool: tool.to_string(), reason }),
-        Decision::Abstain => {
-            Err(ToolError::PermissionDenied { tool: tool.to_string(), needed: uncovered, granted: cx.grant().clone() })
-        }
+        // What was approved of is this very entry. It never changes, but its name may have come to stand for another one.
+        Decision::Allow if !is_same(entry, &scope.resolve(entry.name())?) => Err(ToolError::Replaced { tool: tool() }),
+        Decision::Allow => Ok(targets),
+        Decision::Deny { reason } => Err(ToolError::Denied { tool: tool(), reason }),
+        Decision::Abstain => Err(unasked(entry, cx, targets)),
     }
 }
 
-/// What comes of waiting until the context's deadline; how long that was, when nothing came.
-async fn by_deadline<F: Future>(cx: &ToolContext, answer: F) -> Result<F::Output, Duration> {
-    match cx.deadline() {
-        // Without a runtime there is no clock to wait by.
-        Some(deadline) if Handle::try_current().is_ok() => {
-            let wait = deadline.saturating_duration_since(Instant::now());
-            tokio::time::timeout_at(deadline.into(), answer).await.map_err(|_| wait)
+async fn ask(
+    approver: &dyn Approver,
+    entry: &Entry,
+    cx: &ToolContext,
+    arguments: &Value,
+    targets: &[Target],
+) -> Result<Decision, ToolError> {
+    let tool = || entry.name().to_string();
+    let approval = Approval {
+        tool: entry.name(),
+        arguments,
+        targets,
+        tool_digest: entry.digest(),
+        arguments_digest: Digest::of_json(arguments),
+        cx,
+    };
+    let patience = cx.approval_timeout().unwrap_or(DEFAULT_APPROVAL_TIMEOUT);
+    let now = Instant::now();
+    let by_patience = now.checked_add(patience);
+    let by = by_patience.into_iter().chain(cx.deadline()).min();
+    let mut answer = pin!(cx.cancellation().run_until_cancelled(Isolated::new(|| approver.approve(approval))));
+    let mut late = pin!(until(by));
+    let answered = poll_fn(|task| match answer.as_mut().poll(task) {
+        Poll::Ready(answered) => Poll::Ready(Ok(answered)),
+        Poll::Pending => late.as_mut().poll(task).map(Err),
+    });
+    match answered.await {
+        Ok(Some(Ok(decision))) => Ok(decision),
+        Ok(Some(Err(Panic(message)))) => {
+            let message = format!("whoever approves of calls panicked: {message}");
+            Err(ToolError::Internal { tool: tool(), message })
         }
-        _ => Ok(answer.await),
+        Ok(None) => Err(ToolError::Cancelled { tool: tool() }),
+        // The time by which every call has to be over is not the approver's to keep.
+        Err(()) => Err(match cx.deadline() {
+            Some(deadline) if by_patience.is_none_or(|patience| deadline <= patience) => {
+                ToolError::Timeout { tool: tool(), limit: deadline.saturating_duration_since(now) }
+            }
+            _ => ToolError::unapproved(entry.name(), targets.to_vec(), Some(patience)),
+        }),
+    }
+}
+
+/// Why a call is not run that nobody could be asked about.
+fn unasked(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolError {
+    let uncovered: Vec<_> = targets.iter().filter(|target| !cx.grant().permits(target)).cloned().collect();
+    if uncovered.is_empty() {
+        return ToolError::unapproved(entry.name(), targets, None);
+    }
+    ToolError::PermissionDenied { tool: entry.name().to_string(), needed: uncovered, granted: cx.grant().clone() }
+}
+
+/// Ends at that time, or never where there is no clock to wait by.
+async fn until(by: Option<Instant>) {
+    let timer = by
+        .filter(|_| Handle::try_current().is_ok())
+        // tokio panics in a runtime that has no clock.
+        .and_then(|by| guarded(|| Box::pin(sleep_until(by.into()))).ok());
+    match timer {
+        Some(timer) => timer.await,
+        None => pending().await,
     }
 }

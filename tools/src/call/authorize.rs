@@ -1,9 +1,35 @@
-//! Authorize: the concrete targets of a call against the grant.
+//! Authorize: the concrete targets of a call against the grant, and against the policy where there is one.
 
-use protocol::{Grant, Target};
+use protocol::Target;
 
-/// The targets that the grant does not cover.
-pub(super) fn uncovered(grant: &Grant, mut targets: Vec<Target>) -> Vec<Target> {
-    targets.retain(|target| !grant.permits(target));
-    targets
+use crate::policy::{Judgement, Verdict};
+use crate::{Entry, ToolContext, ToolError};
+
+/// The targets that somebody has to be asked about: those that the grant does not cover, and those that the policy asks about.
+/// None of them is left where the policy asks about a call that touches nothing. `None` is that nobody has to be asked.
+///
+/// # Errors
+/// [`ToolError::Denied`] when a rule of the policy says so.
+pub(super) fn authorize(
+    entry: &Entry,
+    cx: &ToolContext,
+    mut targets: Vec<Target>,
+) -> Result<Option<Vec<Target>>, ToolError> {
+    let grant = cx.grant();
+    let Some(policy) = cx.policy() else {
+        targets.retain(|target| !grant.permits(target));
+        return Ok((!targets.is_empty()).then_some(targets));
+    };
+    let judge = |target| match policy.judge(entry.name(), target) {
+        Judgement { verdict: Verdict::Deny, rule } => Err(ToolError::forbidden(entry.name(), target, rule)),
+        Judgement { verdict, .. } => Ok(verdict == Verdict::Ask),
+    };
+    if targets.is_empty() {
+        return Ok(judge(None)?.then(Vec::new));
+    }
+    // A denial comes before any question, whichever target it is about.
+    let asked = targets.iter().map(|target| judge(Some(target))).collect::<Result<Vec<_>, _>>()?;
+    let mut asked = asked.into_iter();
+    targets.retain(|target| asked.next().unwrap_or(true) || !grant.permits(target));
+    Ok((!targets.is_empty()).then_some(targets))
 }

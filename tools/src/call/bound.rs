@@ -1,8 +1,10 @@
 //! Bound: no result, and no error, is larger than its limit.
 
 use protocol::{Content, ResourceContents, ToolResult};
+use serde_json::Value;
 
-use crate::{Entry, ToolError, Violation, size};
+use super::overflow::Overflow;
+use crate::{Entry, OutputStore, ToolError, Violation, size};
 
 /// How much text a result may carry where its tool does not say: 64 KiB, about 16,000 tokens of English.
 pub const DEFAULT_MAX_OUTPUT_BYTES: u64 = 64 * 1024;
@@ -18,10 +20,11 @@ pub const MAX_PIECES: usize = 64;
 const MAX_LABEL_BYTES: usize = 8 * 1024;
 
 /// Cuts what is over the limit. All texts together keep their head and their tail. A structured value cannot be cut: it is
-/// left out, or, where the output schema promises one, the call fails.
-pub(super) fn bound(entry: &Entry, mut result: ToolResult) -> Result<ToolResult, ToolError> {
-    let limit = entry.tool().limits.max_output_bytes.unwrap_or(DEFAULT_MAX_OUTPUT_BYTES);
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+/// left out, or, where the output schema promises one, the call fails. Where there is a store, what was cut can be read there.
+pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<ToolResult, ToolError> {
+    let entry = overflow.entry;
+    let limit = limit(entry);
+    let mut note = None;
     let size = result.structured.as_ref().map_or(0, size::encoded);
     if size > limit {
         if entry.tool().output.is_some() && !result.is_error {
@@ -30,37 +33,42 @@ pub(super) fn bound(entry: &Entry, mut result: ToolResult) -> Result<ToolResult,
                 violations: vec![Violation {
                     pointer: String::new(),
                     expected: format!("at most {limit} bytes of JSON; ask for less at a time"),
-                    found: format!("{size} bytes"),
+                    found: match result.structured.and_then(|value| overflow.keep(value.to_string())) {
+                        Some(handle) => {
+                            format!("{size} bytes, which {} reads by the handle {handle}", OutputStore::READER)
+                        }
+                        None => format!("{size} bytes"),
+                    },
                     near: Vec::new(),
                 }],
             });
         }
-        result.structured = None;
+        note = result.structured.take().and_then(|value| left_out(overflow, &result.content, &value, size));
     }
-    bound_pieces(&mut result.content);
-    bound_texts(&mut result.content, limit);
+    bound_pieces(&mut result.content, MAX_PIECES - usize::from(note.is_some()));
+    bound_texts(&mut result.content, limit, overflow);
+    result.content.extend(note);
     let mut left = MAX_BINARY_BYTES;
     result.content.iter_mut().for_each(|content| drop_oversized(content, &mut left));
     Ok(result)
 }
 
 /// Cuts what an error says: a tool can fail at any length.
-pub(super) fn bound_error(entry: &Entry, mut error: ToolError) -> ToolError {
-    let limit = entry.tool().limits.max_output_bytes.unwrap_or(DEFAULT_MAX_OUTPUT_BYTES);
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+pub(super) fn bound_error(overflow: Overflow<'_>, mut error: ToolError) -> ToolError {
+    let limit = limit(overflow.entry);
     match &mut error {
         ToolError::ExecutionFailed { message: text, .. }
         | ToolError::Panicked { message: text, .. }
         | ToolError::Internal { message: text, .. }
         | ToolError::Denied { reason: text, .. }
-        | ToolError::Unavailable { reason: text, .. } => cut_to(text, limit),
+        | ToolError::Unavailable { reason: text, .. } => overflow.cut_to(text, limit),
         ToolError::InvalidArguments { violations, .. } | ToolError::InvalidOutput { violations, .. } => {
             // Those of a schema are bounded where they are made; a tool can make its own.
             violations.truncate(2 * MAX_PIECES);
             for Violation { pointer, expected, found, near } in violations {
                 near.truncate(MAX_PIECES);
                 let texts = [pointer, expected, found].into_iter().chain(near);
-                texts.for_each(|text| cut_to(text, MAX_LABEL_BYTES));
+                texts.for_each(|text| overflow.cut_to(text, MAX_LABEL_BYTES));
             }
         }
         _ => {}
@@ -68,9 +76,29 @@ pub(super) fn bound_error(entry: &Entry, mut error: ToolError) -> ToolError {
     error
 }
 
+fn limit(entry: &Entry) -> usize {
+    let limit = entry.tool().limits.max_output_bytes.unwrap_or(DEFAULT_MAX_OUTPUT_BYTES);
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
+/// What is said of a structured value that is left out, unless a text says the same as the value: that one is cut.
+fn left_out(overflow: Overflow<'_>, content: &[Content], value: &Value, size: usize) -> Option<Content> {
+    let json = value.to_string();
+    if content.iter().any(|piece| piece.as_text() == Some(&json)) {
+        return None;
+    }
+    Some(Content::text(match overflow.keep(json) {
+        None => format!("[a structured value of {size} bytes left out: it is over the limit]"),
+        Some(handle) => format!(
+            "[a structured value of {size} bytes left out: it is over the limit; {} reads it: handle {handle}]",
+            OutputStore::READER
+        ),
+    }))
+}
+
 /// Joins neighbouring texts where there are too many pieces, and leaves out what is still too many.
-fn bound_pieces(content: &mut Vec<Content>) {
-    if content.len() <= MAX_PIECES {
+fn bound_pieces(content: &mut Vec<Content>, most: usize) {
+    if content.len() <= most {
         return;
     }
     let mut joined: Vec<Content> = Vec::new();
@@ -83,9 +111,9 @@ fn bound_pieces(content: &mut Vec<Content>) {
             (_, piece) => joined.push(piece),
         }
     }
-    if joined.len() > MAX_PIECES {
-        let missing = joined.len() - (MAX_PIECES - 1);
-        joined.truncate(MAX_PIECES - 1);
+    if joined.len() > most {
+        let missing = joined.len() - (most - 1);
+        joined.truncate(most - 1);
         joined.push(Content::text(format!("[{missing} pieces of content left out: the limit is {MAX_PIECES}]")));
     }
     *content = joined;
@@ -93,7 +121,7 @@ fn bound_pieces(content: &mut Vec<Content>) {
 
 /// Gives every text what is left of the limit, so that a first long one does not take all: texts that fit their even share
 /// stay whole, the others divide the rest.
-fn bound_texts(content: &mut [Content], limit: usize) {
+fn bound_texts(content: &mut [Content], limit: usize, overflow: Overflow<'_>) {
     let mut texts: Vec<&mut String> = content.iter_mut().filter_map(text_of).collect();
     if texts.iter().map(|text| text.len()).sum::<usize>() <= limit {
         return;
@@ -102,21 +130,10 @@ fn bound_texts(content: &mut [Content], limit: usize) {
     let (mut left, mut count) = (limit, texts.len());
     for text in texts {
         let share = left / count;
-        if text.len() > share {
-            *text = cut(text, share);
-        }
         left = left.saturating_sub(text.len().min(share));
+        overflow.cut_to(text, share);
         count -= 1;
     }
-}
-
-/// The head and the tail of a text, each half of `keep` bytes, with a line between that says what is missing.
-fn cut(text: &str, keep: usize) -> String {
-    let is_boundary = |at: &usize| text.is_char_boundary(*at);
-    let head = (0..=keep / 2).rfind(is_boundary).unwrap_or(0);
-    let tail = (text.len() - keep / 2..=text.len()).find(is_boundary).unwrap_or(text.len());
-    let missing = tail - head;
-    format!("{}\n[… {missing} bytes left out: the result is over its limit …]\n{}", &text[..head], &text[tail..])
 }
 
 fn text_of(content: &mut Content) -> Option<&mut String> {
@@ -158,11 +175,5 @@ fn drop_oversized(content: &mut Content, left: &mut usize) {
                 "[{kind} of {size} bytes left out: all together may have {MAX_BINARY_BYTES} bytes]"
             ));
         }
-    }
-}
-
-fn cut_to(text: &mut String, limit: usize) {
-    if text.len() > limit {
-        *text = cut(text, limit);
     }
 }

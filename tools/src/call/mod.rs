@@ -8,17 +8,20 @@
 //! 2. *supply*: the services that the tool needs;
 //! 3. *parse*: text strictly, sizes and depth in any case;
 //! 4. *validate*: the arguments against the schema, and what the call would touch;
-//! 5. *authorize*: these concrete targets against the grant;
-//! 6. *approve*: what the grant does not cover, where somebody can be asked;
-//! 7. *run*: deadline, cancellation, isolation of panics;
+//! 5. *authorize*: these concrete targets against the grant, and the policy where there is one;
+//! 6. *approve*: what the grant does not cover and what the policy asks about, where somebody can be asked;
+//! 7. *run*: deadline, cancellation, isolation of panics, and inside of these the [`Layer`](crate::Layer)s of the host around
+//!    the handler;
 //! 8. *check output*: the structured result against the output schema;
-//! 9. *bound*: what is over its limit is cut, errors included.
+//! 9. *bound*: what is over its limit is cut, errors included, and can be read where the host offers an
+//!    [`OutputStore`](crate::OutputStore).
 
 mod approve;
 mod authorize;
 mod bound;
 mod execution;
 mod isolate;
+mod overflow;
 mod parse;
 mod run;
 mod supply;
@@ -28,9 +31,11 @@ use std::sync::Arc;
 
 use protocol::ToolResult;
 
+use self::overflow::Overflow;
 use crate::{Arguments, Entry, Resolve, Scope, ToolContext, ToolError};
 
 pub use crate::strict::MAX_DEPTH;
+pub use approve::DEFAULT_APPROVAL_TIMEOUT;
 pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
 pub use execution::Execution;
 pub(crate) use validate::validate as validated;
@@ -75,13 +80,13 @@ async fn pass(
     caller: ToolContext,
     arguments: Arguments,
 ) -> Result<ToolResult, ToolError> {
-    let outcome = run_stages(&entry, scope, &caller, arguments).await;
-    outcome.map_err(|error| bound::bound_error(&entry, error))
+    let outcome = run_stages(&entry, &scope, &caller, arguments).await;
+    outcome.map_err(|error| bound::bound_error(Overflow { entry: &entry, scope: &scope, caller: &caller }, error))
 }
 
 async fn run_stages(
     entry: &Arc<Entry>,
-    scope: Scope,
+    scope: &Scope,
     caller: &ToolContext,
     arguments: Arguments,
 ) -> Result<ToolResult, ToolError> {
@@ -91,13 +96,13 @@ async fn run_stages(
     supply::supply(entry, caller)?;
     let arguments = parse::parse(entry.name(), arguments)?;
     let targets = validate::validate(entry, &arguments)?;
-    let uncovered = authorize::uncovered(caller.grant(), targets);
-    let approved = approve::approve(entry, caller, &arguments, uncovered).await?;
+    let asked = authorize::authorize(entry, caller, targets)?;
+    let approved = approve::approve(entry, scope, caller, &arguments, asked).await?;
     // The clock of the call starts here: a person's thinking is not the tool's time.
-    let cx = caller.enter(entry.clone(), scope)?.with_approved(approved);
+    let cx = caller.enter(entry.clone(), scope.clone())?.with_approved(approved);
     let result = run::run(entry, caller, cx, arguments).await?;
     if !result.is_error {
         entry.check_output(result.structured.as_ref())?;
     }
-    bound::bound(entry, result)
+    bound::bound(Overflow { entry, scope, caller }, result)
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::isolate::{Isolated, Panic};
-use crate::{Entry, ToolContext, ToolError};
+use crate::{Entry, ToolContext, ToolError, layer};
 
 /// Runs the handler. However this ends, also by being dropped, the tool's token is cancelled, which is how a blocking tool
 /// learns that nobody waits for it any more. What comes after the end is dropped.
@@ -28,7 +28,7 @@ pub(super) async fn run(
     let timeout = || ToolError::Timeout { tool: tool(), limit };
 
     let _stop = cx.cancellation().clone().drop_guard();
-    let mut handler = pin!(Isolated::new(|| entry.handler().call(cx, arguments)));
+    let mut handler = pin!(Isolated::new(|| layer::call(caller.layers(), entry.handler(), cx, arguments)));
     // A caller inside of a call may bring a token of its own; the end of that call ends this one all the same.
     let outer = caller.call().map(|call| call.token.clone()).unwrap_or_default();
     let mut cancelled = pin!(caller.cancellation().cancelled());

@@ -1,9 +1,9 @@
-//! [`Approver`]: whoever can allow a single call that the grant does not cover.
+//! [`Approver`]: whoever can allow a single call that the grant does not cover, or that the policy asks about.
 
 use std::future::Future;
 use std::pin::Pin;
 
-use protocol::{Target, ToolName};
+use protocol::{Digest, Target, ToolName};
 use serde_json::Value;
 
 use crate::ToolContext;
@@ -11,13 +11,15 @@ use crate::ToolContext;
 /// The answer of an [`Approver`], some time later.
 pub type ApprovalFuture<'a> = Pin<Box<dyn Future<Output = Decision> + Send + 'a>>;
 
-/// Decides about calls that touch more than the session's grant covers. The call's deadline starts after the answer.
+/// Decides about calls that touch more than the session's grant covers, and about those that its policy asks about. The call's
+/// deadline starts after the answer.
 pub trait Approver: Send + Sync {
     /// Decides about one call. Calls that run side by side ask side by side; an approver that asks a person queues them.
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a>;
 }
 
-/// What an [`Approver`] decides about.
+/// What an [`Approver`] decides about: this call of this tool and no other. An approver that remembers an answer keeps it with the
+/// digests that it was given for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Approval<'a> {
@@ -25,9 +27,14 @@ pub struct Approval<'a> {
     pub tool: &'a ToolName,
     /// The arguments, validated.
     pub arguments: &'a Value,
-    /// What the call would touch beyond the grant.
+    /// What of that which the call would touch is asked about: what is beyond the grant, and what the policy asks about. Empty
+    /// where the policy asks about a call that touches nothing.
     pub targets: &'a [Target],
-    /// Whose call it is: session, principal, call id, depth.
+    /// The identity of the tool's definition. A tool that is replaced before the answer comes is not run.
+    pub tool_digest: Digest,
+    /// The identity of the arguments: [`Digest::of_json`].
+    pub arguments_digest: Digest,
+    /// Whose call it is: session, principal, call id, depth, grant.
     pub cx: &'a ToolContext,
 }
 
@@ -42,6 +49,6 @@ pub enum Decision {
         /// What they said, for the model.
         reason: String,
     },
-    /// Nobody could be asked, so the grant alone decides.
+    /// Nobody could be asked, so it does not run.
     Abstain,
 }

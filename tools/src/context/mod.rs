@@ -1,7 +1,9 @@
 //! [`ToolContext`]: the facts of one call.
 
 mod approver;
+mod layer;
 mod need;
+mod permission;
 mod progress;
 mod scope;
 mod service;
@@ -11,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use protocol::{Clause, Grant, Target, ToolName};
 use tokio_util::sync::CancellationToken;
+
+use crate::{Layer, Policy};
 
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use need::Need;
@@ -51,6 +55,9 @@ struct Facts {
     services: Services,
     progress: Option<Arc<dyn ProgressSink>>,
     approver: Option<Arc<dyn Approver>>,
+    approval_timeout: Option<Duration>,
+    policy: Option<Arc<Policy>>,
+    layers: Option<Arc<[Arc<dyn Layer>]>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,
@@ -111,8 +118,8 @@ impl ToolContext {
         self.with(|facts| facts.progress = Some(sink))
     }
 
-    /// Who is asked about a call that the grant does not cover. Without one such a call is refused. Inside of a call this has
-    /// no effect: a tool does not choose who approves of what it does.
+    /// Who is asked about a call that the grant does not cover, or that the [policy](Self::with_policy) asks about. Without one
+    /// such a call is refused. Inside of a call this has no effect: a tool does not choose who approves of what it does.
     #[must_use]
     pub fn with_approver(self, approver: Arc<dyn Approver>) -> Self {
         if self.call.is_some() { self } else { self.with(|facts| facts.approver = Some(approver)) }

@@ -68,7 +68,7 @@ impl ToolContext {
         }))
     }
 
-    /// The context of a call whose targets somebody approved, on top of the grant.
+    /// The context of a call whose targets somebody approved of.
     pub(crate) fn with_approved(self, targets: Vec<Target>) -> Self {
         self.with(|facts| facts.approved = targets)
     }
@@ -80,15 +80,17 @@ impl ToolContext {
     /// Asks, before it is touched, for something that the arguments alone do not show: a walked directory, a redirect.
     ///
     /// # Errors
-    /// [`ToolError::PermissionDenied`] when the grant does not cover it, [`ToolError::ExecutionFailed`] when
-    /// `scheme:value` is no target.
+    /// [`ToolError::PermissionDenied`] when the grant does not cover it; [`ToolError::Denied`] when a rule of the policy is against
+    /// it, and [`ToolError::Unapproved`] when the policy asks about it and nobody approved of it or of what it is below;
+    /// [`ToolError::ExecutionFailed`] when `scheme:value` is no target.
     pub fn require(&self, access: Access, scheme: &str, value: &str) -> Result<(), ToolError> {
         let target =
             Target::new(access, scheme, value).map_err(|error| ToolError::execution_failed(self, error.to_string()))?;
-        if self.grant().permits(&target) || self.facts.approved.contains(&target) {
-            return Ok(());
+        if !self.grant().permits(&target) && !self.facts.approved.contains(&target) {
+            let (tool, granted) = (self.tool_text(), self.grant().clone());
+            return Err(ToolError::PermissionDenied { tool, needed: vec![target], granted });
         }
-        Err(ToolError::PermissionDenied { tool: self.tool_text(), needed: vec![target], granted: self.grant().clone() })
+        self.tool().map_or(Ok(()), |tool| self.check_policy(tool, &target))
     }
 
     /// The service of that type.

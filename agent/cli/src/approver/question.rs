@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use tools::{Access, Approval, Target};
+use tools::{Access, Approval, Caution, Target};
 
 use crate::output::{ALERT, BAD, STRONG, styled};
 use crate::visible::visible;
@@ -40,16 +40,18 @@ impl Answer {
 /// Whether a yes may hold for longer than one call. What destroys something is asked about each time, and so is what
 /// might do anything.
 pub(super) fn is_for_session(targets: &[Target]) -> bool {
-    targets.iter().all(|target| target.access() != Access::Destroy && target.scheme() != "world")
+    targets.iter().all(|target| target.caution() < Caution::AlwaysAsk)
 }
 
 /// The whole question. All targets are shown, however many: nobody can agree to what they have not seen.
 pub(super) fn question(approval: &Approval<'_>, is_whole: bool) -> String {
-    let mut text = format!("{} asks for what is not granted:\n", styled(STRONG, visible(approval.tool)));
+    let asks = if approval.targets.is_empty() { "asks to run" } else { "asks for" };
+    let mut text = format!("{} {asks}:\n", styled(STRONG, visible(approval.tool)));
     for target in approval.targets {
         let style = if target.access() == Access::Destroy { BAD } else { ALERT };
-        let what = if target.scheme() == "world" { " (it may do anything, anywhere)" } else { "" };
-        let _ = writeln!(text, "  {}{what}", styled(style, visible(&target.to_string())));
+        let what = if target.scheme() == "world" { ", which may be anything, anywhere" } else { "" };
+        let granted = if approval.cx.grant().permits(target) { "" } else { " (not granted)" };
+        let _ = writeln!(text, "  {}{what}{granted}", styled(style, visible(&target.to_string())));
     }
     let _ = writeln!(text, "with {}", arguments(approval.arguments, is_whole));
     text + &choices(approval.targets)

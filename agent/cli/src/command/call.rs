@@ -60,7 +60,7 @@ impl Call {
         let entry = tools::get(&self.name)?;
         let arguments = argument::arguments(&entry.tool().parameters, &self.pairs, self.args.as_deref())?;
         let console = Arc::new(Console::default());
-        let mut context = self.host.context(interrupt::token()?, &console)?;
+        let mut context = self.host.context_of_call(interrupt::token()?, &console)?;
         if let Some(timeout) = self.timeout {
             context = context.with_timeout(timeout);
         }

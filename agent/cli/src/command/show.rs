@@ -1,5 +1,7 @@
 //! `toolcrib show`
 
+mod derived;
+
 use std::time::Duration;
 
 use agent::arguments_from_pairs;
@@ -16,7 +18,7 @@ use crate::table::Table;
 use crate::visible::{harmless, visible};
 use crate::{duration, parameter, shell};
 
-/// Show one tool: what it takes, touches and needs, and where it comes from
+/// Show one tool: what it takes, touches and needs, what follows from that, and where it comes from
 #[derive(Args, Debug)]
 pub(super) struct Show {
     /// The tool
@@ -50,6 +52,8 @@ fn page(entry: &Entry, services: &Services, width: Option<usize>) -> String {
     page += &parameter::table(&tool.parameters, width);
     page += &heading("Facts");
     page += &facts(entry, services).wrapped(width);
+    page += &heading("What follows from what it touches");
+    page += &derived::derived(tool).wrapped(width);
     if !tool.examples.is_empty() {
         page += &heading("Examples");
         for example in &tool.examples {

@@ -3,6 +3,7 @@
 // Clippy allows it in tests, and takes what tests call for something else.
 #![allow(clippy::unwrap_used)]
 
+mod audit;
 mod call;
 mod chat;
 #[cfg(unix)]
@@ -14,6 +15,7 @@ mod list;
 #[cfg(feature = "models")]
 mod model;
 mod output;
+mod policy;
 #[cfg(unix)]
 mod readme;
 mod repository;

@@ -127,3 +127,9 @@ fn a_session_reaches_no_tool_that_is_not_selected() {
     let ended = crib.run(&["run", "time.now", "--select", "time.*", "--select", "tmie.*"]).expect(0);
     assert!(ended.stderr.contains("no tool matches tmie.*"), "{ended:#?}");
 }
+
+#[test]
+fn a_session_can_read_what_was_cut_out_of_its_results() {
+    let ended = Crib::new().run(&["run", "tools.output handle=out-0"]).expect(1);
+    assert!(ended.stderr.contains("there is no output \"out-0\""), "{ended:#?}");
+}

@@ -11,6 +11,9 @@ fn a_definition_is_shown_for_people() {
         "The file, relative to the workspace root.",
         "reads fs:{path}",
         "Workspace (met)",
+        "fs:read:{path}",
+        "runs without a question",
+        "read-only, not destructive, idempotent, closed world",
         "toolcrib call fs.read path=README.md",
         "toolcrib-fs ",
     ] {

@@ -123,6 +123,96 @@ fn the_question_hides_nothing() {
 }
 
 #[test]
+fn long_arguments_are_shown_whole_on_demand() {
+    let crib = Crib::new();
+    let text = format!("{}\u{202e}end", "x".repeat(5000));
+    let mut session = on_terminal(&crib, &["call", "fs.write", "path=new", &format!("content={text}")]);
+    let cut = session.exp_string(QUESTION).unwrap();
+    assert!(cut.contains("more characters, [v] to view them") && !cut.contains("end"), "{cut}");
+    session.send_line("v").unwrap();
+    let whole = session.exp_string(QUESTION).unwrap();
+    assert!(whole.replace(['\r', '\n'], "").contains(&format!(r"{}\u{{202e}}end", "x".repeat(5000))), "{whole}");
+    session.send_line("y").unwrap();
+    assert_eq!(rest(session).1, 0);
+    assert_eq!(std::fs::read_to_string(crib.root().join("new")).unwrap(), text);
+}
+
+/// A run of these calls, one after the other, with everything granted.
+fn turns(crib: &Crib, calls: &[(&str, serde_json::Value)]) -> PtySession {
+    let turn = |(name, arguments): &(&str, serde_json::Value)| serde_json::json!({"calls": [{"name": name, "arguments": arguments}]});
+    let mut turns: Vec<_> = calls.iter().map(turn).collect();
+    turns.push(serde_json::json!({"text": "finished"}));
+    let script = crib.write("turns.json", &serde_json::Value::from(turns).to_string());
+    let arguments =
+        ["run", "x", "--script", script.to_str().unwrap(), "--grant", "fs:read:**", "--grant", "fs:destroy:**"];
+    on_terminal(crib, &arguments)
+}
+
+#[test]
+fn what_destroys_is_asked_about_each_time_although_it_is_granted() {
+    let crib = Crib::new();
+    let remove = |path: &str| ("fs.remove", serde_json::json!({"path": path}));
+    let mut session = turns(&crib, &[remove("README.md"), remove("sub/inner.txt")]);
+    let question = session.exp_string("no: ").unwrap();
+    assert!(question.contains("fs:destroy:README.md") && !question.contains("not granted"), "{question}");
+    assert!(!question.contains("[s]"), "{question}");
+    // Not offered, so it is no answer.
+    session.send_line("s").unwrap();
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("y").unwrap();
+    let question = session.exp_string(QUESTION).unwrap();
+    assert!(question.contains("fs:destroy:sub/inner.txt"), "{question}");
+    session.send_line("n").unwrap();
+    let (rest, _) = rest(session);
+    assert!(rest.contains("finished"), "{rest}");
+    assert!(!crib.root().join("README.md").exists() && crib.root().join("sub/inner.txt").exists());
+}
+
+#[test]
+fn an_answer_for_the_session_holds_for_the_targets_and_not_for_the_arguments() {
+    let crib = Crib::new();
+    let write = |path: &str, text: &str| ("fs.write", serde_json::json!({"path": path, "content": text}));
+    let mut session = turns(&crib, &[write("a", "one"), write("a", "two"), write("b", "three")]);
+    let question = session.exp_string(QUESTION).unwrap();
+    assert!(question.contains("fs:write:a") && question.contains("(not granted)"), "{question}");
+    session.send_line("s").unwrap();
+    let question = session.exp_string(QUESTION).unwrap();
+    assert!(question.contains("fs:write:b"), "{question}");
+    session.send_line("n").unwrap();
+    assert!(rest(session).0.contains("finished"));
+    assert_eq!(std::fs::read_to_string(crib.root().join("a")).unwrap(), "two");
+    assert!(!crib.root().join("b").exists());
+}
+
+#[test]
+fn a_call_that_touches_nothing_can_be_asked_about_too() {
+    let crib = Crib::new();
+    let rules = crib.write("rules.toml", "[[policy]]\nverdict = \"ask\"\ntool = \"tools.*\"\n");
+    let turn =
+        |handle: &str| format!(r#"{{"calls": [{{"name": "tools.output", "arguments": {{"handle": "{handle}"}}}}]}}"#);
+    let script = crib.write("turns.json", &format!(r#"[{}, {}, {{"text": "finished"}}]"#, turn("a"), turn("b")));
+    let files = ["--script", script.to_str().unwrap(), "--policy", rules.to_str().unwrap()];
+    for (answer, questions) in [("s", 1), ("y", 2)] {
+        let mut session = on_terminal(&crib, &[&["run", "x"], &files[..]].concat());
+        for _ in 0..questions {
+            let question = session.exp_string(QUESTION).unwrap();
+            assert!(question.contains("asks to run:"), "{question}");
+            session.send_line(answer).unwrap();
+        }
+        let (rest, _) = rest(session);
+        assert!(rest.contains("finished") && !rest.contains(QUESTION), "{rest}");
+    }
+}
+
+#[test]
+fn a_question_that_nobody_answers_is_a_refusal() {
+    let crib = Crib::new();
+    let (shown, code) = rest(on_terminal(&crib, &[&READ[..], &["--approval-timeout", "300ms"]].concat()));
+    assert!(shown.contains("no: \r\n") && shown.contains("nobody answered within 300ms"), "{shown:?}");
+    assert_eq!(code, 5);
+}
+
+#[test]
 fn an_interrupt_at_a_question_cancels() {
     let crib = Crib::new();
     for arguments in [&READ[..], &["run", "fs.read path=README.md", "--no-default-grants"]] {

@@ -1,0 +1,93 @@
+//! `toolcrib audit ceiling`
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anstyle::Style;
+use clap::Args;
+use serde_json::json;
+use tools::{Clause, Entry, Source, ToolName};
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output::{self, ALERT, STRONG, styled};
+use crate::table::Table;
+use crate::visible::visible;
+
+/// Print everything that the linked tools could touch, by crate
+///
+/// Each line is a clause: granted, it would cover every call of the tools beside it.
+#[derive(Args, Debug)]
+pub(super) struct Ceiling {
+    /// Print one JSON document per crate and line
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the tools of one crate could touch.
+#[derive(Default)]
+struct Reach {
+    touched: BTreeMap<Clause, Vec<ToolName>>,
+    /// The tools that touch nothing.
+    pure: Vec<ToolName>,
+}
+
+impl Ceiling {
+    pub(super) fn run(self) -> Result<Exit, Error> {
+        let entries = tools::list();
+        let crates = by_crate(&entries);
+        if self.json {
+            crates.iter().try_for_each(|((name, version), reach)| output::json(&reach.document(name, version)))?;
+        } else {
+            let width = output::width();
+            let pages = crates.iter().map(|((name, version), reach)| reach.page(name, version, width));
+            output::page(&pages.collect::<Vec<_>>().join("\n"))?;
+        }
+        let unusable = tools::conflicts().len() + tools::problems().len();
+        if unusable > 0 {
+            output::warning(&format!(
+                "{unusable} linked tools cannot be used and touch nothing; toolcrib doctor says why"
+            ));
+        }
+        Ok(Exit::Success)
+    }
+}
+
+impl Reach {
+    fn document(&self, name: &str, version: &str) -> serde_json::Value {
+        let touched: Vec<_> =
+            self.touched.iter().map(|(clause, tools)| json!({"clause": clause, "tools": tools})).collect();
+        json!({"crate": name, "version": version, "touches": touched, "pure": self.pure})
+    }
+
+    fn page(&self, name: &str, version: &str, width: Option<usize>) -> String {
+        let mut table = Table::new([ALERT, Style::new()], 2);
+        for (clause, tools) in &self.touched {
+            table.push([visible(clause.as_str()).into_owned(), listed(tools)]);
+        }
+        if !self.pure.is_empty() {
+            table.push(["nothing".to_owned(), listed(&self.pure)]);
+        }
+        format!("{} {}\n{}", styled(STRONG, visible(name)), visible(version), table.wrapped(width))
+    }
+}
+
+fn by_crate(entries: &[Arc<Entry>]) -> BTreeMap<(&str, &str), Reach> {
+    let mut crates: BTreeMap<_, Reach> = BTreeMap::new();
+    for entry in entries {
+        let Source { crate_name, version, .. } = entry.source();
+        let reach = crates.entry((&**crate_name, &**version)).or_default();
+        let ceiling = entry.tool().effects.ceiling(entry.name());
+        if ceiling.is_empty() {
+            reach.pure.push(entry.name().clone());
+        }
+        for clause in ceiling {
+            reach.touched.entry(clause).or_default().push(entry.name().clone());
+        }
+    }
+    crates
+}
+
+fn listed(tools: &[ToolName]) -> String {
+    tools.iter().map(ToolName::as_str).collect::<Vec<_>>().join(", ")
+}

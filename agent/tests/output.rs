@@ -1,0 +1,79 @@
+//! A session reads what was cut out of its results.
+
+#![allow(clippy::unwrap_used)]
+
+use agent::{Selection, Session};
+use serde_json::{Value, json};
+use tools::{Catalog, Effects, OutputStore, Tool, ToolContext, ToolError};
+
+fn catalog() -> Catalog {
+    let mut catalog = Catalog::new();
+    agent::tool::register(&mut catalog).unwrap();
+    let tool = Tool::new("long", "Says a lot.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    let long = async |_: ToolContext, _: Value| whole();
+    catalog.register(tool, long).unwrap();
+    catalog
+}
+
+fn whole() -> String {
+    (0..40_000).map(|line| format!("Zeile {line} ü\n")).collect()
+}
+
+fn session() -> Session {
+    let cx = ToolContext::new().with_session("s").with_service(OutputStore::new());
+    Session::new(catalog().list(), Selection::new(), cx)
+}
+
+/// The number after a word.
+fn number(text: &str, word: &str) -> u64 {
+    let rest = text.rsplit(word).next().unwrap();
+    rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn what_was_cut_is_read_to_its_end_by_what_the_results_say() {
+    let session = session();
+    let cut = session.execute("long", json!({})).await.unwrap().to_text();
+    let note = cut.lines().find(|line| line.contains("tools.output")).unwrap();
+    let handle = note.split("handle ").nth(1).unwrap().split(',').next().unwrap();
+    let mut start = number(note, "start ");
+    let mut read = whole()[..start as usize].to_owned();
+    loop {
+        let arguments = json!({"handle": handle, "start": start, "length": 60_000});
+        let text = session.execute("tools.output", arguments).await.unwrap().to_text();
+        assert!(!text.contains("left out"), "what is read is not cut again");
+        let (part, note) = text.rsplit_once("\n[bytes ").unwrap();
+        read.push_str(part);
+        if note.ends_with("this is the end]") {
+            break;
+        }
+        start = number(note, "go on with start ");
+    }
+    assert_eq!(read, whole());
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_with_what_to_do() {
+    let session = session();
+    let call = async |arguments: Value| session.execute("tools.output", arguments).await.unwrap_err();
+    let error = call(json!({"handle": "out-0"})).await;
+    assert!(error.to_string().contains("make the call again"), "{error}");
+    for length in [json!(0), json!(60_001)] {
+        let error = call(json!({"handle": "out-0", "length": length})).await;
+        assert!(matches!(error, ToolError::InvalidArguments { .. }), "{error}");
+    }
+    let store = session.context().service::<OutputStore>().unwrap();
+    let handle = store.keep(Some("s"), "short".to_owned()).unwrap();
+    let error = call(json!({"handle": handle, "start": 5})).await;
+    assert!(error.to_string().contains("ends at byte 5"), "{error}");
+    let text = session.execute("tools.output", json!({"handle": handle, "start": 1})).await.unwrap().to_text();
+    assert_eq!(text, "hort\n[bytes 1 to 5 of 5; this is the end]");
+}
+
+#[tokio::test]
+async fn without_a_store_a_session_has_no_such_tool() {
+    let session = Session::new(catalog().list(), Selection::new(), ToolContext::new());
+    assert!(!session.tools().contains("tools.output"));
+    let cut = session.execute("long", json!({})).await.unwrap().to_text();
+    assert!(cut.contains("bytes left out: the result is over its limit …]"));
+}

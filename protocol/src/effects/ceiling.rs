@@ -1,0 +1,31 @@
+//! The most that a tool can ever touch.
+
+use super::Effects;
+use crate::{Clause, Target, ToolName};
+
+impl Effects {
+    /// Clauses that cover the targets of every possible call, sorted, each once. Where a template has fields, that is everything
+    /// below the text before them: `fs:{path}` gives `fs:read:**`.
+    ///
+    /// ```
+    /// use protocol::{Effects, ToolName};
+    /// use serde_json::json;
+    ///
+    /// let effects: Effects = serde_json::from_value(json!({"reads": ["clock:now", "db:main/{table}"]}))?;
+    /// let ceiling = effects.ceiling(&ToolName::new("report")?);
+    /// assert_eq!(ceiling.iter().map(|clause| clause.as_str()).collect::<Vec<_>>(), ["clock:read:now", "db:read:main/**"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ceiling(&self, tool: &ToolName) -> Vec<Clause> {
+        let declared = match self {
+            Self::Pure => return Vec::new(),
+            Self::Declared(declared) if !declared.is_unbounded() => declared,
+            Self::Undeclared | Self::Declared(_) => return vec![Target::unbounded(tool).to_clause()],
+        };
+        let mut clauses: Vec<Clause> =
+            declared.templates().map(|(access, template)| template.ceiling(access)).collect();
+        clauses.sort();
+        clauses.dedup();
+        clauses
+    }
+}

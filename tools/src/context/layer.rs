@@ -1,0 +1,31 @@
+//! The layers around the tools that are called with a context.
+
+use std::sync::Arc;
+
+use super::ToolContext;
+use crate::Layer;
+
+impl ToolContext {
+    /// Puts a layer around the tools that are called, inside of those that are there. Inside of a call this has no effect.
+    #[must_use]
+    pub fn with_layer(self, layer: Arc<dyn Layer>) -> Self {
+        if self.call.is_some() {
+            return self;
+        }
+        let layers: Arc<[_]> = self.layers().iter().cloned().chain([layer]).collect();
+        self.with(|facts| facts.layers = Some(layers))
+    }
+
+    /// The outermost first.
+    pub(crate) fn layers(&self) -> &[Arc<dyn Layer>] {
+        self.facts.layers.as_deref().unwrap_or_default()
+    }
+
+    /// Whether both are contexts of one running call.
+    pub(crate) fn is_of_same_call(&self, other: &Self) -> bool {
+        match (&self.call, &other.call) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}

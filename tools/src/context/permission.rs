@@ -1,0 +1,60 @@
+//! What of a context decides about calls beside the grant: the policy, and how long an answer may take.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::{Target, ToolName};
+
+use super::ToolContext;
+use crate::ToolError;
+use crate::policy::{Policy, Verdict};
+
+impl ToolContext {
+    /// Which of the granted calls run, are asked about and are refused. Without a policy the grant alone decides: what it covers
+    /// runs, destroying included. Hosts that want writes to ask set [`Policy::by_effects`].
+    ///
+    /// Inside of a call this has no effect: a tool does not choose what it is asked about.
+    #[must_use]
+    pub fn with_policy(self, policy: impl Into<Arc<Policy>>) -> Self {
+        if self.call.is_some() { self } else { self.with(|facts| facts.policy = Some(policy.into())) }
+    }
+
+    /// How long an approver may take to answer, waiting in its queue included, in place of
+    /// [5 minutes](crate::call::DEFAULT_APPROVAL_TIMEOUT). Inside of a call this has no effect.
+    #[must_use]
+    pub fn with_approval_timeout(self, timeout: Duration) -> Self {
+        if self.call.is_some() { self } else { self.with(|facts| facts.approval_timeout = Some(timeout)) }
+    }
+
+    /// The rules about calls, where there are some.
+    pub fn policy(&self) -> Option<&Policy> {
+        self.facts.policy.as_deref()
+    }
+
+    pub(crate) fn approval_timeout(&self) -> Option<Duration> {
+        self.facts.approval_timeout
+    }
+
+    /// Whether the policy lets the running call touch what it has discovered. Nobody can be asked any more; what was approved of
+    /// covers what is below it.
+    pub(super) fn check_policy(&self, tool: &ToolName, target: &Target) -> Result<(), ToolError> {
+        let Some(policy) = self.policy() else { return Ok(()) };
+        let judgement = policy.judge(tool, Some(target));
+        let is_approved = || self.facts.approved.iter().any(|approved| is_within(target, approved));
+        match judgement.verdict {
+            Verdict::Allow => Ok(()),
+            Verdict::Ask if is_approved() => Ok(()),
+            Verdict::Ask => Err(ToolError::unapproved(tool, vec![target.clone()], None)),
+            Verdict::Deny => Err(ToolError::forbidden(tool, Some(target), judgement.rule)),
+        }
+    }
+}
+
+/// Whether a target is another one, or a path below it.
+fn is_within(target: &Target, outer: &Target) -> bool {
+    let below = |rest: &str| rest.is_empty() || target.scheme() == "fs" && rest.starts_with('/');
+    target.scheme() == outer.scheme()
+        && target.access() == outer.access()
+        && (target.value().strip_prefix(outer.value()).is_some_and(below)
+            || target.scheme() == "fs" && outer.value() == ".")
+}

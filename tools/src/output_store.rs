@@ -1,0 +1,171 @@
+//! [`OutputStore`]: outputs that were too long to be given whole, for a while.
+
+use std::collections::VecDeque;
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A service that keeps what is cut out of results, so that it can be read by its handle. The counter puts it there, where the host
+/// offers a store and the caller can call the tool that [reads](Self::READER) it.
+///
+/// A host makes one for each session. It is bounded: the oldest outputs go first. A handle cannot be guessed, and leads to nothing in
+/// another session than the one that it was told in.
+///
+/// ```
+/// use tools::OutputStore;
+///
+/// let store = OutputStore::new();
+/// let handle = store.keep(Some("session-1"), "all of it".to_owned()).ok_or("too long")?;
+/// assert_eq!(store.read(Some("session-1"), &handle).as_deref(), Some("all of it"));
+/// assert_eq!(store.read(Some("session-2"), &handle), None);
+/// # Ok::<(), &str>(())
+/// ```
+pub struct OutputStore {
+    max_bytes: usize,
+    max_outputs: usize,
+    secret: RandomState,
+    shelf: Mutex<Shelf>,
+}
+
+#[derive(Default)]
+struct Shelf {
+    /// The oldest first.
+    outputs: VecDeque<Kept>,
+    bytes: usize,
+    count: u64,
+}
+
+struct Kept {
+    handle: String,
+    session: Option<String>,
+    text: Arc<str>,
+}
+
+impl OutputStore {
+    /// The tool that reads outputs by their handle. The package `toolcrib-agent` has it.
+    pub const READER: &str = "tools.output";
+
+    /// How many bytes a store keeps where its host does not say: 16 MiB.
+    pub const DEFAULT_MAX_BYTES: usize = 16 * 1024 * 1024;
+
+    /// How many outputs a store keeps where its host does not say: 64.
+    pub const DEFAULT_MAX_OUTPUTS: usize = 64;
+
+    /// An empty store.
+    pub fn new() -> Self {
+        Self {
+            max_bytes: Self::DEFAULT_MAX_BYTES,
+            max_outputs: Self::DEFAULT_MAX_OUTPUTS,
+            secret: RandomState::new(),
+            shelf: Mutex::default(),
+        }
+    }
+
+    /// How many bytes of UTF-8 all outputs may have together. With 0 nothing is kept, and nothing offered.
+    #[must_use]
+    pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_bytes = max_bytes;
+        self
+    }
+
+    /// How many outputs there may be.
+    #[must_use]
+    pub fn with_max_outputs(mut self, max_outputs: usize) -> Self {
+        self.max_outputs = max_outputs;
+        self
+    }
+
+    /// Keeps an output, in the place of the oldest ones where there is no room. Gives its handle, or `None` for one that has no
+    /// room at all.
+    pub fn keep(&self, session: Option<&str>, text: String) -> Option<String> {
+        if text.len() > self.max_bytes || self.max_outputs == 0 {
+            return None;
+        }
+        let mut shelf = self.shelf();
+        while shelf.bytes + text.len() > self.max_bytes || shelf.outputs.len() >= self.max_outputs {
+            let Some(oldest) = shelf.outputs.pop_front() else { break };
+            shelf.bytes -= oldest.text.len();
+        }
+        shelf.count += 1;
+        // SipHash under a key from the system's random source: who has seen handles cannot tell the next one.
+        let handle = format!("out-{:016x}", self.secret.hash_one(shelf.count));
+        shelf.bytes += text.len();
+        let session = session.map(str::to_owned);
+        shelf.outputs.push_back(Kept { handle: handle.clone(), session, text: text.into() });
+        Some(handle)
+    }
+
+    /// The output of that handle, where it was kept for that session and is still there.
+    pub fn read(&self, session: Option<&str>, handle: &str) -> Option<Arc<str>> {
+        let shelf = self.shelf();
+        let kept = shelf.outputs.iter().find(|kept| kept.handle == handle && kept.session.as_deref() == session);
+        kept.map(|kept| kept.text.clone())
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for OutputStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// How much there is: outputs may be confidential, and handles are.
+impl fmt::Debug for OutputStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shelf = self.shelf();
+        f.debug_struct("OutputStore")
+            .field("outputs", &shelf.outputs.len())
+            .field("bytes", &shelf.bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_outputs_make_room() {
+        let store = OutputStore::new().with_max_bytes(10).with_max_outputs(3);
+        let keep = |text: &str| store.keep(None, text.to_owned());
+        let read = |handle: &Option<String>| store.read(None, handle.as_ref()?).map(|text| text.to_string());
+        let handles = [keep("four"), keep("4444"), keep("2!")];
+        assert_eq!(handles.each_ref().map(read), ["four", "4444", "2!"].map(|text| Some(text.to_owned())));
+        let fifth = keep("5five");
+        assert_eq!(handles.each_ref().map(read), [None, None, Some("2!".to_owned())], "by bytes");
+        let small = [keep("a"), keep("b")];
+        assert_eq!(read(&handles[2]), None, "by count");
+        assert_eq!([read(&fifth), read(&small[0])], ["5five", "a"].map(|text| Some(text.to_owned())));
+        assert_eq!(keep("eleven bytes"), None);
+        assert_eq!(read(&fifth), Some("5five".to_owned()), "what has no room at all takes none");
+    }
+
+    #[test]
+    fn nothing_is_kept_where_there_is_no_room_for_anything() {
+        assert_eq!(OutputStore::new().with_max_bytes(0).keep(None, "a".to_owned()), None);
+        assert_eq!(OutputStore::new().with_max_outputs(0).keep(None, "a".to_owned()), None);
+    }
+
+    #[test]
+    fn handles_differ_between_outputs_and_between_stores() {
+        let (one, other) = (OutputStore::new(), OutputStore::new());
+        let keep = |store: &OutputStore| store.keep(None, "the same".to_owned()).unwrap();
+        let handles = [keep(&one), keep(&one), keep(&other)];
+        assert!(handles[0] != handles[1] && handles[0] != handles[2], "{handles:?}");
+        assert_eq!(one.read(None, &handles[2]), None);
+    }
+
+    #[test]
+    fn an_output_belongs_to_its_session() {
+        let store = OutputStore::new();
+        let handle = store.keep(Some("a"), "secret".to_owned()).unwrap();
+        assert_eq!([store.read(None, &handle), store.read(Some("b"), &handle)], [None, None]);
+        assert!(store.read(Some("a"), &handle).is_some());
+        assert!(!format!("{store:?}").contains("secret") && !format!("{store:?}").contains(&handle));
+    }
+}
