@@ -1,6 +1,7 @@
 //! The command line, one file per command.
 
 mod call;
+mod config;
 mod doctor;
 mod list;
 mod run;
@@ -29,6 +30,7 @@ enum Command {
     Show(show::Show),
     Call(call::Call),
     Run(run::Run),
+    Config(config::Config),
     Doctor(doctor::Doctor),
 }
 
@@ -44,6 +46,7 @@ impl Cli {
             Command::Show(show) => show.run(),
             Command::Call(call) => on_runtime(call.run()),
             Command::Run(run) => on_runtime(run.run()),
+            Command::Config(config) => config.run(),
             Command::Doctor(doctor) => doctor.run(),
         }
     }

@@ -3,6 +3,7 @@
 mod approver;
 mod argument;
 mod command;
+mod config;
 mod duration;
 mod error;
 mod exit;

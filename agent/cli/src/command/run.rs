@@ -38,7 +38,7 @@ impl Run {
         let mut session = self.options.session(token.clone(), &console)?;
         let observer = Arc::new(Observer::new(self.json, console, token.clone()));
         let events = observer.clone();
-        let driver = self.options.driver(provider);
+        let driver = self.options.driver(provider)?;
         let driver = driver.with_cancellation(token).with_events(move |event| events.event(&event));
         let ended = driver.run(&mut session, self.prompt).await;
         let first_failure = observer.finish()?;

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod call;
+mod config;
 mod doctor;
 #[cfg(unix)]
 mod interrupt;
@@ -64,7 +65,9 @@ impl Crib {
 
     /// The program with these arguments, in the root, with nothing on its standard input.
     fn command(&self, arguments: &[&str]) -> Command {
-        command(&self.root(), arguments)
+        let mut command = command(&self.root(), arguments);
+        command.env("XDG_CONFIG_HOME", self.dir.path().join("config"));
+        command
     }
 
     fn run(&self, arguments: &[&str]) -> Ended {

@@ -1,6 +1,6 @@
 use crate::Crib;
 
-const COMMANDS: [&str; 5] = ["list", "show", "call", "run", "doctor"];
+const COMMANDS: [&str; 6] = ["list", "show", "call", "run", "config", "doctor"];
 
 #[test]
 fn help_lists_the_commands_and_the_exit_codes() {
