@@ -17,6 +17,7 @@ pub(crate) use error::ConfigError;
 pub(crate) use file::{Looked, State};
 pub(crate) use layer::{Bounds, Layer};
 pub(crate) use origin::{Origin, Setting};
+pub(crate) use reader::url;
 pub(crate) use settings::Settings;
 
 use crate::output;

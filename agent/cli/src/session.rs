@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent::provider::is_plain_url;
 use agent::{Driver, KeySource, Provider, ProviderOptions, Selection, Session};
 use clap::Args;
 use once_cell::sync::OnceCell;
 use tools::CancellationToken;
 
-use crate::config::{Bounds, Layer, Setting, Settings};
+use crate::config::{self, Bounds, ConfigError, Layer, Origin, Setting, Settings};
 use crate::error::Error;
 use crate::host::HostOptions;
 use crate::output::{self, Console};
@@ -33,7 +32,7 @@ pub(crate) struct SessionOptions {
     model: Option<String>,
 
     /// Where the provider's service is, such as http://localhost:11434/v1
-    #[arg(long, value_name = "URL", value_parser = plain_url)]
+    #[arg(long, value_name = "URL")]
     base_url: Option<String>,
 
     /// A file that holds the key, in the place of the environment variable
@@ -62,7 +61,7 @@ pub(crate) struct SessionOptions {
 impl SessionOptions {
     /// What holds, of the files and these options. They are read once.
     pub(crate) fn settings(&self) -> Result<&Settings, Error> {
-        Ok(self.settings.get_or_try_init(|| self.host.settings(self.layer()))?)
+        Ok(self.settings.get_or_try_init(|| self.host.settings(self.layer()?))?)
     }
 
     /// What answers.
@@ -103,13 +102,20 @@ impl SessionOptions {
     }
 
     /// What the command line says. A script is of the provider that plays it.
-    fn layer(&self) -> Layer {
+    fn layer(&self) -> Result<Layer, ConfigError> {
         let provider = self.provider.clone().map(|provider| Setting::of_flag("--provider", provider));
         let player = || self.script.as_ref().map(|_| Setting::of_flag("--script", SCRIPTED.to_owned()));
-        Layer {
+        // Checked here, because what is wrong with it may be a password, which the parser of the command line would repeat.
+        let url = |url: &String| match config::url(url) {
+            Ok(url) => Ok(Setting::of_flag("--base-url", url)),
+            Err(reason) => {
+                Err(ConfigError::Value { origin: Origin::Flag("--base-url"), key: "base_url".to_owned(), reason })
+            }
+        };
+        Ok(Layer {
             provider: provider.or_else(player),
             model: self.model.clone().map(|model| Setting::of_flag("--model", model)),
-            base_url: self.base_url.clone().map(|url| Setting::of_flag("--base-url", url)),
+            base_url: self.base_url.as_ref().map(url).transpose()?,
             key: self.key_file.clone().map(|path| Setting::of_flag("--key-file", KeySource::File(path))),
             bounds: Bounds {
                 select: (!self.select.is_empty()).then(|| Setting::of_flag("--select", self.select.clone())),
@@ -117,13 +123,6 @@ impl SessionOptions {
                 ..Bounds::default()
             },
             ..Layer::default()
-        }
-    }
-}
-
-fn plain_url(text: &str) -> Result<String, String> {
-    match is_plain_url(text) {
-        true => Ok(text.to_owned()),
-        false => Err("write http(s)://host/path, without a user, a query or a fragment".to_owned()),
+        })
     }
 }

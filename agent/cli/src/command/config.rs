@@ -151,7 +151,7 @@ fn usual_key(settings: &Settings) -> Value {
     variable.map_or(Value::Null, |name| key_document(&KeySource::Environment(name.to_owned())))
 }
 
-/// As it would be written in the file.
+/// In the unit that says it whole.
 fn exact(duration: &impl Debug) -> Value {
     json!(format!("{duration:?}"))
 }

@@ -89,7 +89,10 @@ fn project(
         return Ok((looked(directory.join(NAME), State::Missing), None));
     };
     let trusting = trust::trusts(user_layer, folder);
-    if trusting.is_none() && is_of_somebody_else(&metadata) {
+    // A link counts as well as what it leads to.
+    let link = path.symlink_metadata();
+    let is_foreign = is_of_somebody_else(&metadata) || link.is_ok_and(|link| is_of_somebody_else(&link));
+    if trusting.is_none() && is_foreign {
         return Ok((looked(path, State::PassedOver), None));
     }
     let layer = read(&path, home)?;

@@ -31,6 +31,7 @@ pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), C
     refuse(project.key.as_ref().map(|key| ("the place of the key", &key.origin, ELSEWHERE)))?;
     refuse(other(&project.provider, &user.provider).map(|origin| ("provider", origin, DECIDED)))?;
     refuse(other(&project.model, &user.model).map(|origin| ("model", origin, DECIDED)))?;
+    refuse(other(&project.streaming, &user.streaming).map(|origin| ("streaming", origin, DECIDED)))?;
     refuse(project.waiting.first().map(|(key, origin)| (key, origin, SPENDS)))?;
     refuse(wider(&project.bounds, &user.bounds))?;
 
@@ -146,6 +147,8 @@ mod tests {
                     prop_assert!(!with.grant().permits(&target) || alone.grant().permits(&target), "{target}");
                 }
                 prop_assert!(with.max_steps.value <= alone.max_steps.value);
+                let time = |settings: &Settings| settings.call_timeout.as_ref().map(|setting| setting.value);
+                prop_assert!(time(&with).is_none() || time(&alone).is_some_and(|most| time(&with) <= Some(most)));
                 let value = |setting: &Option<Setting<String>>| setting.as_ref().map(|setting| setting.value.clone());
                 prop_assert!(alone.provider.is_none() || value(&with.provider) == value(&alone.provider));
                 prop_assert_eq!(value(&with.base_url), value(&alone.base_url));

@@ -273,6 +273,17 @@ fn a_key_in_the_file_is_refused_and_never_repeated() {
 }
 
 #[test]
+fn a_password_in_a_flag_is_not_repeated() {
+    let crib = Crib::new();
+    for command in [&["config"][..], &["run", "x"]] {
+        let flags = ["--provider", "direct", "--base-url", "https://me:sk-secret@example.org"];
+        let ended = crib.run(&[command, &flags].concat()).expect(2);
+        assert!(ended.stderr.contains("--base-url: base_url has to be http(s)://host/path"), "{ended:#?}");
+        assert!(!format!("{ended:?}").contains("sk-secret"), "{ended:#?}");
+    }
+}
+
+#[test]
 fn the_key_is_not_shown_but_whether_there_is_one() {
     let crib = Crib::new();
     write_user(&crib, "provider = 'openai'\nkey_env = 'CRIB_TEST_KEY'");
@@ -310,13 +321,14 @@ fn what_belongs_to_one_provider_is_not_taken_for_another() {
 #[test]
 fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
     let crib = Crib::new();
-    let user = "provider = 'openai'\nmodel = 'm'\nselect = ['fs.*']\ndefault_grants = false\nlimits.max_steps = 9\n\
+    let user = "provider = 'openai'\nmodel = 'm'\nstreaming = false\nselect = ['fs.*']\ndefault_grants = false\nlimits.max_steps = 9\n\
                 [profiles.mine]\nselect = ['*']";
     for (text, key) in [
         ("base_url = 'http://evil/v1'", "base_url"),
         ("key_env = 'AWS_SECRET_ACCESS_KEY'", "key"),
         ("key_file = '/etc/passwd'", "key"),
         ("provider = 'anthropic'", "provider"),
+        ("streaming = true", "streaming"),
         ("model = 'expensive'", "model"),
         ("grants = ['fs:write:**']", "grants"),
         ("default_grants = true", "default_grants"),
