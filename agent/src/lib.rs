@@ -17,8 +17,9 @@ pub use driver::{Driver, DriverError};
 pub use event::{Event, EventSink};
 pub use guidance::tool_guidance;
 pub use provider::{
-    Direct, KeySource, Provider, ProviderConflict, ProviderEntry, ProviderError, ProviderOptions, ProviderProblem,
-    ProviderSubmission, Providers, RegisterProviderError, Request, Scripted, Stop, TextReader, Turn, TurnFuture, Usage,
+    Direct, KeySource, Patience, Provider, ProviderConflict, ProviderEntry, ProviderError, ProviderOptions,
+    ProviderProblem, ProviderSubmission, Providers, RegisterProviderError, Request, Scripted, Stop, TextReader, Turn,
+    TurnFuture, Usage,
 };
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
 pub use selection::{InvalidSelection, Selection};

@@ -3,6 +3,7 @@
 mod audit;
 mod call;
 mod chat;
+mod config;
 mod doctor;
 mod list;
 mod run;
@@ -34,6 +35,7 @@ enum Command {
     Run(run::Run),
     Chat(chat::Chat),
     System(system::System),
+    Config(config::Config),
     Audit(audit::Audit),
     Doctor(doctor::Doctor),
 }
@@ -52,6 +54,7 @@ impl Cli {
             Command::Run(run) => on_runtime(run.run()),
             Command::Chat(chat) => on_runtime(chat.run()),
             Command::System(system) => system.run(),
+            Command::Config(config) => config.run(),
             Command::Audit(audit) => audit.run(),
             Command::Doctor(doctor) => doctor.run(),
         }

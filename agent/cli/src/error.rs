@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use agent::{ArgumentError, DriverError, InvalidSelection, ProviderError};
 use tools::{NotLinked, ToolError};
 
+use crate::config::ConfigError;
 use crate::exit::Exit;
 use crate::{host, linked, output, policy};
 
@@ -20,6 +21,8 @@ pub(crate) enum Error {
     Selection(#[from] InvalidSelection),
     #[error(transparent)]
     Provider(#[from] ProviderError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     #[error(transparent)]
     Driver(DriverError),
     #[error(transparent)]
@@ -50,9 +53,12 @@ impl Error {
         match self {
             Self::Tool(error) | Self::Driver(DriverError::Tool(error)) => Exit::from(error),
             Self::Argument(_) => Exit::InvalidArguments,
-            Self::Selection(_) | Self::Root { .. } | Self::Policy { .. } | Self::Input(_) | Self::Prompt(_) => {
-                Exit::Usage
-            }
+            Self::Selection(_)
+            | Self::Config(_)
+            | Self::Root { .. }
+            | Self::Policy { .. }
+            | Self::Input(_)
+            | Self::Prompt(_) => Exit::Usage,
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => of_provider(error),
             // Whoever read the output has seen enough of it.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,

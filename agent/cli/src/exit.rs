@@ -45,7 +45,7 @@ impl Exit {
         match self {
             Self::Success => "done",
             Self::Failed => "the tool or the run failed",
-            Self::Usage => "the command line, or a file or directory named on it, cannot be used",
+            Self::Usage => "the command line, toolcrib.toml, or a file or directory named there, cannot be used",
             Self::NotFound => "there is no tool or provider of that name",
             Self::InvalidArguments => "the arguments do not fit the tool",
             Self::Refused => "not granted, or denied when asked",

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use tools::{CancellationToken, Caution, Clause, Grant, OutputStore, Services, Target, ToolContext};
+use tools::{CancellationToken, Caution, Clause, OutputStore, Services, Target, ToolContext};
 
 use crate::approver::TerminalApprover;
+use crate::config::{ConfigError, ConfigOptions, Layer, Setting, Settings};
 use crate::error::Error;
 use crate::output::Console;
 use crate::policy::{self, PolicyOptions};
 
-/// What is granted unless `--no-default-grants` is given: reading what is below the root, and the clock.
-const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
+/// What is granted where nobody says otherwise: reading what is below the root, and the clock.
+pub(crate) const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
 
 /// The options of every command that runs tools.
 #[derive(Args, Debug)]
@@ -25,12 +26,16 @@ pub(crate) struct HostOptions {
     #[arg(long, value_name = "CLAUSE")]
     grant: Vec<Clause>,
 
-    /// Grants nothing but what --grant says; by default reading below the root and the clock is granted
+    /// Grants nothing but what --grant says; by default reading below the root and the clock is granted, and what
+    /// toolcrib.toml says
     #[arg(long)]
     no_default_grants: bool,
 
     #[command(flatten)]
     policy: PolicyOptions,
+
+    #[command(flatten)]
+    config: ConfigOptions,
 }
 
 /// The option of every command that looks at the services that tools find.
@@ -42,18 +47,33 @@ pub(crate) struct RootOption {
 }
 
 impl HostOptions {
+    /// What holds where the command line says this as well.
+    pub(crate) fn settings(&self, mut flags: Layer) -> Result<Settings, ConfigError> {
+        let grant = |clause: &Clause| Setting::of_flag("--grant", clause.clone());
+        let allow = |clause: &Clause| Setting::of_flag("--allow", clause.clone());
+        flags.bounds.grants = self.grant.iter().map(grant).chain(self.policy.allowed().map(allow)).collect();
+        flags.bounds.default_grants = self.no_default_grants.then(|| Setting::of_flag("--no-default-grants", false));
+        self.config.settings(flags)
+    }
+
     /// The context for calls. Beyond the grant it asks on the terminal, where there is one.
     pub(crate) fn context(
         &self,
+        settings: &Settings,
         cancellation: CancellationToken,
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
-        let context = ToolContext::new()
+        let mut context = ToolContext::new()
             .with_services(self.root.services()?)
-            .with_grant(self.grant())
-            .with_policy(self.policy.of_session(&self.grant)?)
+            .with_grant(settings.grant())
+            .with_policy(self.policy.of_session(settings)?)
             .with_cancellation(cancellation);
-        let context = self.policy.patience().into_iter().fold(context, ToolContext::with_approval_timeout);
+        if let Some(timeout) = &settings.call_timeout {
+            context = context.with_timeout(timeout.value);
+        }
+        if let Some(patience) = self.policy.patience() {
+            context = context.with_approval_timeout(patience);
+        }
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
             return Ok(context.with_approver(Arc::new(TerminalApprover::new(console.clone()))));
         }
@@ -63,18 +83,14 @@ impl HostOptions {
     /// The context for one call that a person has typed, which is their consent to it as far as it is granted.
     pub(crate) fn context_of_call(
         &self,
+        settings: &Settings,
         cancellation: CancellationToken,
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
         // Nothing can be read after the one call, so no handle is told.
         let outputs = OutputStore::new().with_max_bytes(0);
-        Ok(self.context(cancellation, console)?.with_service(outputs).with_policy(self.policy.of_call()?))
-    }
-
-    fn grant(&self) -> Grant {
-        let defaults = if self.no_default_grants { &[][..] } else { &DEFAULT_GRANTS[..] };
-        let defaults = defaults.iter().filter_map(|clause| clause.parse().ok());
-        Grant::new(defaults.chain(self.grant.iter().cloned()).chain(self.policy.allowed().cloned()))
+        let context = self.context(settings, cancellation, console)?;
+        Ok(context.with_service(outputs).with_policy(self.policy.of_call(settings)?))
     }
 }
 
@@ -110,6 +126,8 @@ fn furnish(_services: &mut Services, root: &Path) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use tools::Grant;
+
     use super::*;
 
     #[test]

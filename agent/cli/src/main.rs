@@ -5,6 +5,7 @@ mod argument;
 mod briefing;
 mod chat;
 mod command;
+mod config;
 mod duration;
 mod error;
 mod exchange;

@@ -7,6 +7,7 @@ use clap::Args;
 use serde::Deserialize;
 use tools::{Caution, Clause, Policy, Rule, Target, Verdict};
 
+use crate::config::{Origin, Settings};
 use crate::error::Error;
 use crate::{duration, shell};
 
@@ -48,24 +49,28 @@ impl PolicyOptions {
 
     /// For calls that a model makes: writing asks, but for what the person at the command line has granted, and destroying asks
     /// always.
-    pub(crate) fn of_session(&self, granted: &[Clause]) -> Result<Policy, Error> {
+    pub(crate) fn of_session(&self, settings: &Settings) -> Result<Policy, Error> {
+        let granted = settings.grants.iter().filter(|grant| grant.origin != Origin::Default);
+        let consent = consent(granted.map(|grant| &grant.value));
         let allowed = self.allow.iter().map(allow);
-        Ok(Policy::by_effects().with_rules(self.rules()?).with_rules(consent(granted)).with_rules(allowed))
+        Ok(Policy::by_effects().with_rules(self.rules(settings)?).with_rules(consent).with_rules(allowed))
     }
 
     /// For one call that a person has typed: only rules ask.
-    pub(crate) fn of_call(&self) -> Result<Policy, Error> {
-        Ok(Policy::new().with_rules(self.rules()?))
+    pub(crate) fn of_call(&self, settings: &Settings) -> Result<Policy, Error> {
+        Ok(Policy::new().with_rules(self.rules(settings)?))
     }
 
-    fn rules(&self) -> Result<Vec<Rule>, Error> {
-        self.policy.as_deref().map_or_else(|| Ok(Vec::new()), read)
+    fn rules(&self, settings: &Settings) -> Result<Vec<Rule>, Error> {
+        let mut rules = self.policy.as_deref().map_or_else(|| Ok(Vec::new()), read)?;
+        rules.extend(settings.policy.iter().map(|rule| rule.value.clone()));
+        Ok(rules)
     }
 }
 
 /// The rules that a person's grant stands for: writing is not asked about, destroying is.
-pub(crate) fn consent(granted: &[Clause]) -> impl Iterator<Item = Rule> {
-    granted.iter().filter(|clause| !always_asks(clause)).map(allow)
+pub(crate) fn consent<'a>(granted: impl IntoIterator<Item = &'a Clause>) -> impl Iterator<Item = Rule> {
+    granted.into_iter().filter(|clause| !always_asks(clause)).map(allow)
 }
 
 /// The flags that would have let a call run that nobody could be asked about, unless a rule of a file asks.
@@ -103,10 +108,18 @@ fn read(path: &Path) -> Result<Vec<Rule>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{ConfigOptions, Layer, Setting};
 
     fn options(allow: &[&str]) -> PolicyOptions {
         let allow = allow.iter().map(|clause| clause.parse().unwrap()).collect();
         PolicyOptions { allow, policy: None, approval_timeout: None }
+    }
+
+    fn granting(clauses: &[&str]) -> Settings {
+        let grant = |clause: &&str| Setting::of_flag("--grant", clause.parse().unwrap());
+        let mut flags = Layer::default();
+        flags.bounds.grants = clauses.iter().map(grant).collect();
+        ConfigOptions::none().settings(flags).unwrap()
     }
 
     fn verdict(policy: &Policy, target: &str) -> Verdict {
@@ -116,18 +129,17 @@ mod tests {
     #[test]
     fn a_grant_is_consent_to_write_and_never_to_destroy() {
         for granted in [&["fs:write:src/**", "fs:destroy:**", "world:write:**"][..], &["*:*:**"]] {
-            let granted: Vec<Clause> = granted.iter().map(|clause| clause.parse().unwrap()).collect();
-            let policy = options(&[]).of_session(&granted).unwrap();
+            let policy = options(&[]).of_session(&granting(granted)).unwrap();
             assert_eq!(verdict(&policy, "fs:write:src/a"), Verdict::Allow);
             assert_eq!(verdict(&policy, "fs:destroy:src/a"), Verdict::Ask);
             assert_eq!(verdict(&policy, "world:write:t"), Verdict::Ask);
         }
-        assert_eq!(verdict(&options(&[]).of_session(&[]).unwrap(), "fs:write:src/a"), Verdict::Ask);
+        assert_eq!(verdict(&options(&[]).of_session(&granting(&[])).unwrap(), "fs:write:src/a"), Verdict::Ask);
     }
 
     #[test]
     fn what_is_allowed_by_name_is_not_asked_about() {
-        let policy = options(&["fs:destroy:tmp/**", "world:write:shell"]).of_session(&[]).unwrap();
+        let policy = options(&["fs:destroy:tmp/**", "world:write:shell"]).of_session(&granting(&[])).unwrap();
         assert_eq!(verdict(&policy, "fs:destroy:tmp/a"), Verdict::Allow);
         assert_eq!(verdict(&policy, "fs:destroy:src/a"), Verdict::Ask);
         assert_eq!(verdict(&policy, "world:write:shell"), Verdict::Allow);

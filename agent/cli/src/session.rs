@@ -5,15 +5,20 @@ use std::sync::Arc;
 
 use agent::{Driver, KeySource, Provider, ProviderOptions, Selection, Session};
 use clap::Args;
+use once_cell::sync::OnceCell;
 use tools::CancellationToken;
 
 use crate::briefing;
+use crate::config::{self, Bounds, ConfigError, Layer, Origin, Setting, Settings};
 use crate::error::Error;
 use crate::host::HostOptions;
 use crate::output::{self, Console};
 
 /// The provider that needs no model.
 pub(crate) const DIRECT: &str = "direct";
+
+/// The provider that plays a script.
+const SCRIPTED: &str = "scripted";
 
 /// The options of every command that runs a session.
 #[derive(Args, Debug)]
@@ -24,15 +29,15 @@ pub(crate) struct SessionOptions {
     provider: Option<String>,
 
     /// The model, in the word of the provider; the key is in OPENAI_API_KEY or ANTHROPIC_API_KEY
-    #[arg(long, value_name = "NAME", requires = "provider")]
+    #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
     /// Where the provider's service is, such as http://localhost:11434/v1
-    #[arg(long, value_name = "URL", requires = "provider")]
+    #[arg(long, value_name = "URL")]
     base_url: Option<String>,
 
     /// A file that holds the key, in the place of the environment variable
-    #[arg(long, value_name = "FILE", requires = "provider")]
+    #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 
     /// A JSON file of model turns to play; implies --provider scripted
@@ -49,22 +54,31 @@ pub(crate) struct SessionOptions {
     /// How often the provider may be asked before the run ends without an answer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_steps: Option<u32>,
+
+    #[arg(skip)]
+    settings: OnceCell<Settings>,
 }
 
 impl SessionOptions {
+    /// What holds, of the files and these options. They are read once.
+    pub(crate) fn settings(&self) -> Result<&Settings, Error> {
+        Ok(self.settings.get_or_try_init(|| self.host.settings(self.layer()?))?)
+    }
+
     /// What answers.
     pub(crate) fn provider(&self) -> Result<Arc<dyn Provider>, Error> {
-        let mut options = ProviderOptions::new();
+        let settings = self.settings()?;
+        let mut options = ProviderOptions::new().with_patience(settings.patience());
         if let Some(script) = &self.script {
             options = options.with_script(script);
         }
-        options.model = self.model.clone();
-        options.base_url = self.base_url.clone();
-        options.key = self.key_file.clone().map(KeySource::File);
-        let name = match (&self.provider, &self.script) {
-            (Some(name), _) => name,
-            (None, Some(_)) => "scripted",
-            (None, None) => {
+        options.model = settings.model.as_ref().map(|model| model.value.clone());
+        options.base_url = settings.base_url.as_ref().map(|url| url.value.clone());
+        options.key = settings.key.as_ref().map(|key| key.value.clone());
+        options.streaming = settings.streaming.as_ref().map(|streaming| streaming.value);
+        let name = match &settings.provider {
+            Some(provider) => &provider.value,
+            None => {
                 output::note("no model is configured, so the prompt is read as tool calls (--provider direct)");
                 DIRECT
             }
@@ -74,20 +88,43 @@ impl SessionOptions {
 
     /// A session over the selected ones of the linked tools, which ends its calls when the token is cancelled.
     pub(crate) fn session(&self, token: CancellationToken, console: &Arc<Console>) -> Result<Session, Error> {
-        let selection = Selection::parse(&self.select)?;
+        let settings = self.settings()?;
+        let globs = settings.select.as_ref().map(|select| &select.value[..]).unwrap_or_default();
+        let selection = Selection::parse(globs)?;
         let entries = tools::list();
         output::warn_unmatched(&selection, &entries);
-        let context = self.host.context(token, console)?;
+        let context = self.host.context(settings, token, console)?;
         let system = briefing::system_text(&context);
         Ok(Session::new(entries, selection, context).with_system(system))
     }
 
     /// What drives the session's runs.
-    pub(crate) fn driver(&self, provider: Arc<dyn Provider>) -> Driver {
-        let driver = Driver::new(provider);
-        match self.max_steps {
-            Some(max_steps) => driver.with_max_steps(max_steps),
-            None => driver,
-        }
+    pub(crate) fn driver(&self, provider: Arc<dyn Provider>) -> Result<Driver, Error> {
+        Ok(Driver::new(provider).with_max_steps(self.settings()?.max_steps.value))
+    }
+
+    /// What the command line says. A script is of the provider that plays it.
+    fn layer(&self) -> Result<Layer, ConfigError> {
+        let provider = self.provider.clone().map(|provider| Setting::of_flag("--provider", provider));
+        let player = || self.script.as_ref().map(|_| Setting::of_flag("--script", SCRIPTED.to_owned()));
+        // Checked here, because what is wrong with it may be a password, which the parser of the command line would repeat.
+        let url = |url: &String| match config::url(url) {
+            Ok(url) => Ok(Setting::of_flag("--base-url", url)),
+            Err(reason) => {
+                Err(ConfigError::Value { origin: Origin::Flag("--base-url"), key: "base_url".to_owned(), reason })
+            }
+        };
+        Ok(Layer {
+            provider: provider.or_else(player),
+            model: self.model.clone().map(|model| Setting::of_flag("--model", model)),
+            base_url: self.base_url.as_ref().map(url).transpose()?,
+            key: self.key_file.clone().map(|path| Setting::of_flag("--key-file", KeySource::File(path))),
+            bounds: Bounds {
+                select: (!self.select.is_empty()).then(|| Setting::of_flag("--select", self.select.clone())),
+                max_steps: self.max_steps.map(|max_steps| Setting::of_flag("--max-steps", max_steps)),
+                ..Bounds::default()
+            },
+            ..Layer::default()
+        })
     }
 }

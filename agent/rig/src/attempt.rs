@@ -46,7 +46,8 @@ where
         let Some(pause) = pauses.next().filter(|_| may_pass) else { return Err(error) };
         let asked = asked_pause(&error);
         let pause = pause.min(patience.longest_delay).max(asked);
-        let is_late = deadline.is_some_and(|deadline| time::Instant::now() + pause >= deadline);
+        let is_late =
+            deadline.is_some_and(|deadline| time::Instant::now().checked_add(pause).is_none_or(|end| end >= deadline));
         if asked > patience.longest_delay || is_late {
             return Err(error);
         }

@@ -3,8 +3,7 @@
 mod adapter;
 mod attempt;
 mod key;
-mod patience;
 mod remote;
 
-pub use patience::Patience;
+pub use agent::Patience;
 pub use remote::Remote;

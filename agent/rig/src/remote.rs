@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use agent::provider::is_plain_url;
 use agent::{KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, TextReader, TurnFuture};
 use secrecy::SecretString;
 use tools::source;
@@ -51,7 +52,7 @@ impl Remote {
         Self::new(Format::Anthropic, options)
     }
 
-    /// Waits and repeats as this says.
+    /// Waits and repeats as this says, whatever the options said.
     ///
     /// # Errors
     /// [`ProviderError::Options`] when no HTTP client can be had.
@@ -67,11 +68,11 @@ impl Remote {
         let name = options.model.clone().filter(|model| !model.trim().is_empty());
         let name = name.ok_or_else(|| refused("it needs the name of a model; give one"))?;
         let base_url = options.base_url.clone();
-        if base_url.as_deref().is_some_and(|url| !is_plain(url)) {
+        if base_url.as_deref().is_some_and(|url| !is_plain_url(url)) {
             return Err(refused("its base URL has to be http(s)://host/path, without a user, a query or a fragment"));
         }
         let key = key_of(format, options)?;
-        let patience = Patience::default();
+        let patience = options.patience.unwrap_or_default();
         let model = Model::new(format, &name, base_url.as_deref(), &key, &patience)?;
         let streaming = options.streaming.unwrap_or(true);
         Ok(Self { format, name, base_url, key, model, streaming, patience })
@@ -131,16 +132,6 @@ impl fmt::Debug for Remote {
             .field("base_url", &self.base_url)
             .finish_non_exhaustive()
     }
-}
-
-/// Whether a URL may be printed, and says all that is needed.
-fn is_plain(url: &str) -> bool {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    rest.is_some_and(|rest| {
-        !rest.is_empty()
-            && !rest.starts_with('/')
-            && !rest.contains(|c: char| matches!(c, '@' | '?' | '#' | '\\') || c.is_whitespace() || c.is_control())
-    })
 }
 
 fn key_of(format: Format, options: &ProviderOptions) -> Result<SecretString, ProviderError> {

@@ -91,6 +91,31 @@ async fn silence_ends_in_time() {
 }
 
 #[tokio::test]
+async fn the_options_say_how_long_to_wait() {
+    let mut short = patience();
+    (short.first_byte, short.retries) = (Duration::from_millis(80), 0);
+    let service = Service::new([Reply::Silence, service::json(503, "busy"), answer()]).await;
+    let options = ProviderOptions::new().with_model("m").with_base_url(&service.url).with_key(key_file());
+    let provider = Remote::openai(&options.with_patience(short)).unwrap();
+    let error = ask(&provider).await.unwrap_err();
+    assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains("80 ms")), "{error:?}");
+    let error = ask(&provider).await.unwrap_err();
+    assert!(matches!(error, ProviderError::Status { status: 503, .. }), "{error:?}");
+    assert_eq!(service.requests(), 2);
+}
+
+#[tokio::test]
+async fn a_pause_without_end_is_past_every_deadline() {
+    let mut endless = patience();
+    (endless.first_delay, endless.longest_delay) = (Duration::MAX, Duration::MAX);
+    let service = Service::new([service::json(503, "busy"), answer()]).await;
+    let provider = service.openai(false).with_patience(endless).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let error = ask_until(&provider, Some(deadline), None).await.unwrap_err();
+    assert!(matches!(error, ProviderError::Status { status: 503, .. }), "{error:?}");
+}
+
+#[tokio::test]
 async fn nothing_is_asked_after_the_deadline() {
     let busy = || service::json(503, "busy").with_header("retry-after: 0.2");
     let service = Service::new([busy(), busy(), Reply::Silence]).await;

@@ -9,6 +9,7 @@ mod entry;
 mod error;
 mod global;
 mod option;
+mod patience;
 mod problem;
 mod prompt;
 mod register_error;
@@ -32,7 +33,8 @@ pub use error::ProviderError;
 pub use global::{conflicts, contains, get, list, problems, register, replace, snapshot, submit, unregister};
 /// Its `submit!` takes a [`ProviderSubmission`].
 pub use inventory;
-pub use option::{KeySource, ProviderOptions};
+pub use option::{KeySource, ProviderOptions, is_plain_url};
+pub use patience::Patience;
 pub use problem::ProviderProblem;
 pub use register_error::RegisterProviderError;
 pub use registry::Providers;

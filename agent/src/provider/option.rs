@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::Patience;
+
 /// What a host says when it asks for a provider. Each provider takes what it knows and passes over the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,6 +18,8 @@ pub struct ProviderOptions {
     pub key: Option<KeySource>,
     /// Whether the model's text is told while it is written; it is where nobody says.
     pub streaming: Option<bool>,
+    /// How long the service is waited for, and how often it is asked again; as [`Patience::default`] says where nobody does.
+    pub patience: Option<Patience>,
 }
 
 /// Where a key is kept. The key itself is no option, so that it never stands on a command line or in a log.
@@ -68,4 +72,28 @@ impl ProviderOptions {
         self.streaming = Some(streaming);
         self
     }
+
+    /// Sets how long the service is waited for, and how often it is asked again.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Patience) -> Self {
+        self.patience = Some(patience);
+        self
+    }
+}
+
+/// Whether a URL may be printed and says all that is needed: `http(s)://host/path`, without a user, a query or a fragment.
+///
+/// ```
+/// use agent::provider::is_plain_url;
+///
+/// assert!(is_plain_url("http://localhost:11434/v1"));
+/// assert!(!is_plain_url("https://me:secret@example.org"));
+/// ```
+pub fn is_plain_url(url: &str) -> bool {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    rest.is_some_and(|rest| {
+        !rest.is_empty()
+            && !rest.starts_with('/')
+            && !rest.contains(|c: char| matches!(c, '@' | '?' | '#' | '\\') || c.is_whitespace() || c.is_control())
+    })
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use tools::ToolResult;
 
 use crate::argument;
+use crate::config::{Layer, Setting};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::HostOptions;
@@ -15,7 +16,7 @@ use crate::{duration, interrupt};
 
 /// Call one tool and print its result
 ///
-/// Reading below the root and the clock is granted. Anything else is asked about on a terminal and refused otherwise.
+/// Reading below the root and the clock is granted, and what toolcrib.toml says. Anything else is asked about on a terminal and refused otherwise.
 #[derive(Args, Debug)]
 pub(super) struct Call {
     /// The tool
@@ -60,10 +61,10 @@ impl Call {
         let entry = tools::get(&self.name)?;
         let arguments = argument::arguments(&entry.tool().parameters, &self.pairs, self.args.as_deref())?;
         let console = Arc::new(Console::default());
-        let mut context = self.host.context_of_call(interrupt::token()?, &console)?;
-        if let Some(timeout) = self.timeout {
-            context = context.with_timeout(timeout);
-        }
+        let mut flags = Layer::default();
+        flags.bounds.call_timeout = self.timeout.map(|timeout| Setting::of_flag("--timeout", timeout));
+        let settings = self.host.settings(flags)?;
+        let context = self.host.context_of_call(&settings, interrupt::token()?, &console)?;
         Ok(tools::execute(&context, &self.name, arguments).await?)
     }
 

@@ -39,7 +39,7 @@ impl Chat {
         let console = Arc::new(Console::default());
         // Each prompt has a token of its own; this one is never cancelled.
         let session = self.options.session(CancellationToken::new(), &console)?;
-        let driver = self.options.driver(provider);
+        let driver = self.options.driver(provider)?;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive())?;
         let exchange = Exchange { driver, is_direct, is_json: self.json, console, how_to_grant };

@@ -36,7 +36,7 @@ impl Run {
         let token = interrupt::token()?;
         let console = Arc::new(Console::default());
         let mut session = self.options.session(token.clone(), &console)?;
-        let driver = self.options.driver(provider);
+        let driver = self.options.driver(provider)?;
         let exchange = Exchange { driver, is_direct, is_json: self.json, console, how_to_grant };
         exchange.run(&mut session, self.prompt, token).await
     }

@@ -58,6 +58,15 @@ fn what_is_granted_on_the_way_holds_from_then_on() {
 }
 
 #[test]
+fn what_is_granted_on_the_way_is_not_asked_about() {
+    let crib = Crib::new();
+    let write = "fs.write path=new.txt content=";
+    let input = format!("{write}a\n/grant fs:write:new.txt\n{write}b\n");
+    crib.run_with_input(&["chat"], input.as_bytes());
+    assert_eq!(std::fs::read_to_string(crib.root().join("new.txt")).unwrap(), "b");
+}
+
+#[test]
 fn tools_are_picked_anew() {
     let input = b"/select time.* tmie.*\nfs.read path=README.md\n/select *\nfs.read path=README.md\n";
     let ended = Crib::new().run_with_input(&["chat"], input).expect(3);

@@ -8,6 +8,7 @@ mod call;
 mod chat;
 #[cfg(unix)]
 mod chat_terminal;
+mod config;
 mod doctor;
 #[cfg(unix)]
 mod interrupt;
@@ -73,6 +74,7 @@ impl Crib {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(&self.root(), arguments);
         command.env("XDG_STATE_HOME", self.dir.path().join("state"));
+        command.env("XDG_CONFIG_HOME", self.dir.path().join("config"));
         command
     }
 

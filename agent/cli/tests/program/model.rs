@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::Crib;
 #[cfg(unix)]
 use crate::chat_terminal::READS;
+use crate::config::{user_file, write_user};
 #[cfg(unix)]
 use crate::terminal::{on_terminal, rest};
 
@@ -75,6 +76,48 @@ fn a_model_that_hangs_is_interrupted_and_the_conversation_goes_on() {
     let roles: Vec<_> = request["messages"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
     let said = roles.iter().position(|role| *role == "user").unwrap();
     assert_eq!(roles[said..], ["user", "assistant", "tool", "user"], "{request:#}");
+}
+
+#[test]
+fn a_model_of_the_users_file_needs_no_flags() {
+    let (url, _requests) = serve([Some(CALL), Some(ANSWER)]);
+    let crib = Crib::new();
+    write_user(&crib, &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\nkey_file = 'my.key'"));
+    std::fs::write(user_file(&crib).with_file_name("my.key"), "sk-secret\n").unwrap();
+    let ended = crib.run(&["run", "what is in it?"]).expect(0);
+    assert_eq!(ended.stdout.trim_end(), "It says hello.");
+    assert!(!format!("{ended:?}").contains("sk-secret"));
+}
+
+#[test]
+fn the_file_says_how_long_a_service_is_waited_for() {
+    // It takes connections and says nothing.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let crib = Crib::new();
+    let patience = "[patience]\nfirst_byte = '120ms'\nretries = 0";
+    write_user(&crib, &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\n{patience}"));
+    let mut command = crib.command(&["run", "hello"]);
+    let output = command.env_remove("OPENAI_API_KEY").output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("took more than 120 ms"), "{stderr}");
+}
+
+#[test]
+fn config_names_the_variable_in_which_the_provider_looks() {
+    let crib = Crib::new();
+    for provider in ["openai", "anthropic"] {
+        let arguments = ["--provider", provider, "--model", "m"];
+        let without_keys = |first: &[&str]| {
+            let mut command = crib.command(&[first, &arguments[..]].concat());
+            command.env_remove("OPENAI_API_KEY").env_remove("ANTHROPIC_API_KEY").output().unwrap()
+        };
+        let page = String::from_utf8(without_keys(&["config"]).stdout).unwrap();
+        let variable = page.split_whitespace().find(|word| word.ends_with("_API_KEY")).unwrap();
+        let refusal = String::from_utf8(without_keys(&["run", "x"]).stderr).unwrap();
+        assert!(refusal.contains(variable), "{variable} is not in {refusal}");
+    }
 }
 
 /// Serves these streams, one for each request, and tells the bodies of the requests. Where there is none, the request is never

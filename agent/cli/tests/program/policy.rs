@@ -78,7 +78,8 @@ fn a_walk_does_not_reach_what_a_rule_denies() {
 fn the_policy_of_the_readme_is_one() {
     let crib = Crib::new();
     let readme = include_str!("../../README.md");
-    let rules = readme.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let block = readme.split("```toml\n").find(|block| block.starts_with("[[policy]]"));
+    let rules = block.unwrap().split("```").next().unwrap();
     let file = crib.write("rules.toml", rules);
     std::fs::write(crib.root().join(".env"), "secret").unwrap();
     let ended = crib.run(&["call", "fs.read", "path=.env", "--policy", file.to_str().unwrap()]).expect(5);

@@ -19,7 +19,12 @@ fn run(directory: &Path, line: &str) {
         Some(rest) => format!("{program} {rest}"),
         None => line.replace("toolcrib ", &format!("{program} ")),
     };
-    let output = Command::new("sh").args(["-c", &line]).current_dir(directory).output().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(directory)
+        .env("XDG_CONFIG_HOME", "/nowhere")
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{line}: {output:?}");
     assert!(!output.stdout.is_empty(), "{line}");
 }

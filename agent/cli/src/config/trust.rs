@@ -1,0 +1,163 @@
+//! What a project file may say that nobody has trusted: a checkout can come from anybody.
+//!
+//! It may take away, and it may say what the user's file leaves open. It may not permit more, spend more, or lead the user's
+//! key or words elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use agent::driver::DEFAULT_MAX_STEPS;
+use tools::Verdict;
+
+use super::error::ConfigError;
+use super::layer::{Bounds, Layer};
+use super::origin::{Origin, Setting};
+
+const ELSEWHERE: &str = "it says where words or keys are sent";
+const DECIDED: &str = "the user's file says something else";
+const PERMITS: &str = "it permits more";
+const SPENDS: &str = "it allows more than holds without it";
+
+/// Refuses the first thing in an untrusted file that only a trusted one may say. The advice says how to trust it.
+pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), ConfigError> {
+    let refuse = |refusal: Option<(&str, &Origin, &'static str)>| match refusal {
+        Some((key, origin, reason)) => Err(ConfigError::Untrusted {
+            origin: origin.clone(),
+            key: key.to_owned(),
+            reason,
+            advice: advice.to_owned(),
+        }),
+        None => Ok(()),
+    };
+    refuse(project.base_url.as_ref().map(|url| ("base_url", &url.origin, ELSEWHERE)))?;
+    refuse(project.key.as_ref().map(|key| ("the place of the key", &key.origin, ELSEWHERE)))?;
+    refuse(other(&project.provider, &user.provider).map(|origin| ("provider", origin, DECIDED)))?;
+    refuse(other(&project.model, &user.model).map(|origin| ("model", origin, DECIDED)))?;
+    refuse(other(&project.streaming, &user.streaming).map(|origin| ("streaming", origin, DECIDED)))?;
+    refuse(project.waiting.first().map(|(key, origin)| (key, origin, SPENDS)))?;
+    refuse(wider(&project.bounds, &user.bounds))?;
+    let allowing = project.policy.iter().find(|rule| rule.value.verdict() == Verdict::Allow);
+    refuse(allowing.map(|rule| ("a policy that allows", &rule.origin, PERMITS)))?;
+
+    let foreign = project.profile.as_ref().filter(|name| !project.profiles.contains_key(&name.value));
+    refuse(foreign.map(|name| ("a profile of the user's file", &name.origin, PERMITS)))?;
+    refuse(other(&project.profile, &user.profile).map(|origin| ("profile", origin, DECIDED)))?;
+    for (name, profile) in &project.profiles {
+        let is_taken = user.profiles.contains_key(name);
+        refuse(is_taken.then_some(("a profile of a name that is taken", &profile.origin, DECIDED)))?;
+        refuse(wider(&profile.value, &user.bounds))?;
+    }
+    Ok(())
+}
+
+/// Whether the user's file trusts this directory: it names it, or one that it is in. Links are followed on both sides.
+pub(super) fn trusts<'a>(user: &'a Layer, directory: &Path) -> Option<&'a Origin> {
+    let directory = directory.canonicalize().ok()?;
+    let is_above =
+        |trusted: &&Setting<PathBuf>| trusted.value.canonicalize().is_ok_and(|trusted| directory.starts_with(trusted));
+    user.trusted.iter().find(is_above).map(|trusted| &trusted.origin)
+}
+
+fn wider<'a>(project: &'a Bounds, user: &Bounds) -> Option<(&'static str, &'a Origin, &'static str)> {
+    let said = |setting: &'a Option<Setting<bool>>| setting.as_ref().filter(|setting| setting.value);
+    let is_denied = user.default_grants.as_ref().is_some_and(|setting| !setting.value);
+    let most = user.max_steps.as_ref().map_or(DEFAULT_MAX_STEPS, |setting| setting.value);
+    let grant = project.grants.first().map(|clause| ("grants", &clause.origin, PERMITS));
+    let defaults = said(&project.default_grants).filter(|_| is_denied);
+    let steps = project.max_steps.as_ref().filter(|setting| setting.value > most);
+    let longer = project
+        .call_timeout
+        .as_ref()
+        .filter(|setting| user.call_timeout.as_ref().is_none_or(|most| setting.value > most.value));
+    grant
+        .or_else(|| defaults.map(|setting| ("default_grants", &setting.origin, PERMITS)))
+        .or_else(|| other(&project.select, &user.select).map(|origin| ("select", origin, DECIDED)))
+        .or_else(|| steps.map(|setting| ("limits.max_steps", &setting.origin, SPENDS)))
+        .or_else(|| longer.map(|setting| ("limits.call_timeout", &setting.origin, SPENDS)))
+}
+
+/// Where the project says something else than the user does.
+fn other<'a, T: PartialEq>(project: &'a Option<Setting<T>>, user: &Option<Setting<T>>) -> Option<&'a Origin> {
+    let (project, user) = (project.as_ref()?, user.as_ref()?);
+    (project.value != user.value).then_some(&project.origin)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+    use tools::Target;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::config::reader;
+
+    const TARGETS: [&str; 5] = ["fs:read:a", "fs:write:src/a", "fs:destroy:a", "clock:read:now", "net:write:host"];
+
+    fn layer(text: &str) -> Layer {
+        reader::layer(&Arc::from(Path::new("/p/toolcrib.toml")), text, None).unwrap()
+    }
+
+    fn bounds() -> impl Strategy<Value = String> {
+        let clause = prop::sample::select(vec!["fs:read:**", "fs:write:src/**", "*:*:**", "net:write:**", "fs:*:a"]);
+        let clauses = prop::option::of(prop::collection::vec(clause, 0..3));
+        let globs = prop::option::of(prop::sample::select(vec![r#"["fs.*"]"#, r#"["*"]"#]));
+        let switch = prop::option::of(any::<bool>());
+        let limits = (prop::option::of(1..100_u32), prop::option::of(1..100_u32));
+        (clauses.clone(), clauses, globs, switch, limits).prop_map(|(grants, within, select, switch, limits)| {
+            let mut text = String::new();
+            grants.iter().for_each(|grants| text += &format!("grants = {grants:?}\n"));
+            within.iter().for_each(|within| text += &format!("within = {within:?}\n"));
+            select.iter().for_each(|select| text += &format!("select = {select}\n"));
+            switch.iter().for_each(|switch| text += &format!("default_grants = {switch}\n"));
+            limits.0.iter().for_each(|steps| text += &format!("limits.max_steps = {steps}\n"));
+            limits.1.iter().for_each(|time| text += &format!("limits.call_timeout = \"{time}s\"\n"));
+            text
+        })
+    }
+
+    fn file(name: &'static str) -> impl Strategy<Value = String> {
+        let word = |words: &[&'static str]| prop::option::of(prop::sample::select(words.to_vec()));
+        let provider =
+            (word(&["openai", "anthropic"]), word(&["m", "n"]), word(&["http://a", "http://b"]), word(&["K", "L"]));
+        let profile = (word(&["both", "user", "project"]), prop::option::of(bounds()), prop::option::of(bounds()));
+        (provider, bounds(), profile).prop_map(move |((provider, model, url, key), bounds, (chosen, both, own))| {
+            let mut text = String::new();
+            if let Some(provider) = provider {
+                text += &format!("provider = {provider:?}\n");
+                url.iter().for_each(|url| text += &format!("base_url = {url:?}\n"));
+                key.iter().for_each(|key| text += &format!("key_env = {key:?}\n"));
+                model.iter().for_each(|model| text += &format!("model = {model:?}\n"));
+            }
+            chosen.iter().for_each(|chosen| text += &format!("profile = {chosen:?}\n"));
+            text += &bounds;
+            both.iter().for_each(|both| text += &format!("[profiles.both]\n{both}"));
+            own.iter().for_each(|own| text += &format!("[profiles.{name}]\n{own}"));
+            text
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(600))]
+
+        #[test]
+        fn an_untrusted_project_never_widens_what_the_user_says(user in file("user"), project in file("project")) {
+            let alone = Settings::of(vec![layer(&user), Layer::default()], Vec::new());
+            let is_let_in = check(&layer(&project), &layer(&user), "").is_ok();
+            let with = Settings::of(vec![layer(&user), layer(&project), Layer::default()], Vec::new());
+            if let (Ok(alone), Ok(with), true) = (alone, with, is_let_in) {
+                for target in TARGETS.map(|target| target.parse::<Target>().unwrap()) {
+                    prop_assert!(!with.grant().permits(&target) || alone.grant().permits(&target), "{target}");
+                }
+                prop_assert!(with.max_steps.value <= alone.max_steps.value);
+                let time = |settings: &Settings| settings.call_timeout.as_ref().map(|setting| setting.value);
+                prop_assert!(time(&with).is_none() || time(&alone).is_some_and(|most| time(&with) <= Some(most)));
+                let value = |setting: &Option<Setting<String>>| setting.as_ref().map(|setting| setting.value.clone());
+                prop_assert!(alone.provider.is_none() || value(&with.provider) == value(&alone.provider));
+                prop_assert_eq!(value(&with.base_url), value(&alone.base_url));
+                prop_assert_eq!(with.key.map(|key| key.value), alone.key.map(|key| key.value));
+                prop_assert!(alone.select.is_none() || with.select.map(|s| s.value) == alone.select.map(|s| s.value));
+            }
+        }
+    }
+}

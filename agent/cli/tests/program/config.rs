@@ -1,0 +1,479 @@
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::{Crib, Ended};
+
+pub(crate) fn user_file(crib: &Crib) -> PathBuf {
+    crib.dir.path().join("config/toolcrib/toolcrib.toml")
+}
+
+pub(crate) fn write_user(crib: &Crib, text: &str) {
+    std::fs::create_dir_all(user_file(crib).parent().unwrap()).unwrap();
+    std::fs::write(user_file(crib), text).unwrap();
+}
+
+fn write_project(crib: &Crib, text: &str) {
+    std::fs::write(crib.root().join("toolcrib.toml"), text).unwrap();
+}
+
+fn trust(crib: &Crib, rest: &str) {
+    write_user(crib, &format!("trusted = [{:?}]\n{rest}", crib.root()));
+}
+
+/// The value of a setting, and where it is said to come from: a line, a flag, or the default.
+fn setting(document: &Value, key: &str) -> (Value, String) {
+    let rows = document["settings"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["key"] == key).unwrap();
+    let origin = &row["origin"];
+    let file = || {
+        let path = origin["path"].as_str().unwrap();
+        let whose = if path.contains("config/toolcrib") { "user" } else { "project" };
+        format!("{whose}:{}", origin["line"])
+    };
+    let origin = match origin["kind"].as_str().unwrap() {
+        "default" => "default".to_owned(),
+        "flag" => origin["flag"].as_str().unwrap().to_owned(),
+        _ => file(),
+    };
+    (row["value"].clone(), origin)
+}
+
+fn config(crib: &Crib, arguments: &[&str]) -> Value {
+    crib.run(&[&["config", "--json"], arguments].concat()).expect(0).document()
+}
+
+fn refused(crib: &Crib, parts: &[&str]) -> Ended {
+    let ended = crib.run(&["config"]).expect(2);
+    for part in parts {
+        assert!(ended.stderr.contains(part), "{part:?} is not in {ended:#?}");
+    }
+    ended
+}
+
+#[test]
+fn without_a_file_the_defaults_hold() {
+    let crib = Crib::new();
+    let document = config(&crib, &[]);
+    for (key, value) in [
+        ("provider", json!("direct")),
+        ("model", Value::Null),
+        ("key", Value::Null),
+        ("select", Value::Null),
+        ("grants", json!("fs:read:**")),
+        ("limits.max_steps", json!(50)),
+        ("limits.call_timeout", Value::Null),
+        ("patience.connect", json!("10s")),
+        ("patience.first_delay", json!("500ms")),
+        ("patience.retries", json!(4)),
+    ] {
+        assert_eq!(setting(&document, key), (value, "default".to_owned()), "{key}");
+    }
+    assert_eq!(document["files"][0]["role"], "user");
+    assert_eq!(document["files"][0]["state"], "missing");
+    let page = crib.run(&["config"]).expect(0).stdout;
+    assert!(page.contains("not there") && page.contains(user_file(&crib).to_str().unwrap()), "{page}");
+}
+
+const WHOLE: &str = r#"provider = "openai"
+model = "qwen3"
+base_url = "http://localhost:11434/v1"
+key_env = "MY_KEY"
+streaming = false
+profile = "review"
+select = ["time.*"]
+grants = ["fs:write:src/**"]
+within = [
+    "fs:*:src/**",
+]
+default_grants = false
+trusted = ["/nowhere"]
+
+[limits]
+max_steps = 7
+call_timeout = "1.5s"
+
+[patience]
+connect = "1s"
+first_byte = "2m"
+idle = "3s"
+retries = 0
+first_delay = "100ms"
+longest_delay = "1s"
+
+[profiles.review]
+select = ["fs.read", "!fs.write"]
+limits = { max_steps = 3 }
+"#;
+
+#[test]
+fn every_setting_is_told_with_its_line() {
+    let crib = Crib::new();
+    write_user(&crib, WHOLE);
+    let document = config(&crib, &[]);
+    for (key, value, line) in [
+        ("provider", json!("openai"), 1),
+        ("model", json!("qwen3"), 2),
+        ("base_url", json!("http://localhost:11434/v1"), 3),
+        ("key", json!({"variable": "MY_KEY", "found": false}), 4),
+        ("streaming", json!(false), 5),
+        ("profile", json!("review"), 6),
+        ("select", json!(["fs.read", "!fs.write"]), 28),
+        ("grants", json!("fs:write:src/**"), 8),
+        ("within", json!(["fs:*:src/**"]), 9),
+        ("default_grants", json!(false), 12),
+        ("limits.max_steps", json!(3), 29),
+        ("limits.call_timeout", json!("1.5s"), 17),
+        ("patience.connect", json!("1s"), 20),
+        ("patience.first_byte", json!("120s"), 21),
+        ("patience.idle", json!("3s"), 22),
+        ("patience.retries", json!(0), 23),
+        ("patience.first_delay", json!("100ms"), 24),
+        ("patience.longest_delay", json!("1s"), 25),
+    ] {
+        assert_eq!(setting(&document, key), (value, format!("user:{line}")), "{key}");
+    }
+    let page = crib.run(&["config"]).expect(0).stdout;
+    assert!(page.contains(&format!("{}:29", user_file(&crib).display())), "{page}");
+    assert!(page.contains("MY_KEY (nothing there)"), "{page}");
+}
+
+#[test]
+fn the_help_shows_a_file_that_can_be_read() {
+    let crib = Crib::new();
+    let help = crib.run(&["config", "--help"]).expect(0).stdout;
+    let start = help.find("  provider = ").unwrap();
+    write_user(&crib, &help[start..help.find("  A model, a base URL").unwrap()]);
+    let document = config(&crib, &[]);
+    assert_eq!(setting(&document, "limits.max_steps").0, json!(10));
+    assert_eq!(document["files"][0]["state"], "used");
+}
+
+#[test]
+fn a_flag_goes_before_the_project_before_the_user() {
+    let crib = Crib::new();
+    trust(&crib, "provider = 'openai'\nmodel = 'a'\nstreaming = false\nselect = ['x']\n[profiles.p]\nselect = ['p']");
+    write_project(&crib, "model = 'b'\nselect = ['y']\nlimits.max_steps = 9");
+    let document = config(&crib, &[]);
+    assert_eq!(setting(&document, "streaming"), (json!(false), "user:4".to_owned()));
+    assert_eq!(setting(&document, "model"), (json!("b"), "project:1".to_owned()));
+    assert_eq!(setting(&document, "select"), (json!(["y"]), "project:2".to_owned()));
+    let document = config(&crib, &["--profile", "p", "--model", "c", "--max-steps", "5"]);
+    assert_eq!(setting(&document, "profile"), (json!("p"), "--profile".to_owned()));
+    assert_eq!(setting(&document, "select"), (json!(["p"]), "user:7".to_owned()));
+    assert_eq!(setting(&document, "model"), (json!("c"), "--model".to_owned()));
+    assert_eq!(setting(&document, "limits.max_steps"), (json!(5), "--max-steps".to_owned()));
+    let document = config(&crib, &["--profile", "p", "--select", "q"]);
+    assert_eq!(setting(&document, "select"), (json!(["q"]), "--select".to_owned()));
+}
+
+#[test]
+fn the_nearest_file_above_is_the_projects() {
+    let crib = Crib::new();
+    write_project(&crib, "limits.max_steps = 9");
+    let below = |directory: &str| {
+        let mut command = crib.command(&["config", "--json"]);
+        let output = command.current_dir(crib.root().join(directory)).output().unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    assert_eq!(setting(&below("sub"), "limits.max_steps"), (json!(9), "project:1".to_owned()));
+    std::fs::write(crib.root().join("sub/toolcrib.toml"), "\nlimits.max_steps = 8").unwrap();
+    assert_eq!(setting(&below("sub"), "limits.max_steps"), (json!(8), "project:2".to_owned()));
+    // The user's own file is not a project's, and neither is a directory of that name.
+    write_user(&crib, "trusted = ['/nowhere']");
+    let document = below("../config/toolcrib");
+    assert_eq!(document["files"][1]["state"], "missing", "{document}");
+    std::fs::remove_file(crib.root().join("sub/toolcrib.toml")).unwrap();
+    std::fs::create_dir(crib.root().join("sub/toolcrib.toml")).unwrap();
+    assert_eq!(setting(&below("sub"), "limits.max_steps"), (json!(9), "project:1".to_owned()));
+}
+
+#[test]
+fn a_mistake_is_told_with_its_line_its_key_and_what_to_do() {
+    let crib = Crib::new();
+    for (text, line, parts) in [
+        ("\nmodle = 'x'", 2, &["there is no setting modle", "did you mean model?"][..]),
+        ("zzz = 1", 1, &["there is no setting zzz", "there are provider, model"]),
+        ("[limits]\nmax_step = 1", 2, &["limits.max_step", "did you mean limits.max_steps?"]),
+        ("[patience]\n\nretry = 1", 3, &["patience.retry", "patience.retries"]),
+        ("[profiles.a]\ngrant = ['x']", 2, &["profiles.a.grant", "profiles.a.grants"]),
+        ("[profiles.a]\nmodel = 'x'", 2, &["profiles.a.model", "there are select"]),
+        ("[profiles]\na = 1", 2, &["profiles.a has to be a table, and this is 1"]),
+        ("model = 1", 1, &["model has to be a string, and this is 1"]),
+        ("model = ' '", 1, &["model is empty"]),
+        ("streaming = 'yes'", 1, &["streaming has to be true or false, and this is a string"]),
+        ("select = 'fs.*'", 1, &["select has to be a list of strings"]),
+        ("select = [\n'fs.*',\n1]", 3, &["select has to be a string"]),
+        ("select = ['[']", 1, &["select cannot be read", "glob"]),
+        ("grants = ['fs']", 1, &["grants cannot be read", "scheme:access:pattern"]),
+        ("within = ['fs:peek:**']", 1, &["within cannot be read"]),
+        ("limits = 3", 1, &["limits has to be a table"]),
+        ("limits.max_steps = 0", 1, &["limits.max_steps has to be a whole number from 1"]),
+        ("limits.max_steps = 99999999999999999999", 1, &["limits.max_steps", "99999999999999999999"]),
+        ("limits.max_steps = 1.5", 1, &["this is 1.5"]),
+        ("limits.call_timeout = 30", 1, &["limits.call_timeout has to be a string, and this is 30"]),
+        ("limits.call_timeout = 'soon'", 1, &["limits.call_timeout is no duration", "500ms"]),
+        ("patience.idle = '0s'", 1, &["patience.idle is no duration"]),
+        ("patience.retries = -1", 1, &["patience.retries has to be a whole number from 0"]),
+        ("trusted = ['work']", 1, &["trusted has to hold absolute paths"]),
+        ("key_env = 'A'\nkey_file = 'b'", 2, &["key_file stands beside key_env"]),
+        ("profile = 'a'", 1, &["there is no profile \"a\"", "[profiles.a]"]),
+        ("profile = 'a'\n[profiles.b]", 1, &["there is no profile \"a\"; there are b"]),
+        ("\nmodel = 'm'", 2, &["model is of no use without a provider", "--provider"]),
+        ("base_url = 'http://h'", 1, &["base_url is of no use without a provider"]),
+        ("model = 'a'\nmodel = 'b'", 2, &["not TOML: duplicate key"]),
+        ("model =", 1, &["not TOML"]),
+    ] {
+        write_user(&crib, text);
+        let place = format!("error: {}:{line}: ", user_file(&crib).display());
+        refused(&crib, &[&[place.as_str()], parts].concat());
+        let ended = crib.run(&["run", "time.now"]).expect(2);
+        assert!(ended.stdout.is_empty() && ended.stderr.contains(&place), "{ended:#?}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told() {
+    let crib = Crib::new();
+    std::fs::create_dir_all(user_file(&crib)).unwrap();
+    refused(&crib, &["cannot read", "--no-config"]);
+    std::fs::remove_dir(user_file(&crib)).unwrap();
+    for bytes in [b"model = '\xff'".to_vec(), vec![b'\n'; 1024 * 1024 + 1]] {
+        std::fs::write(user_file(&crib), bytes).unwrap();
+        refused(&crib, &["cannot read", "toolcrib.toml"]);
+    }
+    crib.run(&["config", "--config", "missing.toml"]).expect(2);
+}
+
+#[test]
+fn a_key_in_the_file_is_refused_and_never_repeated() {
+    let crib = Crib::new();
+    for text in [
+        "key = 'sk-secret'",
+        "api_key = 'sk-secret'",
+        "OPENAI_API_KEY = 'sk-secret'",
+        "[profiles.a]\ntoken = 'sk-secret'",
+        "api_key = sk-secret",
+        "model = 'sk-secret",
+        "key_env = 'sk-secret'",
+        "base_url = 'https://me:sk-secret@example.org'",
+        "base_url = 'https://example.org/?key=sk-secret'",
+        "limits.max_steps = 'sk-secret'",
+    ] {
+        write_user(&crib, text);
+        let ended = crib.run(&["config"]).expect(2);
+        assert!(
+            !format!("{ended:?}").contains("secret@") && !format!("{ended:?}").contains("sk-"),
+            "{text}: {ended:#?}"
+        );
+        if text.contains("key = 'sk") || text.contains("KEY = ") || text.contains("token") {
+            assert!(ended.stderr.contains("key_env") && ended.stderr.contains("key_file"), "{ended:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_password_in_a_flag_is_not_repeated() {
+    let crib = Crib::new();
+    for command in [&["config"][..], &["run", "x"]] {
+        let flags = ["--provider", "direct", "--base-url", "https://me:sk-secret@example.org"];
+        let ended = crib.run(&[command, &flags].concat()).expect(2);
+        assert!(ended.stderr.contains("--base-url: base_url has to be http(s)://host/path"), "{ended:#?}");
+        assert!(!format!("{ended:?}").contains("sk-secret"), "{ended:#?}");
+    }
+}
+
+#[test]
+fn the_key_is_not_shown_but_whether_there_is_one() {
+    let crib = Crib::new();
+    write_user(&crib, "provider = 'openai'\nkey_env = 'CRIB_TEST_KEY'");
+    let output = crib.command(&["config", "--json"]).env("CRIB_TEST_KEY", "sk-secret").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.contains("sk-secret"));
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(setting(&document, "key").0, json!({"variable": "CRIB_TEST_KEY", "found": true}));
+
+    write_user(&crib, "provider = 'openai'\nkey_file = 'my.key'");
+    let path = user_file(&crib).with_file_name("my.key");
+    let key = |found: bool| (json!({"file": path.to_str().unwrap(), "found": found}), "user:2".to_owned());
+    assert_eq!(setting(&config(&crib, &[]), "key"), key(false));
+    std::fs::write(&path, "sk-secret").unwrap();
+    assert_eq!(setting(&config(&crib, &[]), "key"), key(true));
+}
+
+#[test]
+fn what_belongs_to_one_provider_is_not_taken_for_another() {
+    let crib = Crib::new();
+    write_user(&crib, "provider = 'openai'\nmodel = 'm'\nbase_url = 'http://h/v1'\nkey_env = 'A'");
+    let document = config(&crib, &["--provider", "openai"]);
+    assert_eq!(setting(&document, "base_url"), (json!("http://h/v1"), "user:3".to_owned()));
+    for arguments in [&["--provider", "anthropic"][..], &["--script", "turns.json"]] {
+        let document = config(&crib, arguments);
+        for key in ["model", "base_url"] {
+            assert_eq!(setting(&document, key), (Value::Null, "default".to_owned()), "{key}");
+        }
+        assert!(!setting(&document, "key").0.to_string().contains("\"A\""), "{document}");
+    }
+    let ended = Crib::new().run(&["config", "--model", "m"]).expect(2);
+    assert!(ended.stderr.starts_with("error: --model: model is of no use without a provider"), "{ended:#?}");
+}
+
+#[test]
+fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
+    let crib = Crib::new();
+    let user = "provider = 'openai'\nmodel = 'm'\nstreaming = false\nselect = ['fs.*']\ndefault_grants = false\nlimits.max_steps = 9\n\
+                [profiles.mine]\nselect = ['*']";
+    for (text, key) in [
+        ("base_url = 'http://evil/v1'", "base_url"),
+        ("key_env = 'AWS_SECRET_ACCESS_KEY'", "key"),
+        ("key_file = '/etc/passwd'", "key"),
+        ("provider = 'anthropic'", "provider"),
+        ("streaming = true", "streaming"),
+        ("model = 'expensive'", "model"),
+        ("grants = ['fs:write:**']", "grants"),
+        ("default_grants = true", "default_grants"),
+        ("select = ['*']", "select"),
+        ("limits.max_steps = 10", "limits.max_steps"),
+        ("limits.call_timeout = '9h'", "limits.call_timeout"),
+        ("patience.retries = 1000", "patience.retries"),
+        ("[[policy]]\nverdict = 'allow'\ntarget = 'fs:write:**'", "policy"),
+        ("profile = 'mine'", "profile"),
+        ("[profiles.mine]", "profile"),
+        ("profile = 'own'\n[profiles.own]\ngrants = ['*:*:**']", "grants"),
+    ] {
+        write_user(&crib, user);
+        write_project(&crib, text);
+        let ended = refused(&crib, &["toolcrib.toml:", key, "is not taken from a project that is not trusted"]);
+        let advice = format!("write trusted = [{:?}] at the top of {}", crib.root(), user_file(&crib).display());
+        assert!(ended.stderr.contains(&advice), "{ended:#?}");
+        crib.run(&["call", "time.now", "--no-config"]).expect(0);
+
+        trust(&crib, user);
+        let document = config(&crib, &[]);
+        assert_eq!(document["files"][1]["state"], "trusted", "{text}");
+    }
+    write_project(&crib, "trusted = ['/']");
+    refused(&crib, &["toolcrib.toml:1: trusted counts only in the user's file"]);
+}
+
+#[test]
+fn rules_of_the_files_hold_and_each_is_told_with_its_line() {
+    let crib = Crib::new();
+    write_user(&crib, "grants = ['fs:write:**']\n[[policy]]\nverdict = 'deny'\ntarget = 'fs:write:sub/**'\n");
+    write_project(&crib, "[[policy]]\nverdict = 'deny'\ntool = 'fs.read'\nreason = 'not here'\n");
+    let document = config(&crib, &[]);
+    let rules: Vec<_> = document["settings"].as_array().unwrap().iter().filter(|row| row["key"] == "policy").collect();
+    assert_eq!(rules.len(), 2, "{document}");
+    assert_eq!((&rules[0]["origin"]["line"], &rules[1]["origin"]["line"]), (&json!(2), &json!(1)), "{document}");
+
+    let ended = crib.run(&["call", "fs.read", "path=README.md"]).expect(5);
+    assert!(ended.stderr.contains("not here"), "{ended:#?}");
+    crib.run(&["call", "fs.write", "path=sub/x", "content=x"]).expect(5);
+    // What a file of the user's grants is consent, as a flag is.
+    crib.run(&["run", "fs.write path=x content=x"]).expect(0);
+    crib.run(&["run", "fs.write path=x content=y", "--config", "/dev/null", "--grant", "fs:write:x"]).expect(0);
+    crib.run(&["run", "fs.remove path=x", "--grant", "fs:destroy:x"]).expect(5);
+
+    write_project(&crib, "[[policy]]\nverdict = 'deny'\ntoool = 'fs.read'\n");
+    refused(&crib, &["toolcrib.toml:3: policy cannot be read", "toool"]);
+    write_project(&crib, "policy = 'deny'\n");
+    refused(&crib, &["toolcrib.toml:1: policy has to be a list of tables"]);
+}
+
+#[test]
+fn an_untrusted_project_says_what_the_user_leaves_open() {
+    let crib = Crib::new();
+    write_project(
+        &crib,
+        "provider = 'anthropic'\nmodel = 'm'\nselect = ['fs.*']\nprofile = 'own'\n[profiles.own]\ndefault_grants = false",
+    );
+    let document = config(&crib, &[]);
+    assert_eq!(document["files"][1]["state"], "untrusted");
+    assert_eq!(setting(&document, "provider"), (json!("anthropic"), "project:1".to_owned()));
+    assert_eq!(setting(&document, "select").1, "project:3");
+    assert_eq!(setting(&document, "default_grants"), (json!(false), "project:6".to_owned()));
+}
+
+#[test]
+fn grants_of_the_user_hold_for_calls_and_runs() {
+    let crib = Crib::new();
+    let write = ["call", "fs.write", "path=new.txt", "content=x"];
+    crib.run(&write).expect(5);
+    write_user(&crib, "grants = ['fs:write:new.txt']");
+    crib.run(&write).expect(0);
+    crib.run(&["run", "fs.write path=new.txt content=y"]).expect(0);
+    assert_eq!(std::fs::read_to_string(crib.root().join("new.txt")).unwrap(), "y");
+    crib.run(&["call", "fs.write", "path=other.txt", "content=x"]).expect(5);
+    crib.run(&[&write[..], &["--no-default-grants"]].concat()).expect(5);
+    crib.run(&[&write[..], &["--no-config"]].concat()).expect(5);
+}
+
+#[test]
+fn a_project_narrows_and_a_flag_is_not_narrowed() {
+    let crib = Crib::new();
+    write_user(&crib, "grants = ['fs:write:**']");
+    write_project(&crib, "within = ['fs:*:sub/**']");
+    crib.run(&["call", "fs.read", "path=sub/inner.txt"]).expect(0);
+    crib.run(&["call", "fs.write", "path=sub/new.txt", "content=x"]).expect(0);
+    crib.run(&["call", "fs.write", "path=new.txt", "content=x"]).expect(5);
+    let ended = crib.run(&["call", "fs.read", "path=README.md"]).expect(5);
+    assert!(ended.stderr.contains("--grant fs:read:README.md"), "{ended:#?}");
+    crib.run(&["call", "fs.read", "path=README.md", "--grant", "fs:read:README.md"]).expect(0);
+}
+
+#[test]
+fn a_profile_picks_the_tools_and_the_limits_of_a_session() {
+    let crib = Crib::new();
+    write_user(&crib, "[profiles.clock]\nselect = ['time.*']\n[profiles.clock.limits]\nmax_steps = 2");
+    crib.run(&["run", "time.now", "--profile", "clock"]).expect(0);
+    crib.run(&["run", "fs.list", "--profile", "clock"]).expect(3);
+    crib.run(&["run", "fs.list"]).expect(0);
+    let script = crib.write(
+        "turns.json",
+        r#"[{"calls": [{"name": "time.now"}]}, {"calls": [{"name": "time.now"}]}, {"text": "late"}]"#,
+    );
+    let play = ["run", "x", "--script", script.to_str().unwrap()];
+    crib.run(&[&play[..], &["--profile", "clock"]].concat()).expect(7);
+    crib.run(&[&play[..], &["--profile", "clock", "--max-steps", "3"]].concat()).expect(0);
+    let ended = crib.run(&["run", "x", "--profile", "clokc"]).expect(2);
+    assert!(ended.stderr.contains("--profile: there is no profile \"clokc\"; there are clock"), "{ended:#?}");
+}
+
+#[test]
+fn the_time_of_a_call_can_be_limited() {
+    let crib = Crib::new();
+    write_user(&crib, "limits.call_timeout = '0.000001ms'");
+    crib.run(&["call", "time.now"]).expect(6);
+    crib.run(&["run", "time.now"]).expect(6);
+    crib.run(&["call", "time.now", "--timeout", "10s"]).expect(0);
+}
+
+#[test]
+fn a_named_file_stands_for_both_and_counts_whole() {
+    let crib = Crib::new();
+    write_user(&crib, "nonsense");
+    write_project(&crib, "nonsense");
+    let named = crib.write("ci.toml", "grants = ['fs:write:**']\nlimits.max_steps = 3");
+    let document = config(&crib, &["--config", named.to_str().unwrap()]);
+    assert_eq!(document["files"], json!([{"role": "named", "path": named.to_str().unwrap(), "state": "used"}]));
+    assert_eq!(setting(&document, "limits.max_steps").0, json!(3));
+    assert_eq!(config(&crib, &["--no-config"])["files"], json!([]));
+    crib.run(&["config", "--no-config", "--config", "x"]).expect(2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_project_file_of_another_user_is_passed_over() {
+    let crib = Crib::new();
+    write_project(&crib, "nonsense");
+    // Only root can give a file away; the file of anybody else is read, and refused.
+    if std::os::unix::fs::chown(crib.root().join("toolcrib.toml"), Some(12_345), None).is_err() {
+        refused(&crib, &["not TOML"]);
+        return;
+    }
+    let ended = crib.run(&["config", "--json"]).expect(0);
+    assert!(ended.stderr.starts_with("warning: ") && ended.stderr.contains("another user"), "{ended:#?}");
+    assert_eq!(ended.document()["files"][1]["state"], "passed_over");
+    trust(&crib, "");
+    refused(&crib, &["not TOML"]);
+}
