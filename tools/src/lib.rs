@@ -13,6 +13,7 @@ mod definition;
 mod entry;
 mod global;
 pub mod handler;
+pub mod journal;
 mod link;
 mod locked;
 mod near;
@@ -46,6 +47,7 @@ pub use global::{
     unregister, validate,
 };
 pub use handler::{Handler, HandlerFuture, IntoToolResult};
+pub use journal::{Journal, JournalError};
 pub use link::{NotLinked, expect_linked};
 pub use problem::Problem;
 pub use protocol;

@@ -5,6 +5,7 @@ mod need;
 mod progress;
 mod scope;
 mod service;
+mod trace;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,11 +13,14 @@ use std::time::{Duration, Instant};
 use protocol::{Clause, Grant, Target, ToolName};
 use tokio_util::sync::CancellationToken;
 
+use crate::journal::Journal;
+
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use need::Need;
 pub use progress::{Progress, ProgressSink};
 pub(crate) use scope::CallScope;
 pub use service::Services;
+pub(crate) use trace::{Owner, Trace};
 
 /// The facts of one call: who asks, what is granted, how long it may take, and what the host offers.
 ///
@@ -51,6 +55,10 @@ struct Facts {
     services: Services,
     progress: Option<Arc<dyn ProgressSink>>,
     approver: Option<Arc<dyn Approver>>,
+    journal: Option<Arc<dyn Journal>>,
+    /// The turn, and which of its calls.
+    turn: Option<(u64, u32)>,
+    trace: Option<Arc<Trace>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,
