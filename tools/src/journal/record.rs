@@ -47,6 +47,13 @@ pub struct OutcomeRecord<'a> {
     pub duration: Duration,
 }
 
+impl<'a> OutcomeRecord<'a> {
+    /// How a call ended.
+    pub fn new(result: &'a ToolResult, error: Option<&'static str>, duration: Duration) -> Self {
+        Self { result, error, duration }
+    }
+}
+
 /// The name that a journal gives an intent, to tell it from all others that it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IntentId(pub u64);
