@@ -1,5 +1,6 @@
 //! The command line, one file per command.
 
+mod audit;
 mod call;
 mod doctor;
 mod list;
@@ -29,6 +30,7 @@ enum Command {
     Show(show::Show),
     Call(call::Call),
     Run(run::Run),
+    Audit(audit::Audit),
     Doctor(doctor::Doctor),
 }
 
@@ -44,6 +46,7 @@ impl Cli {
             Command::Show(show) => show.run(),
             Command::Call(call) => on_runtime(call.run()),
             Command::Run(run) => on_runtime(run.run()),
+            Command::Audit(audit) => audit.run(),
             Command::Doctor(doctor) => doctor.run(),
         }
     }

@@ -8,6 +8,7 @@ mod error;
 mod exit;
 mod host;
 mod interrupt;
+mod journal;
 mod linked;
 mod observer;
 mod output;

@@ -9,6 +9,7 @@ use tools::CancellationToken;
 
 use crate::error::Error;
 use crate::host::HostOptions;
+use crate::journal::JournalOptions;
 use crate::output::{self, Console};
 
 /// The provider that needs no model.
@@ -45,6 +46,9 @@ pub(crate) struct SessionOptions {
     #[command(flatten)]
     host: HostOptions,
 
+    #[command(flatten)]
+    pub(crate) journal: JournalOptions,
+
     /// How often the provider may be asked before the run ends without an answer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_steps: Option<u32>,
@@ -76,13 +80,13 @@ impl SessionOptions {
         let selection = Selection::parse(&self.select)?;
         let entries = tools::list();
         output::warn_unmatched(&selection, &entries);
-        let context = self.host.context(token, console)?;
+        let context = self.journal.context(self.host.context(token, console)?)?;
         Ok(Session::new(entries, selection, context))
     }
 
     /// What drives the session's runs.
     pub(crate) fn driver(&self, provider: Arc<dyn Provider>) -> Driver {
-        let driver = Driver::new(provider);
+        let driver = self.journal.driver(Driver::new(provider));
         match self.max_steps {
             Some(max_steps) => driver.with_max_steps(max_steps),
             None => driver,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Outcome, Stop, Summary};
+use agent::{Outcome, Step, Stop, Summary};
 use clap::Args;
 
 use crate::error::Error;
@@ -19,7 +19,8 @@ use crate::session::{DIRECT, SessionOptions};
 #[derive(Args, Debug)]
 pub(super) struct Run {
     /// What to do. The provider direct takes tool calls, such as 'fs.list path=. ; time.now zone=UTC'
-    prompt: String,
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    prompt: Option<String>,
 
     #[command(flatten)]
     options: SessionOptions,
@@ -40,11 +41,30 @@ impl Run {
         let events = observer.clone();
         let driver = self.options.driver(provider);
         let driver = driver.with_cancellation(token).with_events(move |event| events.event(&event));
-        let ended = driver.run(&mut session, self.prompt).await;
+        let ended = match self.options.journal.stored_run(&session).await? {
+            Some(run) => {
+                self.repeat(&run)?;
+                driver.resume(&mut session, run).await
+            }
+            None => driver.run(&mut session, self.prompt.unwrap_or_default()).await,
+        };
         let first_failure = observer.finish()?;
         let exit = judged(ended.map_err(Error::Driver)?)?;
         // Where there is no model to make something of a failed call, the run has failed with it.
         Ok(first_failure.filter(|_| is_direct).unwrap_or(exit))
+    }
+}
+
+impl Run {
+    /// What a run that is over had to say, since it says nothing more.
+    fn repeat(&self, run: &agent::Run) -> Result<(), Error> {
+        match run.step() {
+            Step::Done(Summary { outcome: Outcome::Answer { text, .. }, .. }) if !self.json => {
+                output::note("the session has its answer already");
+                output::foreign(&text)
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -7,6 +7,8 @@ mod call;
 mod doctor;
 #[cfg(unix)]
 mod interrupt;
+#[cfg(feature = "journal")]
+mod journal;
 mod list;
 #[cfg(feature = "models")]
 mod model;
