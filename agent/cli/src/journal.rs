@@ -23,7 +23,7 @@ pub(crate) use self::kept::{show, verify};
 #[derive(Args, Debug)]
 pub(crate) struct JournalOptions {
     /// A file that every call is written into: before it is run, how it ended, and that it was refused. Made where it is not there.
-    /// Needs a program that was built with the feature journal
+    /// Best outside of the root, where no tool reaches it. Needs a program that was built with the feature journal
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
 

@@ -133,6 +133,9 @@ impl Driver {
     /// The conversation is added to the session when the run ends, in whatever way, unless the model never took a turn. If
     /// the future is dropped, running calls are told to stop and the conversation is left as it was.
     ///
+    /// Where the session's context has a [journal](tools::journal), the session needs a name that the journal does not know, or to be
+    /// [resumed](Self::resume): a call is told from others by the session's name, the turn and its place in it.
+    ///
     /// Every call runs in a task of its own. A tool that never yields is abandoned when its run is cancelled; on a
     /// runtime with a single thread it can keep that from happening.
     ///

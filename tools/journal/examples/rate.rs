@@ -28,7 +28,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             let calls = if durability == Durability::Power { 200 * tasks.min(50) } else { 20_000 };
             let since = Instant::now();
             let each = |task: u32| {
-                let (catalog, cx) = (catalog.clone(), ToolContext::new().with_journal(journal.clone()).with_session("s"));
+                let (catalog, cx) =
+                    (catalog.clone(), ToolContext::new().with_journal(journal.clone()).with_session("s"));
                 tokio::spawn(async move {
                     for number in 0..calls / tasks {
                         let cx = cx.clone().with_turn(u64::from(task), number);

@@ -48,7 +48,7 @@ trait Job: Send {
 
     fn answer(self: Box<Self>, committed: Result<(), JournalError>);
 
-    /// Whether nobody waits for it any more. What was not begun then is left undone.
+    /// Whether nobody waits for it any more. It is left undone then.
     fn is_given_up(&self) -> bool;
 }
 
@@ -84,7 +84,6 @@ fn write(mut connection: Connection, mut queue: mpsc::Receiver<Box<dyn Job>>) {
         {
             batch.push(next);
         }
-        batch.retain(|job| !job.is_given_up());
         let committed = commit(&mut connection, &mut batch);
         let is_shared = batch.len() > 1;
         for mut job in batch {
@@ -103,8 +102,29 @@ fn commit(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<(), 
         // The lock is taken at once: whoever writes in another process is waited for, and what is read here stays true.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut ledger = Ledger::new(&transaction)?;
-        jobs.iter_mut().try_for_each(|job| job.work(&mut ledger))?;
+        // Asked here, with the lock in hand: that may have taken long.
+        jobs.iter_mut().filter(|job| !job.is_given_up()).try_for_each(|job| job.work(&mut ledger))?;
         Ok(transaction.commit()?)
     };
     Ok(commit()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_writer_that_is_gone_is_an_error_for_each_job() {
+        let writer = Writer::start(Connection::open_in_memory().unwrap()).unwrap();
+        // Without tables nothing can be done, and that is told.
+        let failed = writer.run(|_| Ok(())).await;
+        assert!(matches!(failed, Err(JournalError::Failed { .. })), "{failed:?}");
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute("CREATE TABLE entry (seq INTEGER PRIMARY KEY, hash BLOB)", []).unwrap();
+        let writer = Writer::start(connection).unwrap();
+        assert_eq!(writer.run(|_| Ok(1)).await, Ok(1));
+        let panics = |_: &mut Ledger<'_>| -> Result<(), Fault> { panic!("on purpose") };
+        assert_eq!(writer.run(panics).await, Err(JournalError::Closed));
+        assert_eq!(writer.run(|_| Ok(1)).await, Err(JournalError::Closed));
+    }
 }

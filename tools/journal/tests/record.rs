@@ -5,12 +5,13 @@
 mod crib;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crib::{Crib, Workshop, context};
 use rusqlite::Connection;
 use serde_json::json;
 use tools::journal::{IntentId, Journal};
-use tools::{Digest, Grant, ToolResult, canonical_json};
+use tools::{Digest, Grant, ToolError, ToolResult, canonical_json};
 use tools_journal::{JournalOptions, OpenError, SqliteJournal};
 
 #[tokio::test]
@@ -106,7 +107,7 @@ async fn one_record_that_cannot_be_written_leaves_the_others_alone() {
     let journal = crib.journal();
     let cx = context(&journal);
     let result = ToolResult::text("never begun");
-    let outcome = || tools::journal::OutcomeRecord::new(&result, None, std::time::Duration::ZERO);
+    let outcome = || tools::journal::OutcomeRecord::new(&result, None, Duration::ZERO);
     let wrong = async { journal.end(IntentId(77), outcome()).await.unwrap_err() };
     let calls = async {
         for _ in 0..20 {
@@ -131,6 +132,21 @@ async fn two_openings_of_one_file_continue_one_chain() {
     let first = workshop.catalog.execute(&context(&journals[0]).with_turn(1, 0), "send", json!({})).await.unwrap();
     let again = workshop.catalog.execute(&context(&journals[1]).with_turn(1, 0), "send", json!({})).await.unwrap();
     assert_eq!((first, workshop.runs().0), (again, 1));
+}
+
+#[tokio::test]
+async fn a_file_that_somebody_holds_on_to_costs_a_call_no_more_than_its_time() {
+    let (crib, workshop) = (Crib::new(), Workshop::new());
+    let cx = context(&crib.journal());
+    let mut holder = Connection::open(crib.path()).unwrap();
+    let held = holder.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
+    let hurried = cx.clone().with_timeout(Duration::from_millis(50));
+    let error = workshop.catalog.execute(&hurried, "send", json!({})).await.unwrap_err();
+    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    drop(held);
+    workshop.catalog.execute(&cx, "think", json!({})).await.unwrap();
+    assert_eq!(workshop.runs(), (0, 1));
+    assert_eq!(crib.head().count, 2, "what was given up is not written later");
 }
 
 #[test]

@@ -41,7 +41,7 @@ enum State {
         intent: IntentId,
         since: Instant,
     },
-    /// There is nothing to write: the outcome is in the journal already, or the journal is broken.
+    /// There is nothing to write: the outcome is in the journal already, or the journal gives no answer.
     Settled,
 }
 
@@ -121,7 +121,10 @@ impl Record {
                 Ok(cx.with_trace(Trace::new(self.owner.clone(), self.key.clone(), intent)))
             }
             Ok(Begun::Before(_)) => Err(ToolError::OutcomeUnknown { tool: self.tool.clone() }),
-            Err(Silence::Late) => Err(ToolError::Timeout { tool: self.tool.clone(), limit }),
+            Err(Silence::Late) => {
+                self.state = State::Settled;
+                Err(ToolError::Timeout { tool: self.tool.clone(), limit })
+            }
             Err(silence) => Err(self.silent(silence)),
         }
     }
@@ -174,14 +177,14 @@ impl Record {
     }
 
     fn silent(&mut self, silence: Silence) -> ToolError {
+        // Who has just given no answer is not asked to write that down.
+        self.state = State::Settled;
         let tool = self.tool.clone();
         let message = match silence {
             Silence::Cancelled => return ToolError::Cancelled { tool },
             Silence::Late => format!("the journal did not answer within {PATIENCE:?}; see to its file and its disk"),
             Silence::Broken(message) => message,
         };
-        // There is nobody to write that down.
-        self.state = State::Settled;
         ToolError::Internal { tool, message }
     }
 }

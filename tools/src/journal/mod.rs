@@ -2,7 +2,7 @@
 //!
 //! A context that has a journal ([`ToolContext::with_journal`](crate::ToolContext::with_journal)) has every call written down
 //! by the counter: an intent before the tool is run, an outcome after it, or a refusal where it was not run. A call whose intent
-//! cannot be written is not run.
+//! cannot be written, or not within its time, is not run.
 //!
 //! # Calls that have a place are run at most once
 //!
@@ -16,6 +16,10 @@
 //! | an outcome | is not run; the result that the model was given then is given again, an error as the result that tells it |
 //! | an intent without an outcome | is run again where the [effects](crate::Effects::is_idempotent) of its tool allow it; otherwise it fails with [`OutcomeUnknown`](crate::ToolError::OutcomeUnknown) |
 //! | a call of another tool, of another definition of it, or with other arguments | fails with [`Diverged`](crate::ToolError::Diverged), which ends a run: this is another conversation, and what of it has been done is not known |
+//!
+//! What is replayed is not held against the grant, nor asked about: it has been done. A call whose future is dropped has an intent
+//! and no outcome. The name of a session tells its calls from all others, so give a new one to each conversation: the same call at
+//! the same place of a session by the same name is taken for the same call, and its recorded result is given.
 //!
 //! Calls that a tool makes have a key below that of its own call: the number of the nested call, in the order in which the tool
 //! asks for them. A call without a place has no key and is never replayed.

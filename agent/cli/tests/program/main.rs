@@ -9,6 +9,8 @@ mod doctor;
 mod interrupt;
 #[cfg(feature = "journal")]
 mod journal;
+#[cfg(not(feature = "journal"))]
+mod journal_absent;
 mod list;
 #[cfg(feature = "models")]
 mod model;
