@@ -20,7 +20,7 @@ pub enum Durability {
     #[default]
     Power,
     /// The end of the process, however it comes, but not of the machine (`synchronous=NORMAL`): after a loss of power the last
-    /// records may be missing, as if they had never been written. Many times faster.
+    /// records may be missing, as if they had never been written. Faster: the example `rate` of this crate measures by how much.
     Process,
 }
 

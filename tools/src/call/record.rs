@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use protocol::{Digest, ToolResult, canonical_json};
 use serde_json::Value;
+use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until};
 
 use super::isolate::{Isolated, Panic, guarded};
@@ -192,8 +193,8 @@ impl Record {
 /// What the journal says, in time. Its panic goes no further.
 async fn answer<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, Silence> {
     let mut told = pin!(Isolated::new(ask));
-    // Without a runtime, or with one that has no clock, tokio panics. There is no time to wait by then.
-    let mut timer = guarded(|| Box::pin(sleep_until(by))).ok();
+    // tokio panics where there is no runtime, or one without a clock. There is no time to wait by then.
+    let mut timer = Handle::try_current().ok().and_then(|_| guarded(|| Box::pin(sleep_until(by))).ok());
     poll_fn(|task| {
         if let Poll::Ready(told) = told.as_mut().poll(task) {
             return Poll::Ready(match told {
