@@ -1,11 +1,13 @@
 //! [`Run`]: the loop from a prompt to an answer, as data.
 
 mod conversation;
+mod written;
 
 use serde::{Deserialize, Serialize};
 use tools::{Message, Part, Role, ToolCall, ToolError, ToolResult};
 
 use self::conversation::Conversation;
+use self::written::Written;
 use crate::{Stop, Turn, Usage};
 
 /// What a model is told of a call that its provider may have cut off in the middle.
@@ -38,9 +40,11 @@ const CUT_OFF: &str = "the turn was cut off by the length limit, so this call wa
 /// # Ok::<(), agent::RunError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written")]
 pub struct Run {
     messages: Conversation,
     max_steps: u32,
+    earlier_turns: u64,
     steps: u32,
     calls: u32,
     failed_calls: u32,
@@ -67,6 +71,8 @@ pub enum Step {
 pub struct PendingCall {
     /// The call.
     pub call: ToolCall,
+    /// Which call of its turn it is, from 0.
+    pub index: u32,
     /// Why it may not be run, if so: an error that says this is its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
@@ -135,6 +141,12 @@ pub enum RunError {
         /// The id as given.
         id: String,
     },
+    /// Two calls of one turn that results could not tell apart, in a run that was read back.
+    #[error("two calls of the turn have the id {id:?}; give each one of its own")]
+    RepeatedId {
+        /// The id.
+        id: String,
+    },
     /// A second result.
     #[error("the call {id:?} has its result already; give each call one")]
     AlreadyAnswered {
@@ -167,10 +179,18 @@ impl Run {
     /// times.
     pub fn new(messages: Vec<Message>, max_steps: u32) -> Self {
         let messages = messages.into();
-        let mut run =
-            Self { messages, max_steps, steps: 0, calls: 0, failed_calls: 0, usage: None, state: State::Asking };
+        let (earlier_turns, steps, calls, failed_calls, usage) = (0, 0, 0, 0, None);
+        let state = State::Asking;
+        let mut run = Self { messages, max_steps, earlier_turns, steps, calls, failed_calls, usage, state };
         run.ask();
         run
+    }
+
+    /// Says how many turns of the model there were in its session before this run, so that [`turns`](Self::turns) counts on.
+    #[must_use]
+    pub fn with_earlier_turns(mut self, turns: u64) -> Self {
+        self.earlier_turns = turns;
+        self
     }
 
     /// What is to be done next.
@@ -212,7 +232,8 @@ impl Run {
         let place = |(position, call): (usize, &ToolCall)| {
             let cut_off = || (stop == Stop::Length).then(|| CUT_OFF.to_owned());
             let refused = faults.get(&position).cloned().or_else(cut_off);
-            Place { pending: PendingCall { call: call.clone(), refused }, result: None }
+            let index = u32::try_from(position).unwrap_or(u32::MAX);
+            Place { pending: PendingCall { call: call.clone(), index, refused }, result: None }
         };
         let places: Vec<_> = message.calls().enumerate().map(place).collect();
         self.calls = self.calls.saturating_add(u32::try_from(places.len()).unwrap_or(u32::MAX));
@@ -277,6 +298,11 @@ impl Run {
         self.steps
     }
 
+    /// How many turns of the model there were in the session, this run's included: the number of the last one.
+    pub fn turns(&self) -> u64 {
+        self.earlier_turns.saturating_add(self.steps.into())
+    }
+
     fn settle(&mut self, id: &str, result: ToolResult, ends: Option<Outcome>) -> Result<(), RunError> {
         let unknown = || RunError::UnknownCall { id: id.to_owned() };
         let State::Calling { places, ending } = &mut self.state else { return Err(unknown()) };
@@ -293,6 +319,13 @@ impl Run {
         if ends.is_some() && matches!(ending, None | Some(Outcome::Cancelled)) {
             *ending = ends;
         }
+        self.go_on();
+        Ok(())
+    }
+
+    /// Goes on to what comes after the calls, if all of them have their results.
+    fn go_on(&mut self) {
+        let State::Calling { places, ending } = &mut self.state else { return };
         if places.iter().all(|place| place.result.is_some()) {
             let ending = ending.take();
             self.complete_turn(|_| ToolResult::default());
@@ -301,7 +334,6 @@ impl Run {
                 None => self.ask(),
             }
         }
-        Ok(())
     }
 
     /// Goes on to the model, if the budget allows.

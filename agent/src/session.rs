@@ -1,6 +1,7 @@
 //! [`Session`]: one conversation and the tools it may use.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tools::{Arguments, Entry, Execution, Grant, Message, Policy, Role, ToolContext};
 
@@ -8,6 +9,8 @@ use crate::{Selection, SystemText, ToolSet};
 
 /// A conversation: its [`ToolSet`], the facts that every call is made with (grant, services, approver, session id), what the
 /// model is told before it begins, and what was said so far. Nothing that a session does reaches a tool outside of its set.
+///
+/// The turns of its model are numbered, for the [journal](tools::journal) of its context. Clones number theirs together.
 ///
 /// The set is made when the session begins. What is registered later is not in it until [`refresh`](Self::refresh).
 #[derive(Clone, Debug)]
@@ -17,6 +20,7 @@ pub struct Session {
     cx: ToolContext,
     system: SystemText,
     messages: Vec<Message>,
+    turns: Arc<AtomicU64>,
 }
 
 impl Session {
@@ -25,7 +29,7 @@ impl Session {
     /// The context's progress sink is not used: a run tells its [events](crate::Event) instead.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: Selection, cx: ToolContext) -> Self {
         let tools = ToolSet::new(entries, &selection, cx.services());
-        Self { tools, selection, cx, system: SystemText::new(), messages: Vec::new() }
+        Self { tools, selection, cx, system: SystemText::new(), messages: Vec::new(), turns: Arc::default() }
     }
 
     /// Begins with what was said before, in the place of what is there.
@@ -39,6 +43,14 @@ impl Session {
     #[must_use]
     pub fn with_system(mut self, system: SystemText) -> Self {
         self.system = system;
+        self
+    }
+
+    /// Says how many turns of the model there were before: for a session that goes on under the name that it had in another
+    /// process. [`Driver::resume`](crate::Driver::resume) does so itself.
+    #[must_use]
+    pub fn with_turns(mut self, turns: u64) -> Self {
+        self.turns = Arc::new(turns.into());
         self
     }
 
@@ -71,6 +83,11 @@ impl Session {
     /// What was said so far. The system text is not in it.
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// How many turns of the model there were, those of runs that were dropped included.
+    pub fn turns(&self) -> u64 {
+        self.turns.load(Ordering::Relaxed)
     }
 
     /// Adds a message.
@@ -116,6 +133,11 @@ impl Session {
     /// As [`ToolSet::execute`].
     pub fn execute(&self, name: &str, arguments: impl Into<Arguments>) -> Execution {
         self.tools.execute(&self.cx, name, arguments)
+    }
+
+    /// Takes note of a turn, so that no later one has its number.
+    pub(crate) fn reach_turn(&self, turn: u64) {
+        self.turns.fetch_max(turn, Ordering::Relaxed);
     }
 
     pub(crate) fn set_messages(&mut self, messages: Vec<Message>) {

@@ -107,6 +107,32 @@ fn calls_of_a_turn_that_was_cut_off_are_refused_and_the_run_goes_on() {
 }
 
 #[test]
+fn whatever_is_read_back_has_a_next_step() {
+    let mut run = run(5);
+    run.turn(calling(&["x", "y"])).unwrap();
+    let mut written = json!(run);
+    written["state"]["calling"]["places"][1]["pending"]["call"]["id"] = json!("a");
+    let error = serde_json::from_value::<Run>(written.clone()).unwrap_err();
+    assert_eq!(error.to_string(), RunError::RepeatedId { id: "a".to_owned() }.to_string());
+    written["state"]["calling"]["places"] = json!([]);
+    assert_eq!(serde_json::from_value::<Run>(written.clone()).unwrap().step(), Step::Ask);
+    written["steps"] = json!(5);
+    let run: Run = serde_json::from_value(written).unwrap();
+    assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: 5 });
+}
+
+#[test]
+fn calls_know_their_place_and_a_run_the_number_of_its_turn() {
+    let mut run = run(5).with_earlier_turns(7);
+    run.turn(calling(&["x", "y", "z"])).unwrap();
+    run.result("a", ToolResult::default()).unwrap();
+    run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
+    let Step::Call(pending) = run.step() else { panic!() };
+    assert_eq!(pending.iter().map(|pending| pending.index).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(run.turns(), 8);
+}
+
+#[test]
 fn a_run_of_very_many_turns_has_an_id_for_every_call() {
     // Where the price of a turn grew with those before it, this would take minutes.
     let turns = 20_000;

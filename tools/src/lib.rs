@@ -13,6 +13,7 @@ mod definition;
 mod entry;
 mod global;
 pub mod handler;
+pub mod journal;
 mod layer;
 mod link;
 mod locked;
@@ -49,6 +50,7 @@ pub use global::{
     unregister, validate,
 };
 pub use handler::{Handler, HandlerFuture, IntoToolResult};
+pub use journal::{Journal, JournalError};
 pub use layer::{Layer, Layered, Next, layered};
 pub use link::{NotLinked, expect_linked};
 pub use output_store::OutputStore;

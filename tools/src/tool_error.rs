@@ -130,6 +130,28 @@ pub enum ToolError {
         /// Everything that is wrong with it.
         violations: Vec<Violation>,
     },
+    /// The call was begun before, and nobody wrote down how it ended. It was not run now, since it may not be run twice.
+    #[error(
+        "whether {} has done this already is not known: the call was begun before and its end is not on record, so it was not \
+         run again; find out what is there now, and call it anew only if that is needed",
+        self.tool_name()
+    )]
+    OutcomeUnknown {
+        /// The tool.
+        tool: String,
+    },
+    /// The journal has another call at this place of the conversation. Nothing was run.
+    #[error(
+        "the journal has another call than this one of {} at {place}; resume the run that was stored, or give the session \
+         another name",
+        self.tool_name()
+    )]
+    Diverged {
+        /// The tool.
+        tool: String,
+        /// The place.
+        place: String,
+    },
     /// Something in the machinery around the tool is broken.
     #[error("cannot run {}: {message}", self.tool_name())]
     Internal {
@@ -157,14 +179,16 @@ impl ToolError {
         | Self::Panicked { tool, .. }
         | Self::ExecutionFailed { tool, .. }
         | Self::InvalidOutput { tool, .. }
+        | Self::OutcomeUnknown { tool }
+        | Self::Diverged { tool, .. }
         | Self::Internal { tool, .. }) = self;
         if tool.trim().is_empty() { "<unnamed>" } else { tool }
     }
 
-    /// Whether a run can go on after it, with the model told what happened. Only a cancellation and broken machinery end
-    /// a run.
+    /// Whether a run can go on after it, with the model told what happened. Only a cancellation, a conversation that is not the
+    /// journal's, and broken machinery end a run.
     pub fn is_recoverable(&self) -> bool {
-        !matches!(self, Self::Cancelled { .. } | Self::Internal { .. })
+        !matches!(self, Self::Cancelled { .. } | Self::Diverged { .. } | Self::Internal { .. })
     }
 
     /// One word for the variant, stable, for programs that read results.
@@ -184,6 +208,8 @@ impl ToolError {
             Self::Panicked { .. } => "panicked",
             Self::ExecutionFailed { .. } => "execution_failed",
             Self::InvalidOutput { .. } => "invalid_output",
+            Self::OutcomeUnknown { .. } => "outcome_unknown",
+            Self::Diverged { .. } => "diverged",
             Self::Internal { .. } => "internal",
         }
     }

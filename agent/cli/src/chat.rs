@@ -7,7 +7,7 @@ mod input;
 mod line;
 mod page;
 
-use agent::{Selection, Session};
+use agent::{Run, Selection, Session};
 use tools::{CancellationToken, Clause, Grant};
 
 pub(crate) use self::command::how_to_grant;
@@ -15,7 +15,7 @@ use self::command::{Command, Said};
 pub(crate) use self::input::Input;
 use self::input::Line;
 use crate::error::Error;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Work};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output;
@@ -27,6 +27,8 @@ pub(crate) struct Chat {
     pub(crate) exchange: Exchange,
     pub(crate) input: Input,
     pub(crate) interrupts: Interrupts,
+    /// What an earlier process has begun, to be ended first.
+    pub(crate) resumed: Option<Run>,
 }
 
 impl Chat {
@@ -35,6 +37,9 @@ impl Chat {
         let mut first_failure = None;
         if self.input.is_interactive() {
             output::note("/help tells what can be typed; Ctrl-C cancels, Ctrl-D ends the chat");
+        }
+        if let Some(run) = self.resumed.take() {
+            first_failure = Some(self.work(Work::Resume(run)).await?).filter(|exit| *exit != Exit::Success);
         }
         loop {
             let text = match tokio::task::block_in_place(|| self.input.line())? {
@@ -47,7 +52,7 @@ impl Chat {
             };
             let exit = match command::said(&text) {
                 Ok(Said::Nothing) => continue,
-                Ok(Said::Prompt(prompt)) => self.prompt(prompt).await?,
+                Ok(Said::Prompt(prompt)) => self.work(Work::Prompt(prompt)).await?,
                 Ok(Said::Command(Command::Quit)) => break,
                 Ok(Said::Command(command)) => self.obey(command),
                 Err(refused) => refuse(&refused),
@@ -61,10 +66,10 @@ impl Chat {
 
     /// Runs a prompt. What fails, fails for this prompt alone, unless there is nowhere left to write to, or nobody who could
     /// have a say after Ctrl-C.
-    async fn prompt(&mut self, prompt: String) -> Result<Exit, Error> {
+    async fn work(&mut self, work: Work) -> Result<Exit, Error> {
         let token = CancellationToken::new();
         let watch = self.interrupts.watch(token.clone());
-        let ended = self.exchange.run(&mut self.session, prompt, token).await;
+        let ended = self.exchange.run(&mut self.session, work, token).await;
         drop(watch);
         match ended {
             Err(Error::Cancelled) if self.input.is_interactive() => {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use agent::{ArgumentError, DriverError, InvalidSelection, ProviderError};
 use tools::{NotLinked, ToolError};
+#[cfg(feature = "journal")]
+use tools_journal::AuditError;
 
 use crate::config::ConfigError;
 use crate::exit::Exit;
@@ -39,6 +41,22 @@ pub(crate) enum Error {
     Output(io::Error),
     #[error("cannot start: {0}; free some processes, memory or file handles")]
     Runtime(io::Error),
+    #[cfg(not(feature = "journal"))]
+    #[error("this program was built without journals; build it with --features journal")]
+    NoJournal,
+    #[cfg(feature = "journal")]
+    #[error(transparent)]
+    OpenJournal(#[from] tools_journal::OpenError),
+    #[cfg(feature = "journal")]
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    #[cfg(feature = "journal")]
+    #[error(transparent)]
+    Head(#[from] tools_journal::InvalidHead),
+    #[error("the journal has a session {0:?} already; go on with it with --resume, or choose another name")]
+    SessionExists(String),
+    #[error("the journal has no session {0:?}; begin it without --resume")]
+    NoSession(String),
     #[error("the run failed: {0}")]
     Run(String),
     #[error("there was no answer after {0} steps; allow more with --max-steps")]
@@ -58,7 +76,15 @@ impl Error {
             | Self::Root { .. }
             | Self::Policy { .. }
             | Self::Input(_)
-            | Self::Prompt(_) => Exit::Usage,
+            | Self::Prompt(_)
+            | Self::SessionExists(_)
+            | Self::NoSession(_) => Exit::Usage,
+            #[cfg(not(feature = "journal"))]
+            Self::NoJournal => Exit::Usage,
+            #[cfg(feature = "journal")]
+            Self::OpenJournal(_) | Self::Head(_) | Self::Audit(AuditError::Open(_)) => Exit::Usage,
+            #[cfg(feature = "journal")]
+            Self::Audit(_) => Exit::Problems,
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => of_provider(error),
             // Whoever read the output has seen enough of it.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,

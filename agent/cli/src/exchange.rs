@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Driver, Outcome, Session, Stop, Summary};
+use agent::{Driver, Outcome, Run, Session, Step, Stop, Summary};
 use tools::{CancellationToken, Target};
 
 use crate::error::Error;
@@ -24,24 +24,44 @@ pub(crate) struct Exchange {
     pub(crate) how_to_grant: fn(&[Target]) -> String,
 }
 
+/// What is to be run.
+pub(crate) enum Work {
+    /// What a person asks.
+    Prompt(String),
+    /// What an earlier process has begun.
+    Resume(Run),
+}
+
 impl Exchange {
-    /// Runs a prompt to its end, or until the token is cancelled.
-    pub(crate) async fn run(
-        &self,
-        session: &mut Session,
-        prompt: String,
-        token: CancellationToken,
-    ) -> Result<Exit, Error> {
+    /// Runs to the end, or until the token is cancelled.
+    pub(crate) async fn run(&self, session: &mut Session, work: Work, token: CancellationToken) -> Result<Exit, Error> {
         let observer = Arc::new(Observer::new(self.is_json, self.console.clone(), token.clone()));
         let events = observer.clone();
         let driver = self.driver.clone().with_cancellation(token).with_events(move |event| events.event(&event));
-        let ended = driver.run(session, prompt).await;
+        let ended = match work {
+            Work::Prompt(prompt) => driver.run(session, prompt).await,
+            Work::Resume(run) => {
+                self.repeat(&run)?;
+                driver.resume(session, run).await
+            }
+        };
         let rest = observer.finish()?;
         if !rest.needed.is_empty() {
             output::hint(&(self.how_to_grant)(&rest.needed));
         }
         let exit = judged(ended.map_err(Error::Driver)?)?;
         Ok(rest.failure.filter(|_| self.is_direct).unwrap_or(exit))
+    }
+
+    /// What a run that is over had to say, since it says nothing more.
+    fn repeat(&self, run: &Run) -> Result<(), Error> {
+        match run.step() {
+            Step::Done(Summary { outcome: Outcome::Answer { text, .. }, .. }) if !self.is_json => {
+                output::note("the session has its answer already");
+                output::foreign(&text)
+            }
+            _ => Ok(()),
+        }
     }
 }
 

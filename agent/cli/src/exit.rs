@@ -51,7 +51,7 @@ impl Exit {
             Self::Refused => "not granted, or denied when asked",
             Self::Timeout => "the time ran out",
             Self::StepBudget => "the step budget was used up before there was an answer",
-            Self::Problems => "doctor found problems",
+            Self::Problems => "doctor or audit found problems",
             Self::Internal => "something in the program or its surroundings is broken",
             Self::Unavailable => "the tool cannot run here: a missing service, a name in conflict, or too many calls",
             Self::Cancelled => "cancelled (Ctrl-C)",

@@ -12,6 +12,7 @@ mod exchange;
 mod exit;
 mod host;
 mod interrupt;
+mod journal;
 mod linked;
 mod observer;
 mod output;

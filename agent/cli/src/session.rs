@@ -12,6 +12,7 @@ use crate::briefing;
 use crate::config::{self, Bounds, ConfigError, Layer, Origin, Setting, Settings};
 use crate::error::Error;
 use crate::host::HostOptions;
+use crate::journal::JournalOptions;
 use crate::output::{self, Console};
 
 /// The provider that needs no model.
@@ -50,6 +51,9 @@ pub(crate) struct SessionOptions {
 
     #[command(flatten)]
     host: HostOptions,
+
+    #[command(flatten)]
+    pub(crate) journal: JournalOptions,
 
     /// How often the provider may be asked before the run ends without an answer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -93,14 +97,14 @@ impl SessionOptions {
         let selection = Selection::parse(globs)?;
         let entries = tools::list();
         output::warn_unmatched(&selection, &entries);
-        let context = self.host.context(settings, token, console)?;
+        let context = self.journal.context(self.host.context(settings, token, console)?)?;
         let system = briefing::system_text(&context);
         Ok(Session::new(entries, selection, context).with_system(system))
     }
 
     /// What drives the session's runs.
     pub(crate) fn driver(&self, provider: Arc<dyn Provider>) -> Result<Driver, Error> {
-        Ok(Driver::new(provider).with_max_steps(self.settings()?.max_steps.value))
+        Ok(self.journal.driver(Driver::new(provider)).with_max_steps(self.settings()?.max_steps.value))
     }
 
     /// What the command line says. A script is of the provider that plays it.

@@ -67,14 +67,15 @@ impl Batch<'_> {
     fn spawn(&mut self, setting: &Setting<'_>) {
         let Setting { session, token, runtime, .. } = *setting;
         let cx = session.context().clone().with_cancellation(token.clone());
-        for (index, (PendingCall { call, refused }, report)) in self.calls.iter().enumerate() {
+        let turn = self.run.turns();
+        for (position, (PendingCall { call, index, refused }, report)) in self.calls.iter().enumerate() {
             if refused.is_some() {
                 continue;
             }
-            let cx = cx.clone().with_call_id(call.id.as_str()).with_progress(report.clone());
+            let cx = cx.clone().with_call_id(call.id.as_str()).with_progress(report.clone()).with_turn(turn, *index);
             let execution = session.tools().execute(&cx, &call.name, call.arguments.clone());
             let task = self.tasks.spawn_on(execution, runtime);
-            self.by_task.insert(task.id(), index);
+            self.by_task.insert(task.id(), position);
         }
     }
 

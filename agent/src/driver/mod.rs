@@ -2,6 +2,7 @@
 
 mod ask;
 mod call;
+mod checkpoint;
 mod listener;
 mod report;
 
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::runtime::Handle;
-use tools::{CancellationToken, Content, Message, Part, Role, ToolError};
+use tools::{CancellationToken, Content, JournalError, Message, Part, Role, ToolError};
 
 use self::listener::Listener;
 use crate::{
@@ -47,6 +48,7 @@ pub struct Driver {
     max_steps: u32,
     cancellation: CancellationToken,
     events: Arc<dyn EventSink>,
+    checkpoints: bool,
 }
 
 /// What one run works with.
@@ -70,6 +72,15 @@ pub enum DriverError {
     /// The run did not take in what it had asked for.
     #[error("a run lost track of its calls: {0}; this is a fault of Toolcrib")]
     Run(#[from] RunError),
+    /// A checkpoint could not be written or read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// What is stored of a session is no run.
+    #[error("what is stored of the session is no run: {reason}; begin a session by another name")]
+    Stored {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// Nothing to run tasks on.
     #[error("a run needs a tokio runtime; call it from one")]
     NoRuntime,
@@ -83,6 +94,7 @@ impl Driver {
             max_steps: DEFAULT_MAX_STEPS,
             cancellation: CancellationToken::new(),
             events: Arc::new(|_: Event| {}),
+            checkpoints: false,
         }
     }
 
@@ -107,10 +119,22 @@ impl Driver {
         self
     }
 
+    /// Whether runs are written to the journal of their session's context, under the session's name: at the start and after
+    /// each turn of the model. The whole conversation is in it, arguments included. Off by default; without a journal, or without a
+    /// name, there is nothing to write to.
+    #[must_use]
+    pub fn with_checkpoints(mut self, checkpoints: bool) -> Self {
+        self.checkpoints = checkpoints;
+        self
+    }
+
     /// Runs a prompt to its end.
     ///
     /// The conversation is added to the session when the run ends, in whatever way, unless the model never took a turn. If
     /// the future is dropped, running calls are told to stop and the conversation is left as it was.
+    ///
+    /// Where the session's context has a [journal](tools::journal), the session needs a name that the journal does not know, or to be
+    /// [resumed](Self::resume): a call is told from others by the session's name, the turn and its place in it.
     ///
     /// Every call runs in a task of its own. A tool that never yields is abandoned when its run is cancelled; on a
     /// runtime with a single thread it can keep that from happening.
@@ -120,34 +144,64 @@ impl Driver {
     /// # Errors
     /// [`DriverError`]. The session holds what was said and done until then.
     pub async fn run(&self, session: &mut Session, prompt: impl Into<String>) -> Result<Summary, DriverError> {
-        let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
         let mut messages: Vec<_> = session.system_message().into_iter().collect();
         let before = messages.len();
         messages.extend_from_slice(session.messages());
         messages.push(Message::text(Role::User, prompt));
-        let mut run = Run::new(messages, self.max_steps);
+        let run = Run::new(messages, self.max_steps).with_earlier_turns(session.turns());
+        self.drive(session, run, before).await
+    }
+
+    /// Goes on with a run that ended with its process, such as a [stored one](Session::stored_run). Its conversation takes the
+    /// place of the session's, when it ends.
+    ///
+    /// Where the session's context has the [journal](tools::journal) that the run had, by the name that the session had, no call is
+    /// made twice: those that are finished give their recorded results, and of the others only those are run again that may be,
+    /// by the effects of their tools. Without that journal all open calls of the run are made.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub async fn resume(&self, session: &mut Session, run: Run) -> Result<Summary, DriverError> {
+        session.reach_turn(run.turns());
+        // What the run was told before its conversation is no part of it, as long as the session has a text of that kind.
+        let is_told = run.messages().first().is_some_and(|message| message.role == Role::System);
+        let before = usize::from(is_told && session.system_message().is_some());
+        self.drive(session, run, before).await
+    }
+
+    /// Drives a run to its end, whose first messages, that many, do not belong to the session's conversation.
+    async fn drive(&self, session: &mut Session, mut run: Run, before: usize) -> Result<Summary, DriverError> {
+        let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
         let token = session.context().cancellation().child_token();
         let _stop = token.clone().drop_guard();
         let listener = Arc::new(Listener::new(self.events.clone()));
 
         let setting = Setting { session: &*session, token: &token, runtime: &runtime, listener: &listener };
         let mut failure = None;
+        let mut step = self.checkpoint(&run, &setting).await;
         let summary = loop {
-            let step = match run.step() {
-                Step::Ask => self.ask(&mut run, &setting).await,
+            if let Err(error) = step {
+                run.fail(error.to_string());
+                failure.get_or_insert(error);
+            }
+            step = match run.step() {
+                Step::Ask => self.turn(&mut run, &setting).await,
                 Step::Call(calls) => self.call(&mut run, calls, &setting).await,
                 Step::Done(summary) => break summary,
             };
-            if let Err(error) = step {
-                run.fail(error.to_string());
-                failure = Some(error);
-            }
         };
         if summary.steps > 0 {
             session.set_messages(run.into_messages().split_off(before));
         }
         listener.tell(Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
+    }
+
+    /// A turn of the model. Its calls are not run before it is written down.
+    async fn turn(&self, run: &mut Run, setting: &Setting<'_>) -> Result<(), DriverError> {
+        self.ask(run, setting).await?;
+        setting.session.reach_turn(run.turns());
+        self.checkpoint(run, setting).await
     }
 
     async fn ask(&self, run: &mut Run, setting: &Setting<'_>) -> Result<(), DriverError> {

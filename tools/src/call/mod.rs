@@ -7,14 +7,17 @@
 //! 1. *resolve*: the name, before the future is made, so that no lock is held while waiting;
 //! 2. *supply*: the services that the tool needs;
 //! 3. *parse*: text strictly, sizes and depth in any case;
-//! 4. *validate*: the arguments against the schema, and what the call would touch;
-//! 5. *authorize*: these concrete targets against the grant, and the policy where there is one;
-//! 6. *approve*: what the grant does not cover and what the policy asks about, where somebody can be asked;
-//! 7. *run*: deadline, cancellation, isolation of panics, and inside of these the [`Layer`](crate::Layer)s of the host around
+//! 4. *replay*: a call that the [journal](crate::journal) knows is not run a second time;
+//! 5. *validate*: the arguments against the schema, and what the call would touch;
+//! 6. *authorize*: these concrete targets against the grant, and the policy where there is one;
+//! 7. *approve*: what the grant does not cover and what the policy asks about, where somebody can be asked;
+//! 8. *record intent*: the journal, where the context has one, knows of the call before it is run;
+//! 9. *run*: deadline, cancellation, isolation of panics, and inside of these the [`Layer`](crate::Layer)s of the host around
 //!    the handler;
-//! 8. *check output*: the structured result against the output schema;
-//! 9. *bound*: what is over its limit is cut, errors included, and can be read where the host offers an
-//!    [`OutputStore`](crate::OutputStore).
+//! 10. *check output*: the structured result against the output schema;
+//! 11. *bound*: what is over its limit is cut, errors included, and can be read where the host offers an
+//!     [`OutputStore`](crate::OutputStore);
+//! 12. *record outcome*: the journal knows how the call ended, also where an earlier stage refused it.
 
 mod approve;
 mod authorize;
@@ -23,6 +26,7 @@ mod execution;
 mod isolate;
 mod overflow;
 mod parse;
+mod record;
 mod run;
 mod supply;
 mod validate;
@@ -32,6 +36,7 @@ use std::sync::Arc;
 use protocol::ToolResult;
 
 use self::overflow::Overflow;
+use self::record::Record;
 use crate::{Arguments, Entry, Resolve, Scope, ToolContext, ToolError};
 
 pub use crate::strict::MAX_DEPTH;
@@ -67,9 +72,11 @@ pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
 
 /// [`execute`] in a scope that is known to be within that of the running call, if there is one.
 pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
-    match scope.resolve(name) {
-        Ok(entry) => Execution::new(pass(entry, scope, cx.clone(), arguments.into())),
-        Err(error) => Execution::refused(error),
+    let record = Record::of(cx, name);
+    match (scope.resolve(name), record) {
+        (Ok(entry), record) => Execution::new(pass(entry, scope, cx.clone(), arguments.into(), record)),
+        (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
+        (Err(error), None) => Execution::refused(error),
     }
 }
 
@@ -79,9 +86,15 @@ async fn pass(
     scope: Scope,
     caller: ToolContext,
     arguments: Arguments,
+    mut record: Option<Box<Record>>,
 ) -> Result<ToolResult, ToolError> {
-    let outcome = run_stages(&entry, &scope, &caller, arguments).await;
-    outcome.map_err(|error| bound::bound_error(Overflow { entry: &entry, scope: &scope, caller: &caller }, error))
+    let outcome = run_stages(&entry, &scope, &caller, arguments, record.as_deref_mut()).await;
+    let overflow = Overflow { entry: &entry, scope: &scope, caller: &caller };
+    let outcome = outcome.map_err(|error| bound::bound_error(overflow, error));
+    match record {
+        Some(record) => Box::pin(record.close(outcome)).await,
+        None => outcome,
+    }
 }
 
 async fn run_stages(
@@ -89,17 +102,26 @@ async fn run_stages(
     scope: &Scope,
     caller: &ToolContext,
     arguments: Arguments,
+    mut record: Option<&mut Record>,
 ) -> Result<ToolResult, ToolError> {
     if caller.is_cancelled() {
         return Err(ToolError::Cancelled { tool: entry.name().to_string() });
     }
     supply::supply(entry, caller)?;
     let arguments = parse::parse(entry.name(), arguments)?;
+    if let Some(record) = record.as_deref_mut()
+        && let Some(result) = Box::pin(record.replay(entry, caller, &arguments)).await?
+    {
+        return Ok(result);
+    }
     let targets = validate::validate(entry, &arguments)?;
     let asked = authorize::authorize(entry, caller, targets)?;
     let approved = approve::approve(entry, scope, caller, &arguments, asked).await?;
     // The clock of the call starts here: a person's thinking is not the tool's time.
-    let cx = caller.enter(entry.clone(), scope.clone())?.with_approved(approved);
+    let mut cx = caller.enter(entry.clone(), scope.clone())?.with_approved(approved);
+    if let Some(record) = record {
+        cx = Box::pin(record.begin(caller, cx)).await?;
+    }
     let result = run::run(entry, caller, cx, arguments).await?;
     if !result.is_error {
         entry.check_output(result.structured.as_ref())?;

@@ -60,11 +60,11 @@ pub(super) async fn run(
     .await
 }
 
-/// A tool that says it was cancelled when nobody did that, or that the machinery around it is broken, has failed: neither is
-/// its to say, and both would end the whole run.
+/// A tool that says it was cancelled when nobody did that, or that the machinery around it is broken, has failed: none of that is
+/// its to say, and it would end the whole run.
 fn own_failure(entry: &Entry, error: ToolError) -> ToolError {
     match error {
-        ToolError::Cancelled { .. } | ToolError::Internal { .. } => {
+        ToolError::Cancelled { .. } | ToolError::Diverged { .. } | ToolError::Internal { .. } => {
             ToolError::ExecutionFailed { tool: entry.name().to_string(), message: error.to_string() }
         }
         error => error,

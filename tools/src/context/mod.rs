@@ -7,6 +7,7 @@ mod permission;
 mod progress;
 mod scope;
 mod service;
+mod trace;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use protocol::{Clause, Grant, Target, ToolName};
 use tokio_util::sync::CancellationToken;
 
+use crate::journal::Journal;
 use crate::{Layer, Policy};
 
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
@@ -21,6 +23,7 @@ pub use need::Need;
 pub use progress::{Progress, ProgressSink};
 pub(crate) use scope::CallScope;
 pub use service::Services;
+pub(crate) use trace::{Owner, Trace};
 
 /// The facts of one call: who asks, what is granted, how long it may take, and what the host offers.
 ///
@@ -58,6 +61,10 @@ struct Facts {
     approval_timeout: Option<Duration>,
     policy: Option<Arc<Policy>>,
     layers: Option<Arc<[Arc<dyn Layer>]>>,
+    journal: Option<Arc<dyn Journal>>,
+    /// The turn, and which of its calls.
+    turn: Option<(u64, u32)>,
+    trace: Option<Arc<Trace>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,

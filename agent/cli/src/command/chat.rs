@@ -43,6 +43,7 @@ impl Chat {
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive())?;
         let exchange = Exchange { driver, is_direct, is_json: self.json, console, how_to_grant };
-        chat::Chat { session, exchange, input, interrupts }.run().await
+        let resumed = self.options.journal.stored_run(&session).await?;
+        chat::Chat { session, exchange, input, interrupts, resumed }.run().await
     }
 }

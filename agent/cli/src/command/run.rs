@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::error::Error;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Work};
 use crate::exit::Exit;
 use crate::host::how_to_grant;
 use crate::interrupt;
@@ -19,7 +19,8 @@ use crate::session::{DIRECT, SessionOptions};
 #[derive(Args, Debug)]
 pub(super) struct Run {
     /// What to do. The provider direct takes tool calls, such as 'fs.list path=. ; time.now zone=UTC'
-    prompt: String,
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    prompt: Option<String>,
 
     #[command(flatten)]
     options: SessionOptions,
@@ -38,6 +39,10 @@ impl Run {
         let mut session = self.options.session(token.clone(), &console)?;
         let driver = self.options.driver(provider)?;
         let exchange = Exchange { driver, is_direct, is_json: self.json, console, how_to_grant };
-        exchange.run(&mut session, self.prompt, token).await
+        let work = match self.options.journal.stored_run(&session).await? {
+            Some(run) => Work::Resume(run),
+            None => Work::Prompt(self.prompt.unwrap_or_default()),
+        };
+        exchange.run(&mut session, work, token).await
     }
 }

@@ -12,6 +12,10 @@ mod config;
 mod doctor;
 #[cfg(unix)]
 mod interrupt;
+#[cfg(feature = "journal")]
+mod journal;
+#[cfg(not(feature = "journal"))]
+mod journal_absent;
 mod list;
 #[cfg(feature = "models")]
 mod model;

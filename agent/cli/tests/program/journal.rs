@@ -1,0 +1,117 @@
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::Crib;
+
+/// A journal beside the root, as an argument.
+fn journal(crib: &Crib) -> String {
+    crib.dir.path().join("calls.journal").to_str().unwrap().to_owned()
+}
+
+fn rows(crib: &Crib) -> Vec<Value> {
+    crib.run(&["audit", "show", &journal(crib), "--json"]).expect(0).documents()
+}
+
+#[test]
+fn a_run_with_a_journal_writes_its_calls_down() {
+    let crib = Crib::new();
+    let prompt = "fs.read path=README.md ; fs.write path=new.txt content=x";
+    crib.run(&["run", prompt, "--journal", &journal(&crib)]).expect(5);
+    let rows = rows(&crib);
+    let mut told: Vec<_> =
+        rows.iter().map(|row| (row["tool"].as_str().unwrap(), row["kind"].as_str().unwrap())).collect();
+    told.sort_unstable();
+    assert_eq!(told, [("fs.read", "intent"), ("fs.read", "outcome"), ("fs.write", "refusal")]);
+    assert!(
+        rows.iter().all(
+            |row| row.get("arguments").is_none() && row["arguments_digest"].is_string() || row["kind"] == "outcome"
+        )
+    );
+    let shown = crib.run(&["audit", "show", &journal(&crib)]).expect(0).stdout;
+    assert!(shown.contains("fs.write") && shown.contains("permission_denied"), "{shown}");
+    crib.run(&["audit", "show", "missing.journal"]).expect(2);
+}
+
+#[test]
+fn verify_prints_the_head_and_finds_what_was_done_to_the_file() {
+    let crib = Crib::new();
+    let file = journal(&crib);
+    crib.run(&["run", "time.now ; time.now", "--journal", &file]).expect(0);
+    let head = crib.run(&["audit", "verify", &file]).expect(0).stdout.trim_end().to_owned();
+    assert!(head.starts_with("4:"), "{head}");
+    assert_eq!(crib.run(&["audit", "verify", &file, "--json"]).expect(0).document()["count"], 4);
+    crib.run(&["run", "time.now", "--journal", &file]).expect(0);
+    let longer = crib.run(&["audit", "verify", &file, "--head", &head]).expect(0).stdout.trim_end().to_owned();
+    crib.run(&["audit", "verify", &file, "--head", "x"]).expect(2);
+    crib.run(&["audit", "verify", "README.md"]).expect(2);
+
+    // All of a journal's end is gone where the file is another one.
+    std::fs::remove_file(&file).unwrap();
+    crib.run(&["run", "time.now ; time.now", "--journal", &file]).expect(0);
+    let ended = crib.run(&["audit", "verify", &file, "--head", &longer]).expect(8);
+    assert!(ended.stderr.contains("cut off"), "{ended:#?}");
+    let ended = crib.run(&["audit", "verify", &file, "--head", &head]).expect(8);
+    assert!(ended.stderr.contains("written anew"), "{ended:#?}");
+}
+
+#[test]
+fn a_session_by_name_is_begun_once_and_resumed_without_doing_anything_twice() {
+    let crib = Crib::new();
+    let file = journal(&crib);
+    let script = crib
+        .write("one.json", r#"[{"calls": [{"name": "fs.write", "arguments": {"path": "a.txt", "content": "1"}}]}]"#);
+    let session = ["--journal", &file, "--session", "s", "--grant", "fs:write:**"];
+    let ended = crib.run(&[&["run", "go", "--script", script.to_str().unwrap()][..], &session].concat());
+    // The script ends before the answer, as a service might.
+    ended.expect(1);
+    std::fs::write(crib.root().join("a.txt"), "changed since").unwrap();
+
+    crib.run(&[&["run", "go", "--script", script.to_str().unwrap()][..], &session].concat()).expect(2);
+    crib.run(&["run", "--resume", "--journal", &file, "--session", "other"]).expect(2);
+    crib.run(&["run", "--resume", "--journal", &file]).expect(2);
+    crib.run(&[&["run", "go", "--resume"][..], &session].concat()).expect(2);
+
+    let rest = crib.write("rest.json", r#"[{"text": "Written."}]"#);
+    let resume = [&["run", "--resume", "--script", rest.to_str().unwrap()][..], &session].concat();
+    assert_eq!(crib.run(&resume).expect(0).stdout, "Written.\n");
+    assert_eq!(std::fs::read_to_string(crib.root().join("a.txt")).unwrap(), "changed since");
+    assert_eq!(rows(&crib).len(), 2);
+    let again = crib.run(&resume).expect(0);
+    assert_eq!(again.stdout, "Written.\n", "{again:#?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_was_killed_leaves_a_journal_to_resume_from() {
+    let crib = Crib::new();
+    let file = journal(&crib);
+    std::fs::write(crib.root().join("b.txt"), "b").unwrap();
+    let script = crib.write(
+        "turns.json",
+        r#"[{"calls": [
+            {"name": "fs.write", "arguments": {"path": "a.txt", "content": "1"}},
+            {"name": "fs.remove", "arguments": {"path": "b.txt"}}
+        ]}, {"calls": [{"name": "time.now"}]}]"#,
+    );
+    let session = ["--journal", &file, "--session", "s", "--grant", "fs:*:**"];
+    let run = [&["run", "go", "--script", script.to_str().unwrap()][..], &session].concat();
+    let mut child =
+        crib.command(&run).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let since = Instant::now();
+    while !crib.root().join("a.txt").exists() && since.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    crib.run(&["audit", "verify", &file]).expect(0);
+
+    let rest = crib.write("rest.json", r#"[{"text": "Done."}]"#);
+    let resume = [&["run", "--resume", "--json", "--script", rest.to_str().unwrap()][..], &session].concat();
+    let events = crib.run(&resume).expect(0).documents();
+    assert_eq!(events.last().unwrap()["outcome"]["text"], "Done.");
+    let intents: Vec<_> =
+        rows(&crib).into_iter().filter(|row| row["kind"] == "intent" && row["tool"] == "fs.remove").collect();
+    assert!(intents.len() <= 1, "{intents:?}");
+}

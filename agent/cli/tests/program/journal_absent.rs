@@ -1,0 +1,13 @@
+use crate::Crib;
+
+#[test]
+fn a_program_without_journals_says_how_to_get_one() {
+    let crib = Crib::new();
+    for arguments in
+        [&["run", "time.now", "--journal", "calls.journal"][..], &["audit", "verify", "x"], &["audit", "show", "x"]]
+    {
+        let ended = crib.run(arguments).expect(2);
+        assert!(ended.stderr.contains("--features journal"), "{ended:#?}");
+    }
+    assert!(!crib.root().join("calls.journal").exists());
+}

@@ -1,0 +1,80 @@
+//! The chain: each row's hash covers the row and the hash of the one before it.
+
+use rusqlite::types::ValueRef;
+use tools::Digest;
+
+/// What the first row follows.
+pub(crate) fn genesis() -> Digest {
+    Digest::of_bytes(b"toolcrib journal 1")
+}
+
+/// The hash of a row with these columns after the row with that hash: SHA-256 over the hash before and the columns in the order of
+/// [`COLUMNS`](crate::row::COLUMNS). A column is written as a byte for its type, its length for texts and blobs, and its bytes, so
+/// that no two rows are written alike. Numbers are big-endian.
+pub(crate) fn link<'a>(before: &Digest, columns: impl IntoIterator<Item = ValueRef<'a>>) -> Digest {
+    let mut bytes = before.as_bytes().to_vec();
+    for column in columns {
+        match column {
+            ValueRef::Null => bytes.push(0),
+            ValueRef::Integer(number) => {
+                bytes.push(1);
+                bytes.extend(number.to_be_bytes());
+            }
+            ValueRef::Text(text) => push_sized(&mut bytes, 2, text),
+            ValueRef::Blob(blob) => push_sized(&mut bytes, 3, blob),
+            ValueRef::Real(number) => {
+                bytes.push(4);
+                bytes.extend(number.to_bits().to_be_bytes());
+            }
+        }
+    }
+    Digest::of_bytes(&bytes)
+}
+
+fn push_sized(bytes: &mut Vec<u8>, kind: u8, content: &[u8]) {
+    bytes.push(kind);
+    bytes.extend((content.len() as u64).to_be_bytes());
+    bytes.extend(content);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rusqlite::types::Value;
+
+    use super::*;
+
+    fn columns() -> impl Strategy<Value = Vec<Value>> {
+        let column = prop_oneof![
+            Just(Value::Null),
+            any::<i64>().prop_map(Value::Integer),
+            "[\\PC\0]{0,6}".prop_map(Value::Text),
+            proptest::collection::vec(any::<u8>(), 0..6).prop_map(Value::Blob),
+        ];
+        proptest::collection::vec(column, 0..6)
+    }
+
+    fn hash(before: &Digest, columns: &[Value]) -> Digest {
+        link(before, columns.iter().map(ValueRef::from))
+    }
+
+    proptest! {
+        #[test]
+        fn different_rows_have_different_hashes(a in columns(), b in columns()) {
+            prop_assert_eq!(a == b, hash(&genesis(), &a) == hash(&genesis(), &b));
+        }
+
+        #[test]
+        fn the_hash_of_a_row_follows_from_the_one_before(row in columns(), before in columns()) {
+            let other = hash(&genesis(), &before);
+            prop_assert_ne!(hash(&genesis(), &row), hash(&other, &row));
+        }
+
+        #[test]
+        fn neighbouring_columns_do_not_run_into_each_other(text in "[a-z]{2,8}", at in 1..8_usize) {
+            let at = at.min(text.len() - 1);
+            let split = |at: usize| [&text[..at], &text[at..]].map(|part| Value::Text(part.to_owned()));
+            prop_assert_ne!(hash(&genesis(), &split(at)), hash(&genesis(), &split(0)));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! [`Ledger`]: a journal within one transaction.
+
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
+use tools::Digest;
+use tools::journal::{CallKey, Recorded};
+
+use crate::error::Fault;
+use crate::row::{COLUMNS, OUTCOME, Row, now_ms, number};
+use crate::{Head, chain};
+
+/// The journal, as it is in a transaction that nobody else writes in.
+pub(crate) struct Ledger<'a> {
+    connection: &'a Connection,
+    head: Head,
+}
+
+impl<'a> Ledger<'a> {
+    pub(crate) fn new(connection: &'a Connection) -> Result<Self, Fault> {
+        // Looked up each time: other processes write in between.
+        let last = "SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1";
+        let last = connection.prepare_cached(last)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let head = match last {
+            None => Head::new(0, chain::genesis()),
+            Some((seq, hash)) => Head::new(unsigned(seq, seq, "seq")?, stored_digest(seq, hash)?),
+        };
+        Ok(Self { connection, head })
+    }
+
+    /// Adds a row at the end. Gives its number.
+    pub(crate) fn append(&mut self, row: &Row) -> Result<u64, Fault> {
+        let seq = self.head.count + 1;
+        let columns = row.columns(seq);
+        let hash = chain::link(&self.head.hash, columns.iter().map(ValueRef::from));
+        let sql = format!("INSERT INTO entry ({}, hash) VALUES ({}?)", COLUMNS.join(", "), "?, ".repeat(COLUMNS.len()));
+        let hashed = columns.into_iter().chain([Value::Blob(hash.as_bytes().to_vec())]);
+        self.connection.prepare_cached(&sql)?.execute(params_from_iter(hashed))?;
+        self.head = Head::new(seq, hash);
+        Ok(seq)
+    }
+
+    /// Adds how a call ended. The row takes what says which call it was from that of the intent.
+    pub(crate) fn append_outcome(&mut self, intent: u64, mut row: Row) -> Result<(), Fault> {
+        let sql =
+            "SELECT session, turn, place, path, attempt, depth, tool FROM entry WHERE seq = ? AND kind = 'intent'";
+        let begun = self.connection.prepare_cached(sql)?.query_row(params![number(intent)], |stored| {
+            row.session = stored.get(0)?;
+            let key: (Option<u64>, Option<u32>, Option<String>) = (stored.get(1)?, stored.get(2)?, stored.get(3)?);
+            if let (Some(session), (Some(turn), Some(index), Some(path))) = (&row.session, key) {
+                let mut key = CallKey::new(session.as_str(), turn, index);
+                key.path = path;
+                row.key = Some(key);
+            }
+            row.attempt = stored.get(4)?;
+            row.depth = stored.get(5)?;
+            row.tool = stored.get(6)?;
+            Ok(())
+        });
+        begun.optional()?.ok_or(Fault::NotBegun { row: intent })?;
+        row.kind = OUTCOME;
+        row.intent = Some(intent);
+        self.append(&row).map(drop)
+    }
+
+    /// The last call that was begun under a key.
+    pub(crate) fn last_of(&self, key: &CallKey) -> Result<Option<Recorded>, Fault> {
+        let sql = "
+            SELECT began.seq, began.attempt, began.tool_digest, began.arguments_digest, ended.seq, ended.result
+            FROM entry AS began LEFT JOIN entry AS ended ON ended.kind = 'outcome' AND ended.intent = began.seq
+            WHERE began.kind = 'intent' AND began.session = ? AND began.turn = ? AND began.place = ? AND began.path = ?
+            ORDER BY began.attempt DESC LIMIT 1";
+        let key = params![&*key.session, number(key.turn), number(key.index), key.path];
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(key)?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let seq: i64 = row.get(0)?;
+        let digest = |column| row.get::<_, Option<Vec<u8>>>(column)?.map(|bytes| stored_digest(seq, bytes)).transpose();
+        let mut recorded = Recorded::new(row.get(1)?, digest(2)?, digest(3)?);
+        if let Some(seq) = row.get(4)? {
+            let text: String = row.get(5)?;
+            let result = serde_json::from_str(&text).map_err(|_| Fault::Damaged { row: seq, what: "result" })?;
+            recorded = recorded.with_result(result);
+        }
+        Ok(Some(recorded))
+    }
+
+    pub(crate) fn save(&self, session: &str, state: &str) -> Result<(), Fault> {
+        let sql = "INSERT OR REPLACE INTO state (session, at_ms, state) VALUES (?, ?, ?)";
+        self.connection.prepare_cached(sql)?.execute(params![session, now_ms(), state])?;
+        Ok(())
+    }
+
+    pub(crate) fn load(&self, session: &str) -> Result<Option<String>, Fault> {
+        let sql = "SELECT state FROM state WHERE session = ?";
+        Ok(self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0)).optional()?)
+    }
+}
+
+/// A digest as it is stored.
+pub(crate) fn stored_digest(row: i64, bytes: Vec<u8>) -> Result<Digest, Fault> {
+    let bytes: [u8; 32] = bytes.try_into().map_err(|_| Fault::Damaged { row, what: "digest" })?;
+    Ok(bytes.into())
+}
+
+fn unsigned(row: i64, number: i64, what: &'static str) -> Result<u64, Fault> {
+    u64::try_from(number).map_err(|_| Fault::Damaged { row, what })
+}

@@ -1,0 +1,136 @@
+//! Opening a file as a journal.
+
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::{Durability, OpenError};
+
+/// Says in a file's header that it is a journal of Toolcrib: `tCrJ`.
+const APPLICATION_ID: i64 = 0x7443_724a;
+
+/// The version of the tables.
+const VERSION: i64 = 1;
+
+/// How long one writer waits for another one, in this process or in another.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Strict, so that a value keeps the type that its hash was made with.
+const TABLES: &str = "
+    CREATE TABLE entry (
+        seq INTEGER PRIMARY KEY,
+        at_ms INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        session TEXT,
+        turn INTEGER,
+        place INTEGER,
+        path TEXT,
+        attempt INTEGER,
+        depth INTEGER NOT NULL,
+        parent INTEGER,
+        intent INTEGER,
+        call_id TEXT,
+        principal TEXT,
+        correlation_id TEXT,
+        tool TEXT NOT NULL,
+        tool_digest BLOB,
+        arguments_digest BLOB,
+        arguments TEXT,
+        error TEXT,
+        reason TEXT,
+        result_digest BLOB,
+        result TEXT,
+        duration_us INTEGER,
+        hash BLOB NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX begun ON entry (session, turn, place, path, attempt) WHERE kind = 'intent' AND turn IS NOT NULL;
+    CREATE UNIQUE INDEX ended ON entry (intent) WHERE kind = 'outcome';
+    CREATE TABLE state (
+        session TEXT PRIMARY KEY,
+        at_ms INTEGER NOT NULL,
+        state TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// Opens a journal to write it; a file that is not there is made, for its owner alone.
+pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
+    create(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
+    let refused = refused(path);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
+    connection.busy_timeout(PATIENCE).map_err(&refused)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&refused)?;
+    let tables: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(&refused)?;
+    let application: i64 = pragma(&transaction, "application_id").map_err(&refused)?;
+    if tables == 0 && application == 0 {
+        transaction.execute_batch(TABLES).map_err(&refused)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(&refused)?;
+        transaction.pragma_update(None, "user_version", VERSION).map_err(&refused)?;
+    }
+    check(&transaction, path)?;
+    transaction.commit().map_err(&refused)?;
+
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)).map_err(&refused)?;
+    if !mode.eq_ignore_ascii_case("wal") {
+        let reason = format!("it cannot be kept with a write-ahead log, but in mode {mode} alone");
+        return Err(OpenError::Open { path: path.to_owned(), reason });
+    }
+    let synchronous = match durability {
+        Durability::Power => "FULL",
+        Durability::Process => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous).map_err(&refused)?;
+    Ok(connection)
+}
+
+/// Opens a journal to look at it.
+pub(crate) fn to_read(path: &Path) -> Result<Connection, OpenError> {
+    let refused = refused(path);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
+    connection.busy_timeout(PATIENCE).map_err(&refused)?;
+    check(&connection, path)?;
+    Ok(connection)
+}
+
+/// Whether the file is a journal that is known here.
+fn check(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let header = |name| pragma(connection, name).map_err(refused(path));
+    if header("application_id")? != APPLICATION_ID {
+        return Err(OpenError::NotAJournal { path: path.to_owned() });
+    }
+    match header("user_version")? {
+        VERSION => Ok(()),
+        found if found > VERSION => Err(OpenError::Newer { path: path.to_owned(), found, known: VERSION }),
+        _ => Err(OpenError::NotAJournal { path: path.to_owned() }),
+    }
+}
+
+/// Makes the file for its owner alone, before SQLite would make it for everybody; the files that it puts beside it take after
+/// it.
+fn create(path: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, name, |row| row.get(0))
+}
+
+fn refused(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
+    move |error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => OpenError::NotAJournal { path: path.to_owned() },
+        _ => OpenError::Open { path: path.to_owned(), reason: error.to_string() },
+    }
+}

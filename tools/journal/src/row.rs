@@ -1,0 +1,137 @@
+//! [`Row`]: one line of a journal.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::types::Value;
+use tools::Digest;
+use tools::journal::{CallKey, CallRecord};
+
+/// The columns that a row's hash covers, in the order in which it does.
+pub(crate) const COLUMNS: [&str; 23] = [
+    "seq",
+    "at_ms",
+    "kind",
+    "session",
+    "turn",
+    "place",
+    "path",
+    "attempt",
+    "depth",
+    "parent",
+    "intent",
+    "call_id",
+    "principal",
+    "correlation_id",
+    "tool",
+    "tool_digest",
+    "arguments_digest",
+    "arguments",
+    "error",
+    "reason",
+    "result_digest",
+    "result",
+    "duration_us",
+];
+
+/// The word for a call that is about to be run.
+pub(crate) const INTENT: &str = "intent";
+/// The word for how it ended.
+pub(crate) const OUTCOME: &str = "outcome";
+/// The word for a call that was not run.
+pub(crate) const REFUSAL: &str = "refusal";
+
+/// What is written down, but for its number and its hash.
+#[derive(Clone, Default)]
+pub(crate) struct Row {
+    pub(crate) at_ms: i64,
+    pub(crate) kind: &'static str,
+    pub(crate) session: Option<String>,
+    pub(crate) key: Option<CallKey>,
+    pub(crate) attempt: Option<u32>,
+    pub(crate) depth: u32,
+    pub(crate) parent: Option<u64>,
+    pub(crate) intent: Option<u64>,
+    pub(crate) call_id: Option<String>,
+    pub(crate) principal: Option<String>,
+    pub(crate) correlation_id: Option<String>,
+    pub(crate) tool: String,
+    pub(crate) tool_digest: Option<Digest>,
+    pub(crate) arguments_digest: Option<Digest>,
+    pub(crate) arguments: Option<String>,
+    pub(crate) error: Option<&'static str>,
+    pub(crate) reason: Option<String>,
+    pub(crate) result_digest: Option<Digest>,
+    pub(crate) result: Option<String>,
+    pub(crate) duration_us: Option<u64>,
+}
+
+impl Row {
+    /// A row of this kind about a call, written now.
+    pub(crate) fn of(kind: &'static str, call: &CallRecord<'_>, with_arguments: bool) -> Self {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Self {
+            at_ms: now_ms(),
+            kind,
+            session: owned(call.session),
+            key: call.key.cloned(),
+            depth: call.depth,
+            parent: call.parent.map(|intent| intent.0),
+            call_id: owned(call.call_id),
+            principal: owned(call.principal),
+            correlation_id: owned(call.correlation_id),
+            tool: call.tool.to_owned(),
+            tool_digest: call.tool_digest,
+            arguments_digest: call.arguments_digest,
+            arguments: owned(call.arguments.filter(|_| with_arguments)),
+            ..Self::default()
+        }
+    }
+
+    /// Its columns, in the order of [`COLUMNS`].
+    pub(crate) fn columns(&self, seq: u64) -> [Value; COLUMNS.len()] {
+        [
+            number(seq),
+            Value::Integer(self.at_ms),
+            Value::Text(self.kind.to_owned()),
+            text(&self.session),
+            self.key.as_ref().map_or(Value::Null, |key| number(key.turn)),
+            self.key.as_ref().map_or(Value::Null, |key| number(key.index)),
+            self.key.as_ref().map_or(Value::Null, |key| Value::Text(key.path.clone())),
+            self.attempt.map_or(Value::Null, number),
+            number(self.depth),
+            self.parent.map_or(Value::Null, number),
+            self.intent.map_or(Value::Null, number),
+            text(&self.call_id),
+            text(&self.principal),
+            text(&self.correlation_id),
+            Value::Text(self.tool.clone()),
+            digest(self.tool_digest),
+            digest(self.arguments_digest),
+            text(&self.arguments),
+            self.error.map_or(Value::Null, |error| Value::Text(error.to_owned())),
+            text(&self.reason),
+            digest(self.result_digest),
+            text(&self.result),
+            self.duration_us.map_or(Value::Null, number),
+        ]
+    }
+}
+
+/// Milliseconds since 1970 in UTC; 0 where the clock stands before that.
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// SQLite's integers have a sign. Nothing that is counted here gets so far.
+pub(crate) fn number(number: impl Into<u64>) -> Value {
+    Value::Integer(i64::try_from(number.into()).unwrap_or(i64::MAX))
+}
+
+fn text(text: &Option<String>) -> Value {
+    text.clone().map_or(Value::Null, Value::Text)
+}
+
+fn digest(digest: Option<Digest>) -> Value {
+    digest.map_or(Value::Null, |digest| Value::Blob(digest.as_bytes().to_vec()))
+}

@@ -1,0 +1,130 @@
+//! [`Writer`]: the one thread that writes a journal, many calls to a commit.
+
+use std::slice;
+use std::thread;
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+use tools::JournalError;
+
+use crate::OpenError;
+use crate::error::Fault;
+use crate::ledger::Ledger;
+
+/// How many jobs may wait. Whoever comes then waits for a place.
+const QUEUE: usize = 1024;
+
+/// How many jobs one commit takes at most, so that the first of them does not wait for ever.
+const BATCH: usize = 256;
+
+/// Takes jobs to the thread and their answers back. The thread ends when the last writer of a journal is dropped and all jobs
+/// are done.
+pub(crate) struct Writer {
+    jobs: mpsc::Sender<Box<dyn Job>>,
+}
+
+impl Writer {
+    pub(crate) fn start(connection: Connection) -> Result<Self, OpenError> {
+        let (jobs, queue) = mpsc::channel(QUEUE);
+        let write = move || write(connection, queue);
+        thread::Builder::new().name("toolcrib-journal".to_owned()).spawn(write).map_err(OpenError::Thread)?;
+        Ok(Self { jobs })
+    }
+
+    /// Does the work in a transaction, and answers when that is committed. The work may be done more than once; the last time counts.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut Ledger<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let (answer, answered) = oneshot::channel();
+        let task = Task { work, done: None, answer };
+        self.jobs.send(Box::new(task)).await.map_err(|_| JournalError::Closed)?;
+        answered.await.unwrap_or(Err(JournalError::Closed))
+    }
+}
+
+trait Job: Send {
+    fn work(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault>;
+
+    fn answer(self: Box<Self>, committed: Result<(), JournalError>);
+
+    /// Whether nobody waits for it any more. It is left undone then.
+    fn is_given_up(&self) -> bool;
+}
+
+struct Task<T, W> {
+    work: W,
+    done: Option<T>,
+    answer: oneshot::Sender<Result<T, JournalError>>,
+}
+
+impl<T: Send, W: FnMut(&mut Ledger<'_>) -> Result<T, Fault> + Send> Job for Task<T, W> {
+    fn work(&mut self, ledger: &mut Ledger<'_>) -> Result<(), Fault> {
+        self.done = Some((self.work)(ledger)?);
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), JournalError>) {
+        let Self { done, answer, .. } = *self;
+        // Whoever does not wait for it any more does without; it is written all the same.
+        let _ = answer.send(committed.and_then(|()| done.ok_or(JournalError::Closed)));
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.answer.is_closed()
+    }
+}
+
+fn write(mut connection: Connection, mut queue: mpsc::Receiver<Box<dyn Job>>) {
+    while let Some(first) = queue.blocking_recv() {
+        let mut batch = vec![first];
+        // What came while the last commit was under way goes into the next one.
+        while batch.len() < BATCH
+            && let Ok(next) = queue.try_recv()
+        {
+            batch.push(next);
+        }
+        let committed = commit(&mut connection, &mut batch);
+        let is_shared = batch.len() > 1;
+        for mut job in batch {
+            let committed = match &committed {
+                // One that cannot be done must not take the others with it.
+                Err(_) if is_shared => commit(&mut connection, slice::from_mut(&mut job)),
+                committed => committed.clone(),
+            };
+            job.answer(committed);
+        }
+    }
+}
+
+fn commit(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
+    let mut commit = || -> Result<(), Fault> {
+        // The lock is taken at once: whoever writes in another process is waited for, and what is read here stays true.
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut ledger = Ledger::new(&transaction)?;
+        // Asked here, with the lock in hand: that may have taken long.
+        jobs.iter_mut().filter(|job| !job.is_given_up()).try_for_each(|job| job.work(&mut ledger))?;
+        Ok(transaction.commit()?)
+    };
+    Ok(commit()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_writer_that_is_gone_is_an_error_for_each_job() {
+        let writer = Writer::start(Connection::open_in_memory().unwrap()).unwrap();
+        // Without tables nothing can be done, and that is told.
+        let failed = writer.run(|_| Ok(())).await;
+        assert!(matches!(failed, Err(JournalError::Failed { .. })), "{failed:?}");
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute("CREATE TABLE entry (seq INTEGER PRIMARY KEY, hash BLOB)", []).unwrap();
+        let writer = Writer::start(connection).unwrap();
+        assert_eq!(writer.run(|_| Ok(1)).await, Ok(1));
+        let panics = |_: &mut Ledger<'_>| -> Result<(), Fault> { panic!("on purpose") };
+        assert_eq!(writer.run(panics).await, Err(JournalError::Closed));
+        assert_eq!(writer.run(|_| Ok(1)).await, Err(JournalError::Closed));
+    }
+}

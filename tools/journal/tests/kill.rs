@@ -1,0 +1,324 @@
+//! 200 SIGKILLs at random moments of journalled sessions. What was done is counted from outside.
+//!
+//! The session runs in a child: this test binary, started again with the path of its folder in an environment variable.
+
+#![cfg(unix)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
+
+mod crib;
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, read_to_string};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use agent::{Driver, Outcome, Provider, Request, Selection, Session, Turn, TurnFuture};
+use serde_json::{Value, json};
+use tools::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
+use tools::{Catalog, Effects, Grant, Part, Role, Tool, ToolCall, ToolContext, ToolResult};
+use tools_journal::{Audit, AuditEntry, Durability, JournalOptions, SqliteJournal};
+
+const KILLS: u32 = 200;
+const TURNS: usize = 25;
+const FOLDER: &str = "TOOLCRIB_KILL_FOLDER";
+const SESSION: &str = "TOOLCRIB_KILL_SESSION";
+
+/// Two calls that may run only once, one that may be repeated and one that changes nothing, in each turn: a model whose turns follow
+/// from the conversation.
+struct Model;
+
+impl Provider for Model {
+    fn name(&self) -> &str {
+        "model"
+    }
+
+    fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
+        let turn = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
+        let calls = ["send", "send", "put", "look"].into_iter().enumerate();
+        let call = |(index, name)| ToolCall::new("", name, json!({"mark": format!("{turn}.{index}")}));
+        let next = if turn < TURNS { Turn::calls(calls.map(call)) } else { Turn::answer("done") };
+        Box::pin(async { Ok(next) })
+    }
+}
+
+/// A journal that tells the outside of what was acknowledged.
+struct Witness {
+    journal: SqliteJournal,
+    told: File,
+}
+
+impl Witness {
+    fn tell(&self, line: String) {
+        (&self.told).write_all(line.as_bytes()).unwrap();
+    }
+}
+
+impl Journal for Witness {
+    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<Recorded>> {
+        self.journal.find(key)
+    }
+
+    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, Begun> {
+        Box::pin(async move {
+            let begun = self.journal.begin(call, attempt).await?;
+            if let Begun::Now(IntentId(seq)) = begun {
+                self.tell(format!("intent {seq}\n"));
+            }
+            Ok(begun)
+        })
+    }
+
+    fn end<'a>(&'a self, intent: IntentId, outcome: OutcomeRecord<'a>) -> JournalFuture<'a, ()> {
+        Box::pin(async move {
+            self.journal.end(intent, outcome).await?;
+            self.tell(format!("outcome {}\n", intent.0));
+            Ok(())
+        })
+    }
+
+    fn refuse<'a>(&'a self, call: CallRecord<'a>, kind: &'static str, reason: &'a str) -> JournalFuture<'a, ()> {
+        self.journal.refuse(call, kind, reason)
+    }
+
+    fn save<'a>(&'a self, session: &'a str, state: &'a str) -> JournalFuture<'a, ()> {
+        self.journal.save(session, state)
+    }
+
+    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<String>> {
+        self.journal.load(session)
+    }
+}
+
+fn appended(folder: &Path, name: &str) -> File {
+    OpenOptions::new().append(true).create(true).open(folder.join(name)).unwrap()
+}
+
+/// Tools whose work is a line in a file, with a moment before it and a moment after it in which the process may end.
+fn catalog(folder: &Path, session: &str) -> Catalog {
+    let mut catalog = Catalog::new();
+    let effects = [
+        ("send", json!({"writes": ["mail:{mark}"]})),
+        ("put", json!({"writes": ["store:{mark}"], "idempotent": true})),
+        ("look", json!({"reads": ["store:{mark}"]})),
+    ];
+    for (name, effects) in effects {
+        let parameters = json!({"type": "object", "properties": {"mark": {"type": "string"}}, "required": ["mark"]});
+        let effects: Effects = serde_json::from_value(effects).unwrap();
+        let (file, session) = (Arc::new(appended(folder, "done")), session.to_owned());
+        let work = move |_: ToolContext, arguments: Value| {
+            let line = format!("{session} {name} {}\n", arguments["mark"].as_str().unwrap());
+            let file = file.clone();
+            async move {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                (&*file).write_all(line.as_bytes()).unwrap();
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                "done".to_owned()
+            }
+        };
+        let tool = Tool::new(name, "Writes a line.", parameters).unwrap().with_effects(effects);
+        catalog.register(tool, work).unwrap();
+    }
+    catalog
+}
+
+fn journal(folder: &Path, session: &str) -> SqliteJournal {
+    let odd = session.ends_with(['1', '3', '5', '7', '9']);
+    let durability = if odd { Durability::Power } else { Durability::Process };
+    SqliteJournal::open(folder.join("calls.journal"), JournalOptions::new().with_durability(durability)).unwrap()
+}
+
+/// What the child does: begins the session, or goes on with it.
+#[tokio::main]
+async fn run_session(folder: &Path, name: &str, is_journalled: bool) {
+    let mut cx = ToolContext::new().with_grant(Grant::all()).with_session(name);
+    if is_journalled {
+        cx = cx.with_journal(Arc::new(Witness { journal: journal(folder, name), told: appended(folder, "told") }));
+    }
+    let mut session = Session::new(catalog(folder, name).list(), Selection::new(), cx);
+    let driver = Driver::new(Arc::new(Model)).with_checkpoints(true);
+    let stored = session.stored_run().await.unwrap();
+    println!("begun");
+    let summary = match stored {
+        Some(run) => driver.resume(&mut session, run).await.unwrap(),
+        None => driver.run(&mut session, "go").await.unwrap(),
+    };
+    assert!(matches!(summary.outcome, Outcome::Answer { .. }), "{summary:?}");
+}
+
+/// The child, once it has begun, and its standard output, which its harness wants to be open.
+fn child(test: &str, folder: &Path, session: &str) -> (Child, BufReader<ChildStdout>) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .envs([(FOLDER, folder.as_os_str()), (SESSION, session.as_ref())])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    // The harness writes before it, on the same line.
+    assert!(output.by_ref().lines().any(|line| line.unwrap().ends_with("begun")), "the child ended before it began");
+    (child, output)
+}
+
+/// The folder and the session, in the child.
+fn as_child() -> Option<(PathBuf, String)> {
+    Some((std::env::var_os(FOLDER)?.into(), std::env::var(SESSION).ok()?))
+}
+
+/// How often each line stands in what was done.
+fn done(folder: &Path) -> BTreeMap<String, u32> {
+    let mut done = BTreeMap::new();
+    let text = read_to_string(folder.join("done")).unwrap_or_default();
+    text.lines().for_each(|line| *done.entry(line.to_owned()).or_default() += 1);
+    done
+}
+
+/// Pauses that differ from run to run; the seed is printed, so that a failure can be looked into.
+fn pauses(up_to_ms: u64) -> impl Iterator<Item = Duration> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let mut state = since.as_nanos() as u64 | 1;
+    println!("seed {state}");
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        Duration::from_micros(state % (up_to_ms * 1000))
+    })
+}
+
+#[test]
+fn killed_200_times_a_session_loses_no_record_and_repeats_no_call() {
+    if let Some((folder, session)) = as_child() {
+        return run_session(&folder, &session, true);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (mut kills, mut sessions) = (0, 1);
+    let mut pauses = pauses(60);
+    while kills < KILLS {
+        let test = "killed_200_times_a_session_loses_no_record_and_repeats_no_call";
+        let (mut child, _output) = child(test, folder, &format!("s{sessions}"));
+        std::thread::sleep(pauses.next().unwrap());
+        child.kill().unwrap();
+        let status = child.wait().unwrap();
+        match status.signal() {
+            Some(_) => kills += 1,
+            None => {
+                assert!(status.success(), "{status}");
+                sessions += 1;
+            }
+        }
+    }
+    let last = format!("s{sessions}");
+    run_session(folder, &last, true);
+
+    let audit = Audit::open(folder.join("calls.journal")).unwrap();
+    audit.verify(None).unwrap();
+    let mut entries: Vec<AuditEntry> = Vec::new();
+    let visitor = |entry| {
+        entries.push(entry);
+        std::ops::ControlFlow::Continue(())
+    };
+    audit.visit(None, visitor).unwrap();
+
+    // No acknowledged record is lost.
+    let told = read_to_string(folder.join("told")).unwrap();
+    for line in told.lines() {
+        let (kind, seq) = line.split_once(' ').unwrap();
+        let seq: u64 = seq.parse().unwrap();
+        let is_there = entries.iter().any(|entry| match kind {
+            "intent" => entry.kind == "intent" && entry.seq == seq,
+            _ => entry.kind == "outcome" && entry.intent == Some(seq),
+        });
+        assert!(is_there, "{line} was acknowledged and is not there");
+    }
+
+    // No call that may run only once was run twice, and what its result says is what was done.
+    let done = done(folder);
+    let (mut finished, mut unknown) = (0, 0);
+    for number in 1..=sessions {
+        for (mark, result) in sends(folder, &format!("s{number}")) {
+            let times = done.get(&format!("s{number} send {mark}")).copied().unwrap_or_default();
+            if result.is_error {
+                assert!(result.to_text().contains("is not known") && times <= 1, "{mark}: {times} times, {result:?}");
+                unknown += 1;
+            } else {
+                assert_eq!(times, 1, "{mark} of s{number}");
+                finished += 1;
+            }
+        }
+    }
+    assert_eq!(finished + unknown, sessions * TURNS * 2);
+    let repeated = done.iter().filter(|(line, times)| line.contains(" put ") && **times > 1).count();
+    let again = entries.iter().filter(|entry| entry.attempt > Some(1) && entry.kind == "intent").count();
+    println!(
+        "{kills} kills, {sessions} sessions, {} records acknowledged; {finished} calls finished, {unknown} unknown, {again} begun \
+         again, {repeated} that may be repeated were done more than once",
+        told.lines().count()
+    );
+    // The kills did hit calls under way: otherwise nothing of this was tried.
+    assert!(unknown > 0 && again > 0);
+}
+
+/// The results of the calls that may run only once, by their marks, as the finished run of a session has them.
+#[tokio::main(flavor = "current_thread")]
+async fn sends(folder: &Path, name: &str) -> Vec<(String, ToolResult)> {
+    let cx = ToolContext::new().with_session(name).with_journal(Arc::new(journal(folder, name)));
+    let run = Session::new([], Selection::new(), cx).stored_run().await.unwrap().unwrap();
+    let parts: Vec<_> = run.into_messages().into_iter().flat_map(|message| message.parts).collect();
+    let calls = parts.iter().filter_map(|part| match part {
+        Part::ToolCall(call) if call.name == "send" => Some(call),
+        _ => None,
+    });
+    let result_of = |call: &ToolCall| {
+        let result = parts.iter().find_map(|part| match part {
+            Part::ToolResult { id, result, .. } if *id == call.id => Some(result.clone()),
+            _ => None,
+        });
+        (call.arguments["mark"].as_str().unwrap().to_owned(), result.unwrap())
+    };
+    calls.map(result_of).collect()
+}
+
+#[test]
+fn two_processes_that_run_one_session_at_once_repeat_no_call() {
+    let test = "two_processes_that_run_one_session_at_once_repeat_no_call";
+    if let Some((folder, session)) = as_child() {
+        return run_session(&folder, &session, true);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let both = [(); 2].map(|()| child(test, folder, "s0"));
+    for (mut child, mut output) in both {
+        // A pipe that nobody reads may be full some day.
+        std::io::copy(&mut output, &mut std::io::sink()).unwrap();
+        assert!(child.wait().unwrap().success());
+    }
+    Audit::open(folder.join("calls.journal")).unwrap().verify(None).unwrap();
+    let done = done(folder);
+    let sends: Vec<_> = done.iter().filter(|(line, _)| line.contains(" send ")).collect();
+    assert_eq!(sends.len(), TURNS * 2, "every call was made by one of them");
+    assert!(sends.iter().all(|(_, times)| **times == 1), "{sends:?}");
+}
+
+#[test]
+fn without_a_journal_the_same_session_repeats_its_calls() {
+    if let Some((folder, session)) = as_child() {
+        return run_session(&folder, &session, false);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let (mut child, _output) = child("without_a_journal_the_same_session_repeats_its_calls", folder.path(), "s0");
+        let before: u32 = done(folder.path()).values().sum();
+        while done(folder.path()).values().sum::<u32>() < before + 2 * 4 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(done(folder.path()).iter().any(|(line, times)| line.contains(" send ") && *times > 1));
+}

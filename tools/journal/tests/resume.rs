@@ -1,0 +1,165 @@
+//! Going on with a session whose process ended.
+
+#![allow(clippy::unwrap_used)]
+
+mod crib;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use agent::{Driver, DriverError, Outcome, Scripted, Selection, Session, Step, Turn};
+use crib::{Crib, Workshop, context};
+use serde_json::{Value, json};
+use tools::{Effects, Part, Tool, ToolCall, ToolContext, ToolError, ToolResult};
+use tools_journal::SqliteJournal;
+
+/// Tools of the workshop, and one that never ends.
+fn session(workshop: &mut Workshop, journal: &SqliteJournal) -> Session {
+    if !workshop.catalog.contains("hang") {
+        let tool = Tool::new("hang", "Hangs.", json!({"type": "object"})).unwrap();
+        let effects: Effects = serde_json::from_value(json!({"writes": ["mail:outbox"]})).unwrap();
+        let hang = async |_: ToolContext, _: Value| -> String { std::future::pending().await };
+        workshop.catalog.register(tool.with_effects(effects), hang).unwrap();
+    }
+    Session::new(workshop.catalog.list(), Selection::new(), context(journal))
+}
+
+fn driver(turns: impl IntoIterator<Item = Turn>) -> Driver {
+    Driver::new(Arc::new(Scripted::new(turns))).with_checkpoints(true)
+}
+
+fn calling(names: &[&str]) -> Turn {
+    Turn::calls(names.iter().map(|name| ToolCall::new("", *name, json!({}))))
+}
+
+fn results(session: &Session) -> Vec<ToolResult> {
+    let parts = session.messages().iter().flat_map(|message| message.parts.clone());
+    let result = |part| match part {
+        Part::ToolResult { result, .. } => Some(result),
+        _ => None,
+    };
+    parts.filter_map(result).collect()
+}
+
+/// Drives a run until its process might as well have ended: what the tools did stands, and nothing more is told.
+async fn broken_off(driver: &Driver, session: &mut Session, crib: &Crib, outcomes: usize) {
+    let ended = async {
+        while crib.entries().iter().filter(|entry| entry.kind == "outcome").count() < outcomes {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+    };
+    tokio::select! {
+        summary = driver.run(session, "go") => panic!("{summary:?}"),
+        () = ended => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn finished_calls_are_replayed_and_what_is_unknown_is_told() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let mut first = session(&mut workshop, &crib.journal());
+    broken_off(&driver([calling(&["send"]), calling(&["send", "hang", "think"])]), &mut first, &crib, 3).await;
+    assert_eq!(workshop.runs(), (2, 1));
+
+    let mut second = session(&mut workshop, &crib.journal());
+    let run = second.stored_run().await.unwrap().unwrap();
+    assert!(matches!(run.step(), Step::Call(calls) if calls.len() == 3));
+    assert_eq!(run.turns(), 2);
+    let summary = driver([Turn::answer("well")]).resume(&mut second, run).await.unwrap();
+    assert!(matches!(&summary.outcome, Outcome::Answer { text, .. } if text == "well"), "{summary:?}");
+    assert_eq!(workshop.runs(), (2, 1), "nothing is run twice");
+
+    let results = results(&second);
+    let runs: Vec<_> = results.iter().map(|result| result.structured.as_ref().unwrap()["run"].clone()).collect();
+    assert_eq!(runs, [json!(1), json!(2), Value::Null, json!(1)]);
+    assert_eq!(results[2].structured.as_ref().unwrap()["error"]["kind"], "outcome_unknown");
+    crib.head();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_effects_allow_is_run_again() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let journal = crib.journal();
+    let mut first = session(&mut workshop, &journal);
+    broken_off(&driver([calling(&["think", "hang"])]), &mut first, &crib, 1).await;
+    // As if the process had ended between the call and its outcome.
+    crib.tamper("DELETE FROM entry WHERE kind = 'outcome'");
+    let mut second = session(&mut workshop, &journal);
+    let run = second.stored_run().await.unwrap().unwrap();
+    driver([Turn::answer("well")]).resume(&mut second, run).await.unwrap();
+    assert_eq!(workshop.runs(), (0, 2));
+    assert_eq!(results(&second)[0].structured.as_ref().unwrap()["run"], 2);
+}
+
+#[tokio::test]
+async fn a_run_that_is_over_stays_as_it_was() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let journal = crib.journal();
+    let mut first = session(&mut workshop, &journal);
+    assert_eq!(first.stored_run().await.unwrap(), None);
+    let summary = driver([calling(&["send"]), Turn::answer("sent")]).run(&mut first, "go").await.unwrap();
+    let mut second = session(&mut workshop, &journal);
+    let run = second.stored_run().await.unwrap().unwrap();
+    assert_eq!(driver([]).resume(&mut second, run).await.unwrap(), summary);
+    assert_eq!((second.messages(), second.turns()), (first.messages(), 2));
+    assert_eq!(workshop.runs().0, 1);
+}
+
+#[tokio::test]
+async fn a_run_that_failed_is_resumed_from_where_it_was() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let journal = crib.journal();
+    let error = driver([calling(&["send"])]).run(&mut session(&mut workshop, &journal), "go").await.unwrap_err();
+    assert!(matches!(error, DriverError::Provider(_)), "{error}");
+    let mut second = session(&mut workshop, &journal);
+    let run = second.stored_run().await.unwrap().unwrap();
+    driver([Turn::answer("sent")]).resume(&mut second, run).await.unwrap();
+    assert_eq!((workshop.runs().0, results(&second).len()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_session_counts_its_turns_over_all_its_runs() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let mut session = session(&mut workshop, &crib.journal());
+    for _ in 0..2 {
+        driver([calling(&["send"]), Turn::answer("sent")]).run(&mut session, "go").await.unwrap();
+        session.clear();
+    }
+    assert_eq!(workshop.sent.load(Ordering::SeqCst), 2, "the same call of another turn is another call");
+    let turns: Vec<_> = crib.entries().iter().map(|entry| entry.turn.unwrap()).collect();
+    assert_eq!((turns, session.turns()), (vec![1, 1, 3, 3], 4));
+}
+
+#[tokio::test]
+async fn another_conversation_by_the_same_name_is_stopped() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let journal = crib.journal();
+    driver([calling(&["think"]), Turn::answer("")]).run(&mut session(&mut workshop, &journal), "go").await.unwrap();
+    let mut other = session(&mut workshop, &journal);
+    let error = driver([calling(&["send"]), Turn::answer("never said")]).run(&mut other, "go").await.unwrap_err();
+    assert!(matches!(error, DriverError::Tool(ToolError::Diverged { .. })), "{error}");
+    assert_eq!(workshop.runs().0, 0);
+}
+
+#[tokio::test]
+async fn a_broken_journal_ends_a_run_before_anything_is_done() {
+    for (damage, turns) in [("DROP TABLE state", 0), ("ALTER TABLE entry RENAME COLUMN principal TO nobody", 1)] {
+        let (crib, mut workshop) = (Crib::new(), Workshop::new());
+        let mut session = session(&mut workshop, &crib.journal());
+        crib.tamper(damage);
+        let error = driver([calling(&["send"]), Turn::answer("never said")]).run(&mut session, "go").await.unwrap_err();
+        let is_told = matches!(error, DriverError::Journal(_) | DriverError::Tool(ToolError::Internal { .. }));
+        assert!(is_told && error.to_string().contains("the journal cannot be used"), "{error}");
+        assert_eq!((workshop.runs().0, session.turns()), (0, turns));
+    }
+}
+
+#[tokio::test]
+async fn what_is_stored_and_is_no_run_is_told() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let journal = crib.journal();
+    let mut session = session(&mut workshop, &journal);
+    driver([calling(&["think"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();
+    crib.tamper("UPDATE state SET state = '{}'");
+    assert!(matches!(session.stored_run().await, Err(DriverError::Stored { .. })));
+}

@@ -1,0 +1,218 @@
+//! Record: a call is written down before it is run, and so is how it ended, and every refusal.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use protocol::{Digest, ToolResult, canonical_json};
+use serde_json::Value;
+use tokio::runtime::Handle;
+use tokio::time::{Instant, sleep_until};
+
+use super::isolate::{Isolated, Panic, guarded};
+use crate::context::{Owner, Trace};
+use crate::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
+use crate::{Entry, ToolContext, ToolError};
+
+/// How long a journal may take to answer where it is not the time of a call that it takes: before that starts, and after it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One call, as far as the journal of its context is concerned.
+pub(super) struct Record {
+    journal: Arc<dyn Journal>,
+    owner: Owner,
+    call_id: Option<Arc<str>>,
+    key: Option<CallKey>,
+    parent: Option<IntentId>,
+    depth: u32,
+    tool: String,
+    tool_digest: Option<Digest>,
+    /// As canonical JSON, and its digest.
+    arguments: Option<(String, Digest)>,
+    attempt: u32,
+    state: State,
+}
+
+enum State {
+    /// Nothing is written of it.
+    New,
+    Begun {
+        intent: IntentId,
+        since: Instant,
+    },
+    /// There is nothing to write: the outcome is in the journal already, or the journal gives no answer.
+    Settled,
+}
+
+/// Why a journal gave nothing.
+enum Silence {
+    Cancelled,
+    Late,
+    Broken(String),
+}
+
+impl Record {
+    /// The record of a call that is made with this context, where that has a journal.
+    pub(super) fn of(cx: &ToolContext, tool: &str) -> Option<Box<Self>> {
+        let journal = cx.recorder()?.clone();
+        Some(Box::new(Self {
+            journal,
+            owner: cx.owner(),
+            call_id: cx.call_id().map(Arc::from),
+            key: cx.next_key(),
+            parent: cx.trace().map(|trace| trace.intent),
+            depth: cx.depth(),
+            // A name is what a model makes of it; that of a tool is no longer than this.
+            tool: tool.chars().take(protocol::ToolName::MAX_LENGTH).collect(),
+            tool_digest: None,
+            arguments: None,
+            attempt: 1,
+            state: State::New,
+        }))
+    }
+
+    /// What the call gave when it was made before; it is not to be run then.
+    ///
+    /// # Errors
+    /// [`ToolError::OutcomeUnknown`], [`ToolError::Diverged`]; [`ToolError::Internal`] when the journal is broken.
+    pub(super) async fn replay(
+        &mut self,
+        entry: &Entry,
+        caller: &ToolContext,
+        arguments: &Value,
+    ) -> Result<Option<ToolResult>, ToolError> {
+        let text = canonical_json(arguments);
+        let digest = Digest::of_bytes(text.as_bytes());
+        self.tool_digest = Some(entry.digest());
+        self.arguments = Some((text, digest));
+        let Some(key) = &self.key else { return Ok(None) };
+
+        let by = Instant::now() + PATIENCE;
+        let found = match until_taken_back(caller, answer(by, || self.journal.find(key))).await {
+            Ok(found) => found,
+            Err(silence) => return Err(self.silent(silence)),
+        };
+        let Some(Recorded { attempt, tool_digest, arguments_digest, result, .. }) = found else { return Ok(None) };
+        if (tool_digest, arguments_digest) != (self.tool_digest, Some(digest)) {
+            return Err(ToolError::Diverged { tool: self.tool.clone(), place: key.to_string() });
+        }
+        if result.is_some() {
+            self.state = State::Settled;
+        } else if !entry.tool().effects.is_idempotent() {
+            return Err(ToolError::OutcomeUnknown { tool: self.tool.clone() });
+        }
+        self.attempt = attempt.saturating_add(1);
+        Ok(result)
+    }
+
+    /// Writes down that the call is about to be run. Gives the context to run it with.
+    ///
+    /// # Errors
+    /// The call may not be run: [`ToolError::Internal`] when that could not be written down, [`ToolError::Timeout`] when it took
+    /// all the time of the call, [`ToolError::OutcomeUnknown`] when somebody else has begun it meanwhile.
+    pub(super) async fn begin(&mut self, caller: &ToolContext, cx: ToolContext) -> Result<ToolContext, ToolError> {
+        let since = Instant::now();
+        let (by, limit) = cx.call().map_or((since + PATIENCE, PATIENCE), |call| (call.deadline, call.limit));
+        let begun = answer(by, || self.journal.begin(self.call(), self.attempt));
+        match until_taken_back(caller, begun).await {
+            Ok(Begun::Now(intent)) => {
+                self.state = State::Begun { intent, since };
+                Ok(cx.with_trace(Trace::new(self.owner.clone(), self.key.clone(), intent)))
+            }
+            Ok(Begun::Before(_)) => Err(ToolError::OutcomeUnknown { tool: self.tool.clone() }),
+            Err(Silence::Late) => {
+                self.state = State::Settled;
+                Err(ToolError::Timeout { tool: self.tool.clone(), limit })
+            }
+            Err(silence) => Err(self.silent(silence)),
+        }
+    }
+
+    /// Writes down how the call ended, or that it was refused.
+    ///
+    /// # Errors
+    /// That of the outcome, or [`ToolError::Internal`] when it could not be written down.
+    pub(super) async fn close(mut self, outcome: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
+        let by = Instant::now() + PATIENCE;
+        let written = match (&self.state, &outcome) {
+            (State::Settled, _) | (State::New, Ok(_)) => return outcome,
+            (State::New, Err(error)) => {
+                let reason = error.to_string();
+                answer(by, || self.journal.refuse(self.call(), error.kind(), &reason)).await
+            }
+            (State::Begun { intent, since }, outcome) => {
+                let duration = since.elapsed();
+                let told;
+                let outcome = match outcome {
+                    Ok(result) => OutcomeRecord { result, error: None, duration },
+                    Err(error) => {
+                        told = ToolResult::from(error);
+                        OutcomeRecord { result: &told, error: Some(error.kind()), duration }
+                    }
+                };
+                answer(by, || self.journal.end(*intent, outcome)).await
+            }
+        };
+        match written {
+            Ok(()) => outcome,
+            Err(silence) => Err(self.silent(silence)),
+        }
+    }
+
+    fn call(&self) -> CallRecord<'_> {
+        CallRecord {
+            session: self.owner.session.as_deref(),
+            principal: self.owner.principal.as_deref(),
+            correlation_id: self.owner.correlation_id.as_deref(),
+            call_id: self.call_id.as_deref(),
+            key: self.key.as_ref(),
+            parent: self.parent,
+            depth: self.depth,
+            tool: &self.tool,
+            tool_digest: self.tool_digest,
+            arguments_digest: self.arguments.as_ref().map(|(_, digest)| *digest),
+            arguments: self.arguments.as_ref().map(|(text, _)| &**text),
+        }
+    }
+
+    fn silent(&mut self, silence: Silence) -> ToolError {
+        // Who has just given no answer is not asked to write that down.
+        self.state = State::Settled;
+        let tool = self.tool.clone();
+        let message = match silence {
+            Silence::Cancelled => return ToolError::Cancelled { tool },
+            Silence::Late => format!("the journal did not answer within {PATIENCE:?}; see to its file and its disk"),
+            Silence::Broken(message) => message,
+        };
+        ToolError::Internal { tool, message }
+    }
+}
+
+/// What the journal says, in time. Its panic goes no further.
+async fn answer<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, Silence> {
+    let mut told = pin!(Isolated::new(ask));
+    // tokio panics where there is no runtime, or one without a clock. There is no time to wait by then.
+    let mut timer = Handle::try_current().ok().and_then(|_| guarded(|| Box::pin(sleep_until(by))).ok());
+    poll_fn(|task| {
+        if let Poll::Ready(told) = told.as_mut().poll(task) {
+            return Poll::Ready(match told {
+                Ok(told) => told.map_err(|error| Silence::Broken(error.to_string())),
+                Err(Panic(message)) => Err(Silence::Broken(format!("the journal panicked: {message}"))),
+            });
+        }
+        timer.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(task).map(|()| Err(Silence::Late)))
+    })
+    .await
+}
+
+async fn until_taken_back<T>(
+    caller: &ToolContext,
+    told: impl Future<Output = Result<T, Silence>>,
+) -> Result<T, Silence> {
+    // A caller inside of a call may bring a token of its own; the end of that call ends this one all the same.
+    let outer = caller.call().map(|call| call.token.clone()).unwrap_or_default();
+    let told = caller.cancellation().run_until_cancelled(outer.run_until_cancelled(told)).await;
+    told.flatten().unwrap_or(Err(Silence::Cancelled))
+}

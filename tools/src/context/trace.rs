@@ -1,0 +1,94 @@
+//! What a context knows for the journal: where calls are in a conversation, and which call makes them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::ToolContext;
+use crate::journal::{CallKey, IntentId, Journal};
+
+/// A call that is written down, for those that it makes.
+pub(crate) struct Trace {
+    pub(crate) owner: Owner,
+    pub(crate) key: Option<CallKey>,
+    pub(crate) intent: IntentId,
+    /// The number of the next call that it makes.
+    next: AtomicU32,
+}
+
+/// Whose calls they are: what the host said of the outermost one.
+#[derive(Clone, Default)]
+pub(crate) struct Owner {
+    pub(crate) session: Option<Arc<str>>,
+    pub(crate) principal: Option<Arc<str>>,
+    pub(crate) correlation_id: Option<Arc<str>>,
+}
+
+impl Trace {
+    pub(crate) fn new(owner: Owner, key: Option<CallKey>, intent: IntentId) -> Self {
+        Self { owner, key, intent, next: AtomicU32::new(0) }
+    }
+
+    /// The key of its next call.
+    fn next_key(&self) -> Option<CallKey> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.key.as_ref().map(|key| key.nested(number))
+    }
+}
+
+impl ToolContext {
+    /// Has every call written down, so that a conversation can be gone through again without doing anything twice: see
+    /// [`journal`](crate::journal). Inside of a call this has no effect: a tool does not choose its journal.
+    #[must_use]
+    pub fn with_journal(self, journal: Arc<dyn Journal>) -> Self {
+        if self.call.is_some() { self } else { self.with(|facts| facts.journal = Some(journal)) }
+    }
+
+    /// Says where in its session's conversation the next call is: which turn, counted from 1, and which call of it, from 0. Two
+    /// calls at one place are one call. Inside of a call this has no effect: what a tool calls has its place below that tool.
+    #[must_use]
+    pub fn with_turn(self, turn: u64, index: u32) -> Self {
+        if self.call.is_some() { self } else { self.with(|facts| facts.turn = Some((turn, index))) }
+    }
+
+    /// The journal; `None` inside of a call, since a tool does not write its own record.
+    pub fn journal(&self) -> Option<&Arc<dyn Journal>> {
+        if self.call.is_some() { None } else { self.recorder() }
+    }
+
+    /// The journal, for the counter alone.
+    pub(crate) fn recorder(&self) -> Option<&Arc<dyn Journal>> {
+        self.facts.journal.as_ref()
+    }
+
+    /// The running call, as the journal knows it.
+    pub(crate) fn trace(&self) -> Option<&Arc<Trace>> {
+        self.facts.trace.as_ref()
+    }
+
+    pub(crate) fn with_trace(self, trace: Trace) -> Self {
+        self.with(|facts| facts.trace = Some(Arc::new(trace)))
+    }
+
+    /// Whose calls are made with this context.
+    pub(crate) fn owner(&self) -> Owner {
+        match self.trace() {
+            Some(trace) => trace.owner.clone(),
+            None => Owner {
+                session: self.facts.session.clone(),
+                principal: self.facts.principal.clone(),
+                correlation_id: self.facts.correlation_id.clone(),
+            },
+        }
+    }
+
+    /// The key of the next call that is made with this context. To ask is to take a number.
+    pub(crate) fn next_key(&self) -> Option<CallKey> {
+        match self.trace() {
+            Some(trace) => trace.next_key(),
+            None => {
+                let (turn, index) = self.facts.turn?;
+                Some(CallKey::new(self.facts.session.clone()?, turn, index))
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! [`Journal`]: what was about to be done, and how it ended.
+//!
+//! A context that has a journal ([`ToolContext::with_journal`](crate::ToolContext::with_journal)) has every call written down
+//! by the counter: an intent before the tool is run, an outcome after it, or a refusal where it was not run. A call whose intent
+//! cannot be written, or not within its time, is not run.
+//!
+//! # Calls that have a place are run at most once
+//!
+//! A call that is at a place in a conversation ([`ToolContext::with_turn`](crate::ToolContext::with_turn), in a
+//! [session](crate::ToolContext::with_session)) has a [`CallKey`], and the counter looks it up before anything else is done for
+//! the call. So a conversation that is gone through again, because the process died in the middle of it, does nothing twice:
+//!
+//! | under the key is | then the call |
+//! |---|---|
+//! | nothing, or a refusal: the tool was never run | takes its way |
+//! | an outcome | is not run; the result that the model was given then is given again, an error as the result that tells it |
+//! | an intent without an outcome | is run again where the [effects](crate::Effects::is_idempotent) of its tool allow it; otherwise it fails with [`OutcomeUnknown`](crate::ToolError::OutcomeUnknown) |
+//! | a call of another tool, of another definition of it, or with other arguments | fails with [`Diverged`](crate::ToolError::Diverged), which ends a run: this is another conversation, and what of it has been done is not known |
+//!
+//! What is replayed is not held against the grant, nor asked about: it has been done. A call whose future is dropped has an intent
+//! and no outcome. The name of a session tells its calls from all others, so give a new one to each conversation: the same call at
+//! the same place of a session by the same name is taken for the same call, and its recorded result is given.
+//!
+//! Calls that a tool makes have a key below that of its own call: the number of the nested call, in the order in which the tool
+//! asks for them. A call without a place has no key and is never replayed.
+
+mod error;
+mod key;
+mod record;
+
+use std::future::Future;
+use std::pin::Pin;
+
+pub use error::JournalError;
+pub use key::CallKey;
+pub use record::{Begun, CallRecord, IntentId, OutcomeRecord, Recorded};
+
+/// What a [`Journal`] gives, some time later.
+pub type JournalFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;
+
+/// Keeps what the counter tells it. Object-safe; one serves many sessions and many threads.
+///
+/// What a method promises holds when its future is ready with `Ok`, also if the process ends right after it. A future that
+/// is dropped may or may not have had its effect. A journal that cannot keep up makes its callers wait; it never drops anything
+/// without a word.
+pub trait Journal: Send + Sync {
+    /// The last call that was begun under a key. Refusals are not looked at.
+    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<Recorded>>;
+
+    /// Writes down that a call is about to be run, unless under its key an attempt of this number, or a later one, was begun
+    /// already. Looking and writing are one step: of two callers, also in two processes, one is told that it has begun.
+    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, Begun>;
+
+    /// Writes down how a call ended that was begun.
+    fn end<'a>(&'a self, intent: IntentId, outcome: OutcomeRecord<'a>) -> JournalFuture<'a, ()>;
+
+    /// Writes down that a call was not run. `kind` is that of the [error](crate::ToolError::kind), `reason` its text.
+    fn refuse<'a>(&'a self, call: CallRecord<'a>, kind: &'static str, reason: &'a str) -> JournalFuture<'a, ()>;
+
+    /// Keeps what a session needs to go on, in the words of whoever drives it, in the place of what was kept for it before.
+    fn save<'a>(&'a self, session: &'a str, state: &'a str) -> JournalFuture<'a, ()>;
+
+    /// What was [saved](Self::save) for a session.
+    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<String>>;
+}
