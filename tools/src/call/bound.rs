@@ -50,6 +50,7 @@ pub(super) fn bound_error(entry: &Entry, mut error: ToolError) -> ToolError {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     match &mut error {
         ToolError::ExecutionFailed { message: text, .. }
+        | ToolError::Transient { message: text, .. }
         | ToolError::Panicked { message: text, .. }
         | ToolError::Internal { message: text, .. }
         | ToolError::Denied { reason: text, .. }

@@ -10,16 +10,21 @@
 //! 4. *validate*: the arguments against the schema, and what the call would touch;
 //! 5. *authorize*: these concrete targets against the grant;
 //! 6. *approve*: what the grant does not cover, where somebody can be asked;
-//! 7. *run*: deadline, cancellation, isolation of panics;
-//! 8. *check output*: the structured result against the output schema;
-//! 9. *bound*: what is over its limit is cut, errors included.
+//! 7. *admit*: limits and conflicts with other calls, see [`Admission`](crate::Admission);
+//! 8. *retry*: one more attempt after a failure that passes, where the effects allow it;
+//! 9. *run*: deadline, cancellation, isolation of panics;
+//! 10. *check output*: the structured result against the output schema;
+//! 11. *bound*: what is over its limit is cut, errors included.
 
+mod admit;
 mod approve;
 mod authorize;
 mod bound;
+mod clock;
 mod execution;
 mod isolate;
 mod parse;
+mod retry;
 mod run;
 mod supply;
 mod validate;
@@ -32,11 +37,13 @@ use crate::{Arguments, Entry, Resolve, Scope, ToolContext, ToolError};
 
 pub use crate::strict::MAX_DEPTH;
 pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
+pub(crate) use clock::timer;
 pub use execution::Execution;
 pub(crate) use validate::validate as validated;
 
 pub use isolate::{Isolated, Panic, guarded, panic_message};
 pub use parse::MAX_ARGUMENT_BYTES;
+pub use retry::DEFAULT_MAX_RETRIES;
 
 /// Looks a tool up and runs it, through every stage. The future owns what it needs.
 ///
@@ -85,17 +92,31 @@ async fn run_stages(
     caller: &ToolContext,
     arguments: Arguments,
 ) -> Result<ToolResult, ToolError> {
+    let spot = caller.take_spot();
     if caller.is_cancelled() {
         return Err(ToolError::Cancelled { tool: entry.name().to_string() });
     }
     supply::supply(entry, caller)?;
     let arguments = parse::parse(entry.name(), arguments)?;
     let targets = validate::validate(entry, &arguments)?;
+    let keys = admit::keys(caller, &targets);
     let uncovered = authorize::uncovered(caller.grant(), targets);
+    // Whoever has to be asked about arrives when the answer does: others do not wait for a person.
+    let spot = spot.filter(|_| uncovered.is_empty());
     let approved = approve::approve(entry, caller, &arguments, uncovered).await?;
     // The clock of the call starts here: a person's thinking is not the tool's time.
     let cx = caller.enter(entry.clone(), scope)?.with_approved(approved);
-    let result = run::run(entry, caller, cx, arguments).await?;
+    // In boxes, what most calls do not come to: a call need not carry the room for it.
+    let admitted = match admit::enter(entry, caller, &cx, &keys) {
+        Some(admitted) => admitted,
+        None => Box::pin(admit::queue(entry, caller, &cx, keys, spot)).await?,
+    };
+    let result = match retry::waits(entry) {
+        None => run::run(entry, caller, cx, arguments).await,
+        Some(waits) => Box::pin(retry::run(entry, caller, cx, arguments, waits)).await,
+    };
+    drop(admitted);
+    let result = result?;
     if !result.is_error {
         entry.check_output(result.structured.as_ref())?;
     }

@@ -1,6 +1,8 @@
 //! [`ToolContext`]: the facts of one call.
 
 mod approver;
+mod domain;
+mod line;
 mod need;
 mod progress;
 mod scope;
@@ -13,9 +15,11 @@ use protocol::{Clause, Grant, Target, ToolName};
 use tokio_util::sync::CancellationToken;
 
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
+pub use line::Line;
+pub(crate) use line::Spot;
 pub use need::Need;
 pub use progress::{Progress, ProgressSink};
-pub(crate) use scope::CallScope;
+pub(crate) use scope::{CallScope, Ticket};
 pub use service::Services;
 
 /// The facts of one call: who asks, what is granted, how long it may take, and what the host offers.
@@ -45,6 +49,8 @@ pub struct ToolContext {
 struct Facts {
     grant: Arc<Grant>,
     approved: Vec<Target>,
+    domains: domain::Domains,
+    spot: line::SpotOnce,
     timeout: Option<Duration>,
     deadline: Option<Instant>,
     cancellation: CancellationToken,
