@@ -12,14 +12,14 @@ pub struct Limits {
     /// How much text one result may carry, in bytes of UTF-8; what is over it is cut out of the middle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_bytes: Option<u64>,
-    /// How often a call that failed in passing may be repeated, where the tool's effects allow it at all. Stated for hosts; the
-    /// counter does not repeat calls yet.
+    /// How often a call that failed in passing may be repeated, twice where nothing is said. Only reads and idempotent calls are at
+    /// all; every other call is executed at most once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
-    /// How many calls may start in a time. Stated for hosts; the counter does not enforce it yet.
+    /// How many calls may start in a time. One too many waits, if its deadline is after its turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// How many calls may run at once. Stated for hosts; the counter does not enforce it yet.
+    /// How many calls may run at once. One too many waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_concurrency: Option<u32>,
 }
@@ -31,7 +31,8 @@ impl Limits {
     }
 }
 
-/// A rate: at most `calls` in any `per_ms` milliseconds.
+/// A rate, kept as a bucket of `calls` tokens that fills in `per_ms` milliseconds: after a rest, `calls` may start at once, and from
+/// then on one every `per_ms / calls`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {

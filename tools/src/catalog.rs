@@ -9,8 +9,8 @@ use crate::call::{self, Execution};
 use crate::slot::{Slot, Slots};
 use crate::watch::Publisher;
 use crate::{
-    Arguments, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source, Submission, ToolContext, ToolError,
-    Watch, submission,
+    Admission, Arguments, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source, Submission, ToolContext,
+    ToolError, Watch, submission,
 };
 
 /// A set of tools by name. Instances are independent of each other and of the process-wide one; a clone is a copy that
@@ -45,13 +45,20 @@ pub struct Catalog {
     /// Submissions without a valid name to be filed under.
     nameless: Vec<Problem>,
     generation: u64,
+    admission: Arc<Admission>,
     publisher: Publisher,
 }
 
 impl Catalog {
     /// An empty catalog.
     pub fn new() -> Self {
-        Self { slots: Arc::default(), nameless: Vec::new(), generation: 0, publisher: Publisher::new(0) }
+        Self {
+            slots: Arc::default(),
+            nameless: Vec::new(),
+            generation: 0,
+            admission: Arc::default(),
+            publisher: Publisher::new(0),
+        }
     }
 
     /// A catalog of all tools that are linked into this process. Names that two crates claim become
@@ -74,7 +81,7 @@ impl Catalog {
                 }
             };
             let slot = match same {
-                [only] => Slot::linked(only),
+                [only] => Slot::linked(only, catalog.admission.clone()),
                 _ => {
                     let sources = same.iter().map(|submission| submission.source.clone()).collect();
                     Slot::Conflict(Arc::new(Conflict { name: name.clone(), sources }))
@@ -83,6 +90,22 @@ impl Catalog {
             slots.0.insert(name, slot);
         }
         catalog
+    }
+
+    /// Has calls admitted by this: to set its limits, or to share it with other catalogs whose tools touch the same things. Say
+    /// it first: tools that were added or looked at before keep what they have.
+    #[must_use]
+    pub fn with_admission(mut self, admission: Arc<Admission>) -> Self {
+        for slot in Arc::make_mut(&mut self.slots).0.values_mut() {
+            *slot = slot.clone().with_admission(&admission);
+        }
+        self.admission = admission;
+        self
+    }
+
+    /// What calls are admitted by. A copy of the catalog shares it.
+    pub fn admission(&self) -> &Arc<Admission> {
+        &self.admission
     }
 
     /// Adds a tool.
@@ -226,6 +249,7 @@ impl Catalog {
     #[must_use = "a handler's drop is somebody's code, which may not run under a lock"]
     pub(crate) fn put(&mut self, entry: Arc<Entry>) -> Option<Slot> {
         self.generation += 1;
+        entry.join(&self.admission);
         Arc::make_mut(&mut self.slots).0.insert(entry.name().clone(), Slot::Entry(entry))
     }
 
@@ -298,6 +322,7 @@ impl Clone for Catalog {
             slots: self.slots.clone(),
             nameless: self.nameless.clone(),
             generation: self.generation,
+            admission: self.admission.clone(),
             publisher: Publisher::new(self.generation),
         }
     }

@@ -1,12 +1,13 @@
 //! [`Entry`]: a tool in a catalog.
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use protocol::wire::{Definition, Format, FormatCell};
 use protocol::{Digest, Example, Tool, ToolName};
 use serde_json::Value;
 
+use crate::admission::{Admission, Limiter};
 use crate::call::{Panic, guarded};
 use crate::schema::{self, Validator};
 use crate::{
@@ -22,6 +23,8 @@ pub struct Entry {
     source: Source,
     digest: OnceLock<Digest>,
     definitions: FormatCell<Definition>,
+    limiter: Option<Box<Limiter>>,
+    admission: OnceLock<Arc<Admission>>,
     parameters: OnceLock<Result<Validator, SchemaError>>,
     output: OnceLock<Result<Validator, SchemaError>>,
 }
@@ -63,6 +66,22 @@ impl Entry {
     /// The code that runs it: for the last stage of the counter alone.
     pub(crate) fn handler(&self) -> &dyn Handler {
         &*self.handler
+    }
+
+    /// What is left of its limits, where it has some.
+    pub(crate) fn limiter(&self) -> Option<&Limiter> {
+        self.limiter.as_deref()
+    }
+
+    /// What its calls are admitted by: that of the catalog that it was first put into. Entries of no catalog share one.
+    pub fn admission(&self) -> &Arc<Admission> {
+        static LOOSE: OnceLock<Arc<Admission>> = OnceLock::new();
+        self.admission.get_or_init(|| LOOSE.get_or_init(Arc::default).clone())
+    }
+
+    /// Has its calls admitted by this, unless there is something already.
+    pub(crate) fn join(&self, admission: &Arc<Admission>) {
+        self.admission.get_or_init(|| admission.clone());
     }
 
     /// The services it needs to find in the context.
@@ -146,12 +165,17 @@ impl Entry {
     }
 
     fn unproven(tool: Tool, handler: Box<dyn Handler>, source: Source) -> Result<Self, RegisterError> {
+        let limiter = Limiter::new(&tool.limits)
+            .map_err(|reason| RegisterError::Limits { name: tool.name.clone(), reason })?
+            .map(Box::new);
         let entry = Self {
             tool,
             handler,
             source,
             digest: OnceLock::new(),
             definitions: FormatCell::new(),
+            limiter,
+            admission: OnceLock::new(),
             parameters: OnceLock::new(),
             output: OnceLock::new(),
         };

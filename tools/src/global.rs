@@ -1,13 +1,14 @@
 //! The process-wide catalog: everything that is linked, and what is registered at run time. A thin shell over
 //! [`Catalog`]; nothing else touches the static.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use once_cell::sync::Lazy;
 use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
 use crate::locked::Locked;
+use crate::sync::RwLock;
 use crate::{
     Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Submission, ToolContext, ToolError,
     Watch,

@@ -4,6 +4,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as tools;
 
+mod admission;
 mod arguments;
 pub mod call;
 mod catalog;
@@ -31,6 +32,7 @@ mod slot;
 mod source;
 mod strict;
 mod submission;
+mod sync;
 mod tool_error;
 mod watch;
 
@@ -38,11 +40,14 @@ mod watch;
 #[path = "macro_support.rs"]
 pub mod __private;
 
+pub use admission::{Admission, DEFAULT_MAX_CONCURRENCY, DEFAULT_MAX_WAITING};
 pub use arguments::Arguments;
 pub use call::Execution;
 pub use catalog::Catalog;
 pub use conflict::Conflict;
-pub use context::{Approval, ApprovalFuture, Approver, Decision, Need, Progress, ProgressSink, Services, ToolContext};
+pub use context::{
+    Approval, ApprovalFuture, Approver, Decision, Line, Need, Progress, ProgressSink, Services, ToolContext,
+};
 pub use definition::{DefinitionError, LoadError, load_definitions};
 pub use entry::Entry;
 pub use global::{

@@ -4,10 +4,11 @@
 //! that. Nothing of a user runs under the lock. A writer that panics all the same leaves the map whole, because an
 //! insertion is its last step: so a poisoned lock is taken over instead of passed on.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError};
 
 use crate::catalog::built;
 use crate::slot::Slot;
+use crate::sync::{RwLock, RwLockReadGuard};
 use crate::{Catalog, Conflict, Entry, Problem, RegisterError, Resolve, Submission, ToolError, Watch};
 
 pub(crate) trait Locked {
@@ -96,7 +97,7 @@ fn change<T>(lock: &RwLock<Catalog>, change: impl FnOnce(&mut Catalog) -> T) -> 
     outcome
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(shuttle)))]
 mod tests {
     use super::*;
 

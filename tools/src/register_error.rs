@@ -51,6 +51,14 @@ pub enum RegisterError {
         /// What is wrong with them.
         source: Box<EffectsError>,
     },
+    /// A limit that no call could keep.
+    #[error("the limits of {name} cannot be used: {reason}")]
+    Limits {
+        /// The tool.
+        name: ToolName,
+        /// What is wrong with them, and what to write.
+        reason: String,
+    },
     /// An example that the tool's own schema rejects.
     #[error("example {} of {name} does not validate: {}", index + 1, crate::tool_error::listed(violations))]
     Example {

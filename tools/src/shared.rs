@@ -1,11 +1,12 @@
 //! [`SharedCatalog`]: a catalog that several owners change.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
 use crate::locked::Locked;
+use crate::sync::RwLock;
 use crate::{
     Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Submission, ToolContext, ToolError,
     Watch,

@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use protocol::ToolName;
 
-use crate::{Conflict, DefinitionError, Entry, Problem, RegisterError, Resolve, Source, Submission, ToolError};
+use crate::{
+    Admission, Conflict, DefinitionError, Entry, Problem, RegisterError, Resolve, Source, Submission, ToolError,
+};
 
 /// One name's holder. Cheap to clone, so that what takes time can be done outside a catalog's lock.
 #[derive(Clone, Debug)]
@@ -22,12 +24,21 @@ pub(crate) enum Slot {
 #[derive(Debug)]
 pub(crate) struct Linked {
     submission: &'static Submission,
+    admission: Arc<Admission>,
     entry: OnceLock<Result<Arc<Entry>, RegisterError>>,
 }
 
 impl Slot {
-    pub(crate) fn linked(submission: &'static Submission) -> Self {
-        Self::Linked(Arc::new(Linked { submission, entry: OnceLock::new() }))
+    pub(crate) fn linked(submission: &'static Submission, admission: Arc<Admission>) -> Self {
+        Self::Linked(Arc::new(Linked { submission, admission, entry: OnceLock::new() }))
+    }
+
+    /// The same holder, to be admitted by something else. What is an entry already stays as it is.
+    pub(crate) fn with_admission(self, admission: &Arc<Admission>) -> Self {
+        match self {
+            Self::Linked(linked) if linked.entry.get().is_none() => Self::linked(linked.submission, admission.clone()),
+            other => other,
+        }
     }
 
     /// Where the holder was declared; several places for a conflict.
@@ -99,7 +110,8 @@ impl Linked {
         }
         BUILDING.set(true);
         // Panics of the builder end inside of it, so the mark is always taken back.
-        let built = self.entry.get_or_init(|| Entry::of_submission(self.submission).map(Arc::new)).clone();
+        let build = || Entry::of_submission(self.submission).inspect(|entry| entry.join(&self.admission)).map(Arc::new);
+        let built = self.entry.get_or_init(build).clone();
         BUILDING.set(false);
         built
     }

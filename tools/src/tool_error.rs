@@ -122,6 +122,16 @@ pub enum ToolError {
         /// What the tool says.
         message: String,
     },
+    /// The tool ran and says that it failed in passing, so that the same call may succeed later.
+    #[error("{} failed: {message}; that should pass, try again{}", self.tool_name(), after(*retry_after))]
+    Transient {
+        /// The tool.
+        tool: String,
+        /// What the tool says.
+        message: String,
+        /// When it is worth another try, where the tool knows.
+        retry_after: Option<Duration>,
+    },
     /// The tool gave something else than its definition promises.
     #[error("{} gave a result that its definition does not allow: {}", self.tool_name(), listed(violations))]
     InvalidOutput {
@@ -178,6 +188,7 @@ impl ToolError {
         | Self::Cancelled { tool }
         | Self::Panicked { tool, .. }
         | Self::ExecutionFailed { tool, .. }
+        | Self::Transient { tool, .. }
         | Self::InvalidOutput { tool, .. }
         | Self::OutcomeUnknown { tool }
         | Self::Diverged { tool, .. }
@@ -207,6 +218,7 @@ impl ToolError {
             Self::Cancelled { .. } => "cancelled",
             Self::Panicked { .. } => "panicked",
             Self::ExecutionFailed { .. } => "execution_failed",
+            Self::Transient { .. } => "transient",
             Self::InvalidOutput { .. } => "invalid_output",
             Self::OutcomeUnknown { .. } => "outcome_unknown",
             Self::Diverged { .. } => "diverged",
@@ -229,6 +241,29 @@ impl ToolError {
     /// What a tool returns when it could not do its work. The message says what to do next.
     pub fn execution_failed(cx: &ToolContext, message: impl Into<String>) -> Self {
         Self::ExecutionFailed { tool: cx.tool_text(), message: message.into() }
+    }
+
+    /// What a tool returns when it could not do its work for a reason that passes: a service that is busy, a connection that
+    /// broke. The counter then repeats the call, where the tool's effects and limits allow it.
+    pub fn transient(cx: &ToolContext, message: impl Into<String>) -> Self {
+        Self::Transient { tool: cx.tool_text(), message: message.into(), retry_after: None }
+    }
+
+    /// When it is worth another try; of errors that say so.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        if let Self::Transient { retry_after, .. } | Self::Overloaded { retry_after, .. } = &mut self {
+            *retry_after = Some(wait);
+        }
+        self
+    }
+
+    /// When it is worth another try, where the error says so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Transient { retry_after, .. } | Self::Overloaded { retry_after, .. } => *retry_after,
+            _ => None,
+        }
     }
 
     /// What code around tools returns when something is broken that no caller can mend.
@@ -254,7 +289,8 @@ impl From<&ToolError> for ToolResult {
             ToolError::PermissionDenied { needed, .. } | ToolError::Unapproved { needed, .. } => {
                 detail["needed"] = json!(needed.iter().map(Target::to_string).collect::<Vec<_>>());
             }
-            ToolError::Overloaded { retry_after: Some(wait), .. } => {
+            ToolError::Overloaded { retry_after: Some(wait), .. }
+            | ToolError::Transient { retry_after: Some(wait), .. } => {
                 detail["retry_after_ms"] = json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
             }
             _ => {}

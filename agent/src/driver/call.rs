@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::task::{Id, JoinError, JoinSet};
 use tools::call::panic_message;
-use tools::{ToolCall, ToolError, ToolResult};
+use tools::{Line, ToolCall, ToolError, ToolResult};
 
 use super::report::Report;
 use super::{Driver, DriverError, Setting};
@@ -68,11 +68,14 @@ impl Batch<'_> {
         let Setting { session, token, runtime, .. } = *setting;
         let cx = session.context().clone().with_cancellation(token.clone());
         let turn = self.run.turns();
+        // Of two calls that conflict the first one of the turn goes first, whichever task gets to run first.
+        let line = Line::new();
         for (position, (PendingCall { call, index, refused }, report)) in self.calls.iter().enumerate() {
             if refused.is_some() {
                 continue;
             }
-            let cx = cx.clone().with_call_id(call.id.as_str()).with_progress(report.clone()).with_turn(turn, *index);
+            let cx = cx.clone().with_call_id(call.id.as_str()).with_progress(report.clone());
+            let cx = cx.with_turn(turn, *index).with_line(&line);
             let execution = session.tools().execute(&cx, &call.name, call.arguments.clone());
             let task = self.tasks.spawn_on(execution, runtime);
             self.by_task.insert(task.id(), position);

@@ -58,6 +58,7 @@ pub(super) fn bound_error(overflow: Overflow<'_>, mut error: ToolError) -> ToolE
     let limit = limit(overflow.entry);
     match &mut error {
         ToolError::ExecutionFailed { message: text, .. }
+        | ToolError::Transient { message: text, .. }
         | ToolError::Panicked { message: text, .. }
         | ToolError::Internal { message: text, .. }
         | ToolError::Denied { reason: text, .. }

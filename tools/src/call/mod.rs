@@ -11,22 +11,27 @@
 //! 5. *validate*: the arguments against the schema, and what the call would touch;
 //! 6. *authorize*: these concrete targets against the grant, and the policy where there is one;
 //! 7. *approve*: what the grant does not cover and what the policy asks about, where somebody can be asked;
-//! 8. *record intent*: the journal, where the context has one, knows of the call before it is run;
-//! 9. *run*: deadline, cancellation, isolation of panics, and inside of these the [`Layer`](crate::Layer)s of the host around
-//!    the handler;
-//! 10. *check output*: the structured result against the output schema;
-//! 11. *bound*: what is over its limit is cut, errors included, and can be read where the host offers an
+//! 8. *admit*: limits and conflicts with other calls, see [`Admission`](crate::Admission);
+//! 9. *record intent*: the journal, where the context has one, knows of the call before it is run;
+//! 10. *retry*: one more attempt after a failure that passes, where the effects allow it;
+//! 11. *run*: deadline, cancellation, isolation of panics, and inside of these the [`Layer`](crate::Layer)s of the host around
+//!     the handler;
+//! 12. *check output*: the structured result against the output schema;
+//! 13. *bound*: what is over its limit is cut, errors included, and can be read where the host offers an
 //!     [`OutputStore`](crate::OutputStore);
-//! 12. *record outcome*: the journal knows how the call ended, also where an earlier stage refused it.
+//! 14. *record outcome*: the journal knows how the call ended, also where an earlier stage refused it.
 
+mod admit;
 mod approve;
 mod authorize;
 mod bound;
+mod clock;
 mod execution;
 mod isolate;
 mod overflow;
 mod parse;
 mod record;
+mod retry;
 mod run;
 mod supply;
 mod validate;
@@ -42,11 +47,13 @@ use crate::{Arguments, Entry, Resolve, Scope, ToolContext, ToolError};
 pub use crate::strict::MAX_DEPTH;
 pub use approve::DEFAULT_APPROVAL_TIMEOUT;
 pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
+pub(crate) use clock::timer;
 pub use execution::Execution;
 pub(crate) use validate::validate as validated;
 
 pub use isolate::{Isolated, Panic, guarded, panic_message};
 pub use parse::MAX_ARGUMENT_BYTES;
+pub use retry::DEFAULT_MAX_RETRIES;
 
 /// Looks a tool up and runs it, through every stage. The future owns what it needs.
 ///
@@ -104,6 +111,7 @@ async fn run_stages(
     arguments: Arguments,
     mut record: Option<&mut Record>,
 ) -> Result<ToolResult, ToolError> {
+    let spot = caller.take_spot();
     if caller.is_cancelled() {
         return Err(ToolError::Cancelled { tool: entry.name().to_string() });
     }
@@ -115,14 +123,27 @@ async fn run_stages(
         return Ok(result);
     }
     let targets = validate::validate(entry, &arguments)?;
+    let keys = admit::keys(caller, &targets);
     let asked = authorize::authorize(entry, caller, targets)?;
+    // Whoever has to be asked about arrives when the answer does: others do not wait for a person.
+    let spot = spot.filter(|_| asked.is_none());
     let approved = approve::approve(entry, scope, caller, &arguments, asked).await?;
     // The clock of the call starts here: a person's thinking is not the tool's time.
     let mut cx = caller.enter(entry.clone(), scope.clone())?.with_approved(approved);
+    // In boxes, what most calls do not come to: a call need not carry the room for it.
+    let admitted = match admit::enter(entry, caller, &cx, &keys) {
+        Some(admitted) => admitted,
+        None => Box::pin(admit::queue(entry, caller, &cx, keys, spot)).await?,
+    };
     if let Some(record) = record {
         cx = Box::pin(record.begin(caller, cx)).await?;
     }
-    let result = run::run(entry, caller, cx, arguments).await?;
+    let result = match retry::waits(entry) {
+        None => run::run(entry, caller, cx, arguments).await,
+        Some(waits) => Box::pin(retry::run(entry, caller, cx, arguments, waits)).await,
+    };
+    drop(admitted);
+    let result = result?;
     if !result.is_error {
         entry.check_output(result.structured.as_ref())?;
     }

@@ -1,14 +1,14 @@
 //! Run: one deadline, a cancellation that reaches the tool, isolation of panics.
 
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use protocol::ToolResult;
 use serde_json::Value;
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep};
 
+use super::clock::NO_CLOCK;
 use super::isolate::{Isolated, Panic};
 use crate::{Entry, ToolContext, ToolError, layer};
 
@@ -78,13 +78,9 @@ fn rung(
     task: &mut Context<'_>,
 ) -> Poll<Result<(), &'static str>> {
     if timer.is_none() {
-        // tokio panics where there is no runtime, or one without a clock; that is the caller's to mend, not to die of.
-        let armed = tokio::runtime::Handle::try_current()
-            .ok()
-            .and_then(|_| catch_unwind(AssertUnwindSafe(|| Box::pin(sleep_until(deadline)))).ok());
-        match armed {
+        match super::clock::timer(deadline) {
             Some(armed) => *timer = Some(armed),
-            None => return Poll::Ready(Err("a tool that waits needs a tokio runtime with its time driver enabled")),
+            None => return Poll::Ready(Err(NO_CLOCK)),
         }
     }
     match timer {

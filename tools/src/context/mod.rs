@@ -1,7 +1,9 @@
 //! [`ToolContext`]: the facts of one call.
 
 mod approver;
+mod domain;
 mod layer;
+mod line;
 mod need;
 mod permission;
 mod progress;
@@ -19,9 +21,11 @@ use crate::journal::Journal;
 use crate::{Layer, Policy};
 
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
+pub use line::Line;
+pub(crate) use line::Spot;
 pub use need::Need;
 pub use progress::{Progress, ProgressSink};
-pub(crate) use scope::CallScope;
+pub(crate) use scope::{CallScope, Ticket};
 pub use service::Services;
 pub(crate) use trace::{Owner, Trace};
 
@@ -52,6 +56,8 @@ pub struct ToolContext {
 struct Facts {
     grant: Arc<Grant>,
     approved: Vec<Target>,
+    domains: domain::Domains,
+    spot: line::SpotOnce,
     timeout: Option<Duration>,
     deadline: Option<Instant>,
     cancellation: CancellationToken,

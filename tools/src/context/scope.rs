@@ -1,7 +1,7 @@
 //! What a context knows once the counter has taken a call in, and what a running tool can do with it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use protocol::{Access, Grant, Target};
@@ -33,7 +33,19 @@ pub(crate) struct CallScope {
     pub(crate) token: CancellationToken,
     /// Whether this call, or one around it, holds a place of the blocking pool.
     pub(crate) has_place: AtomicBool,
+    /// What this call and those around it have been admitted with, the outermost first.
+    pub(crate) held: OnceLock<Arc<[Ticket]>>,
+    /// Which attempt this is, from 1.
+    pub(crate) attempt: u32,
     pub(crate) scope: Scope,
+}
+
+/// A call in the table of an admission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    /// [`Admission::number`](crate::Admission::number)
+    pub(crate) admission: u64,
+    pub(crate) call: u64,
 }
 
 impl ToolContext {
@@ -58,14 +70,45 @@ impl ToolContext {
         let token = self.cancellation().child_token();
         let has_place = self.call().is_some_and(|call| call.has_place.load(Ordering::Relaxed)).into();
         let (grant, own_token) = (self.facts.grant.clone(), token.clone());
-        let call = Arc::new(CallScope { entry, deadline, limit, depth, grant, token: own_token, has_place, scope });
+        let (held, attempt) = (OnceLock::new(), 1);
+        let call =
+            CallScope { entry, deadline, limit, depth, grant, token: own_token, has_place, held, attempt, scope };
+        let call = Arc::new(call);
         let inner = Self { facts: self.facts.clone(), call: Some(call) };
         // A timeout and an approval were meant for this call alone, not for those that it makes.
         Ok(inner.with(|facts| {
             facts.cancellation = token;
             facts.timeout = None;
             facts.approved = Vec::new();
+            facts.spot = None;
         }))
+    }
+
+    /// The context for one more attempt of the same call: what the last one left running is not part of it.
+    pub(crate) fn next_attempt(&self, caller: &Self) -> Self {
+        let token = caller.cancellation().child_token();
+        let call = self.call.as_deref().map(|call| {
+            let CallScope { entry, deadline, limit, depth, grant, has_place, held, attempt, scope, .. } = call;
+            Arc::new(CallScope {
+                entry: entry.clone(),
+                deadline: *deadline,
+                limit: *limit,
+                depth: *depth,
+                grant: grant.clone(),
+                token: token.clone(),
+                has_place: has_place.load(Ordering::Relaxed).into(),
+                held: held.clone(),
+                attempt: attempt.saturating_add(1),
+                scope: scope.clone(),
+            })
+        });
+        Self { facts: self.facts.clone(), call }.with(|facts| facts.cancellation = token)
+    }
+
+    /// Which attempt of its call this is, from 1; 0 outside of a call. A call that may be repeated is, after a
+    /// [transient](ToolError::Transient) failure.
+    pub fn attempt(&self) -> u32 {
+        self.call.as_ref().map_or(0, |call| call.attempt)
     }
 
     /// The context of a call whose targets somebody approved of.

@@ -1,0 +1,294 @@
+//! [`Table`]: the calls that have or wait for something that others may want, and who waits for whom.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::task::Waker;
+
+use tokio::time::Instant;
+
+use super::gate::{Gate, Place};
+use super::index::Index;
+use super::key::{Key, Reach};
+use crate::Entry;
+
+/// What a call asks for.
+pub(crate) struct Request<'a> {
+    /// What it touches.
+    pub(crate) keys: Vec<Key>,
+    /// Its tool, where that has limits.
+    pub(crate) limited: Option<Arc<Entry>>,
+    /// Whether it is made by another call.
+    pub(crate) is_nested: bool,
+    /// Whether a call around it has something of another admission.
+    pub(crate) has_foreign: bool,
+    /// The calls around it that have been in this table, the outermost first.
+    pub(crate) around: &'a [u64],
+}
+
+#[derive(Default)]
+pub(super) struct Table {
+    next: u64,
+    calls: HashMap<u64, Call, foldhash::fast::RandomState>,
+    index: Index,
+    /// Those who wait for nobody before them, but for a place, in the order of their arrival.
+    ready: BTreeSet<u64>,
+    waiting: usize,
+}
+
+struct Call {
+    keys: Vec<Key>,
+    limited: Option<Arc<Entry>>,
+    around: Box<[u64]>,
+    rule: Rule,
+    state: State,
+    /// How many calls it waits for.
+    before: usize,
+    /// Which calls wait for it. Some may be gone.
+    behind: Vec<u64>,
+    /// When its tool's rate allows another try.
+    not_before: Option<Instant>,
+    place: Option<Place>,
+    waker: Option<Waker>,
+}
+
+/// Whom a call may wait for. The module says why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// It was made by nobody: for everybody before it.
+    Top,
+    /// The calls around it have nothing: for those who run, and for nested ones before it.
+    Free,
+    /// All that it needs is inside of what this call has: for others inside of it.
+    Inside(u64),
+    /// It needs more than the calls around it have: for nobody.
+    Bound,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Running,
+    /// What it would have to wait for, it may not wait for.
+    Refused,
+}
+
+/// What a waiting call sees of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sight {
+    Running,
+    Refused,
+    /// With the moment at which its tool's rate allows another try, if that is all that is missing.
+    Waiting(Option<Instant>),
+}
+
+/// Those to be woken once the table's lock is released.
+pub(super) type Wakers = Vec<Waker>;
+
+impl Table {
+    /// Puts a call at the end of the queue, and lets it through if it can go. `None` where it may not wait and would have to.
+    pub(super) fn register(&mut self, request: Request<'_>, gate: &Gate, wakers: &mut Wakers) -> Option<u64> {
+        let rule = self.rule(&request, gate, wakers);
+        let Request { keys, limited, around, .. } = request;
+        let (mut before, mut behind) = (0, Vec::new());
+        let conflicts = self.index.conflicts(&keys);
+        let others = || conflicts.iter().copied().filter(|other| !around.contains(other));
+        if rule == Rule::Bound && others().any(|other| self.calls[&other].state == State::Running) {
+            return None;
+        }
+        let id = self.next;
+        self.next += 1;
+        for other in others() {
+            let Some(call) = self.calls.get_mut(&other) else { continue };
+            if rule.goes_first(call) {
+                call.before += 1;
+                call.not_before = None;
+                self.ready.remove(&other);
+                behind.push(other);
+            } else {
+                call.behind.push(id);
+                before += 1;
+            }
+        }
+        self.index.insert(id, &keys);
+        let call = Call {
+            keys,
+            limited,
+            around: around.into(),
+            rule,
+            state: State::Waiting,
+            before,
+            behind,
+            not_before: None,
+            place: None,
+            waker: None,
+        };
+        self.calls.insert(id, call);
+        self.waiting += 1;
+        if before == 0 {
+            self.ready.insert(id);
+            self.serve(gate, wakers);
+        }
+        Some(id)
+    }
+
+    /// Takes a call out, wherever it stands, and lets through who can go then.
+    pub(super) fn remove(&mut self, id: u64, gate: &Gate, wakers: &mut Wakers) {
+        let Some(call) = self.calls.remove(&id) else { return };
+        self.index.remove(id, &call.keys);
+        self.ready.remove(&id);
+        match call.state {
+            State::Waiting => self.waiting -= 1,
+            State::Refused => {}
+            State::Running => {
+                if let Some(limiter) = call.limited.as_deref().and_then(Entry::limiter) {
+                    limiter.leave();
+                }
+            }
+        }
+        if let Some(place) = call.place {
+            gate.leave(place);
+        }
+        self.pass_on(call.behind);
+        self.serve(gate, wakers);
+    }
+
+    /// Lets through everybody who can go, in the order of their arrival.
+    pub(super) fn serve(&mut self, gate: &Gate, wakers: &mut Wakers) {
+        if self.ready.is_empty() {
+            gate.set_wanted(false);
+            return;
+        }
+        // Said before a place is looked for: whoever gives one back meanwhile sees it and comes here afterwards.
+        gate.set_wanted(true);
+        let mut is_gate_full = false;
+        for id in self.ready.iter().copied().collect::<Vec<_>>() {
+            let Some(call) = self.calls.get_mut(&id) else { continue };
+            call.not_before = None;
+            let needs_place = call.rule == Rule::Top;
+            if needs_place && is_gate_full {
+                continue;
+            }
+            let limiter = call.limited.as_deref().and_then(Entry::limiter);
+            if limiter.is_some_and(|limiter| limiter.is_full()) {
+                if matches!(call.rule, Rule::Inside(_) | Rule::Bound) {
+                    call.state = State::Refused;
+                    self.waiting -= 1;
+                    self.ready.remove(&id);
+                    wakers.extend(call.waker.take());
+                }
+                continue;
+            }
+            if needs_place {
+                call.place = gate.take();
+                if call.place.is_none() {
+                    is_gate_full = true;
+                    continue;
+                }
+            }
+            call.not_before = limiter.and_then(|limiter| limiter.enter().err());
+            wakers.extend(call.waker.take());
+            if call.not_before.is_some() {
+                if let Some(place) = call.place.take() {
+                    gate.leave(place);
+                }
+                continue;
+            }
+            call.state = State::Running;
+            self.waiting -= 1;
+            self.ready.remove(&id);
+        }
+        gate.set_wanted(is_gate_full);
+    }
+
+    /// How it stands with a call. While it waits, this waker will be woken when that changes.
+    pub(super) fn look(&mut self, id: u64, waker: &Waker) -> Sight {
+        let Some(call) = self.calls.get_mut(&id) else { return Sight::Refused };
+        match call.state {
+            State::Running => Sight::Running,
+            State::Refused => Sight::Refused,
+            State::Waiting => {
+                call.waker = Some(waker.clone());
+                Sight::Waiting(call.not_before)
+            }
+        }
+    }
+
+    /// How many calls wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    pub(super) fn is_running(&self, id: u64) -> bool {
+        self.calls.get(&id).is_some_and(|call| call.state == State::Running)
+    }
+
+    #[cfg(all(test, not(shuttle)))]
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty() && self.index.is_empty() && self.ready.is_empty() && self.waiting == 0
+    }
+
+    fn rule(&mut self, request: &Request<'_>, gate: &Gate, wakers: &mut Wakers) -> Rule {
+        if !request.is_nested {
+            return Rule::Top;
+        }
+        self.give_up(request.around, gate, wakers);
+        if request.has_foreign {
+            return Rule::Bound;
+        }
+        let nearest = request.around.iter().rev().find_map(|id| Some((*id, self.calls.get(id).filter(has_something)?)));
+        match nearest {
+            None => Rule::Free,
+            Some((id, call)) if request.keys.iter().all(|key| call.keys.iter().any(|held| held.covers(key))) => {
+                Rule::Inside(id)
+            }
+            Some(_) => Rule::Bound,
+        }
+    }
+
+    /// Takes from the calls around a new one the keys that say no more than their tools' names. A tool that does not say what it
+    /// touches and calls others has shown what it is: what they touch is in their keys.
+    fn give_up(&mut self, around: &[u64], gate: &Gate, wakers: &mut Wakers) {
+        for id in around {
+            let Some(call) = self.calls.get_mut(id) else { continue };
+            if call.keys.is_empty() || call.keys.iter().any(|key| key.reach != Reach::World) {
+                continue;
+            }
+            let (keys, behind) = (std::mem::take(&mut call.keys), std::mem::take(&mut call.behind));
+            self.index.remove(*id, &keys);
+            self.pass_on(behind);
+            self.serve(gate, wakers);
+        }
+    }
+
+    /// One of those that these calls wait for is out of their way.
+    fn pass_on(&mut self, behind: Vec<u64>) {
+        for id in behind {
+            let Some(call) = self.calls.get_mut(&id) else { continue };
+            call.before -= 1;
+            if call.before == 0 && call.state == State::Waiting {
+                self.ready.insert(id);
+            }
+        }
+    }
+}
+
+impl Rule {
+    /// Whether a new call under this rule goes before one that it conflicts with and that is in the table already.
+    fn goes_first(self, other: &Call) -> bool {
+        if other.state == State::Running {
+            return false;
+        }
+        match self {
+            Self::Top => false,
+            Self::Free => other.rule == Self::Top,
+            Self::Inside(outer) => !other.around.contains(&outer),
+            Self::Bound => true,
+        }
+    }
+}
+
+/// Whether others may be waiting for what the call has.
+fn has_something(call: &&Call) -> bool {
+    let limiter = call.limited.as_deref().and_then(Entry::limiter);
+    !call.keys.is_empty() || limiter.is_some_and(|limiter| limiter.has_places())
+}

@@ -1,0 +1,200 @@
+//! Whatever calls come and go: nobody runs beside one that it conflicts with, and everybody gets through.
+
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use protocol::{Effects, Limits, Tool};
+use serde_json::{Value, json};
+
+use super::{Admission, Admitted, Key, Request};
+use crate::{Entry, ToolContext};
+
+fn key() -> impl Strategy<Value = Key> {
+    let path = prop::collection::vec(prop::sample::select(vec!["a", "b", "ab"]), 0..4);
+    let path = path.prop_map(|parts| if parts.is_empty() { ".".to_owned() } else { parts.join("/") });
+    let target = prop_oneof![
+        6 => path.prop_map(|path| ("fs", path)),
+        1 => prop::sample::select(vec!["a", "b"]).prop_map(|host| ("net", host.to_owned())),
+        2 => prop::sample::select(vec!["t", "u"]).prop_map(|tool| ("world", tool.to_owned())),
+    ];
+    let access = prop::sample::select(vec!["read", "write", "destroy"]);
+    let domain = prop::sample::select(vec!["", "", "other"]);
+    (target, access, domain).prop_map(|((scheme, value), access, domain)| {
+        Key::new(&format!("{scheme}:{access}:{value}").parse().unwrap(), domain)
+    })
+}
+
+fn conflict(a: &[Key], b: &[Key]) -> bool {
+    a.iter().any(|a| b.iter().any(|b| (a.writes || b.writes) && a.overlaps(b)))
+}
+
+proptest! {
+    #[test]
+    fn overlap_has_no_direction(a in key(), b in key()) {
+        prop_assert_eq!(a.overlaps(&b), b.overlaps(&a));
+        prop_assert!(a.overlaps(&a));
+    }
+
+    #[test]
+    fn whoever_conflicts_with_something_covered_conflicts_with_what_covers_it(a in key(), b in key(), c in key()) {
+        if a.covers(&b) {
+            prop_assert!(a.overlaps(&b));
+            let conflicts = |key: &Key| conflict(std::slice::from_ref(key), std::slice::from_ref(&c));
+            prop_assert!(conflicts(&a) || !conflicts(&b));
+        }
+    }
+}
+
+#[test]
+fn a_path_overlaps_what_is_below_it_and_what_it_is_below() {
+    let key = |target: &str, domain: &str| Key::new(&target.parse().unwrap(), domain);
+    let overlap = |a: &str, b: &str| key(a, "").overlaps(&key(b, ""));
+    assert!(overlap("fs:read:a", "fs:write:a/b"));
+    assert!(overlap("fs:write:.", "fs:write:a/b"));
+    assert!(overlap("fs:read:a/b", "fs:read:a/b"));
+    assert!(!overlap("fs:write:a", "fs:write:ab"));
+    assert!(!overlap("fs:write:a/b", "fs:write:a/c"));
+    assert!(!overlap("net:write:a", "net:write:a/b"), "only paths have something below them");
+    assert!(!overlap("fs:write:a", "net:write:a"));
+    assert!(!key("fs:write:a", "").overlaps(&key("fs:write:a", "other")));
+}
+
+/// What happens next.
+#[derive(Clone, Debug)]
+enum Event {
+    /// A call comes, made by the running call of that number or by nobody.
+    Call { by: Option<usize>, keys: Vec<Key>, is_limited: bool },
+    /// A call is taken back, or ends.
+    End(usize),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let keys = prop::collection::vec(key(), 0..3);
+    let call = (prop::option::of(0..8usize), keys, prop::bool::weighted(0.2));
+    prop_oneof![
+        3 => call.prop_map(|(by, keys, is_limited)| Event::Call { by, keys, is_limited }),
+        1 => (0..16usize).prop_map(Event::End),
+    ]
+}
+
+struct Live<'a> {
+    id: usize,
+    admitted: Admitted<'a>,
+    keys: Vec<Key>,
+    /// The calls around it, by their numbers here and in the table.
+    around: Vec<usize>,
+    tickets: Vec<u64>,
+    gives_up: bool,
+    is_limited: bool,
+}
+
+fn limited() -> Arc<Entry> {
+    async fn nothing(_: ToolContext, _: Value) {}
+    let limits = Limits { max_concurrency: Some(1), ..Limits::default() };
+    let tool = Tool::new("limited", "A tool.", json!({"type": "object"})).unwrap();
+    Arc::new(Entry::new(tool.with_effects(Effects::Pure).with_limits(limits), nothing, crate::source!()).unwrap())
+}
+
+fn come<'a>(
+    admission: &'a Admission,
+    live: &mut [Live<'a>],
+    (id, by, keys, entry): (usize, Option<usize>, Vec<Key>, Option<Arc<Entry>>),
+) -> Option<Live<'a>> {
+    let running: Vec<_> = (0..live.len()).filter(|index| live[*index].admitted.is_running()).collect();
+    let outer = by.filter(|_| !running.is_empty()).map(|by| running[by % running.len()]);
+    let (mut around, mut tickets) = (Vec::new(), Vec::new());
+    if let Some(outer) = outer {
+        around = [&live[outer].around[..], &[live[outer].id]].concat();
+        tickets = live[outer].tickets.iter().copied().chain(live[outer].admitted.id()).collect();
+    }
+    let is_limited = entry.is_some();
+    let fast = (keys.is_empty() && !is_limited).then(|| admission.enter(outer.is_some())).flatten();
+    let request = Request {
+        keys: keys.clone(),
+        limited: entry,
+        is_nested: outer.is_some(),
+        has_foreign: false,
+        around: &tickets,
+    };
+    let is_fast = fast.is_some();
+    let admitted = fast.or_else(|| admission.register(request).ok());
+    // What says no more than a tool's name is given up with the first nested call that needs something.
+    live.iter_mut().filter(|call| !is_fast && around.contains(&call.id)).for_each(|call| {
+        call.gives_up |= call.keys.iter().all(|key| key.text.starts_with("world"));
+    });
+    Some(Live { id, admitted: admitted?, keys, around, tickets, gives_up: false, is_limited })
+}
+
+fn check(admission: &Admission, live: &[Live<'_>], places: usize) -> Result<(), TestCaseError> {
+    let running: Vec<_> = live.iter().filter(|call| call.admitted.is_running()).collect();
+    for (index, a) in running.iter().enumerate() {
+        for b in &running[index + 1..] {
+            let is_related = a.around.contains(&b.id) || b.around.contains(&a.id);
+            let is_out = a.gives_up || b.gives_up;
+            prop_assert!(is_related || is_out || !conflict(&a.keys, &b.keys), "{:?} beside {:?}", a.keys, b.keys);
+        }
+    }
+    prop_assert!(running.iter().filter(|call| call.around.is_empty()).count() <= places);
+    prop_assert!(running.iter().filter(|call| call.is_limited).count() <= 1);
+    prop_assert!(admission.running() <= places);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn nobody_runs_beside_a_conflict_and_everybody_gets_through(
+        events in prop::collection::vec(event(), 1..40),
+        places in 1..4usize,
+    ) {
+        let admission = Admission::new().with_max_concurrency(places);
+        let entry = limited();
+        let mut live: Vec<Live<'_>> = Vec::new();
+        for (id, event) in events.into_iter().enumerate() {
+            match event {
+                Event::Call { by, keys, is_limited } => {
+                    let call = (id, by, keys, is_limited.then(|| entry.clone()));
+                    let come = come(&admission, &mut live, call);
+                    live.extend(come);
+                }
+                Event::End(number) if !live.is_empty() => {
+                    // With a call end those that it makes.
+                    let gone = live[number % live.len()].id;
+                    live.retain(|call| call.id != gone && !call.around.contains(&gone));
+                }
+                Event::End(_) => {}
+            }
+            check(&admission, &live, places)?;
+        }
+        // A call ends when those that it makes have ended; one that may not wait any longer is told so.
+        while !live.is_empty() {
+            let has_inner = |call: &Live<'_>| live.iter().any(|other| other.around.contains(&call.id));
+            let ends = live.iter().position(|call| {
+                let is_refused = !call.admitted.is_running() && call.admitted.is_refused();
+                is_refused || (call.admitted.is_running() && !has_inner(call))
+            });
+            prop_assert!(ends.is_some(), "{} calls wait for each other", live.len());
+            live.remove(ends.unwrap());
+            check(&admission, &live, places)?;
+        }
+        prop_assert!(admission.is_empty());
+    }
+
+    #[test]
+    fn calls_that_nobody_makes_run_in_the_order_of_their_arrival_where_they_conflict(
+        calls in prop::collection::vec(prop::collection::vec(key(), 0..3), 1..20),
+    ) {
+        let admission = Admission::new();
+        let request = |keys: &Vec<Key>| Request {
+            keys: keys.clone(), limited: None, is_nested: false, has_foreign: false, around: &[],
+        };
+        let live: Vec<_> = calls.iter().map(|keys| admission.register(request(keys)).unwrap()).collect();
+        for (index, call) in live.iter().enumerate() {
+            let waits = calls[..index].iter().any(|before| conflict(before, &calls[index]));
+            prop_assert_eq!(call.is_running(), !waits);
+        }
+    }
+}

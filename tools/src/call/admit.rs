@@ -1,0 +1,75 @@
+//! Admit: what the call needs of the limits and of the world, taken at once.
+
+use std::sync::Arc;
+
+use protocol::Target;
+
+use super::clock::within;
+use crate::admission::{Admitted, Key, Refused, Request};
+use crate::context::{Spot, Ticket};
+use crate::{Entry, ToolContext, ToolError};
+
+/// What the call may conflict with others about.
+pub(super) fn keys(caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
+    if targets.is_empty() {
+        return Vec::new();
+    }
+    targets.iter().map(|target| Key::new(target, caller.domain(target.scheme()))).collect()
+}
+
+/// Lets a call through that touches nothing and whose tool has no limits, unless it would have to wait.
+pub(super) fn enter<'a>(
+    entry: &'a Entry,
+    caller: &ToolContext,
+    cx: &ToolContext,
+    keys: &[Key],
+) -> Option<Admitted<'a>> {
+    if !keys.is_empty() || entry.limiter().is_some() {
+        return None;
+    }
+    let Some(outer) = caller.call() else { return entry.admission().enter(false) };
+    if let (Some(around), Some(call)) = (outer.held.get(), cx.call()) {
+        call.held.get_or_init(|| around.clone());
+    }
+    entry.admission().enter(true)
+}
+
+/// Lets the call through, in its turn. What it was let through with is given back when this is dropped.
+///
+/// # Errors
+/// [`ToolError::Overloaded`] when the queue is full, or when a nested call may not wait; and what waiting can end with.
+pub(super) async fn queue<'a>(
+    entry: &'a Arc<Entry>,
+    caller: &ToolContext,
+    cx: &ToolContext,
+    keys: Vec<Key>,
+    spot: Option<Spot>,
+) -> Result<Admitted<'a>, ToolError> {
+    if let Some(spot) = &spot {
+        within(caller, cx, spot.come()).await?;
+    }
+    let admission = entry.admission();
+    let overloaded = |Refused { retry_after }| {
+        let tool = entry.name().to_string();
+        ToolError::Overloaded { tool, retry_after: Some(retry_after) }
+    };
+    let around = caller.call().and_then(|call| call.held.get()).map_or(&[][..], |around| around);
+    let own: Vec<_> =
+        around.iter().filter(|ticket| ticket.admission == admission.number()).map(|ticket| ticket.call).collect();
+    let request = Request {
+        keys,
+        limited: entry.limiter().is_some().then(|| entry.clone()),
+        is_nested: caller.call().is_some(),
+        has_foreign: own.len() < around.len(),
+        around: &own,
+    };
+    let admitted = admission.register(request).map_err(overloaded)?;
+    drop(spot);
+    let Some(call) = cx.call() else { return Ok(admitted) };
+    if !admitted.is_running() {
+        within(caller, cx, admitted.wait(call.deadline)).await?.map_err(overloaded)?;
+    }
+    let ticket = admitted.id().map(|call| Ticket { admission: admission.number(), call });
+    call.held.get_or_init(|| around.iter().copied().chain(ticket).collect());
+    Ok(admitted)
+}
