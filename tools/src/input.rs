@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::tree::Tree;
+use crate::tree::{Loan, Tree};
 
 /// The arguments that a handler is given: read strictly, and checked against the tool's schema.
 ///
@@ -27,17 +27,17 @@ use crate::tree::Tree;
 /// ```
 pub struct Input {
     /// Absent where a value nests too deep to be one; the counter lets none pass.
-    tree: Option<Tree>,
+    tree: Option<Loan>,
     value: OnceLock<Value>,
 }
 
 impl Input {
-    pub(crate) fn of_tree(tree: Tree) -> Self {
+    pub(crate) fn of_tree(tree: Loan) -> Self {
         Self { tree: Some(tree), value: OnceLock::new() }
     }
 
     pub(crate) fn tree(&self) -> Option<&Tree> {
-        self.tree.as_ref()
+        self.tree.as_deref()
     }
 
     /// The arguments as a value, built once.

@@ -58,14 +58,22 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
         Node::is_null(*self)
     }
 
+    fn is_number(&self) -> bool {
+        Node::is_number(*self)
+    }
+
+    fn is_string(&self) -> bool {
+        Node::is_string(*self)
+    }
+
     fn json_type(&self) -> JsonType {
-        if self.as_str().is_some() {
+        if Node::is_string(*self) {
             JsonType::String
         } else if Node::as_object(*self).is_some() {
             JsonType::Object
         } else if Node::as_array(*self).is_some() {
             JsonType::Array
-        } else if Node::as_number(*self).is_some() {
+        } else if Node::is_number(*self) {
             JsonType::Number
         } else if self.as_bool().is_some() {
             JsonType::Boolean

@@ -1,16 +1,16 @@
 //! The growing of a tree, and trees of values.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::node::{FEW, Mark};
-use super::{Tree, Unfit, spare};
+use super::{Loan, Tree, Unfit, spare};
 use crate::strict::MAX_DEPTH;
 
 /// A tree that grows mark by mark, in the order of its text.
 pub(super) struct Builder<'t> {
     /// What plain strings stand in.
     text: &'t str,
-    tree: Tree,
+    tree: Box<Tree>,
     depth: usize,
 }
 
@@ -20,12 +20,22 @@ impl<'t> Builder<'t> {
     }
 
     /// The tree, still without its text.
-    pub(super) fn finish(self) -> Tree {
+    pub(super) fn finish(self) -> Box<Tree> {
         self.tree
     }
 
     pub(super) fn scalar(&mut self, mark: Mark) {
         self.tree.marks.push(mark);
+    }
+
+    pub(super) fn number(&mut self, number: &Number) -> Result<(), Unfit> {
+        self.scalar(match (number.as_u64(), number.as_i64(), number.as_f64()) {
+            (Some(number), _, _) => Mark::Unsigned(number),
+            (None, Some(number), _) => Mark::Negative(number),
+            (None, None, Some(number)) => Mark::Float(number),
+            (None, None, None) => return Err(Unfit),
+        });
+        Ok(())
     }
 
     /// A string that stands in the text.
@@ -73,17 +83,23 @@ impl<'t> Builder<'t> {
 
     /// Whether two of a few keys are the same.
     fn has_twins(&self, place: usize) -> bool {
-        let mut seen = [""; FEW];
-        self.keys(place).enumerate().any(|(index, (_, key))| {
-            let is_twin = seen[..index].contains(&key);
-            seen[index] = key;
-            is_twin
+        // A bit for each look that a key has been seen with: keys that look different are different.
+        let mut looks = 0u64;
+        self.keys(place).any(|(own, key)| {
+            let ends = key
+                .first()
+                .zip(key.last())
+                .map_or(0, |(first, last)| usize::from(*first) * 5 + usize::from(*last) * 11);
+            let look = 1 << ((key.len() * 7 + ends) % 64);
+            let is_seen = looks & look != 0;
+            looks |= look;
+            is_seen && self.keys(place).take_while(|(other, _)| *other < own).any(|(_, other)| other == key)
         })
     }
 
     /// Brings many keys into an order, and says whether two are the same.
     fn sort(&mut self, place: usize) -> bool {
-        let mut keys: Vec<(u32, &str)> = self.keys(place).collect();
+        let mut keys: Vec<(u32, &[u8])> = self.keys(place).collect();
         keys.sort_unstable_by_key(|(_, key)| *key);
         let has_twins = keys.windows(2).any(|pair| pair[0].1 == pair[1].1);
         let order: Vec<u32> = keys.into_iter().map(|(place, _)| place).collect();
@@ -92,22 +108,22 @@ impl<'t> Builder<'t> {
     }
 
     /// The keys of the object that was closed last, with their places.
-    fn keys(&self, object: usize) -> impl Iterator<Item = (u32, &str)> {
+    fn keys(&self, object: usize) -> impl Iterator<Item = (u32, &[u8])> {
         let marks = &self.tree.marks;
         let mut place = object as u32 + 1;
         std::iter::from_fn(move || {
             let (key_place, key) = (place, marks.get(place as usize)?);
             place = marks.get(place as usize + 1)?.end(place + 1);
-            Some((key_place, key.string(self.text, &self.tree.other).unwrap_or_default()))
+            Some((key_place, key.bytes(self.text, &self.tree.other)))
         })
     }
 }
 
 /// The tree of a value.
-pub(super) fn build(value: &Value) -> Result<Tree, Unfit> {
+pub(super) fn build(value: &Value) -> Result<Loan, Unfit> {
     let mut builder = Builder::new("");
     add(&mut builder, value)?;
-    Ok(builder.finish())
+    Ok(Loan::new(builder.finish()))
 }
 
 /// Recurses no deeper than a tree may be.
@@ -115,12 +131,7 @@ fn add(builder: &mut Builder<'_>, value: &Value) -> Result<(), Unfit> {
     match value {
         Value::Null => builder.scalar(Mark::Null),
         Value::Bool(flag) => builder.scalar(Mark::Bool(*flag)),
-        Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
-            (Some(number), _, _) => builder.scalar(Mark::Unsigned(number)),
-            (None, Some(number), _) => builder.scalar(Mark::Negative(number)),
-            (None, None, Some(number)) => builder.scalar(Mark::Float(number)),
-            (None, None, None) => return Err(Unfit),
-        },
+        Value::Number(number) => builder.number(number)?,
         Value::String(string) => builder.other(string)?,
         Value::Array(items) => {
             let place = builder.open()?;

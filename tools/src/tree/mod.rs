@@ -15,7 +15,7 @@ use serde_json::Value;
 use self::node::Mark;
 
 pub(crate) use self::node::{Elements, Members, Node};
-pub(crate) use self::spare::text as spare_text;
+pub(crate) use self::spare::{Loan, text as spare_text};
 
 /// A JSON value, flat. The first mark is the root; the marks of what is inside a container follow its own.
 #[derive(Debug, Default)]
@@ -35,12 +35,16 @@ pub(crate) struct Tree {
 pub(crate) struct Unfit;
 
 impl Tree {
+    const fn new() -> Self {
+        Self { text: String::new(), other: String::new(), marks: Vec::new(), sorted: Vec::new(), depth: 0 }
+    }
+
     /// The whole text, read strictly: no object has a key twice, and nothing nests deeper than
     /// [`MAX_DEPTH`](crate::strict::MAX_DEPTH).
     ///
     /// # Errors
     /// The text, when it is refused; [`strict::read`](crate::strict::read) says why.
-    pub(crate) fn read(text: String) -> Result<Self, String> {
+    pub(crate) fn read(text: String) -> Result<Loan, String> {
         read::read(text)
     }
 
@@ -48,7 +52,7 @@ impl Tree {
     ///
     /// # Errors
     /// [`Unfit`] when it nests deeper than [`MAX_DEPTH`](crate::strict::MAX_DEPTH), or has more than 4 GiB of text.
-    pub(crate) fn of_value(value: &Value) -> Result<Self, Unfit> {
+    pub(crate) fn of_value(value: &Value) -> Result<Loan, Unfit> {
         build::build(value)
     }
 
@@ -74,11 +78,18 @@ impl Tree {
 
     /// Makes it the tree of one string.
     pub(crate) fn set_string(&mut self, string: &str) {
-        self.text.clear();
+        self.clear();
         self.text.push_str(string);
-        self.marks.clear();
         // The name of a property: no longer than the tree it comes from may be.
         self.marks.push(Mark::Plain { start: 0, len: string.len() as u32 });
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.other.clear();
+        self.marks.clear();
+        self.sorted.clear();
+        self.depth = 0;
     }
 }
 

@@ -37,6 +37,16 @@ pub(super) enum Mark {
 }
 
 impl Mark {
+    /// The bytes of the string, out of the text or what else there is; none where it is no string.
+    pub(super) fn bytes<'a>(self, text: &'a str, other: &'a str) -> &'a [u8] {
+        let (source, start, len) = match self {
+            Self::Plain { start, len } => (text, start, len),
+            Self::Other { start, len } => (other, start, len),
+            _ => return &[],
+        };
+        source.as_bytes().get(start as usize..start as usize + len as usize).unwrap_or_default()
+    }
+
     /// The string, out of the text or what else there is.
     pub(super) fn string<'a>(self, text: &'a str, other: &'a str) -> Option<&'a str> {
         let (source, start, len) = match self {
@@ -105,6 +115,14 @@ impl<'a> Node<'a> {
         self.mark().string(&self.tree.text, &self.tree.other)
     }
 
+    pub(crate) fn is_string(self) -> bool {
+        matches!(self.mark(), Mark::Plain { .. } | Mark::Other { .. })
+    }
+
+    pub(crate) fn is_number(self) -> bool {
+        matches!(self.mark(), Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_))
+    }
+
     pub(crate) fn is_null(self) -> bool {
         matches!(self.mark(), Mark::Null)
     }
@@ -153,12 +171,30 @@ impl<'a> Node<'a> {
     pub(crate) fn get(self, name: &str) -> Option<Self> {
         let Mark::Object { len, sorted, .. } = self.mark() else { return None };
         if len as usize <= FEW {
-            return self.members().find(|(key, _)| *key == name).map(|(_, member)| member);
+            return self.search(name);
         }
         let order = self.tree.sorted.get(sorted as usize..sorted as usize + len as usize)?;
         let key = |place: u32| Self { tree: self.tree, place };
         let found = order.binary_search_by(|place| key(*place).as_str().unwrap_or_default().cmp(name)).ok()?;
         Some(key(order[found] + 1))
+    }
+
+    /// Looks at the keys one after the other, and at the text only of those that have the length.
+    fn search(self, name: &str) -> Option<Self> {
+        let Mark::Object { end, .. } = self.mark() else { return None };
+        let mut key = Self { tree: self.tree, place: self.place + 1 };
+        while key.place < end {
+            let mark = key.mark();
+            let member = Self { tree: self.tree, place: key.place + 1 };
+            if let Mark::Plain { len, .. } | Mark::Other { len, .. } = mark
+                && len as usize == name.len()
+                && mark.bytes(&self.tree.text, &self.tree.other) == name.as_bytes()
+            {
+                return Some(member);
+            }
+            key.place = member.mark().end(member.place);
+        }
+        None
     }
 
     /// The value as one of serde_json.

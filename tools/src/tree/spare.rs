@@ -1,63 +1,61 @@
-//! Buffers that wait for the next call on their thread, so that a call in passing allocates nothing for its arguments.
+//! Trees that wait for the next call on their thread, so that a call in passing allocates nothing for its arguments.
 
 use std::cell::RefCell;
+use std::ops::Deref;
 
 use super::Tree;
 use super::node::Mark;
 
-/// How large a buffer may be to be kept, in bytes: what an unusual call took is given back.
-const MOST_BYTES: usize = 64 * 1024;
-
-/// Of each kind one: a call that runs inside another makes its own.
-#[derive(Default)]
-struct Spare {
-    text: String,
-    other: String,
-    marks: Vec<Mark>,
-}
+/// How large the buffers of a tree may be to be kept, in bytes: what an unusual call took is given back.
+const MOST_BYTES: usize = 128 * 1024;
 
 thread_local! {
-    static SPARE: RefCell<Spare> = RefCell::default();
+    /// One: a call that runs inside another makes its own.
+    static SPARE: RefCell<Option<Box<Tree>>> = const { RefCell::new(None) };
 }
+
+/// A tree on loan. Its buffers are kept for the next one when it is dropped.
+pub(crate) struct Loan(Option<Box<Tree>>);
 
 /// An empty text, with room where there is some.
 pub(crate) fn text() -> String {
-    with(|spare| std::mem::take(&mut spare.text))
+    with(|spare| spare.as_mut().map(|tree| std::mem::take(&mut tree.text))).flatten().unwrap_or_default()
 }
 
 /// An empty tree, with room where there is some.
-pub(super) fn tree() -> Tree {
-    let (other, marks) = with(|spare| (std::mem::take(&mut spare.other), std::mem::take(&mut spare.marks)));
-    Tree { text: String::new(), other, marks, sorted: Vec::new(), depth: 0 }
+pub(super) fn tree() -> Box<Tree> {
+    with(Option::take).flatten().unwrap_or_default()
 }
 
-impl Drop for Tree {
+impl Loan {
+    pub(super) fn new(tree: Box<Tree>) -> Self {
+        Self(Some(tree))
+    }
+}
+
+impl Deref for Loan {
+    type Target = Tree;
+
+    fn deref(&self) -> &Tree {
+        static NONE: Tree = Tree::new();
+        // It goes when the loan does.
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl Drop for Loan {
     fn drop(&mut self) {
-        with(|spare| {
-            keep_text(&mut spare.text, &mut self.text);
-            keep_text(&mut spare.other, &mut self.other);
-            if larger(self.marks.capacity(), spare.marks.capacity(), size_of::<Mark>()) {
-                self.marks.clear();
-                std::mem::swap(&mut spare.marks, &mut self.marks);
-            }
-        });
+        let Some(mut tree) = self.0.take() else { return };
+        let Tree { text, other, marks, sorted, .. } = &*tree;
+        let bytes = text.capacity() + other.capacity() + marks.capacity() * size_of::<Mark>() + 4 * sorted.capacity();
+        if bytes <= MOST_BYTES {
+            tree.clear();
+            with(|spare| *spare = Some(tree));
+        }
     }
 }
 
-fn keep_text(spare: &mut String, text: &mut String) {
-    if larger(text.capacity(), spare.capacity(), 1) {
-        text.clear();
-        std::mem::swap(spare, text);
-    }
-}
-
-fn larger(capacity: usize, kept: usize, bytes: usize) -> bool {
-    capacity > kept && capacity * bytes <= MOST_BYTES
-}
-
-/// Without the buffers where the thread is at its end.
-fn with<T: Default>(change: impl FnOnce(&mut Spare) -> T) -> T {
-    SPARE
-        .try_with(|spare| spare.try_borrow_mut().map(|mut spare| change(&mut spare)).unwrap_or_default())
-        .unwrap_or_default()
+/// `None` where the thread is at its end.
+fn with<T>(change: impl FnOnce(&mut Option<Box<Tree>>) -> T) -> Option<T> {
+    SPARE.try_with(|spare| spare.try_borrow_mut().ok().map(|mut spare| change(&mut spare))).ok().flatten()
 }
