@@ -45,12 +45,20 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// A string that stands nowhere yet.
-    pub(super) fn other(&mut self, string: &str) -> Result<(), Unfit> {
-        let (start, len) = (small(self.tree.other.len())?, small(string.len())?);
-        self.tree.other.push_str(string);
-        self.scalar(Mark::Other { start, len });
+    /// A string that stands nowhere yet, in pieces.
+    pub(super) fn other(&mut self, push: impl FnOnce(&mut String) -> Result<(), Unfit>) -> Result<(), Unfit> {
+        let start = self.tree.other.len();
+        push(&mut self.tree.other)?;
+        let len = small(self.tree.other.len() - start)?;
+        self.scalar(Mark::Other { start: small(start)?, len });
         Ok(())
+    }
+
+    fn copied(&mut self, string: &str) -> Result<(), Unfit> {
+        self.other(|other| {
+            other.push_str(string);
+            Ok(())
+        })
     }
 
     /// Begins a container, and gives its place.
@@ -72,29 +80,20 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// Ends the object that began there. Refuses one that has a key twice.
-    pub(super) fn close_object(&mut self, place: usize, len: usize) -> Result<(), Unfit> {
+    /// Ends the object that began there. Refuses one that has a key twice; where all keys are known to differ, few of them
+    /// are not looked at again.
+    pub(super) fn close_object(&mut self, place: usize, len: usize, differ: bool) -> Result<(), Unfit> {
         self.depth -= 1;
         let (end, sorted) = (small(self.tree.marks.len())?, small(self.tree.sorted.len())?);
         self.tree.marks[place] = Mark::Object { len: small(len)?, end, sorted };
-        let has_twins = if len <= FEW { self.has_twins(place) } else { self.sort(place) };
+        let has_twins = if len > FEW { self.sort(place) } else { !differ && self.has_twins(place) };
         if has_twins { Err(Unfit) } else { Ok(()) }
     }
 
     /// Whether two of a few keys are the same.
     fn has_twins(&self, place: usize) -> bool {
-        // A bit for each look that a key has been seen with: keys that look different are different.
-        let mut looks = 0u64;
-        self.keys(place).any(|(own, key)| {
-            let ends = key
-                .first()
-                .zip(key.last())
-                .map_or(0, |(first, last)| usize::from(*first) * 5 + usize::from(*last) * 11);
-            let look = 1 << ((key.len() * 7 + ends) % 64);
-            let is_seen = looks & look != 0;
-            looks |= look;
-            is_seen && self.keys(place).take_while(|(other, _)| *other < own).any(|(_, other)| other == key)
-        })
+        self.keys(place)
+            .any(|(own, key)| self.keys(place).take_while(|(other, _)| *other < own).any(|(_, other)| other == key))
     }
 
     /// Brings many keys into an order, and says whether two are the same.
@@ -132,7 +131,7 @@ fn add(builder: &mut Builder<'_>, value: &Value) -> Result<(), Unfit> {
         Value::Null => builder.scalar(Mark::Null),
         Value::Bool(flag) => builder.scalar(Mark::Bool(*flag)),
         Value::Number(number) => builder.number(number)?,
-        Value::String(string) => builder.other(string)?,
+        Value::String(string) => builder.copied(string)?,
         Value::Array(items) => {
             let place = builder.open()?;
             items.iter().try_for_each(|item| add(builder, item))?;
@@ -141,10 +140,10 @@ fn add(builder: &mut Builder<'_>, value: &Value) -> Result<(), Unfit> {
         Value::Object(members) => {
             let place = builder.open()?;
             for (key, member) in members {
-                builder.other(key)?;
+                builder.copied(key)?;
                 add(builder, member)?;
             }
-            builder.close_object(place, members.len())?;
+            builder.close_object(place, members.len(), true)?;
         }
     }
     Ok(())

@@ -182,17 +182,17 @@ impl<'a> Node<'a> {
     /// Looks at the keys one after the other, and at the text only of those that have the length.
     fn search(self, name: &str) -> Option<Self> {
         let Mark::Object { end, .. } = self.mark() else { return None };
-        let mut key = Self { tree: self.tree, place: self.place + 1 };
-        while key.place < end {
-            let mark = key.mark();
-            let member = Self { tree: self.tree, place: key.place + 1 };
-            if let Mark::Plain { len, .. } | Mark::Other { len, .. } = mark
+        let Tree { text, other, marks, .. } = self.tree;
+        let mut place = self.place + 1;
+        while place < end {
+            let [key, member] = marks.get(place as usize..place as usize + 2)? else { return None };
+            if let Mark::Plain { len, .. } | Mark::Other { len, .. } = *key
                 && len as usize == name.len()
-                && mark.bytes(&self.tree.text, &self.tree.other) == name.as_bytes()
+                && key.bytes(text, other) == name.as_bytes()
             {
-                return Some(member);
+                return Some(Self { tree: self.tree, place: place + 1 });
             }
-            key.place = member.mark().end(member.place);
+            place = member.end(place + 1);
         }
         None
     }

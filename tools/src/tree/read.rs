@@ -41,7 +41,7 @@ impl Reader<'_> {
     fn value(&mut self) -> Result<(), Unfit> {
         self.blank();
         match self.peek() {
-            Some(b'"') => self.string(),
+            Some(b'"') => self.string().map(drop),
             Some(b'{') => self.object(),
             Some(b'[') => self.array(),
             Some(b'-' | b'0'..=b'9') => self.number(),
@@ -55,7 +55,7 @@ impl Reader<'_> {
     fn object(&mut self) -> Result<(), Unfit> {
         let place = self.builder.open()?;
         self.at += 1;
-        let mut len = 0;
+        let (mut len, mut looks, mut differ) = (0, 0u64, true);
         self.blank();
         if self.peek() != Some(b'}') {
             loop {
@@ -63,7 +63,11 @@ impl Reader<'_> {
                 if self.peek() != Some(b'"') {
                     return Err(Unfit);
                 }
-                self.string()?;
+                let start = self.at + 1;
+                // With escapes, any key may look like any other.
+                let look = if self.string()? { u64::MAX } else { look(&self.bytes[start..self.at - 1]) };
+                differ &= looks & look == 0;
+                looks |= look;
                 self.blank();
                 if self.peek() != Some(b':') {
                     return Err(Unfit);
@@ -77,7 +81,7 @@ impl Reader<'_> {
             }
         }
         self.at += 1;
-        self.builder.close_object(place, len)
+        self.builder.close_object(place, len, differ)
     }
 
     fn array(&mut self) -> Result<(), Unfit> {
@@ -111,7 +115,8 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<(), Unfit> {
+    /// Says whether the string has escapes.
+    fn string(&mut self) -> Result<bool, Unfit> {
         let start = self.at + 1;
         self.at = start;
         let mut has_escapes = false;
@@ -129,11 +134,12 @@ impl Reader<'_> {
         let end = self.at;
         self.at += 1;
         if !has_escapes {
-            return self.builder.plain(start, end - start);
+            self.builder.plain(start, end - start)?;
+            return Ok(false);
         }
-        let quoted = self.text.get(start - 1..=end).ok_or(Unfit)?;
-        let string: String = serde_json::from_str(quoted).map_err(|_| Unfit)?;
-        self.builder.other(&string)
+        let escaped = self.text.get(start..end).ok_or(Unfit)?;
+        self.builder.other(|other| unescape(escaped, other))?;
+        Ok(true)
     }
 
     fn number(&mut self) -> Result<(), Unfit> {
@@ -183,6 +189,41 @@ impl Reader<'_> {
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
+}
+
+/// A bit that shows how a key looks. Keys that look different are different.
+fn look(key: &[u8]) -> u64 {
+    let ends = key.first().zip(key.last());
+    let ends = ends.map_or(0, |(first, last)| usize::from(*first) * 5 + usize::from(*last) * 11);
+    1 << ((key.len() * 7 + ends) % 64)
+}
+
+/// Adds a string without its escapes.
+fn unescape(mut escaped: &str, out: &mut String) -> Result<(), Unfit> {
+    let start = out.len();
+    let whole = escaped;
+    while let Some((plain, rest)) = escaped.split_once('\\') {
+        out.push_str(plain);
+        let character = match rest.as_bytes().first() {
+            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(*byte),
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            // Code units, maybe in pairs.
+            _ => {
+                let string: String = serde_json::from_str(&format!("\"{whole}\"")).map_err(|_| Unfit)?;
+                out.truncate(start);
+                out.push_str(&string);
+                return Ok(());
+            }
+        };
+        out.push(character);
+        escaped = &rest[1..];
+    }
+    out.push_str(escaped);
+    Ok(())
 }
 
 /// The place of the first quote, backslash or control character from `at` on. Eight bytes at a time: a byte that is looked
