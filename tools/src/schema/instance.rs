@@ -34,38 +34,47 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
     type Array = Self;
     type Number = Number;
 
+    #[inline]
     fn as_object(&self) -> Option<Self> {
         Node::as_object(*self).map(|_| *self)
     }
 
+    #[inline]
     fn as_array(&self) -> Option<Self> {
         Node::as_array(*self).map(|_| *self)
     }
 
+    #[inline]
     fn as_string(&self) -> Option<Cow<'a, str>> {
         self.as_str().map(Cow::Borrowed)
     }
 
+    #[inline]
     fn as_number(&self) -> Option<Number> {
         Node::as_number(*self)
     }
 
+    #[inline]
     fn as_boolean(&self) -> Option<bool> {
         self.as_bool()
     }
 
+    #[inline]
     fn is_null(&self) -> bool {
         Node::is_null(*self)
     }
 
+    #[inline]
     fn is_number(&self) -> bool {
         Node::is_number(*self)
     }
 
+    #[inline]
     fn is_string(&self) -> bool {
         Node::is_string(*self)
     }
 
+    #[inline]
     fn json_type(&self) -> JsonType {
         if Node::is_string(*self) {
             JsonType::String
@@ -94,6 +103,7 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
         Cow::Owned(Node::to_value(*self))
     }
 
+    #[inline]
     fn identity(&self) -> Option<NodeIdentity> {
         Some(NodeIdentity::tagged(std::ptr::from_ref(self.tree()).addr(), self.place()))
     }
@@ -104,14 +114,17 @@ impl<'a> json::Object<'a, Instance> for Node<'a> {
     type MemberName = &'a str;
     type MembersIter = Members<'a>;
 
+    #[inline]
     fn len(&self) -> usize {
         self.members().len()
     }
 
+    #[inline]
     fn get(&self, key: &Box<str>) -> Option<Self> {
         Node::get(*self, key)
     }
 
+    #[inline]
     fn members(&self) -> Members<'a> {
         Node::members(*self)
     }
@@ -121,10 +134,12 @@ impl<'a> json::Array<'a, Instance> for Node<'a> {
     type Node = Self;
     type ElementsIter = Elements<'a>;
 
+    #[inline]
     fn len(&self) -> usize {
         self.elements().len()
     }
 
+    #[inline]
     fn elements(&self) -> Elements<'a> {
         Node::elements(*self)
     }

@@ -27,6 +27,7 @@ impl<'de> Node<'de> {
         }
     }
 
+    #[inline]
     fn array<V: Visitor<'de>>(elements: Elements<'de>, visitor: V) -> Result<V::Value, Error> {
         let len = elements.len();
         let mut items = Items(elements);
@@ -34,6 +35,7 @@ impl<'de> Node<'de> {
         if items.0.len() > 0 { Err(Error::invalid_length(len, &"fewer elements in array")) } else { Ok(value) }
     }
 
+    #[inline]
     fn object<V: Visitor<'de>>(members: Members<'de>, visitor: V) -> Result<V::Value, Error> {
         let len = members.len();
         let mut pairs = Pairs { members, member: None };
@@ -45,7 +47,8 @@ impl<'de> Node<'de> {
 /// Methods that take one kind of value alone.
 macro_rules! only {
     ($($method:ident: $kind:pat,)*) => {
-        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        $(#[inline]
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
             match self.mark() {
                 $kind => self.deserialize_any(visitor),
                 _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
@@ -57,6 +60,7 @@ macro_rules! only {
 impl<'de> Deserializer<'de> for Node<'de> {
     type Error = Error;
 
+    #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.mark() {
             Mark::Null => visitor.visit_unit(),
@@ -95,6 +99,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         deserialize_map: Mark::Object { .. },
     }
 
+    #[inline]
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.mark() {
             Mark::Null => visitor.visit_none(),
@@ -102,18 +107,22 @@ impl<'de> Deserializer<'de> for Node<'de> {
         }
     }
 
+    #[inline]
     fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_unit(visitor)
     }
 
+    #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_newtype_struct(self)
     }
 
+    #[inline]
     fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
         self.deserialize_seq(visitor)
     }
 
+    #[inline]
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -123,6 +132,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         self.deserialize_seq(visitor)
     }
 
+    #[inline]
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -135,6 +145,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         }
     }
 
+    #[inline]
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -151,6 +162,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         }
     }
 
+    #[inline]
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_unit()
     }
@@ -159,6 +171,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
 impl<'de> IntoDeserializer<'de, Error> for Node<'de> {
     type Deserializer = Self;
 
+    #[inline]
     fn into_deserializer(self) -> Self {
         self
     }
@@ -169,10 +182,12 @@ struct Items<'de>(Elements<'de>);
 impl<'de> SeqAccess<'de> for Items<'de> {
     type Error = Error;
 
+    #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
         self.0.next().map(|element| seed.deserialize(element)).transpose()
     }
 
+    #[inline]
     fn size_hint(&self) -> Option<usize> {
         Some(self.0.len())
     }
@@ -186,12 +201,14 @@ struct Pairs<'de> {
 impl<'de> MapAccess<'de> for Pairs<'de> {
     type Error = Error;
 
+    #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         let Some((key, member)) = self.members.next() else { return Ok(None) };
         self.member = Some(member);
         seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some)
     }
 
+    #[inline]
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
         match self.member.take() {
             Some(member) => seed.deserialize(member),
@@ -199,6 +216,7 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
         }
     }
 
+    #[inline]
     fn size_hint(&self) -> Option<usize> {
         Some(self.members.len())
     }
@@ -220,6 +238,7 @@ impl<'de> EnumAccess<'de> for Variant<'de> {
 }
 
 impl<'de> Variant<'de> {
+    #[inline]
     fn content(&self, expected: &'static str) -> Result<Node<'de>, Error> {
         self.content.ok_or_else(|| Error::invalid_type(Unexpected::UnitVariant, &expected))
     }

@@ -38,6 +38,7 @@ pub(super) enum Mark {
 
 impl Mark {
     /// The bytes of the string, out of the text or what else there is; none where it is no string.
+    #[inline]
     pub(super) fn bytes<'a>(self, text: &'a str, other: &'a str) -> &'a [u8] {
         let (source, start, len) = match self {
             Self::Plain { start, len } => (text, start, len),
@@ -48,6 +49,7 @@ impl Mark {
     }
 
     /// The string, out of the text or what else there is.
+    #[inline]
     pub(super) fn string<'a>(self, text: &'a str, other: &'a str) -> Option<&'a str> {
         let (source, start, len) = match self {
             Self::Plain { start, len } => (text, start, len),
@@ -58,6 +60,7 @@ impl Mark {
     }
 
     /// The place after what stands at `place` and all that is inside it.
+    #[inline]
     pub(super) fn end(self, place: u32) -> u32 {
         match self {
             Self::Array { end, .. } | Self::Object { end, .. } => end,
@@ -93,40 +96,49 @@ pub(crate) struct Elements<'a> {
 }
 
 impl<'a> Node<'a> {
+    #[inline]
     pub(super) fn root(tree: &'a Tree) -> Self {
         Self { tree, place: 0 }
     }
 
     /// What tells this value from all others of its tree.
+    #[inline]
     pub(crate) fn place(self) -> u32 {
         self.place
     }
 
+    #[inline]
     pub(crate) fn tree(self) -> &'a Tree {
         self.tree
     }
 
     /// A tree without marks, which only a default is, reads as `null`.
+    #[inline]
     pub(super) fn mark(self) -> Mark {
         self.tree.marks.get(self.place as usize).copied().unwrap_or(Mark::Null)
     }
 
+    #[inline]
     pub(crate) fn as_str(self) -> Option<&'a str> {
         self.mark().string(&self.tree.text, &self.tree.other)
     }
 
+    #[inline]
     pub(crate) fn is_string(self) -> bool {
         matches!(self.mark(), Mark::Plain { .. } | Mark::Other { .. })
     }
 
+    #[inline]
     pub(crate) fn is_number(self) -> bool {
         matches!(self.mark(), Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_))
     }
 
+    #[inline]
     pub(crate) fn is_null(self) -> bool {
         matches!(self.mark(), Mark::Null)
     }
 
+    #[inline]
     pub(crate) fn as_bool(self) -> Option<bool> {
         match self.mark() {
             Mark::Bool(flag) => Some(flag),
@@ -134,6 +146,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn as_number(self) -> Option<Number> {
         match self.mark() {
             Mark::Unsigned(number) => Some(number.into()),
@@ -143,6 +156,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn as_array(self) -> Option<Elements<'a>> {
         match self.mark() {
             Mark::Array { len, .. } => Some(Elements { tree: self.tree, place: self.place + 1, left: len }),
@@ -150,6 +164,7 @@ impl<'a> Node<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn as_object(self) -> Option<Members<'a>> {
         match self.mark() {
             Mark::Object { len, .. } => Some(Members { tree: self.tree, place: self.place + 1, left: len }),
@@ -158,16 +173,19 @@ impl<'a> Node<'a> {
     }
 
     /// Its elements; none where it is no array.
+    #[inline]
     pub(crate) fn elements(self) -> Elements<'a> {
         self.as_array().unwrap_or(Elements { tree: self.tree, place: 0, left: 0 })
     }
 
     /// Its members; none where it is no object.
+    #[inline]
     pub(crate) fn members(self) -> Members<'a> {
         self.as_object().unwrap_or(Members { tree: self.tree, place: 0, left: 0 })
     }
 
     /// The member of that name, where this is an object.
+    #[inline]
     pub(crate) fn get(self, name: &str) -> Option<Self> {
         let Mark::Object { len, sorted, .. } = self.mark() else { return None };
         if len as usize <= FEW {
@@ -180,6 +198,7 @@ impl<'a> Node<'a> {
     }
 
     /// Looks at the keys one after the other, and at the text only of those that have the length.
+    #[inline]
     fn search(self, name: &str) -> Option<Self> {
         let Mark::Object { end, .. } = self.mark() else { return None };
         let Tree { text, other, marks, .. } = self.tree;
@@ -218,6 +237,7 @@ impl<'a> Node<'a> {
 impl<'a> Iterator for Members<'a> {
     type Item = (&'a str, Node<'a>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let key = Node { tree: self.tree, place: self.place };
@@ -226,6 +246,7 @@ impl<'a> Iterator for Members<'a> {
         Some((key.as_str().unwrap_or_default(), member))
     }
 
+    #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.left as usize, Some(self.left as usize))
     }
@@ -236,6 +257,7 @@ impl ExactSizeIterator for Members<'_> {}
 impl<'a> Iterator for Elements<'a> {
     type Item = Node<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
         let element = Node { tree: self.tree, place: self.place };
@@ -243,6 +265,7 @@ impl<'a> Iterator for Elements<'a> {
         Some(element)
     }
 
+    #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.left as usize, Some(self.left as usize))
     }

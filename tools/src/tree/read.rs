@@ -7,7 +7,7 @@
 use serde_json::Number;
 
 use super::build::Builder;
-use super::node::Mark;
+use super::node::{FEW, Mark};
 use super::{Loan, Unfit};
 
 /// Reads a whole text. What is refused here may still be JSON.
@@ -55,7 +55,7 @@ impl Reader<'_> {
     fn object(&mut self) -> Result<(), Unfit> {
         let place = self.builder.open()?;
         self.at += 1;
-        let (mut len, mut looks, mut differ) = (0, 0u64, true);
+        let (mut len, mut looks, mut differ) = (0, [0; FEW], true);
         self.blank();
         if self.peek() != Some(b'}') {
             loop {
@@ -64,10 +64,11 @@ impl Reader<'_> {
                     return Err(Unfit);
                 }
                 let start = self.at + 1;
-                // With escapes, any key may look like any other.
-                let look = if self.string()? { u64::MAX } else { look(&self.bytes[start..self.at - 1]) };
-                differ &= looks & look == 0;
-                looks |= look;
+                let has_escapes = self.string()?;
+                if let Some((own, earlier)) = looks.get_mut(..=len).and_then(<[u32]>::split_last_mut) {
+                    *own = look(&self.bytes[start..self.at - 1]);
+                    differ &= !has_escapes && !earlier.contains(own);
+                }
                 self.blank();
                 if self.peek() != Some(b':') {
                     return Err(Unfit);
@@ -191,11 +192,11 @@ impl Reader<'_> {
     }
 }
 
-/// A bit that shows how a key looks. Keys that look different are different.
-fn look(key: &[u8]) -> u64 {
-    let ends = key.first().zip(key.last());
-    let ends = ends.map_or(0, |(first, last)| usize::from(*first) * 5 + usize::from(*last) * 11);
-    1 << ((key.len() * 7 + ends) % 64)
+/// How a key looks: keys that look different are different.
+fn look(key: &[u8]) -> u32 {
+    let (first, last) = key.first().zip(key.last()).unwrap_or((&0, &0));
+    // What a length loses here makes two keys look the same, and the keys themselves are compared then.
+    (key.len() as u32) << 16 | u32::from(*first) << 8 | u32::from(*last)
 }
 
 /// Adds a string without its escapes.
