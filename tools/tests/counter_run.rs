@@ -341,3 +341,18 @@ async fn a_tool_that_says_it_was_cancelled_when_nobody_did_has_failed() {
     .unwrap_err();
     assert!(matches!(error, ToolError::ExecutionFailed { .. }) && error.is_recoverable(), "{error}");
 }
+
+#[tokio::test]
+async fn a_context_that_outlives_its_call_knows_that_it_ended() {
+    let kept = Arc::new(std::sync::OnceLock::new());
+    let keep = kept.clone();
+    let result = run(move |cx: ToolContext, _: Value| {
+        assert!(!cx.is_cancelled());
+        keep.set(cx).ok();
+        async { "done" }
+    });
+    result.await.unwrap();
+    let cx: &ToolContext = kept.get().unwrap();
+    // The first time anybody asks for the token.
+    assert!(cx.is_cancelled() && cx.cancellation().is_cancelled() && cx.check_cancelled().is_err());
+}

@@ -135,8 +135,8 @@ pub fn direct_add(arguments: &str) -> String {
 
 /// [`order`] without anything around it: the text of its result; empty when the arguments do not fit.
 pub fn direct_order(arguments: &str) -> String {
-    let order = serde_json::from_str(arguments).map(|arguments| self::order(arguments));
-    order.and_then(|receipt| serde_json::to_string(&receipt)).unwrap_or_default()
+    let receipt = serde_json::from_str(arguments).map(order);
+    receipt.and_then(|receipt| serde_json::to_string(&receipt)).unwrap_or_default()
 }
 
 /// A catalog of [`add`], [`order`] and so many others that it holds `size` tools.

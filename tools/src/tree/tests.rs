@@ -205,6 +205,14 @@ fn types_of_every_kind_are_read_as_from_a_value() {
     }
 }
 
+#[test]
+fn an_integral_float_is_an_integer_only_where_the_type_takes_nothing_else() {
+    let input = crate::Input::of_tree(Tree::read(r#"{"a": 2.0}"#.to_owned()).unwrap());
+    assert_eq!(input.deserialize::<Closed>().unwrap(), Closed { a: 2, b: None });
+    assert_eq!(input.deserialize::<Value>().unwrap(), json!({"a": 2.0}));
+    assert_eq!(input.deserialize::<HashMap<String, f64>>().unwrap()["a"], 2.0);
+}
+
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
