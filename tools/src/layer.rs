@@ -1,12 +1,11 @@
 //! [`Layer`]: code of a host around the code of a tool.
 
 use std::fmt;
-use std::future::ready;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Handler, HandlerFuture, Need, ToolContext, ToolError};
+use crate::{Handler, HandlerFuture, Input, Need, ToolContext, ToolError};
 
 /// Code around a handler: it sees the call before the tool does, and the result after it, and can answer in its place.
 ///
@@ -61,7 +60,7 @@ pub trait Layer: Send + Sync + 'static {
 pub struct Next<'a> {
     layers: &'a [Arc<dyn Layer>],
     handler: &'a dyn Handler,
-    arguments: Value,
+    arguments: Input,
     /// The context that the layer was given.
     cx: ToolContext,
 }
@@ -95,7 +94,7 @@ pub fn layered<L: Layer, H: Handler>(layer: L, handler: H) -> Layered<L, H> {
 impl<'a> Next<'a> {
     /// The arguments of the call.
     pub fn arguments(&self) -> &Value {
-        &self.arguments
+        self.arguments.value()
     }
 
     /// Goes on inwards, with the context that the layer was given or one made of it: a layer may narrow the grant or add a service. A
@@ -103,7 +102,7 @@ impl<'a> Next<'a> {
     pub fn call(self, cx: ToolContext) -> HandlerFuture<'a> {
         if !cx.is_of_same_call(&self.cx) {
             let error = ToolError::internal(&self.cx, "a layer went on with the context of another call");
-            return Box::pin(ready(Err(error)));
+            return HandlerFuture::ready(Err(error));
         }
         call(self.layers, self.handler, cx, self.arguments)
     }
@@ -116,7 +115,7 @@ impl fmt::Debug for Next<'_> {
 }
 
 impl<L: Layer, H: Handler> Handler for Layered<L, H> {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         let next = Next { layers: &[], handler: &self.handler, arguments, cx: cx.clone() };
         self.layer.call(cx, next)
     }
@@ -135,7 +134,7 @@ pub(crate) fn call<'a>(
     layers: &'a [Arc<dyn Layer>],
     handler: &'a dyn Handler,
     cx: ToolContext,
-    arguments: Value,
+    arguments: Input,
 ) -> HandlerFuture<'a> {
     match layers.split_first() {
         None => handler.call(cx, arguments),

@@ -14,6 +14,7 @@ mod definition;
 mod entry;
 mod global;
 pub mod handler;
+mod input;
 pub mod journal;
 mod layer;
 mod link;
@@ -34,6 +35,7 @@ mod strict;
 mod submission;
 mod sync;
 mod tool_error;
+mod tree;
 mod watch;
 
 #[doc(hidden)]
@@ -55,6 +57,7 @@ pub use global::{
     unregister, validate,
 };
 pub use handler::{Handler, HandlerFuture, IntoToolResult};
+pub use input::Input;
 pub use journal::{Journal, JournalError};
 pub use layer::{Layer, Layered, Next, layered};
 pub use link::{NotLinked, expect_linked};

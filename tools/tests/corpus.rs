@@ -25,6 +25,8 @@ fn every_verdict_is_that_of_pythons_jsonschema() {
             name
         });
         let verdict = catalog.validate(name, row["instance"].clone());
+        let of_text = catalog.validate(name, row["instance"].to_string());
+        assert_eq!(of_text, verdict, "row {rows}: {row}");
         assert_eq!(verdict.is_ok(), row["valid"].as_bool().unwrap(), "row {rows}: {row}\n{verdict:?}");
         match verdict {
             Ok(()) => {}

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use sample::pure;
 use serde_json::{Value, json};
 use tools::{
-    Catalog, Content, Handler, HandlerFuture, Limits, Need, OutputStore, Services, Tool, ToolContext, ToolError,
+    Catalog, Content, Handler, HandlerFuture, Input, Limits, Need, OutputStore, Services, Tool, ToolContext, ToolError,
     ToolResult,
 };
 
@@ -21,10 +21,10 @@ fn limited(name: &str, max_output_bytes: u64) -> Tool {
 struct Reader;
 
 impl Handler for Reader {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
-        Box::pin(async move {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
+        HandlerFuture::new(async move {
             let store = cx.need::<OutputStore>()?;
-            let text = store.read(cx.session(), arguments["handle"].as_str().unwrap_or_default());
+            let text = store.read(cx.session(), arguments.value()["handle"].as_str().unwrap_or_default());
             Ok(ToolResult::text(text.as_deref().unwrap_or("nothing")))
         })
     }

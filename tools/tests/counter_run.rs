@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use sample::{echo, hang, pure, with_timeout};
 use serde_json::{Value, json};
 use tools::{
-    CancellationToken, Catalog, Handler, HandlerFuture, Progress, ProgressSink, ToolContext, ToolError, ToolResult,
-    handler,
+    CancellationToken, Catalog, Handler, HandlerFuture, Input, Progress, ProgressSink, ToolContext, ToolError,
+    ToolResult, handler,
 };
 
 const SHORT: Duration = Duration::from_millis(30);
@@ -112,8 +112,8 @@ async fn a_panic_in_drop_is_contained_whatever_ends_the_call() {
     }
     struct Dropping(bool);
     impl Handler for Dropping {
-        fn call<'a>(&'a self, _: ToolContext, _: Value) -> HandlerFuture<'a> {
-            Box::pin(Future(Bomb, self.0))
+        fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+            HandlerFuture::new(Future(Bomb, self.0))
         }
     }
     assert!(matches!(run(Dropping(true)).await, Err(ToolError::Panicked { .. })));
@@ -340,4 +340,19 @@ async fn a_tool_that_says_it_was_cancelled_when_nobody_did_has_failed() {
     .await
     .unwrap_err();
     assert!(matches!(error, ToolError::ExecutionFailed { .. }) && error.is_recoverable(), "{error}");
+}
+
+#[tokio::test]
+async fn a_context_that_outlives_its_call_knows_that_it_ended() {
+    let kept = Arc::new(std::sync::OnceLock::new());
+    let keep = kept.clone();
+    let result = run(move |cx: ToolContext, _: Value| {
+        assert!(!cx.is_cancelled());
+        keep.set(cx).ok();
+        async { "done" }
+    });
+    result.await.unwrap();
+    let cx: &ToolContext = kept.get().unwrap();
+    // The first time anybody asks for the token.
+    assert!(cx.is_cancelled() && cx.cancellation().is_cancelled() && cx.check_cancelled().is_err());
 }

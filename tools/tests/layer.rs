@@ -21,7 +21,7 @@ struct Trace(&'static str, Log);
 
 impl Layer for Trace {
     fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a> {
-        Box::pin(async move {
+        HandlerFuture::new(async move {
             self.1.lock().unwrap().push(format!("{}> {}", self.0, next.arguments()));
             let result = next.call(cx).await;
             let how = result.as_ref().map_or_else(|error| error.kind().to_owned(), ToolResult::to_text);
@@ -94,7 +94,7 @@ async fn run(tool: Tool, odd: fn(ToolContext, Next<'_>) -> HandlerFuture<'_>) ->
 #[tokio::test]
 async fn what_a_layer_answers_is_checked_and_bounded() {
     let instead: fn(ToolContext, Next<'_>) -> HandlerFuture<'_> =
-        |_, _| Box::pin(async { Ok(ToolResult::text("x".repeat(1000))) });
+        |_, _| HandlerFuture::new(async { Ok(ToolResult::text("x".repeat(1000))) });
     let short = pure("t").with_limits(Limits { max_output_bytes: Some(100), ..Limits::default() });
     assert!(run(short, instead).await.unwrap().to_text().contains("900 bytes left out"));
     let promising = pure("t").with_output(json!({"type": "object"}));
@@ -105,7 +105,7 @@ async fn what_a_layer_answers_is_checked_and_bounded() {
 async fn a_layer_that_panics_or_waits_ends_like_a_tool() {
     let error = run(pure("t"), |_, _| panic!("a layer")).await.unwrap_err();
     assert!(matches!(&error, ToolError::Panicked { message, .. } if message == "a layer"), "{error}");
-    let error = run(pure("t"), |_, _| Box::pin(std::future::pending())).await.unwrap_err();
+    let error = run(pure("t"), |_, _| HandlerFuture::new(std::future::pending())).await.unwrap_err();
     assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
     let mut catalog = Catalog::new();
     let handler = layered(Odd(|cx, next| next.call(cx)), hang);

@@ -6,7 +6,7 @@ use protocol::Target;
 
 use super::clock::within;
 use crate::admission::{Admitted, Key, Refused, Request};
-use crate::context::{Spot, Ticket};
+use crate::context::{CallScope, Spot, Ticket};
 use crate::{Entry, ToolContext, ToolError};
 
 /// What the call may conflict with others about.
@@ -18,17 +18,12 @@ pub(super) fn keys(caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
 }
 
 /// Lets a call through that touches nothing and whose tool has no limits, unless it would have to wait.
-pub(super) fn enter<'a>(
-    entry: &'a Entry,
-    caller: &ToolContext,
-    cx: &ToolContext,
-    keys: &[Key],
-) -> Option<Admitted<'a>> {
+pub(super) fn enter<'a>(entry: &'a Entry, call: &CallScope, keys: &[Key]) -> Option<Admitted<'a>> {
     if !keys.is_empty() || entry.limiter().is_some() {
         return None;
     }
-    let Some(outer) = caller.call() else { return entry.admission().enter(false) };
-    if let (Some(around), Some(call)) = (outer.held.get(), cx.call()) {
+    let Some(outer) = call.caller.call() else { return entry.admission().enter(false) };
+    if let Some(around) = outer.held.get() {
         call.held.get_or_init(|| around.clone());
     }
     entry.admission().enter(true)
@@ -40,34 +35,33 @@ pub(super) fn enter<'a>(
 /// [`ToolError::Overloaded`] when the queue is full, or when a nested call may not wait; and what waiting can end with.
 pub(super) async fn queue<'a>(
     entry: &'a Arc<Entry>,
-    caller: &ToolContext,
-    cx: &ToolContext,
+    call: &CallScope,
     keys: Vec<Key>,
     spot: Option<Spot>,
 ) -> Result<Admitted<'a>, ToolError> {
     if let Some(spot) = &spot {
-        within(caller, cx, spot.come()).await?;
+        within(call, spot.come()).await?;
     }
     let admission = entry.admission();
     let overloaded = |Refused { retry_after }| {
         let tool = entry.name().to_string();
         ToolError::Overloaded { tool, retry_after: Some(retry_after) }
     };
-    let around = caller.call().and_then(|call| call.held.get()).map_or(&[][..], |around| around);
+    let outer = call.caller.call();
+    let around = outer.and_then(|outer| outer.held.get()).map_or(&[][..], |around| around);
     let own: Vec<_> =
         around.iter().filter(|ticket| ticket.admission == admission.number()).map(|ticket| ticket.call).collect();
     let request = Request {
         keys,
         limited: entry.limiter().is_some().then(|| entry.clone()),
-        is_nested: caller.call().is_some(),
+        is_nested: outer.is_some(),
         has_foreign: own.len() < around.len(),
         around: &own,
     };
     let admitted = admission.register(request).map_err(overloaded)?;
     drop(spot);
-    let Some(call) = cx.call() else { return Ok(admitted) };
     if !admitted.is_running() {
-        within(caller, cx, admitted.wait(call.deadline)).await?.map_err(overloaded)?;
+        within(call, admitted.wait(call.deadline)).await?.map_err(overloaded)?;
     }
     let ticket = admitted.id().map(|call| Ticket { admission: admission.number(), call });
     call.held.get_or_init(|| around.iter().copied().chain(ticket).collect());

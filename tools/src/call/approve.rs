@@ -7,13 +7,12 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use protocol::{Digest, Target};
-use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::time::sleep_until;
 
 use super::isolate::{Isolated, Panic, guarded};
 use crate::resolve::is_same;
-use crate::{Approval, Approver, Decision, Entry, Resolve as _, Scope, ToolContext, ToolError};
+use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError};
 
 /// How long an answer may take where the host does not say: 5 minutes.
 pub const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
@@ -28,14 +27,14 @@ pub(super) async fn approve(
     entry: &Arc<Entry>,
     scope: &Scope,
     cx: &ToolContext,
-    arguments: &Value,
+    arguments: &Input,
     asked: Option<Vec<Target>>,
 ) -> Result<Vec<Target>, ToolError> {
     let Some(targets) = asked else { return Ok(Vec::new()) };
     let decision = match cx.approver() {
         None => Decision::Abstain,
         // Boxed, since most calls are not asked about.
-        Some(approver) => Box::pin(ask(&**approver, entry, cx, arguments, &targets)).await?,
+        Some(approver) => Box::pin(ask(&**approver, entry, cx, arguments.value(), &targets)).await?,
     };
     let tool = || entry.name().to_string();
     match decision {
@@ -51,7 +50,7 @@ async fn ask(
     approver: &dyn Approver,
     entry: &Entry,
     cx: &ToolContext,
-    arguments: &Value,
+    arguments: &serde_json::Value,
     targets: &[Target],
 ) -> Result<Decision, ToolError> {
     let tool = || entry.name().to_string();

@@ -25,8 +25,7 @@ pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<To
     let entry = overflow.entry;
     let limit = limit(entry);
     let mut note = None;
-    let size = result.structured.as_ref().map_or(0, size::encoded);
-    if size > limit {
+    if let Some(size) = result.structured.as_ref().and_then(|value| size::over(value, limit)) {
         if entry.tool().output.is_some() && !result.is_error {
             return Err(ToolError::InvalidOutput {
                 tool: entry.name().to_string(),
@@ -123,10 +122,10 @@ fn bound_pieces(content: &mut Vec<Content>, most: usize) {
 /// Gives every text what is left of the limit, so that a first long one does not take all: texts that fit their even share
 /// stay whole, the others divide the rest.
 fn bound_texts(content: &mut [Content], limit: usize, overflow: Overflow<'_>) {
-    let mut texts: Vec<&mut String> = content.iter_mut().filter_map(text_of).collect();
-    if texts.iter().map(|text| text.len()).sum::<usize>() <= limit {
+    if content.iter_mut().filter_map(text_of).map(|text| text.len()).sum::<usize>() <= limit {
         return;
     }
+    let mut texts: Vec<&mut String> = content.iter_mut().filter_map(text_of).collect();
     texts.sort_by_key(|text| text.len());
     let (mut left, mut count) = (limit, texts.len());
     for text in texts {

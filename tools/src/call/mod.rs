@@ -42,6 +42,7 @@ use protocol::ToolResult;
 
 use self::overflow::Overflow;
 use self::record::Record;
+use crate::context::CallScope;
 use crate::{Arguments, Entry, Resolve, Scope, ToolContext, ToolError};
 
 pub use crate::strict::MAX_DEPTH;
@@ -95,8 +96,9 @@ async fn pass(
     arguments: Arguments,
     mut record: Option<Box<Record>>,
 ) -> Result<ToolResult, ToolError> {
-    let outcome = run_stages(&entry, &scope, &caller, arguments, record.as_deref_mut()).await;
-    let overflow = Overflow { entry: &entry, scope: &scope, caller: &caller };
+    let mut call = None;
+    let outcome = run_stages(&entry, scope, caller, arguments, record.as_deref_mut(), &mut call).await;
+    let overflow = Overflow { entry: &entry, call: call.as_deref() };
     let outcome = outcome.map_err(|error| bound::bound_error(overflow, error));
     match record {
         Some(record) => Box::pin(record.close(outcome)).await,
@@ -106,46 +108,48 @@ async fn pass(
 
 async fn run_stages(
     entry: &Arc<Entry>,
-    scope: &Scope,
-    caller: &ToolContext,
+    scope: Scope,
+    caller: ToolContext,
     arguments: Arguments,
     mut record: Option<&mut Record>,
+    entered: &mut Option<Arc<CallScope>>,
 ) -> Result<ToolResult, ToolError> {
     let spot = caller.take_spot();
     if caller.is_cancelled() {
         return Err(ToolError::Cancelled { tool: entry.name().to_string() });
     }
-    supply::supply(entry, caller)?;
+    supply::supply(entry, &caller)?;
     let arguments = parse::parse(entry.name(), arguments)?;
     if let Some(record) = record.as_deref_mut()
-        && let Some(result) = Box::pin(record.replay(entry, caller, &arguments)).await?
+        && let Some(result) = Box::pin(record.replay(entry, &caller, arguments.value())).await?
     {
         return Ok(result);
     }
     let targets = validate::validate(entry, &arguments)?;
-    let keys = admit::keys(caller, &targets);
-    let asked = authorize::authorize(entry, caller, targets)?;
+    let keys = admit::keys(&caller, &targets);
+    let asked = authorize::authorize(entry, &caller, targets)?;
     // Whoever has to be asked about arrives when the answer does: others do not wait for a person.
     let spot = spot.filter(|_| asked.is_none());
-    let approved = approve::approve(entry, scope, caller, &arguments, asked).await?;
+    let approved = approve::approve(entry, &scope, &caller, &arguments, asked).await?;
     // The clock of the call starts here: a person's thinking is not the tool's time.
-    let mut cx = caller.enter(entry.clone(), scope.clone())?.with_approved(approved);
+    let mut cx = caller.enter(entry, scope, approved)?;
+    let call = &**entered.insert(cx.running()?.clone());
     // In boxes, what most calls do not come to: a call need not carry the room for it.
-    let admitted = match admit::enter(entry, caller, &cx, &keys) {
+    let admitted = match admit::enter(entry, call, &keys) {
         Some(admitted) => admitted,
-        None => Box::pin(admit::queue(entry, caller, &cx, keys, spot)).await?,
+        None => Box::pin(admit::queue(entry, call, keys, spot)).await?,
     };
     if let Some(record) = record {
-        cx = Box::pin(record.begin(caller, cx)).await?;
+        cx = Box::pin(record.begin(call, cx)).await?;
     }
     let result = match retry::waits(entry) {
-        None => run::run(entry, caller, cx, arguments).await,
-        Some(waits) => Box::pin(retry::run(entry, caller, cx, arguments, waits)).await,
+        None => run::run(entry, cx, arguments).await,
+        Some(waits) => Box::pin(retry::run(entry, cx, arguments, waits)).await,
     };
     drop(admitted);
     let result = result?;
     if !result.is_error {
         entry.check_output(result.structured.as_ref())?;
     }
-    bound::bound(Overflow { entry, scope, caller }, result)
+    bound::bound(Overflow { entry, call: Some(call) }, result)
 }

@@ -2,14 +2,15 @@
 
 use std::any::TypeId;
 
-use crate::{Entry, OutputStore, Resolve as _, Scope, ToolContext};
+use crate::context::CallScope;
+use crate::{Entry, OutputStore, Resolve as _};
 
 /// Where that goes which does not fit into the result of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Overflow<'a> {
     pub(super) entry: &'a Entry,
-    pub(super) scope: &'a Scope,
-    pub(super) caller: &'a ToolContext,
+    /// Absent where the call was refused: what says so is short.
+    pub(super) call: Option<&'a CallScope>,
 }
 
 impl Overflow<'_> {
@@ -40,9 +41,10 @@ impl Overflow<'_> {
     pub(super) fn keep(self, whole: String) -> Option<String> {
         // What reads the store would fill it with what it has from there.
         let is_reader = self.entry.needs().iter().any(|need| need.id() == TypeId::of::<OutputStore>());
-        if is_reader || self.scope.resolve(OutputStore::READER).is_err() {
+        let CallScope { scope, caller, .. } = self.call?;
+        if is_reader || scope.resolve(OutputStore::READER).is_err() {
             return None;
         }
-        self.caller.service::<OutputStore>()?.keep(self.caller.session(), whole)
+        caller.service::<OutputStore>()?.keep(caller.session(), whole)
     }
 }

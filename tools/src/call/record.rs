@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until};
 
 use super::isolate::{Isolated, Panic, guarded};
-use crate::context::{Owner, Trace};
+use crate::context::{CallScope, Owner, Trace};
 use crate::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
 use crate::{Entry, ToolContext, ToolError};
 
@@ -112,11 +112,10 @@ impl Record {
     /// # Errors
     /// The call may not be run: [`ToolError::Internal`] when that could not be written down, [`ToolError::Timeout`] when it took
     /// all the time of the call, [`ToolError::OutcomeUnknown`] when somebody else has begun it meanwhile.
-    pub(super) async fn begin(&mut self, caller: &ToolContext, cx: ToolContext) -> Result<ToolContext, ToolError> {
+    pub(super) async fn begin(&mut self, call: &CallScope, cx: ToolContext) -> Result<ToolContext, ToolError> {
         let since = Instant::now();
-        let (by, limit) = cx.call().map_or((since + PATIENCE, PATIENCE), |call| (call.deadline, call.limit));
-        let begun = answer(by, || self.journal.begin(self.call(), self.attempt));
-        match until_taken_back(caller, begun).await {
+        let begun = answer(call.deadline, || self.journal.begin(self.call(), self.attempt));
+        match until_taken_back(&call.caller, begun).await {
             Ok(Begun::Now(intent)) => {
                 self.state = State::Begun { intent, since };
                 Ok(cx.with_trace(Trace::new(self.owner.clone(), self.key.clone(), intent)))
@@ -124,7 +123,7 @@ impl Record {
             Ok(Begun::Before(_)) => Err(ToolError::OutcomeUnknown { tool: self.tool.clone() }),
             Err(Silence::Late) => {
                 self.state = State::Settled;
-                Err(ToolError::Timeout { tool: self.tool.clone(), limit })
+                Err(ToolError::Timeout { tool: self.tool.clone(), limit: call.limit })
             }
             Err(silence) => Err(self.silent(silence)),
         }
@@ -212,7 +211,7 @@ async fn until_taken_back<T>(
     told: impl Future<Output = Result<T, Silence>>,
 ) -> Result<T, Silence> {
     // A caller inside of a call may bring a token of its own; the end of that call ends this one all the same.
-    let outer = caller.call().map(|call| call.token.clone()).unwrap_or_default();
+    let outer = caller.call().map(|call| call.token().clone()).unwrap_or_default();
     let told = caller.cancellation().run_until_cancelled(outer.run_until_cancelled(told)).await;
     told.flatten().unwrap_or(Err(Silence::Cancelled))
 }

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use protocol::ToolResult;
-use serde_json::Value;
 use tokio::time::Instant;
 
 use super::clock::{timer, within};
 use super::run;
-use crate::{Entry, ToolContext, ToolError};
+use crate::context::CallScope;
+use crate::{Entry, Input, ToolContext, ToolError};
 
 /// How often a call that failed in passing is repeated where its tool does not say and its effects allow it.
 pub const DEFAULT_MAX_RETRIES: u32 = 2;
@@ -25,17 +25,17 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// call was admitted with it keeps; each attempt takes a token of its tool's rate. Dropping it ends all.
 pub(super) async fn run(
     entry: &Entry,
-    caller: &ToolContext,
     mut cx: ToolContext,
-    mut arguments: Value,
+    mut arguments: Input,
     mut waits: impl Iterator<Item = Duration>,
 ) -> Result<ToolResult, ToolError> {
     loop {
-        let (last, again) = (cx.clone(), arguments.clone());
-        let outcome = run::run(entry, caller, cx, arguments).await;
+        let (last, again) = (cx.clone(), arguments.copy());
+        let outcome = run::run(entry, cx, arguments).await;
         let Some(wait) = wait_after(&outcome, &mut waits) else { return outcome };
-        let next = last.next_attempt(caller);
-        if !within(caller, &next, pause(entry, &next, wait)).await? {
+        let next = last.next_attempt();
+        let Some(call) = next.call() else { return outcome };
+        if !within(call, pause(entry, call, wait)).await? {
             return outcome;
         }
         (cx, arguments) = (next, again);
@@ -63,11 +63,10 @@ fn wait_after(outcome: &Result<ToolResult, ToolError>, waits: &mut impl Iterator
 
 /// Waits, and then until the tool's rate allows another start. Gives whether there is time for it: an attempt that the deadline
 /// would not let begin is not waited for.
-async fn pause(entry: &Entry, cx: &ToolContext, wait: Duration) -> bool {
-    let deadline = cx.call().map(|call| call.deadline);
+async fn pause(entry: &Entry, call: &CallScope, wait: Duration) -> bool {
     let mut until = Instant::now().checked_add(wait);
     while let Some(next) = until {
-        if deadline.is_none_or(|deadline| next >= deadline) {
+        if next >= call.deadline {
             return false;
         }
         let Some(timer) = timer(next) else { return false };

@@ -40,7 +40,8 @@ impl ToolContext {
     pub(super) fn check_policy(&self, tool: &ToolName, target: &Target) -> Result<(), ToolError> {
         let Some(policy) = self.policy() else { return Ok(()) };
         let judgement = policy.judge(tool, Some(target));
-        let is_approved = || self.facts.approved.iter().any(|approved| is_within(target, approved));
+        let approved = self.call.as_ref().map_or(&[][..], |call| &call.approved);
+        let is_approved = || approved.iter().any(|approved| is_within(target, approved));
         match judgement.verdict {
             Verdict::Allow => Ok(()),
             Verdict::Ask if is_approved() => Ok(()),
