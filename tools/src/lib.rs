@@ -5,6 +5,7 @@
 extern crate self as tools;
 
 mod arguments;
+mod bounded_text;
 pub mod call;
 mod catalog;
 mod conflict;
@@ -35,10 +36,13 @@ mod watch;
 pub mod __private;
 
 pub use arguments::Arguments;
+pub use bounded_text::BoundedText;
 pub use call::Execution;
 pub use catalog::Catalog;
 pub use conflict::Conflict;
-pub use context::{Approval, ApprovalFuture, Approver, Decision, Need, Progress, ProgressSink, Services, ToolContext};
+pub use context::{
+    Approval, ApprovalFuture, Approver, Decision, Need, Progress, ProgressSink, Services, Timekeeper, ToolContext,
+};
 pub use definition::{DefinitionError, LoadError, load_definitions};
 pub use entry::Entry;
 pub use global::{

@@ -35,7 +35,7 @@ pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
 pub use execution::Execution;
 pub(crate) use validate::validate as validated;
 
-pub use isolate::{Isolated, Panic, guarded, panic_message};
+pub use isolate::{ISOLATES_PANICS, Isolated, Panic, guarded, panic_message};
 pub use parse::MAX_ARGUMENT_BYTES;
 
 /// Looks a tool up and runs it, through every stage. The future owns what it needs.
@@ -95,6 +95,7 @@ async fn run_stages(
     let approved = approve::approve(entry, caller, &arguments, uncovered).await?;
     // The clock of the call starts here: a person's thinking is not the tool's time.
     let cx = caller.enter(entry.clone(), scope)?.with_approved(approved);
+    cx.start_clock();
     let result = run::run(entry, caller, cx, arguments).await?;
     if !result.is_error {
         entry.check_output(result.structured.as_ref())?;

@@ -5,6 +5,7 @@ mod need;
 mod progress;
 mod scope;
 mod service;
+mod timekeeper;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ pub use need::Need;
 pub use progress::{Progress, ProgressSink};
 pub(crate) use scope::CallScope;
 pub use service::Services;
+pub use timekeeper::Timekeeper;
 
 /// The facts of one call: who asks, what is granted, how long it may take, and what the host offers.
 ///
@@ -51,6 +53,7 @@ struct Facts {
     services: Services,
     progress: Option<Arc<dyn ProgressSink>>,
     approver: Option<Arc<dyn Approver>>,
+    timekeeper: Option<Arc<dyn Timekeeper>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,
