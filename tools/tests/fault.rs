@@ -16,6 +16,11 @@ use sample::{hang, pure};
 use serde_json::{Value, json};
 use tools::{BoundedText, Catalog, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
 
+// What follows relies on it.
+const _: () = assert!(tools::call::ISOLATES_PANICS);
+
+const LINE: &str = "the same line again and again\n";
+
 const LIMIT: Duration = Duration::from_millis(200);
 
 /// Runs the tool in a task of its own. What would hang fails instead.
@@ -43,7 +48,6 @@ const ROWS: &[(&str, &str)] = &[
 
 fn catalog(is_released: &Arc<AtomicBool>) -> SharedCatalog {
     let mut catalog = Catalog::new();
-    let line = "the same line again and again\n";
     catalog.register(pure("pends"), hang).unwrap();
     let blocks = handler::blocking(|cx: &ToolContext, _: Value| {
         while cx.check_cancelled().is_ok() {
@@ -74,18 +78,18 @@ fn catalog(is_released: &Arc<AtomicBool>) -> SharedCatalog {
         panic!("on purpose")
     };
     catalog.register(pure("panics_late"), panics_late).unwrap();
-    let streams = async move |cx: ToolContext, _: Value| -> Result<(), String> {
+    let streams = async |cx: ToolContext, _: Value| -> Result<(), String> {
         let mut text = BoundedText::of_call(&cx);
         loop {
-            text.push(line);
+            text.push(LINE);
             tokio::task::yield_now().await;
         }
     };
     catalog.register(pure("streams"), streams).unwrap();
-    let streams = handler::blocking(move |cx: &ToolContext, _: Value| {
+    let streams = handler::blocking(|cx: &ToolContext, _: Value| {
         let mut text = BoundedText::of_call(cx);
         while cx.check_cancelled().is_ok() {
-            text.push(line);
+            text.push(LINE);
         }
         text
     });
@@ -160,9 +164,4 @@ async fn a_stream_of_gigabytes_is_drained_and_its_head_and_tail_are_kept() {
     assert!(text.len() <= 64 * 1024, "{}", text.len());
     assert!(text.starts_with("the head\n") && text.ends_with("\nthe tail"));
     assert_eq!(text.matches("bytes left out").count(), 1, "cut once");
-}
-
-#[test]
-fn panics_are_contained_in_this_build() {
-    assert!(tools::call::ISOLATES_PANICS);
 }

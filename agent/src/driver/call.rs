@@ -162,10 +162,10 @@ impl<'a> Batch<'a> {
     /// Ends a call that should be over, without waiting for it.
     fn time_out(&mut self, late: Late) -> Result<(), DriverError> {
         let Late { position, limit } = late;
-        let Some(id) = self.by_task.iter().find(|(_, running)| running.position == position).map(|(id, _)| *id) else {
+        let Some((id, running)) = self.by_task.iter().find(|(_, running)| running.position == position) else {
             return Ok(());
         };
-        let doing = self.by_task[&id].pass.give_up();
+        let (id, doing) = (*id, running.pass.give_up());
         if doing == Doing::Waiting {
             // The counter ends it. It may still come to hold a thread before that.
             if let Some(at) = Instant::now().checked_add(GRACE) {
