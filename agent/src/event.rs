@@ -11,7 +11,8 @@ use crate::Summary;
 ///
 /// The order is this, and nothing else is promised:
 /// - a turn's texts come before the starts of its calls, and those in the order of the calls;
-/// - of one call, the start comes first, then any progress, then exactly one result, then nothing;
+/// - of one call, the start comes first, then any progress, then, where it is abandoned, that, then exactly one
+///   result, then nothing;
 /// - all results of a turn come before anything of the next one; between calls that run side by side there is no order;
 /// - `Done` comes last, once, however the run ends. A run whose future is dropped tells no more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,16 @@ pub enum Event {
         name: String,
         /// How far.
         progress: Progress,
+    },
+    /// A call is waited for no longer: its deadline has passed or its run was cancelled, and its tool does not yield. It holds a
+    /// thread until it ends. A host that sees this has a tool to mend.
+    Abandoned {
+        /// The call.
+        id: String,
+        /// The tool asked for.
+        name: String,
+        /// How many calls are abandoned on this runtime, with this one.
+        abandoned: usize,
     },
     /// A call has its result.
     Result {

@@ -13,7 +13,7 @@ pub mod tool;
 mod tool_set;
 
 pub use argument::{ArgumentError, arguments_from_pairs};
-pub use driver::{Driver, DriverError};
+pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
 pub use guidance::tool_guidance;
 pub use provider::{

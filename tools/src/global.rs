@@ -88,6 +88,12 @@ pub fn validate(name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolE
 
 /// Runs a tool of the process-wide catalog, through every stage of the counter.
 ///
+/// The future ends at the deadline of the call at the latest, as long as the tool yields: an async tool is polled by whoever polls this
+/// future, and nothing can interrupt it between two awaits. Where tools are not to be trusted with that, spawn the call on a
+/// multi-thread runtime and do not wait for the task beyond the deadline, as the driver of `toolcrib-agent` does; or have the tool
+/// [declared blocking](crate::handler::blocking). A panic ends the call and nothing else. What ends the process (a panic while panicking, a stack
+/// that is used up, no memory) is not contained: see [`call`] for every case.
+///
 /// # Errors
 /// As [`Catalog::execute`].
 pub fn execute(cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {

@@ -6,6 +6,7 @@ extern crate self as tools;
 
 mod admission;
 mod arguments;
+mod bounded_text;
 pub mod call;
 mod catalog;
 mod conflict;
@@ -44,11 +45,12 @@ pub mod __private;
 
 pub use admission::{Admission, DEFAULT_MAX_CONCURRENCY, DEFAULT_MAX_WAITING};
 pub use arguments::Arguments;
+pub use bounded_text::BoundedText;
 pub use call::Execution;
 pub use catalog::Catalog;
 pub use conflict::Conflict;
 pub use context::{
-    Approval, ApprovalFuture, Approver, Decision, Line, Need, Progress, ProgressSink, Services, ToolContext,
+    Approval, ApprovalFuture, Approver, Decision, Line, Need, Progress, ProgressSink, Services, Timekeeper, ToolContext,
 };
 pub use definition::{DefinitionError, LoadError, load_definitions};
 pub use entry::Entry;

@@ -32,6 +32,9 @@ use clap::Parser as _;
 use crate::command::Cli;
 use crate::exit::Exit;
 
+// A tool that panics is to end its call and not the program.
+const _: () = assert!(tools::call::ISOLATES_PANICS, "build with panic = \"unwind\"");
+
 fn main() -> ExitCode {
     let exit = match Cli::try_parse() {
         Ok(cli) => cli.run().unwrap_or_else(|error| error.report()),

@@ -95,6 +95,11 @@ impl Observer {
             Event::Progress { name, progress, .. } => {
                 self.console.progress(format!("   {} {}", styled(STRONG, line(name)), line(&told(progress))));
             }
+            Event::Abandoned { name, abandoned, .. } => {
+                let count = counted(u64::try_from(*abandoned).unwrap_or(u64::MAX), "thread");
+                let name = styled(STRONG, line(name));
+                self.console.progress(format!("   {name} does not stop; calls like it hold {count} of this program"));
+            }
             Event::Result { name, result, duration_ms, .. } => {
                 // Where several calls of a tool ran side by side, its name does not say which of them has ended.
                 let targets = ended.filter(|call| seen.is_one_of_several(call)).map(|call| touched(&call.targets));

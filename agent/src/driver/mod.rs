@@ -1,10 +1,13 @@
 //! [`Driver`]: the loop with its I/O.
 
+mod alarm;
 mod ask;
 mod call;
 mod checkpoint;
+mod gate;
 mod listener;
 mod report;
+mod watched;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -17,6 +20,8 @@ use self::listener::Listener;
 use crate::{
     Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, TextReader, Turn,
 };
+
+pub use self::gate::abandoned_calls;
 
 /// How often a run asks its model where nobody says.
 pub const DEFAULT_MAX_STEPS: u32 = 50;
@@ -84,6 +89,9 @@ pub enum DriverError {
     /// Nothing to run tasks on.
     #[error("a run needs a tokio runtime; call it from one")]
     NoRuntime,
+    /// No thread to watch over calls from.
+    #[error("a run needs a thread of its own to watch over its calls: {0}; allow the process one more")]
+    NoThread(#[source] std::io::Error),
 }
 
 impl Driver {
@@ -136,8 +144,11 @@ impl Driver {
     /// Where the session's context has a [journal](tools::journal), the session needs a name that the journal does not know, or to be
     /// [resumed](Self::resume): a call is told from others by the session's name, the turn and its place in it.
     ///
-    /// Every call runs in a task of its own. A tool that never yields is abandoned when its run is cancelled; on a
-    /// runtime with a single thread it can keep that from happening.
+    /// Every call runs in a task of its own, and has its result by a second after its deadline, or at once when the run is
+    /// cancelled, also if its tool never yields. Such a call is abandoned: the model is told, [`Event::Abandoned`] is too, its
+    /// late result is dropped, and [`abandoned_calls`] counts it until it ends. Until then it holds a worker thread. Calls take
+    /// turns on all workers of the runtime but one, so that one is always left; when abandoned calls hold the others, further
+    /// calls are refused. A runtime with a single worker has none to leave: there, a tool that never yields can hold up everything.
     ///
     /// Panics of tools, of the provider and of the event sink do not get out of here.
     ///

@@ -27,6 +27,14 @@ impl Report {
         Self { id, name, started: Instant::now(), listener, is_open: Mutex::new(true) }
     }
 
+    /// Tells that the call is waited for no longer, the last of so many.
+    pub(super) fn abandon(&self, abandoned: usize) {
+        let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_open {
+            self.listener.tell(Event::Abandoned { id: self.id.clone(), name: self.name.clone(), abandoned });
+        }
+    }
+
     /// Tells the result; nothing of this call is told after it.
     pub(super) fn finish(&self, result: &ToolResult) {
         let mut is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);

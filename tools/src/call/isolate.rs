@@ -7,9 +7,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+/// Whether panics of tools are contained: whether this build unwinds. With `panic = "abort"` every panic ends the process. A host
+/// that relies on the wall has the compiler check it:
+///
+/// ```
+/// const _: () = assert!(tools::call::ISOLATES_PANICS, "set panic = \"unwind\" in this profile");
+/// ```
+pub const ISOLATES_PANICS: bool = cfg!(panic = "unwind");
+
 /// A future behind a wall: whether making it, polling it or dropping it panics, the outcome is a message.
 ///
-/// Once it is ready it is gone; polling it again stays pending. Needs `panic = "unwind"`.
+/// Once it is ready it is gone; polling it again stays pending. Needs `panic = "unwind"`, see [`ISOLATES_PANICS`].
 pub struct Isolated<F>(State<F>);
 
 enum State<F> {

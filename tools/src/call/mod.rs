@@ -20,6 +20,23 @@
 //! 13. *bound*: what is over its limit is cut, errors included, and can be read where the host offers an
 //!     [`OutputStore`](crate::OutputStore);
 //! 14. *record outcome*: the journal knows how the call ended, also where an earlier stage refused it.
+//!
+//! # What a misbehaving tool can do
+//!
+//! | a tool that … | ends for its caller | what is left of it |
+//! |---|---|---|
+//! | waits for ever | at its deadline, [`ToolError::Timeout`] | nothing: its future is dropped |
+//! | blocks, and says so ([`handler::blocking`](crate::handler::blocking)) | at its deadline | its thread, until it returns or looks at its token; [64](crate::handler::MAX_BLOCKING) at most |
+//! | ignores its token | at its deadline | nothing if it is async, its thread if it blocks |
+//! | panics, also while it is made or dropped | at once, [`ToolError::Panicked`] | nothing, where the build [unwinds](ISOLATES_PANICS) |
+//! | returns too much | when it returns, cut by *bound* | nothing |
+//! | writes without end | at its deadline | nothing; its memory is bounded if it writes into a [`BoundedText`](crate::BoundedText) |
+//! | calls itself | at its deadline, or 16 calls deep | nothing |
+//! | is async and never yields | **not**, where its call is awaited; in a task of its own, when somebody watches that task | a thread of the runtime, until it yields |
+//! | panics while it panics, uses up its stack or all memory, aborts or exits | **not**: the process ends | whatever the process held outside of itself |
+//!
+//! The last but one needs a watch from outside of the task: the driver of `toolcrib-agent` is one, and [`Timekeeper`](crate::Timekeeper)
+//! tells others when the clock of a call starts. Against the last only a process of its own helps, such as one behind MCP.
 
 mod admit;
 mod approve;
@@ -52,7 +69,7 @@ pub(crate) use clock::timer;
 pub use execution::Execution;
 pub(crate) use validate::validate as validated;
 
-pub use isolate::{Isolated, Panic, guarded, panic_message};
+pub use isolate::{ISOLATES_PANICS, Isolated, Panic, guarded, panic_message};
 pub use parse::MAX_ARGUMENT_BYTES;
 pub use retry::DEFAULT_MAX_RETRIES;
 
@@ -134,6 +151,7 @@ async fn run_stages(
     // The clock of the call starts here: a person's thinking is not the tool's time.
     let mut cx = caller.enter(entry, scope, approved)?;
     let call = &**entered.insert(cx.running()?.clone());
+    cx.start_clock();
     // In boxes, what most calls do not come to: a call need not carry the room for it.
     let admitted = match admit::enter(entry, call, &keys) {
         Some(admitted) => admitted,

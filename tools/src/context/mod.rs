@@ -9,6 +9,7 @@ mod permission;
 mod progress;
 mod scope;
 mod service;
+mod timekeeper;
 mod trace;
 
 use std::sync::Arc;
@@ -27,6 +28,7 @@ pub use need::Need;
 pub use progress::{Progress, ProgressSink};
 pub(crate) use scope::{CallScope, Ticket};
 pub use service::Services;
+pub use timekeeper::Timekeeper;
 pub(crate) use trace::{Owner, Trace};
 
 /// The facts of one call: who asks, what is granted, how long it may take, and what the host offers.
@@ -70,6 +72,7 @@ struct Facts {
     /// The turn, and which of its calls.
     turn: Option<(u64, u32)>,
     trace: Option<Arc<Trace>>,
+    timekeeper: Option<Arc<dyn Timekeeper>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,

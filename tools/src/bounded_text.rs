@@ -1,0 +1,229 @@
+//! [`BoundedText`]: text from a stream of any length, of which the head and the tail are kept.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+
+use crate::call::DEFAULT_MAX_OUTPUT_BYTES;
+use crate::{IntoToolResult, ToolContext, ToolError, ToolResult};
+
+/// What the line between head and tail takes of the limit, in bytes. It is shorter with every number of 64 bits.
+const GAP: usize = 96;
+
+/// A writer that takes in text of any length and keeps as much of it as a result may have: the first half of the limit and the
+/// last, with a line between that says how many bytes are missing. Its memory is bounded by the limit, whatever is written.
+///
+/// For tools that pass on what others write, such as a process or a server: write everything, so that whoever writes is not held
+/// up, and return this. The counter cuts results as well, but only once they are there as a whole.
+///
+/// ```
+/// use std::io::Write;
+/// use tools::BoundedText;
+///
+/// let mut text = BoundedText::new(1000);
+/// for line in 0..1_000_000 {
+///     writeln!(text, "line {line}")?;
+/// }
+/// assert_eq!(text.total(), 11_888_890);
+/// let text = text.into_text();
+/// assert!(text.len() <= 1000);
+/// assert!(text.starts_with("line 0\n") && text.ends_with("line 999999\n"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct BoundedText {
+    limit: usize,
+    total: u64,
+    /// Everything, until that is over the limit; then the first half.
+    head: Vec<u8>,
+    /// The end, once there is more than the head.
+    tail: VecDeque<u8>,
+}
+
+impl BoundedText {
+    /// A writer that keeps at most `limit` bytes, the line about what is missing included. A limit that has no room for that line
+    /// keeps nothing but the line.
+    pub fn new(limit: usize) -> Self {
+        Self { limit, total: 0, head: Vec::new(), tail: VecDeque::new() }
+    }
+
+    /// A writer that keeps as much as the running call may return, or 64 KiB where none is running.
+    pub fn of_call(cx: &ToolContext) -> Self {
+        let own = cx.call().and_then(|call| call.entry.tool().limits.max_output_bytes);
+        Self::new(usize::try_from(own.unwrap_or(DEFAULT_MAX_OUTPUT_BYTES)).unwrap_or(usize::MAX))
+    }
+
+    /// Takes in the next piece.
+    pub fn push(&mut self, piece: impl AsRef<[u8]>) {
+        let piece = piece.as_ref();
+        self.total = self.total.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
+        if !self.is_over() {
+            return self.head.extend_from_slice(piece);
+        }
+        let half = self.half();
+        let room = half.saturating_sub(self.head.len()).min(piece.len());
+        let (first, rest) = piece.split_at(room);
+        self.head.extend_from_slice(first);
+        // What was kept whole until now is more than the head of something longer.
+        let surplus = self.head.split_off(self.head.len().min(half));
+        self.keep(&surplus);
+        self.keep(rest);
+    }
+
+    /// How many bytes were written.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether more was written than is kept.
+    pub fn is_over(&self) -> bool {
+        self.total > u64::try_from(self.limit).unwrap_or(u64::MAX)
+    }
+
+    /// The text. Bytes that are no UTF-8 are replaced, and no character is cut in two.
+    pub fn into_text(self) -> String {
+        if !self.is_over() {
+            // A replacement takes three bytes where one was.
+            let text = String::from_utf8_lossy(&self.head).into_owned();
+            return if text.len() > self.limit { Self::of(&text, self.limit).into_text() } else { text };
+        }
+        let (half, tail) = (self.half(), Vec::from(self.tail));
+        let tail = &tail[tail.iter().take(3).take_while(|byte| is_inside_character(**byte)).count()..];
+        let (head, tail) = (String::from_utf8_lossy(whole_characters(&self.head)), String::from_utf8_lossy(tail));
+        // Replacements again: what they push out is told with the rest.
+        let end = (0..=half.min(head.len())).rfind(|at| head.is_char_boundary(*at)).unwrap_or(0);
+        let from = (tail.len().saturating_sub(half)..tail.len()).find(|at| tail.is_char_boundary(*at));
+        joined(&head[..end], &tail[from.unwrap_or(tail.len())..], self.total)
+    }
+
+    fn of(text: &str, limit: usize) -> Self {
+        let mut bounded = Self::new(limit);
+        bounded.push(text);
+        bounded
+    }
+
+    /// How much is kept at each end.
+    fn half(&self) -> usize {
+        self.limit.saturating_sub(GAP) / 2
+    }
+
+    /// Adds to the end, and drops from its front what is too much.
+    fn keep(&mut self, piece: &[u8]) {
+        let half = self.half();
+        let piece = &piece[piece.len().saturating_sub(half)..];
+        let surplus = (self.tail.len() + piece.len()).saturating_sub(half);
+        self.tail.drain(..surplus.min(self.tail.len()));
+        self.tail.extend(piece);
+    }
+}
+
+impl io::Write for BoundedText {
+    /// Takes in everything; never fails.
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.push(piece);
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl From<BoundedText> for ToolResult {
+    fn from(text: BoundedText) -> Self {
+        Self::text(text.into_text())
+    }
+}
+
+impl IntoToolResult for BoundedText {
+    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+        Ok(self.into())
+    }
+}
+
+impl fmt::Debug for BoundedText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoundedText").field("limit", &self.limit).field("total", &self.total).finish_non_exhaustive()
+    }
+}
+
+fn joined(head: &str, tail: &str, total: u64) -> String {
+    let kept = u64::try_from(head.len() + tail.len()).unwrap_or(u64::MAX);
+    let missing = total.saturating_sub(kept);
+    format!("{head}\n[… {missing} bytes left out: the text is over its limit …]\n{tail}")
+}
+
+/// Without the beginning of a character whose end is missing.
+fn whole_characters(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
+        _ => bytes,
+    }
+}
+
+fn is_inside_character(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_fits_stays_whole_to_the_last_byte() {
+        for length in [0, 1, 999, 1000] {
+            let text = "x".repeat(length);
+            assert_eq!(BoundedText::of(&text, 1000).into_text(), text);
+        }
+        assert!(BoundedText::of(&"x".repeat(1001), 1000).into_text().contains("bytes left out"));
+    }
+
+    #[test]
+    fn a_limit_without_room_keeps_the_line_alone() {
+        let text = BoundedText::of(&"x".repeat(100), 10).into_text();
+        assert_eq!(text, "\n[… 100 bytes left out: the text is over its limit …]\n");
+    }
+
+    #[test]
+    fn the_line_fits_with_the_largest_number() {
+        assert!(joined("", "", u64::MAX).len() <= GAP);
+    }
+
+    #[test]
+    fn what_is_no_text_stays_within_the_limit_as_well() {
+        for bytes in [vec![0xff; 900], vec![0xff; 100_000]] {
+            let mut text = BoundedText::new(1000);
+            text.push(&bytes);
+            let text = text.into_text();
+            assert!(text.len() <= 1000 && text.contains('\u{fffd}'), "{}", text.len());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn however_it_is_written_the_head_and_the_tail_are_those_of_the_whole(
+            pieces in prop::collection::vec("(\\PC|ä|語|🦀){0,40}", 0..30),
+            limit in 100_usize..600,
+        ) {
+            let whole = pieces.concat();
+            let mut text = BoundedText::new(limit);
+            pieces.iter().for_each(|piece| text.push(piece));
+            prop_assert_eq!(text.total(), whole.len() as u64);
+            let text = text.into_text();
+            prop_assert!(text.len() <= limit);
+            if whole.len() <= limit {
+                prop_assert_eq!(text, whole);
+            } else {
+                let (head, rest) = text.split_once("\n[… ").unwrap();
+                let (missing, tail) = rest.split_once(" bytes left out: the text is over its limit …]\n").unwrap();
+                prop_assert!(whole.starts_with(head) && whole.ends_with(tail));
+                prop_assert_eq!(missing.parse::<usize>().unwrap() + head.len() + tail.len(), whole.len());
+                // No more than a character is lost at each cut.
+                let half = (limit - GAP) / 2;
+                prop_assert!(head.len() + 3 >= half && tail.len() + 3 >= half);
+            }
+        }
+    }
+}
