@@ -381,6 +381,14 @@ fn rules_of_the_files_hold_and_each_is_told_with_its_line() {
 }
 
 #[test]
+fn rules_of_a_flag_are_told_as_well() {
+    let crib = Crib::new();
+    let file = crib.write("rules.toml", "[[policy]]\nverdict = 'deny'\ntool = 'fs.list'\n");
+    let document = config(&crib, &["--policy", file.to_str().unwrap()]);
+    assert_eq!(setting(&document, "policy"), (json!("deny fs.list"), "--policy".to_owned()));
+}
+
+#[test]
 fn an_untrusted_project_says_what_the_user_leaves_open() {
     let crib = Crib::new();
     write_project(
