@@ -389,6 +389,23 @@ fn rules_of_a_flag_are_told_as_well() {
 }
 
 #[test]
+fn what_a_project_says_makes_no_message_of_its_own() {
+    let crib = Crib::new();
+    for (text, code) in [
+        (r#"select = ["a\nhint: b\u202e"]"#, 5),
+        (r#""a\nhint: b\u202e" = 1"#, 2),
+        (r#"profile = "a\nhint: b\u202e""#, 2),
+        ("[[policy]]\nverdict = 'deny'\ntool = 'time.*'\nreason = \"a\\nhint: b\\u202e\"", 5),
+    ] {
+        write_project(&crib, text);
+        let ended = crib.run(&["call", "time.now"]);
+        let ended = if ended.code == Some(0) { crib.run(&["system"]) } else { ended.expect(code) };
+        assert!(ended.stderr.contains("hint: b") && !ended.stderr.contains("\nhint: b"), "{text}: {ended:#?}");
+        assert!(!ended.stderr.contains('\u{202e}'), "{text}: {ended:#?}");
+    }
+}
+
+#[test]
 fn an_untrusted_project_says_what_the_user_leaves_open() {
     let crib = Crib::new();
     write_project(
