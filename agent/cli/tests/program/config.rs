@@ -405,6 +405,18 @@ fn what_a_project_says_makes_no_message_of_its_own() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_nowhere_is_told_and_not_passed_over() {
+    let crib = Crib::new();
+    write_project(&crib, "default_grants = false");
+    std::os::unix::fs::symlink("nowhere", crib.root().join("sub/toolcrib.toml")).unwrap();
+    let mut command = crib.command(&["call", "time.now"]);
+    let output = command.current_dir(crib.root().join("sub")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8(output.stderr).unwrap().contains("sub/toolcrib.toml"));
+}
+
 #[test]
 fn an_untrusted_project_says_what_the_user_leaves_open() {
     let crib = Crib::new();
