@@ -90,6 +90,17 @@ fn a_model_of_the_users_file_needs_no_flags() {
 }
 
 #[test]
+fn why_a_model_stopped_is_told_where_it_is_unusual() {
+    for (reason, part) in [("length", "length limit"), ("busy\\nhint: x", "a reason of its own: busy\n  hint: x\n")] {
+        let reply = ANSWER.replace("\"stop\"", &format!("\"{reason}\""));
+        let (url, _) = serve([Some(reply.leak())]);
+        let ended =
+            Crib::new().run(&["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url]).expect(0);
+        assert!(ended.stderr.contains(part), "{ended:#?}");
+    }
+}
+
+#[test]
 fn the_file_says_how_long_a_service_is_waited_for() {
     // It takes connections and says nothing.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
