@@ -7,11 +7,11 @@ mod workshop;
 
 use std::sync::Arc;
 
-use agent::{Driver, Provider, Selection, Session, Stop, SystemText};
+use agent::{Driver, Provider, Request, Selection, Session, Stop, SystemText};
 use serde_json::{Value, json};
 use service::{KEY, Reply, Service};
 use tools::protocol::wire::Format;
-use tools::{Part, ToolContext};
+use tools::{CancellationToken, Content, Message, Part, Role, ToolCall, ToolContext, ToolResult};
 use workshop::{answer, catalog, result, run};
 
 #[tokio::test]
@@ -111,6 +111,33 @@ async fn thoughts_and_their_signatures_go_back_as_they_came() {
     assert_eq!(again[..2], blocks.as_array().unwrap()[..2]);
     assert_eq!(second["messages"][2]["content"][0]["tool_use_id"], "t1");
     assert!(service.head(0).contains(&format!("x-api-key: {KEY}")));
+}
+
+#[tokio::test]
+async fn a_picture_in_a_result_is_shown_to_the_model() {
+    let picture = Content::Image { data: "iVBORw0KGgo=".to_owned(), mime_type: "image/png".to_owned() };
+    let result = ToolResult { content: vec![Content::text("[`a.png`]"), picture], ..ToolResult::default() };
+    let (id, name) = ("c1".to_owned(), "fs.read".to_owned());
+    let call = ToolCall::new(&*id, &*name, json!({"path": "a.png"}));
+    let messages = [
+        Message::text(Role::User, "go"),
+        Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] },
+        Message { role: Role::Tool, parts: vec![Part::ToolResult { id, name, result }] },
+    ];
+    let openai = Service::new([chat(said("a dot"))]).await;
+    let anthropic = Service::new([message(json!([{"type": "text", "text": "a dot"}]), "end_turn")]).await;
+    let session = Session::new(catalog(&["fs.read"]).0.list(), Selection::new(), ToolContext::new());
+    let token = CancellationToken::new();
+    for provider in [openai.openai(false), anthropic.anthropic(false)] {
+        let turn = provider.complete(Request::new(&messages, session.tools(), &token)).await.unwrap();
+        assert_eq!(turn.message.to_text(), "a dot");
+    }
+    // A result of chat completions is text alone, so the picture comes after it.
+    let sent = openai.body(0)["messages"].clone();
+    assert_eq!(sent[2]["tool_call_id"], "c1", "{sent:#}");
+    assert_eq!(sent[3]["content"][1]["image_url"]["url"], "data:image/png;base64,iVBORw0KGgo=", "{sent:#}");
+    let sent = anthropic.body(0)["messages"][2]["content"][0].take();
+    assert_eq!((&sent["tool_use_id"], &sent["content"][1]["source"]["data"]), (&json!("c1"), &json!("iVBORw0KGgo=")));
 }
 
 #[tokio::test]
