@@ -97,14 +97,14 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_control() || "\"<>&".contains(c) { '_' } else { c }).collect()
 }
 
-/// The text, with `&lt;` for each `<` that could be read as the beginning of a section's tag. The rest is as it was: it is
-/// often code.
+/// The text, with `&lt;` for each `<` that could be read as the beginning of a section's tag, whatever space or invisible
+/// characters are in it. The rest is as it was: it is often code.
 fn without_tags(text: &str) -> String {
     let mut pieces = text.split('<');
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
-        let word = piece.trim_start();
-        let word = word.strip_prefix('/').unwrap_or(word).trim_start();
+        let word: String = piece.chars().filter(char::is_ascii_graphic).take(1 + TAG.len()).collect();
+        let word = word.strip_prefix('/').unwrap_or(&word);
         let is_tag = word.get(..TAG.len()).is_some_and(|word| word.eq_ignore_ascii_case(TAG));
         out.push_str(if is_tag { "&lt;" } else { "<" });
         out.push_str(piece);

@@ -69,8 +69,10 @@ fn judged(summary: Summary) -> Result<Exit, Error> {
     match summary.outcome {
         Outcome::Answer { stop: Stop::Refusal, .. } => Err(Error::Run("the model refused to answer".to_owned())),
         Outcome::Answer { stop, .. } => {
-            if stop == Stop::Length {
-                output::warning("the answer was cut off by the model's length limit");
+            match stop {
+                Stop::Length => output::warning("the answer was cut off by the model's length limit"),
+                Stop::Other(reason) => output::warning(&format!("the model stopped for a reason of its own: {reason}")),
+                _ => {}
             }
             Ok(Exit::Success)
         }

@@ -8,7 +8,7 @@ use clap::Args;
 use tools::{CancellationToken, Caution, Clause, OutputStore, Services, Target, ToolContext};
 
 use crate::approver::TerminalApprover;
-use crate::config::{ConfigError, ConfigOptions, Layer, Setting, Settings};
+use crate::config::{ConfigOptions, Layer, Setting, Settings};
 use crate::error::Error;
 use crate::output::Console;
 use crate::policy::{self, PolicyOptions};
@@ -48,12 +48,13 @@ pub(crate) struct RootOption {
 
 impl HostOptions {
     /// What holds where the command line says this as well.
-    pub(crate) fn settings(&self, mut flags: Layer) -> Result<Settings, ConfigError> {
+    pub(crate) fn settings(&self, mut flags: Layer) -> Result<Settings, Error> {
         let grant = |clause: &Clause| Setting::of_flag("--grant", clause.clone());
         let allow = |clause: &Clause| Setting::of_flag("--allow", clause.clone());
         flags.bounds.grants = self.grant.iter().map(grant).chain(self.policy.allowed().map(allow)).collect();
         flags.bounds.default_grants = self.no_default_grants.then(|| Setting::of_flag("--no-default-grants", false));
-        self.config.settings(flags)
+        flags.policy = self.policy.rules()?;
+        Ok(self.config.settings(flags)?)
     }
 
     /// The context for calls. Beyond the grant it asks on the terminal, where there is one.
@@ -66,7 +67,7 @@ impl HostOptions {
         let mut context = ToolContext::new()
             .with_services(self.root.services()?)
             .with_grant(settings.grant())
-            .with_policy(self.policy.of_session(settings)?)
+            .with_policy(self.policy.of_session(settings))
             .with_cancellation(cancellation);
         if let Some(timeout) = &settings.call_timeout {
             context = context.with_timeout(timeout.value);
@@ -90,7 +91,7 @@ impl HostOptions {
         // Nothing can be read after the one call, so no handle is told.
         let outputs = OutputStore::new().with_max_bytes(0);
         let context = self.context(settings, cancellation, console)?;
-        Ok(context.with_service(outputs).with_policy(self.policy.of_call(settings)?))
+        Ok(context.with_service(outputs).with_policy(policy::of_call(settings)))
     }
 }
 

@@ -12,7 +12,7 @@ use tools::{Content, Entry, ToolResult};
 
 use crate::error::Error;
 use crate::spinner::Spinner;
-use crate::visible::{harmless, harmless_json};
+use crate::visible::{self, harmless, harmless_json};
 
 /// Names of tools and headings.
 pub(crate) const STRONG: Style = Style::new().bold();
@@ -97,22 +97,22 @@ pub(crate) fn width_aside() -> Option<usize> {
 
 /// Tells of an error on the standard error.
 pub(crate) fn error(message: &str) {
-    tell(&format!("{}: {}", styled(BAD, "error"), harmless(message)));
+    tell(&labelled(BAD, "error", message));
 }
 
 /// Tells what to do next on the standard error.
 pub(crate) fn hint(message: &str) {
-    tell(&format!("{}: {}", styled(GOOD, "hint"), harmless(message)));
+    tell(&labelled(GOOD, "hint", message));
 }
 
 /// Tells of something unexpected on the standard error.
 pub(crate) fn warning(message: &str) {
-    tell(&format!("{}: {}", styled(ALERT, "warning"), harmless(message)));
+    tell(&labelled(ALERT, "warning", message));
 }
 
 /// Tells of something worth knowing on the standard error.
 pub(crate) fn note(message: &str) {
-    tell(&format!("{}: {}", styled(FAINT, "note"), harmless(message)));
+    tell(&labelled(FAINT, "note", message));
 }
 
 /// Warns of globs that select nothing, most often misspelt names.
@@ -120,6 +120,10 @@ pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) {
     for pattern in selection.unmatched(entries) {
         warning(&format!("no tool matches {pattern}; toolcrib list shows what there is"));
     }
+}
+
+fn labelled(style: Style, label: &str, message: &str) -> String {
+    format!("{}: {}", styled(style, label), visible::message(message))
 }
 
 fn tell(line: &str) {

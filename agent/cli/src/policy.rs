@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Deserialize;
 use tools::{Caution, Clause, Policy, Rule, Target, Verdict};
 
-use crate::config::{Origin, Settings};
+use crate::config::{Origin, Setting, Settings};
 use crate::error::Error;
 use crate::{duration, shell};
 
@@ -49,23 +49,23 @@ impl PolicyOptions {
 
     /// For calls that a model makes: writing asks, but for what the person at the command line has granted, and destroying asks
     /// always.
-    pub(crate) fn of_session(&self, settings: &Settings) -> Result<Policy, Error> {
+    pub(crate) fn of_session(&self, settings: &Settings) -> Policy {
         let granted = settings.grants.iter().filter(|grant| grant.origin != Origin::Default);
         let consent = consent(granted.map(|grant| &grant.value));
         let allowed = self.allow.iter().map(allow);
-        Ok(Policy::by_effects().with_rules(self.rules(settings)?).with_rules(consent).with_rules(allowed))
+        Policy::by_effects().with_rules(rules(settings)).with_rules(consent).with_rules(allowed)
     }
 
-    /// For one call that a person has typed: only rules ask.
-    pub(crate) fn of_call(&self, settings: &Settings) -> Result<Policy, Error> {
-        Ok(Policy::new().with_rules(self.rules(settings)?))
+    /// The rules of the file that the command line names.
+    pub(crate) fn rules(&self) -> Result<Vec<Setting<Rule>>, Error> {
+        let rules = self.policy.as_deref().map_or_else(|| Ok(Vec::new()), read)?;
+        Ok(rules.into_iter().map(|rule| Setting::of_flag("--policy", rule)).collect())
     }
+}
 
-    fn rules(&self, settings: &Settings) -> Result<Vec<Rule>, Error> {
-        let mut rules = self.policy.as_deref().map_or_else(|| Ok(Vec::new()), read)?;
-        rules.extend(settings.policy.iter().map(|rule| rule.value.clone()));
-        Ok(rules)
-    }
+/// For one call that a person has typed: only rules ask.
+pub(crate) fn of_call(settings: &Settings) -> Policy {
+    Policy::new().with_rules(rules(settings))
 }
 
 /// The rules that a person's grant stands for: writing is not asked about, destroying is.
@@ -83,6 +83,10 @@ pub(crate) fn how_to_allow(needed: &[Target]) -> Option<String> {
 pub(crate) fn flags(needed: &[Target], flag: impl Fn(&Target) -> &'static str) -> String {
     let one = |target: &Target| format!("{} {}", flag(target), shell::quoted(target.to_clause().as_str()));
     needed.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+fn rules(settings: &Settings) -> impl Iterator<Item = Rule> {
+    settings.policy.iter().map(|rule| rule.value.clone())
 }
 
 fn allow(clause: &Clause) -> Rule {
@@ -108,7 +112,7 @@ fn read(path: &Path) -> Result<Vec<Rule>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ConfigOptions, Layer, Setting};
+    use crate::config::{ConfigOptions, Layer};
 
     fn options(allow: &[&str]) -> PolicyOptions {
         let allow = allow.iter().map(|clause| clause.parse().unwrap()).collect();
@@ -129,17 +133,17 @@ mod tests {
     #[test]
     fn a_grant_is_consent_to_write_and_never_to_destroy() {
         for granted in [&["fs:write:src/**", "fs:destroy:**", "world:write:**"][..], &["*:*:**"]] {
-            let policy = options(&[]).of_session(&granting(granted)).unwrap();
+            let policy = options(&[]).of_session(&granting(granted));
             assert_eq!(verdict(&policy, "fs:write:src/a"), Verdict::Allow);
             assert_eq!(verdict(&policy, "fs:destroy:src/a"), Verdict::Ask);
             assert_eq!(verdict(&policy, "world:write:t"), Verdict::Ask);
         }
-        assert_eq!(verdict(&options(&[]).of_session(&granting(&[])).unwrap(), "fs:write:src/a"), Verdict::Ask);
+        assert_eq!(verdict(&options(&[]).of_session(&granting(&[])), "fs:write:src/a"), Verdict::Ask);
     }
 
     #[test]
     fn what_is_allowed_by_name_is_not_asked_about() {
-        let policy = options(&["fs:destroy:tmp/**", "world:write:shell"]).of_session(&granting(&[])).unwrap();
+        let policy = options(&["fs:destroy:tmp/**", "world:write:shell"]).of_session(&granting(&[]));
         assert_eq!(verdict(&policy, "fs:destroy:tmp/a"), Verdict::Allow);
         assert_eq!(verdict(&policy, "fs:destroy:src/a"), Verdict::Ask);
         assert_eq!(verdict(&policy, "world:write:shell"), Verdict::Allow);

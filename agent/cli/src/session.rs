@@ -66,7 +66,7 @@ pub(crate) struct SessionOptions {
 impl SessionOptions {
     /// What holds, of the files and these options. They are read once.
     pub(crate) fn settings(&self) -> Result<&Settings, Error> {
-        Ok(self.settings.get_or_try_init(|| self.host.settings(self.layer()?))?)
+        self.settings.get_or_try_init(|| self.host.settings(self.layer()?))
     }
 
     /// What answers.

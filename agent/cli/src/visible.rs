@@ -19,6 +19,14 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A message that may quote what comes from elsewhere: as [`visible`], but for its tabs and line breaks. Its further lines are
+/// indented, so that none of them can be taken for a message of its own.
+pub(crate) fn message(text: &str) -> String {
+    let text = text.trim_end().replace("\r\n", "\n");
+    let is_escaped = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_deceptive(c);
+    escaped(&text, is_escaped).replace('\n', "\n  ")
+}
+
 /// JSON text with the control characters that JSON lets through, DEL and C1, as escapes; it means the same.
 pub(crate) fn harmless_json(json: &str) -> Cow<'_, str> {
     if !json.contains(char::is_control) {
@@ -85,6 +93,11 @@ mod tests {
     fn escape_sequences_lose_their_power_and_lines_stay_lines() {
         assert_eq!(harmless("a\r\nb\x1b]0;title\x07\u{9b}31m\rc"), "a\nb\\u{1b}]0;title\\u{7}\\u{9b}31m\\rc");
         assert_eq!(harmless("שלום\u{200f}"), "שלום\u{200f}");
+    }
+
+    #[test]
+    fn no_line_of_a_message_looks_like_another_message() {
+        assert_eq!(message("a\r\nhint: b\u{202e}\u{1b}\n\tc\n"), "a\n  hint: b\\u{202e}\\u{1b}\n  \tc");
     }
 
     #[test]

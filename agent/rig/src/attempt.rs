@@ -73,7 +73,9 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     fn patience() -> Patience {
-        Patience { retries: 3, first_delay: 100 * MS, longest_delay: 1000 * MS, ..Patience::default() }
+        let mut patience = Patience::default();
+        (patience.retries, patience.first_delay, patience.longest_delay) = (3, 100 * MS, 1000 * MS);
+        patience
     }
 
     fn busy(retry_after: Option<Duration>) -> Failure {
@@ -109,7 +111,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn no_pause_is_longer_than_the_longest() {
-        let patient = Patience { first_delay: 900 * MS, ..patience() };
+        let mut patient = patience();
+        patient.first_delay = 900 * MS;
         let (pauses, _) = pauses(patient, None, || busy(None)).await;
         assert!(pauses.len() == 3 && pauses.iter().all(|pause| *pause <= 1001 * MS), "{pauses:?}");
     }

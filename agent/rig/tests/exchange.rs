@@ -3,14 +3,16 @@
 #![allow(clippy::unwrap_used)]
 
 mod service;
+mod workshop;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use agent::{Driver, Event, Outcome, Provider, Selection, Session, Stop, Summary, SystemText};
+use agent::{Driver, Provider, Request, Selection, Session, Stop, SystemText};
 use serde_json::{Value, json};
-use service::{KEY, Reply, Service, events};
+use service::{KEY, Reply, Service};
 use tools::protocol::wire::Format;
-use tools::{Catalog, Effects, Part, Tool, ToolContext};
+use tools::{CancellationToken, Content, Message, Part, Role, ToolCall, ToolContext, ToolResult};
+use workshop::{answer, catalog, result, run};
 
 #[tokio::test]
 async fn a_call_goes_out_and_back_by_its_wire_name() {
@@ -90,27 +92,6 @@ async fn what_is_sent_of_tools_is_the_text_that_their_set_keeps() {
 }
 
 #[tokio::test]
-async fn streamed_calls_are_whole_and_text_is_told_as_it_comes() {
-    for piece in [1, 7, 97] {
-        let service = Service::new([streamed_calls().in_pieces(piece), events(STREAMED_ANSWER).in_pieces(piece)]).await;
-        let (texts, heard) = texts();
-        let driver = Driver::new(Arc::new(service.openai(true))).with_events(heard);
-        let (catalog, ran) = catalog(&["fs.read", "time.now"]);
-        let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
-        let summary = driver.run(&mut session, "go").await.unwrap();
-        assert_eq!(answer(&summary).0, "all done");
-        assert_eq!(*texts.lock().unwrap(), ["all", " done"]);
-        let mut ran = ran.lock().unwrap().clone();
-        ran.sort_by(|a, b| a.0.cmp(&b.0));
-        assert_eq!(
-            ran,
-            [("fs.read".to_owned(), json!({"path": "é"})), ("time.now".to_owned(), json!({"zone": "UTC"}))]
-        );
-        assert_eq!(service.body(0)["stream"], true);
-    }
-}
-
-#[tokio::test]
 async fn thoughts_and_their_signatures_go_back_as_they_came() {
     let thought = json!({"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmVk"});
     let sealed = json!({"type": "redacted_thinking", "data": "c2VhbGVk"});
@@ -130,6 +111,33 @@ async fn thoughts_and_their_signatures_go_back_as_they_came() {
     assert_eq!(again[..2], blocks.as_array().unwrap()[..2]);
     assert_eq!(second["messages"][2]["content"][0]["tool_use_id"], "t1");
     assert!(service.head(0).contains(&format!("x-api-key: {KEY}")));
+}
+
+#[tokio::test]
+async fn a_picture_in_a_result_is_shown_to_the_model() {
+    let picture = Content::Image { data: "iVBORw0KGgo=".to_owned(), mime_type: "image/png".to_owned() };
+    let result = ToolResult { content: vec![Content::text("[`a.png`]"), picture], ..ToolResult::default() };
+    let (id, name) = ("c1".to_owned(), "fs.read".to_owned());
+    let call = ToolCall::new(&*id, &*name, json!({"path": "a.png"}));
+    let messages = [
+        Message::text(Role::User, "go"),
+        Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] },
+        Message { role: Role::Tool, parts: vec![Part::ToolResult { id, name, result }] },
+    ];
+    let openai = Service::new([chat(said("a dot"))]).await;
+    let anthropic = Service::new([message(json!([{"type": "text", "text": "a dot"}]), "end_turn")]).await;
+    let session = Session::new(catalog(&["fs.read"]).0.list(), Selection::new(), ToolContext::new());
+    let token = CancellationToken::new();
+    for provider in [openai.openai(false), anthropic.anthropic(false)] {
+        let turn = provider.complete(Request::new(&messages, session.tools(), &token)).await.unwrap();
+        assert_eq!(turn.message.to_text(), "a dot");
+    }
+    // A result of chat completions is text alone, so the picture comes after it.
+    let sent = openai.body(0)["messages"].clone();
+    assert_eq!(sent[2]["tool_call_id"], "c1", "{sent:#}");
+    assert_eq!(sent[3]["content"][1]["image_url"]["url"], "data:image/png;base64,iVBORw0KGgo=", "{sent:#}");
+    let sent = anthropic.body(0)["messages"][2]["content"][0].take();
+    assert_eq!((&sent["tool_use_id"], &sent["content"][1]["source"]["data"]), (&json!("c1"), &json!("iVBORw0KGgo=")));
 }
 
 #[tokio::test]
@@ -185,54 +193,6 @@ async fn limits_and_refusals_are_told() {
     assert_eq!(answer(&summary).1, &Stop::Refusal);
 }
 
-fn answer(summary: &Summary) -> (&str, &Stop) {
-    match &summary.outcome {
-        Outcome::Answer { text, stop } => (text, stop),
-        other => panic!("no answer: {other:?}"),
-    }
-}
-
-fn result(part: &Part) -> String {
-    let Part::ToolResult { result, .. } = part else { panic!("no result: {part:?}") };
-    result.to_text()
-}
-
-type Ran = Arc<Mutex<Vec<(String, Value)>>>;
-
-async fn run(provider: impl Provider + 'static, tools: &[&str]) -> (Summary, Session, Ran) {
-    let (catalog, ran) = catalog(tools);
-    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
-    let summary = Driver::new(Arc::new(provider)).run(&mut session, "go").await.unwrap();
-    (summary, session, ran)
-}
-
-fn catalog(names: &[&str]) -> (Catalog, Ran) {
-    let ran = Ran::default();
-    let mut catalog = Catalog::new();
-    for name in names {
-        let tool = Tool::new(name, "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
-        let (ran, name) = (ran.clone(), (*name).to_owned());
-        let handler = move |_: ToolContext, arguments: Value| {
-            ran.lock().unwrap().push((name.clone(), arguments));
-            let text = format!("ran {name}");
-            async move { text }
-        };
-        catalog.register(tool, handler).unwrap();
-    }
-    (catalog, ran)
-}
-
-fn texts() -> (Arc<Mutex<Vec<String>>>, impl Fn(Event) + Send + Sync + 'static) {
-    let texts = Arc::new(Mutex::new(Vec::new()));
-    let kept = texts.clone();
-    let hear = move |event: Event| {
-        if let Event::Text { text } = event {
-            kept.lock().unwrap().push(text);
-        }
-    };
-    (texts, hear)
-}
-
 fn said(text: &str) -> Value {
     json!({"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"})
 }
@@ -260,34 +220,3 @@ fn message(content: Value, stop: &str) -> Reply {
         "stop_reason": stop, "stop_sequence": null, "usage": usage}),
     )
 }
-
-/// Two calls whose arguments arrive by turns.
-fn streamed_calls() -> Reply {
-    let delta = |calls: Value| {
-        let choice = json!({"index": 0, "delta": {"tool_calls": calls}, "finish_reason": null});
-        format!("data: {}\n\n", json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]}))
-    };
-    let start = |index: u32, id: &str, name: &str| {
-        delta(json!([{"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""}}]))
-    };
-    let more = |index: u32, text: &str| delta(json!([{"index": index, "function": {"arguments": text}}]));
-    let end = json!({"id": "x", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
-    events(
-        [
-            start(0, "a", "fs_read"),
-            start(1, "b", "time_now"),
-            more(0, r#"{"path":"#),
-            more(1, r#"{"zone":"U"#),
-            more(0, r#""é"}"#),
-            more(1, r#"TC"}"#),
-            format!("data: {end}\n\ndata: [DONE]\n\n"),
-        ]
-        .concat(),
-    )
-}
-
-const STREAMED_ANSWER: &str = concat!(
-    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"all\"},\"finish_reason\":null}]}\n\n",
-    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" done\"},\"finish_reason\":null}]}\n\n",
-    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
-);

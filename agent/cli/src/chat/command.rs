@@ -2,9 +2,9 @@
 
 use clap::error::ContextKind;
 use clap::{Parser, Subcommand};
-use tools::{Clause, Target};
+use tools::{Caution, Clause, Target};
 
-use crate::shell;
+use crate::{policy, shell};
 
 /// What a person said.
 #[derive(Debug)]
@@ -62,10 +62,15 @@ pub(super) fn said(text: &str) -> Result<Said, String> {
     }
 }
 
-/// The command that would have let a refused call touch its targets.
+/// What would have let a refused call touch its targets: a command, and for what always asks, where nobody can be asked, a flag.
 pub(crate) fn how_to_grant(needed: &[Target]) -> String {
-    let clauses = needed.iter().map(|target| shell::quoted(target.to_clause().as_str()).into_owned());
-    format!("to allow it, type /grant {}", clauses.collect::<Vec<_>>().join(" "))
+    let is_asked = |target: &Target| target.caution() == Caution::AlwaysAsk;
+    let (asked, granted): (Vec<_>, Vec<_>) = needed.iter().cloned().partition(is_asked);
+    let clauses = granted.iter().map(|target| shell::quoted(target.to_clause().as_str()).into_owned());
+    let grant = || format!("type /grant {}", clauses.collect::<Vec<_>>().join(" "));
+    let allow = || format!("begin the chat with {}", policy::flags(&asked, |_| "--allow"));
+    let ways = [(!granted.is_empty()).then(grant), (!asked.is_empty()).then(allow)];
+    format!("to allow it, {}", ways.into_iter().flatten().collect::<Vec<_>>().join(", and "))
 }
 
 fn command(text: &str) -> Result<Command, String> {
@@ -127,6 +132,14 @@ mod tests {
         let told = how_to_grant(&needed);
         let Ok(Said::Command(Command::Grant { clauses })) = said(&told[told.find('/').unwrap()..]) else { panic!() };
         assert_eq!(clauses, needed.iter().map(Target::to_clause).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_always_asks_is_no_matter_of_grants() {
+        let needed: Vec<Target> = ["fs:destroy:a b", "fs:write:c"].map(|target| target.parse().unwrap()).into();
+        let told = how_to_grant(&needed);
+        assert_eq!(told, "to allow it, type /grant fs:write:c, and begin the chat with --allow 'fs:destroy:a b'");
+        assert_eq!(how_to_grant(&needed[..1]), "to allow it, begin the chat with --allow 'fs:destroy:a b'");
     }
 
     #[test]

@@ -16,7 +16,8 @@ use crate::{duration, interrupt};
 
 /// Call one tool and print its result
 ///
-/// Reading below the root and the clock is granted, and what toolcrib.toml says. Anything else is asked about on a terminal and refused otherwise.
+/// Reading below the root and the clock is granted, and what toolcrib.toml says. Anything else is asked about on a terminal
+/// and refused otherwise.
 #[derive(Args, Debug)]
 pub(super) struct Call {
     /// The tool

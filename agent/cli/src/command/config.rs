@@ -18,7 +18,7 @@ use crate::visible::visible;
 
 /// Show which settings hold for a session, and where each comes from
 ///
-/// The other options are those of run: what they change is shown. Keys are not shown, only where they would be read from.
+/// The other options are those of run, and the settings that they change are shown. Keys are not shown, only where they would be read from.
 #[derive(Args, Debug)]
 #[command(after_long_help = HELP)]
 pub(super) struct Config {

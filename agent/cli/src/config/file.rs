@@ -85,13 +85,10 @@ fn project(
     user_layer: &Layer,
 ) -> Result<(Looked, Option<Layer>), ConfigError> {
     let looked = |path: PathBuf, state| Looked { role: "project", path, state };
-    let Some((folder, path, metadata)) = nearest(directory, user) else {
+    let Some((folder, path, is_foreign)) = nearest(directory, user) else {
         return Ok((looked(directory.join(NAME), State::Missing), None));
     };
     let trusting = trust::trusts(user_layer, folder);
-    // A link counts as well as what it leads to.
-    let link = path.symlink_metadata();
-    let is_foreign = is_of_somebody_else(&metadata) || link.is_ok_and(|link| is_of_somebody_else(&link));
     if trusting.is_none() && is_foreign {
         return Ok((looked(path, State::PassedOver), None));
     }
@@ -110,13 +107,18 @@ fn project(
     Ok((looked(path, state), Some(layer)))
 }
 
-/// The nearest file of that name, the user's own left out.
-fn nearest<'a>(directory: &'a Path, user: Option<&Path>) -> Option<(&'a Path, PathBuf, Metadata)> {
+/// The nearest file of that name, the user's own left out, and whether it is somebody else's. A link that leads nowhere is one
+/// that cannot be read: passed over, it would narrow nothing.
+fn nearest<'a>(directory: &'a Path, user: Option<&Path>) -> Option<(&'a Path, PathBuf, bool)> {
     let user = user.and_then(|path| path.canonicalize().ok());
     directory.ancestors().find_map(|folder| {
         let path = folder.join(NAME);
-        let metadata = path.metadata().ok().filter(Metadata::is_file)?;
-        (user.is_none() || path.canonicalize().ok() != user).then_some((folder, path, metadata))
+        let link = path.symlink_metadata().ok()?;
+        let file = path.metadata();
+        let is_file = file.as_ref().map_or(link.is_symlink(), Metadata::is_file);
+        // A link counts as well as what it leads to.
+        let is_foreign = is_of_somebody_else(&link) || file.is_ok_and(|file| is_of_somebody_else(&file));
+        (is_file && (user.is_none() || path.canonicalize().ok() != user)).then_some((folder, path, is_foreign))
     })
 }
 

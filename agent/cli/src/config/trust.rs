@@ -38,7 +38,11 @@ pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), C
     let allowing = project.policy.iter().find(|rule| rule.value.verdict() == Verdict::Allow);
     refuse(allowing.map(|rule| ("a policy that allows", &rule.origin, PERMITS)))?;
 
-    let foreign = project.profile.as_ref().filter(|name| !project.profiles.contains_key(&name.value));
+    // That there is none of that name at all is told where it is looked for.
+    let is_of_user = |name: &&Setting<String>| {
+        !project.profiles.contains_key(&name.value) && user.profiles.contains_key(&name.value)
+    };
+    let foreign = project.profile.as_ref().filter(is_of_user);
     refuse(foreign.map(|name| ("a profile of the user's file", &name.origin, PERMITS)))?;
     refuse(other(&project.profile, &user.profile).map(|origin| ("profile", origin, DECIDED)))?;
     for (name, profile) in &project.profiles {

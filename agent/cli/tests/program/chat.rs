@@ -67,6 +67,15 @@ fn what_is_granted_on_the_way_is_not_asked_about() {
 }
 
 #[test]
+fn the_way_that_a_refusal_names_is_one() {
+    let crib = Crib::new();
+    let remove = b"fs.remove path=README.md\n";
+    let ended = crib.run_with_input(&["chat"], remove).expect(5);
+    assert!(ended.stderr.contains("begin the chat with --allow fs:destroy:README.md"), "{ended:#?}");
+    crib.run_with_input(&["chat", "--allow", "fs:destroy:README.md"], remove).expect(0);
+}
+
+#[test]
 fn tools_are_picked_anew() {
     let input = b"/select time.* tmie.*\nfs.read path=README.md\n/select *\nfs.read path=README.md\n";
     let ended = Crib::new().run_with_input(&["chat"], input).expect(3);

@@ -13,16 +13,16 @@ pub(crate) fn write_user(crib: &Crib, text: &str) {
     std::fs::write(user_file(crib), text).unwrap();
 }
 
-fn write_project(crib: &Crib, text: &str) {
+pub(crate) fn write_project(crib: &Crib, text: &str) {
     std::fs::write(crib.root().join("toolcrib.toml"), text).unwrap();
 }
 
-fn trust(crib: &Crib, rest: &str) {
+pub(crate) fn trust(crib: &Crib, rest: &str) {
     write_user(crib, &format!("trusted = [{:?}]\n{rest}", crib.root()));
 }
 
 /// The value of a setting, and where it is said to come from: a line, a flag, or the default.
-fn setting(document: &Value, key: &str) -> (Value, String) {
+pub(crate) fn setting(document: &Value, key: &str) -> (Value, String) {
     let rows = document["settings"].as_array().unwrap();
     let row = rows.iter().find(|row| row["key"] == key).unwrap();
     let origin = &row["origin"];
@@ -39,11 +39,11 @@ fn setting(document: &Value, key: &str) -> (Value, String) {
     (row["value"].clone(), origin)
 }
 
-fn config(crib: &Crib, arguments: &[&str]) -> Value {
+pub(crate) fn config(crib: &Crib, arguments: &[&str]) -> Value {
     crib.run(&[&["config", "--json"], arguments].concat()).expect(0).document()
 }
 
-fn refused(crib: &Crib, parts: &[&str]) -> Ended {
+pub(crate) fn refused(crib: &Crib, parts: &[&str]) -> Ended {
     let ended = crib.run(&["config"]).expect(2);
     for part in parts {
         assert!(ended.stderr.contains(part), "{part:?} is not in {ended:#?}");
@@ -319,44 +319,6 @@ fn what_belongs_to_one_provider_is_not_taken_for_another() {
 }
 
 #[test]
-fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
-    let crib = Crib::new();
-    let user = "provider = 'openai'\nmodel = 'm'\nstreaming = false\nselect = ['fs.*']\ndefault_grants = false\nlimits.max_steps = 9\n\
-                [profiles.mine]\nselect = ['*']";
-    for (text, key) in [
-        ("base_url = 'http://evil/v1'", "base_url"),
-        ("key_env = 'AWS_SECRET_ACCESS_KEY'", "key"),
-        ("key_file = '/etc/passwd'", "key"),
-        ("provider = 'anthropic'", "provider"),
-        ("streaming = true", "streaming"),
-        ("model = 'expensive'", "model"),
-        ("grants = ['fs:write:**']", "grants"),
-        ("default_grants = true", "default_grants"),
-        ("select = ['*']", "select"),
-        ("limits.max_steps = 10", "limits.max_steps"),
-        ("limits.call_timeout = '9h'", "limits.call_timeout"),
-        ("patience.retries = 1000", "patience.retries"),
-        ("[[policy]]\nverdict = 'allow'\ntarget = 'fs:write:**'", "policy"),
-        ("profile = 'mine'", "profile"),
-        ("[profiles.mine]", "profile"),
-        ("profile = 'own'\n[profiles.own]\ngrants = ['*:*:**']", "grants"),
-    ] {
-        write_user(&crib, user);
-        write_project(&crib, text);
-        let ended = refused(&crib, &["toolcrib.toml:", key, "is not taken from a project that is not trusted"]);
-        let advice = format!("write trusted = [{:?}] at the top of {}", crib.root(), user_file(&crib).display());
-        assert!(ended.stderr.contains(&advice), "{ended:#?}");
-        crib.run(&["call", "time.now", "--no-config"]).expect(0);
-
-        trust(&crib, user);
-        let document = config(&crib, &[]);
-        assert_eq!(document["files"][1]["state"], "trusted", "{text}");
-    }
-    write_project(&crib, "trusted = ['/']");
-    refused(&crib, &["toolcrib.toml:1: trusted counts only in the user's file"]);
-}
-
-#[test]
 fn rules_of_the_files_hold_and_each_is_told_with_its_line() {
     let crib = Crib::new();
     write_user(&crib, "grants = ['fs:write:**']\n[[policy]]\nverdict = 'deny'\ntarget = 'fs:write:sub/**'\n");
@@ -381,17 +343,11 @@ fn rules_of_the_files_hold_and_each_is_told_with_its_line() {
 }
 
 #[test]
-fn an_untrusted_project_says_what_the_user_leaves_open() {
+fn rules_of_a_flag_are_told_as_well() {
     let crib = Crib::new();
-    write_project(
-        &crib,
-        "provider = 'anthropic'\nmodel = 'm'\nselect = ['fs.*']\nprofile = 'own'\n[profiles.own]\ndefault_grants = false",
-    );
-    let document = config(&crib, &[]);
-    assert_eq!(document["files"][1]["state"], "untrusted");
-    assert_eq!(setting(&document, "provider"), (json!("anthropic"), "project:1".to_owned()));
-    assert_eq!(setting(&document, "select").1, "project:3");
-    assert_eq!(setting(&document, "default_grants"), (json!(false), "project:6".to_owned()));
+    let file = crib.write("rules.toml", "[[policy]]\nverdict = 'deny'\ntool = 'fs.list'\n");
+    let document = config(&crib, &["--policy", file.to_str().unwrap()]);
+    assert_eq!(setting(&document, "policy"), (json!("deny fs.list"), "--policy".to_owned()));
 }
 
 #[test]
@@ -406,19 +362,6 @@ fn grants_of_the_user_hold_for_calls_and_runs() {
     crib.run(&["call", "fs.write", "path=other.txt", "content=x"]).expect(5);
     crib.run(&[&write[..], &["--no-default-grants"]].concat()).expect(5);
     crib.run(&[&write[..], &["--no-config"]].concat()).expect(5);
-}
-
-#[test]
-fn a_project_narrows_and_a_flag_is_not_narrowed() {
-    let crib = Crib::new();
-    write_user(&crib, "grants = ['fs:write:**']");
-    write_project(&crib, "within = ['fs:*:sub/**']");
-    crib.run(&["call", "fs.read", "path=sub/inner.txt"]).expect(0);
-    crib.run(&["call", "fs.write", "path=sub/new.txt", "content=x"]).expect(0);
-    crib.run(&["call", "fs.write", "path=new.txt", "content=x"]).expect(5);
-    let ended = crib.run(&["call", "fs.read", "path=README.md"]).expect(5);
-    assert!(ended.stderr.contains("--grant fs:read:README.md"), "{ended:#?}");
-    crib.run(&["call", "fs.read", "path=README.md", "--grant", "fs:read:README.md"]).expect(0);
 }
 
 #[test]
@@ -459,21 +402,4 @@ fn a_named_file_stands_for_both_and_counts_whole() {
     assert_eq!(setting(&document, "limits.max_steps").0, json!(3));
     assert_eq!(config(&crib, &["--no-config"])["files"], json!([]));
     crib.run(&["config", "--no-config", "--config", "x"]).expect(2);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_project_file_of_another_user_is_passed_over() {
-    let crib = Crib::new();
-    write_project(&crib, "nonsense");
-    // Only root can give a file away; the file of anybody else is read, and refused.
-    if std::os::unix::fs::chown(crib.root().join("toolcrib.toml"), Some(12_345), None).is_err() {
-        refused(&crib, &["not TOML"]);
-        return;
-    }
-    let ended = crib.run(&["config", "--json"]).expect(0);
-    assert!(ended.stderr.starts_with("warning: ") && ended.stderr.contains("another user"), "{ended:#?}");
-    assert_eq!(ended.document()["files"][1]["state"], "passed_over");
-    trust(&crib, "");
-    refused(&crib, &["not TOML"]);
 }

@@ -29,6 +29,7 @@ mod show;
 mod system;
 #[cfg(unix)]
 mod terminal;
+mod trust;
 mod usage;
 
 use std::io::Write as _;

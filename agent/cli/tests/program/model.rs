@@ -90,18 +90,31 @@ fn a_model_of_the_users_file_needs_no_flags() {
 }
 
 #[test]
+fn why_a_model_stopped_is_told_where_it_is_unusual() {
+    for (reason, part) in [("length", "length limit"), ("busy\\nhint: x", "a reason of its own: busy\n  hint: x\n")] {
+        let reply = ANSWER.replace("\"stop\"", &format!("\"{reason}\""));
+        let (url, _) = serve([Some(reply.leak())]);
+        let ended =
+            Crib::new().run(&["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url]).expect(0);
+        assert!(ended.stderr.contains(part), "{ended:#?}");
+    }
+}
+
+#[test]
 fn the_file_says_how_long_a_service_is_waited_for() {
     // It takes connections and says nothing.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let crib = Crib::new();
-    let patience = "[patience]\nfirst_byte = '120ms'\nretries = 0";
+    let patience = "[patience]\nfirst_byte = '700ms'\nretries = 0";
     write_user(&crib, &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\n{patience}"));
     let mut command = crib.command(&["run", "hello"]);
     let output = command.env_remove("OPENAI_API_KEY").output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("took more than 120 ms"), "{stderr}");
+    assert!(stderr.contains("took more than 700 ms"), "{stderr}");
+    // It has waited for longer than a spinner does before it turns, but this is no terminal.
+    assert!(!stderr.contains(['\r', '\u{1b}']), "{stderr}");
 }
 
 #[test]

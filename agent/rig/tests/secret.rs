@@ -1,0 +1,83 @@
+//! What is said to `tracing` while services are asked: everything but the key. Alone in its file, because the subscriber is that
+//! of the process.
+
+#![allow(clippy::unwrap_used)]
+
+mod service;
+
+use std::fmt::{Debug, Write as _};
+use std::sync::{Arc, Mutex};
+
+use agent::{Provider, Request, ToolSet};
+use serde_json::json;
+use service::{KEY, Service};
+use tools::{CancellationToken, Message, Role};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+/// Writes down all spans and events of every level, with their fields.
+#[derive(Clone, Default)]
+struct Ear(Arc<Mutex<String>>);
+
+struct Fields<'a>(&'a mut String);
+
+impl Visit for Fields<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        let _ = write!(self.0, " {field}={value:?}");
+    }
+}
+
+impl Subscriber for Ear {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut heard = self.0.lock().unwrap();
+        let _ = write!(heard, "\nspan {}", span.metadata().name());
+        span.record(&mut Fields(&mut heard));
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, values: &Record<'_>) {
+        values.record(&mut Fields(&mut self.0.lock().unwrap()));
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut heard = self.0.lock().unwrap();
+        let _ = write!(heard, "\nevent {}", event.metadata().name());
+        event.record(&mut Fields(&mut heard));
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+#[tokio::test]
+async fn no_span_and_no_event_has_the_key() {
+    let ear = Ear::default();
+    tracing::subscriber::set_global_default(ear.clone()).unwrap();
+    let refused = service::json(401, json!({"error": {"message": format!("not with {KEY}"), "type": "t"}}));
+    let broken = service::events(format!("data: {{\"error\":{{\"message\":\"{KEY}\"}}}}\n\n"));
+    for streaming in [false, true] {
+        let replies = [&refused, &refused, &broken, &broken].map(Clone::clone);
+        let service = Service::new(replies).await;
+        for provider in [service.openai(streaming), service.anthropic(streaming)] {
+            for _ in 0..2 {
+                let (messages, tools, token) =
+                    ([Message::text(Role::User, "go")], ToolSet::default(), CancellationToken::new());
+                let error = provider.complete(Request::new(&messages, &tools, &token)).await.unwrap_err();
+                assert!(!format!("{error} {error:?}").contains(KEY), "{error:?}");
+            }
+        }
+        assert_eq!(service.requests(), 4);
+        assert!((0..4).all(|index| service.head(index).contains(KEY)), "the key was not sent");
+    }
+    let heard = ear.0.lock().unwrap();
+    assert!(heard.contains("gen_ai"), "nobody was heard: {heard}");
+    assert!(!heard.contains(KEY), "{heard}");
+}

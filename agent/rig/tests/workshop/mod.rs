@@ -1,0 +1,45 @@
+//! Tools that write down what they were called with, and runs with them.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::sync::{Arc, Mutex};
+
+use agent::{Driver, Outcome, Provider, Selection, Session, Stop, Summary};
+use serde_json::{Value, json};
+use tools::{Catalog, Effects, Part, Tool, ToolContext};
+
+pub(crate) fn answer(summary: &Summary) -> (&str, &Stop) {
+    match &summary.outcome {
+        Outcome::Answer { text, stop } => (text, stop),
+        other => panic!("no answer: {other:?}"),
+    }
+}
+
+pub(crate) fn result(part: &Part) -> String {
+    let Part::ToolResult { result, .. } = part else { panic!("no result: {part:?}") };
+    result.to_text()
+}
+
+pub(crate) type Ran = Arc<Mutex<Vec<(String, Value)>>>;
+
+pub(crate) async fn run(provider: impl Provider + 'static, tools: &[&str]) -> (Summary, Session, Ran) {
+    let (catalog, ran) = catalog(tools);
+    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let summary = Driver::new(Arc::new(provider)).run(&mut session, "go").await.unwrap();
+    (summary, session, ran)
+}
+
+pub(crate) fn catalog(names: &[&str]) -> (Catalog, Ran) {
+    let ran = Ran::default();
+    let mut catalog = Catalog::new();
+    for name in names {
+        let tool = Tool::new(name, "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+        let (ran, name) = (ran.clone(), (*name).to_owned());
+        let handler = move |_: ToolContext, arguments: Value| {
+            ran.lock().unwrap().push((name.clone(), arguments));
+            let text = format!("ran {name}");
+            async move { text }
+        };
+        catalog.register(tool, handler).unwrap();
+    }
+    (catalog, ran)
+}
