@@ -35,7 +35,7 @@ pub(crate) enum State {
     Used,
     /// All that it says counts, because this place trusts its directory.
     Trusted(Origin),
-    /// It may only narrow, and say what the user's file leaves open.
+    /// It may only narrow, and pick tools and a profile where the user's file does not.
     Untrusted,
     /// It belongs to somebody else.
     PassedOver,

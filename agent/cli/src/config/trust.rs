@@ -1,7 +1,7 @@
 //! What a project file may say that nobody has trusted: a checkout can come from anybody.
 //!
-//! It may take away, and it may say what the user's file leaves open. It may not permit more, spend more, or lead the user's
-//! key or words elsewhere.
+//! It may take away, and it may pick tools and a profile of its own where the user's file does not. It may not permit more, spend
+//! more, or lead the user's key or words elsewhere.
 
 use std::path::{Path, PathBuf};
 
@@ -30,8 +30,8 @@ pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), C
     };
     refuse(project.base_url.as_ref().map(|url| ("base_url", &url.origin, ELSEWHERE)))?;
     refuse(project.key.as_ref().map(|key| ("the place of the key", &key.origin, ELSEWHERE)))?;
-    refuse(other(&project.provider, &user.provider).map(|origin| ("provider", origin, DECIDED)))?;
-    refuse(other(&project.model, &user.model).map(|origin| ("model", origin, DECIDED)))?;
+    refuse(foreign(&project.provider, &user.provider).map(|origin| ("provider", origin, ELSEWHERE)))?;
+    refuse(foreign(&project.model, &user.model).map(|origin| ("model", origin, ELSEWHERE)))?;
     refuse(other(&project.streaming, &user.streaming).map(|origin| ("streaming", origin, DECIDED)))?;
     refuse(project.waiting.first().map(|(key, origin)| (key, origin, SPENDS)))?;
     refuse(wider(&project.bounds, &user.bounds))?;
@@ -42,8 +42,8 @@ pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), C
     let is_of_user = |name: &&Setting<String>| {
         !project.profiles.contains_key(&name.value) && user.profiles.contains_key(&name.value)
     };
-    let foreign = project.profile.as_ref().filter(is_of_user);
-    refuse(foreign.map(|name| ("a profile of the user's file", &name.origin, PERMITS)))?;
+    let borrowed = project.profile.as_ref().filter(is_of_user);
+    refuse(borrowed.map(|name| ("a profile of the user's file", &name.origin, PERMITS)))?;
     refuse(other(&project.profile, &user.profile).map(|origin| ("profile", origin, DECIDED)))?;
     for (name, profile) in &project.profiles {
         let is_taken = user.profiles.contains_key(name);
@@ -77,6 +77,13 @@ fn wider<'a>(project: &'a Bounds, user: &Bounds) -> Option<(&'static str, &'a Or
         .or_else(|| other(&project.select, &user.select).map(|origin| ("select", origin, DECIDED)))
         .or_else(|| steps.map(|setting| ("limits.max_steps", &setting.origin, SPENDS)))
         .or_else(|| longer.map(|setting| ("limits.call_timeout", &setting.origin, SPENDS)))
+}
+
+/// Where the project says what the user does not say: with a key in the environment, a provider is enough to send words to it.
+fn foreign<'a, T: PartialEq>(project: &'a Option<Setting<T>>, user: &Option<Setting<T>>) -> Option<&'a Origin> {
+    let project = project.as_ref()?;
+    let is_same = user.as_ref().is_some_and(|user| user.value == project.value);
+    (!is_same).then_some(&project.origin)
 }
 
 /// Where the project says something else than the user does.
@@ -157,7 +164,8 @@ mod tests {
                 let time = |settings: &Settings| settings.call_timeout.as_ref().map(|setting| setting.value);
                 prop_assert!(time(&with).is_none() || time(&alone).is_some_and(|most| time(&with) <= Some(most)));
                 let value = |setting: &Option<Setting<String>>| setting.as_ref().map(|setting| setting.value.clone());
-                prop_assert!(alone.provider.is_none() || value(&with.provider) == value(&alone.provider));
+                prop_assert_eq!(value(&with.provider), value(&alone.provider));
+                prop_assert_eq!(value(&with.model), value(&alone.model));
                 prop_assert_eq!(value(&with.base_url), value(&alone.base_url));
                 prop_assert_eq!(with.key.map(|key| key.value), alone.key.map(|key| key.value));
                 prop_assert!(alone.select.is_none() || with.select.map(|s| s.value) == alone.select.map(|s| s.value));

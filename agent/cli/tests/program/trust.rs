@@ -37,6 +37,12 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         let document = config(&crib, &[]);
         assert_eq!(document["files"][1]["state"], "trusted", "{text}");
     }
+    // With a key in the environment a provider is enough to send words to it.
+    for text in ["provider = 'openai'\nmodel = 'm'", "provider = 'direct'", "model = 'm'"] {
+        write_user(&crib, "");
+        write_project(&crib, text);
+        refused(&crib, &["is not taken from a project that is not trusted: it says where words or keys are sent"]);
+    }
     write_project(&crib, "trusted = ['/']");
     refused(&crib, &["toolcrib.toml:1: trusted counts only in the user's file"]);
 }
@@ -75,13 +81,13 @@ fn an_untrusted_project_says_what_the_user_leaves_open() {
     let crib = Crib::new();
     write_project(
         &crib,
-        "provider = 'anthropic'\nmodel = 'm'\nselect = ['fs.*']\nprofile = 'own'\n[profiles.own]\ndefault_grants = false",
+        "streaming = false\nselect = ['fs.*']\nprofile = 'own'\n[profiles.own]\ndefault_grants = false",
     );
     let document = config(&crib, &[]);
     assert_eq!(document["files"][1]["state"], "untrusted");
-    assert_eq!(setting(&document, "provider"), (json!("anthropic"), "project:1".to_owned()));
-    assert_eq!(setting(&document, "select").1, "project:3");
-    assert_eq!(setting(&document, "default_grants"), (json!(false), "project:6".to_owned()));
+    assert_eq!(setting(&document, "streaming"), (json!(false), "project:1".to_owned()));
+    assert_eq!(setting(&document, "select").1, "project:2");
+    assert_eq!(setting(&document, "default_grants"), (json!(false), "project:5".to_owned()));
 }
 
 #[test]
