@@ -186,8 +186,8 @@ fn a_tool_whose_needs_are_unmet_is_left_out_with_its_reason() {
     struct Workspace;
     struct Reads;
     impl tools::Handler for Reads {
-        fn call<'a>(&'a self, _cx: ToolContext, _arguments: Value) -> tools::HandlerFuture<'a> {
-            Box::pin(async { Ok(tools::ToolResult::text("read")) })
+        fn call<'a>(&'a self, _cx: ToolContext, _arguments: tools::Input) -> tools::HandlerFuture<'a> {
+            tools::HandlerFuture::ready(Ok(tools::ToolResult::text("read")))
         }
         fn needs(&self) -> &[Need] {
             const NEEDS: &[Need] = &[Need::of::<Workspace>()];

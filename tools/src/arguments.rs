@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::tree::spare_text;
+
 /// The arguments of a call as they arrive: a JSON value, or JSON text that the counter parses strictly (duplicate keys
 /// are refused).
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +29,8 @@ impl From<String> for Arguments {
 
 impl From<&str> for Arguments {
     fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
+        let mut own = spare_text();
+        own.push_str(text);
+        Self::Text(own)
     }
 }

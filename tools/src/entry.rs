@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::call::{Panic, guarded};
 use crate::schema::{self, Validator};
 use crate::{
-    DefinitionError, Handler, HandlerFuture, Need, RegisterError, SchemaError, Source, Submission, ToolContext,
+    DefinitionError, Handler, HandlerFuture, Input, Need, RegisterError, SchemaError, Source, Submission, ToolContext,
     ToolError, Violation,
 };
 
@@ -109,7 +109,9 @@ impl Entry {
         for (index, Example { arguments, result }) in self.tool.examples.iter().enumerate() {
             let refused = |violations| RegisterError::Example { name: self.tool.name.clone(), index, violations };
             // Any other error is one of the schema, which was looked at above.
-            if let Err(ToolError::InvalidArguments { violations, .. }) = crate::call::validated(self, arguments) {
+            if let Err(ToolError::InvalidArguments { violations, .. }) =
+                crate::call::validated(self, &arguments.clone().into())
+            {
                 return Err(refused(violations));
             }
             if let (Some(output), Some(result)) = (output, result) {
@@ -120,11 +122,13 @@ impl Entry {
     }
 
     /// Checks arguments against the schema.
-    pub(crate) fn check_arguments(&self, arguments: &Value) -> Result<(), ToolError> {
+    pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolError> {
         let validator = self.parameters().map_err(|error| self.broken("parameters", error))?;
-        validator
-            .check(arguments)
-            .map_err(|violations| ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations })
+        let verdict = match arguments.tree() {
+            Some(tree) => validator.check_tree(tree),
+            None => validator.check(arguments.value()),
+        };
+        verdict.map_err(|violations| ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations })
     }
 
     /// Checks a structured result against the output schema, where there is one.
@@ -194,7 +198,7 @@ impl Entry {
 struct LinkedHandler(&'static dyn Handler);
 
 impl Handler for LinkedHandler {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         self.0.call(cx, arguments)
     }
 

@@ -13,6 +13,7 @@ mod definition;
 mod entry;
 mod global;
 pub mod handler;
+mod input;
 mod link;
 mod locked;
 mod near;
@@ -28,6 +29,7 @@ mod source;
 mod strict;
 mod submission;
 mod tool_error;
+mod tree;
 mod watch;
 
 #[doc(hidden)]
@@ -46,6 +48,7 @@ pub use global::{
     unregister, validate,
 };
 pub use handler::{Handler, HandlerFuture, IntoToolResult};
+pub use input::Input;
 pub use link::{NotLinked, expect_linked};
 pub use problem::Problem;
 pub use protocol;

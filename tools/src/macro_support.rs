@@ -11,20 +11,20 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::handler::{deserialized, of_outcome, of_value};
-use crate::{DefinitionError, Handler, HandlerFuture, ToolContext, ToolError, schema_of};
+use crate::{DefinitionError, Handler, Input, ToolContext, ToolError, schema_of};
 
 pub use crate::handler::run_blocking;
-pub use crate::{Need, Source, Submission};
+pub use crate::{HandlerFuture, Need, Source, Submission};
 pub use {inventory, schemars, serde, serde_json};
 
 /// The handler of a submission: a function pointer, so that a tool costs no `impl` to compile.
 pub struct Function {
-    pub call: fn(ToolContext, Value) -> HandlerFuture<'static>,
+    pub call: fn(ToolContext, Input) -> HandlerFuture<'static>,
     pub needs: &'static [Need],
 }
 
 impl Handler for Function {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         (self.call)(cx, arguments)
     }
 
@@ -40,7 +40,7 @@ pub const BROKEN: Submission = Submission {
     source: Source { crate_name: Cow::Borrowed(""), version: Cow::Borrowed(""), file: Cow::Borrowed(""), line: 0 },
     definition: || Err(DefinitionError::Name(InvalidName::Empty)),
     handler: &Function {
-        call: |cx, _| Box::pin(async move { Err(ToolError::internal(&cx, "the tool did not compile")) }),
+        call: |cx, _| HandlerFuture::ready(Err(ToolError::internal(&cx, "the tool did not compile"))),
         needs: &[],
     },
 };
@@ -160,7 +160,7 @@ pub fn parameters_of<A: Arguments>() -> Value {
 }
 
 /// Arguments as a type.
-pub fn arguments<A: Arguments>(cx: &ToolContext, arguments: Value) -> Result<A, ToolError> {
+pub fn arguments<A: Arguments>(cx: &ToolContext, arguments: Input) -> Result<A, ToolError> {
     deserialized(cx, arguments)
 }
 

@@ -177,8 +177,8 @@ fn define(name: &str) -> Result<Tool, tools::DefinitionError> {
 struct Nothing;
 
 impl tools::Handler for Nothing {
-    fn call<'a>(&'a self, _: ToolContext, _: serde_json::Value) -> tools::HandlerFuture<'a> {
-        Box::pin(async { Ok(tools::ToolResult::text("nothing")) })
+    fn call<'a>(&'a self, _: ToolContext, _: tools::Input) -> tools::HandlerFuture<'a> {
+        tools::HandlerFuture::ready(Ok(tools::ToolResult::text("nothing")))
     }
 }
 

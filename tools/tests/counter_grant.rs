@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use sample::{echo, granted, pure, reader};
 use serde_json::{Value, json};
 use tools::{
-    Access, Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Handler, HandlerFuture, Need,
+    Access, Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Handler, HandlerFuture, Input, Need,
     SharedCatalog, Tool, ToolContext, ToolError, ToolResult,
 };
 
@@ -200,8 +200,8 @@ struct Database(&'static str);
 struct Query;
 
 impl Handler for Query {
-    fn call<'a>(&'a self, cx: ToolContext, _: Value) -> HandlerFuture<'a> {
-        Box::pin(async move { Ok(ToolResult::text(cx.need::<Database>()?.0)) })
+    fn call<'a>(&'a self, cx: ToolContext, _: Input) -> HandlerFuture<'a> {
+        HandlerFuture::new(async move { Ok(ToolResult::text(cx.need::<Database>()?.0)) })
     }
 
     fn needs(&self) -> &[Need] {

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use sample::{echo, hang, pure, with_timeout};
 use serde_json::{Value, json};
 use tools::{
-    CancellationToken, Catalog, Handler, HandlerFuture, Progress, ProgressSink, ToolContext, ToolError, ToolResult,
-    handler,
+    CancellationToken, Catalog, Handler, HandlerFuture, Input, Progress, ProgressSink, ToolContext, ToolError,
+    ToolResult, handler,
 };
 
 const SHORT: Duration = Duration::from_millis(30);
@@ -112,8 +112,8 @@ async fn a_panic_in_drop_is_contained_whatever_ends_the_call() {
     }
     struct Dropping(bool);
     impl Handler for Dropping {
-        fn call<'a>(&'a self, _: ToolContext, _: Value) -> HandlerFuture<'a> {
-            Box::pin(Future(Bomb, self.0))
+        fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+            HandlerFuture::new(Future(Bomb, self.0))
         }
     }
     assert!(matches!(run(Dropping(true)).await, Err(ToolError::Panicked { .. })));

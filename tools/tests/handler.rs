@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::handler::{blocking, blocking_typed, typed};
 use tools::{
-    Catalog, Effects, Handler, HandlerFuture, JsonSchema, Tool, ToolContext, ToolError, ToolResult, schema_of,
+    Catalog, Effects, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError, ToolResult, schema_of,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -86,8 +86,8 @@ async fn blocking_handlers_run_off_the_callers_thread() {
 struct Counting(AtomicU64);
 
 impl Handler for Counting {
-    fn call<'a>(&'a self, _: ToolContext, _: Value) -> HandlerFuture<'a> {
-        Box::pin(async { Ok(ToolResult::structured(json!(self.0.fetch_add(1, Ordering::Relaxed) + 1))) })
+    fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+        HandlerFuture::new(async { Ok(ToolResult::structured(json!(self.0.fetch_add(1, Ordering::Relaxed) + 1))) })
     }
 }
 

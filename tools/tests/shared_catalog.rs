@@ -133,8 +133,8 @@ impl Drop for LastWill {
 }
 
 impl tools::Handler for LastWill {
-    fn call<'a>(&'a self, _: ToolContext, _: serde_json::Value) -> tools::HandlerFuture<'a> {
-        Box::pin(async { Ok(tools::ToolResult::text("still here")) })
+    fn call<'a>(&'a self, _: ToolContext, _: tools::Input) -> tools::HandlerFuture<'a> {
+        tools::HandlerFuture::ready(Ok(tools::ToolResult::text("still here")))
     }
 }
 

@@ -247,8 +247,10 @@ fn call(attribute: &Attribute, function: &Function) -> TokenStream {
         let __output = #called;
         #finished
     };
-    if function.is_async() || (attribute.pure.is_some() && attribute.blocking.is_none()) {
-        quote_spanned! {here=> |__cx, __arguments| ::std::boxed::Box::pin(async move { #body }) }
+    if function.is_async() {
+        quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::new(async move { #body }) }
+    } else if attribute.pure.is_some() && attribute.blocking.is_none() {
+        quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::ready((move || { #body })()) }
     } else {
         quote_spanned! {here=> |__cx, __arguments| __toolcrib::run_blocking(__cx, move |__cx| { #body }) }
     }

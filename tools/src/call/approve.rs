@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use protocol::Target;
-use serde_json::Value;
 use tokio::runtime::Handle;
 
 use super::isolate::{Isolated, Panic};
-use crate::{Approval, Decision, Entry, ToolContext, ToolError};
+use crate::{Approval, Decision, Entry, Input, ToolContext, ToolError};
 
 /// The targets that were approved on top of the grant. Waiting for the answer ends with the caller's cancellation, and with the
 /// time by which every call has to be over; the call's own timeout begins after it.
@@ -19,7 +18,7 @@ use crate::{Approval, Decision, Entry, ToolContext, ToolError};
 pub(super) async fn approve(
     entry: &Arc<Entry>,
     cx: &ToolContext,
-    arguments: &Value,
+    arguments: &Input,
     uncovered: Vec<Target>,
 ) -> Result<Vec<Target>, ToolError> {
     if uncovered.is_empty() {
@@ -29,7 +28,7 @@ pub(super) async fn approve(
     let decision = match cx.approver() {
         None => Decision::Abstain,
         Some(approver) => {
-            let approval = Approval { tool, arguments, targets: &uncovered, cx };
+            let approval = Approval { tool, arguments: arguments.value(), targets: &uncovered, cx };
             let answer = Isolated::new(|| approver.approve(approval));
             let answer = by_deadline(cx, cx.cancellation().run_until_cancelled(answer)).await;
             match answer.map_err(|limit| ToolError::Timeout { tool: tool.to_string(), limit })? {

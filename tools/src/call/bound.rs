@@ -22,8 +22,7 @@ const MAX_LABEL_BYTES: usize = 8 * 1024;
 pub(super) fn bound(entry: &Entry, mut result: ToolResult) -> Result<ToolResult, ToolError> {
     let limit = entry.tool().limits.max_output_bytes.unwrap_or(DEFAULT_MAX_OUTPUT_BYTES);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let size = result.structured.as_ref().map_or(0, size::encoded);
-    if size > limit {
+    if let Some(size) = result.structured.as_ref().and_then(|value| size::over(value, limit)) {
         if entry.tool().output.is_some() && !result.is_error {
             return Err(ToolError::InvalidOutput {
                 tool: entry.name().to_string(),
@@ -94,10 +93,10 @@ fn bound_pieces(content: &mut Vec<Content>) {
 /// Gives every text what is left of the limit, so that a first long one does not take all: texts that fit their even share
 /// stay whole, the others divide the rest.
 fn bound_texts(content: &mut [Content], limit: usize) {
-    let mut texts: Vec<&mut String> = content.iter_mut().filter_map(text_of).collect();
-    if texts.iter().map(|text| text.len()).sum::<usize>() <= limit {
+    if content.iter_mut().filter_map(text_of).map(|text| text.len()).sum::<usize>() <= limit {
         return;
     }
+    let mut texts: Vec<&mut String> = content.iter_mut().filter_map(text_of).collect();
     texts.sort_by_key(|text| text.len());
     let (mut left, mut count) = (limit, texts.len());
     for text in texts {

@@ -10,29 +10,29 @@ use std::task::{Context, Poll};
 /// A future behind a wall: whether making it, polling it or dropping it panics, the outcome is a message.
 ///
 /// Once it is ready it is gone; polling it again stays pending. Needs `panic = "unwind"`.
-pub struct Isolated<'a, T>(State<'a, T>);
+pub struct Isolated<F>(State<F>);
 
-enum State<'a, T> {
-    Running(Boxed<'a, T>),
+enum State<F> {
+    Running(F),
     Failed(Panic),
     Gone,
 }
-
-type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What a panic said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic(pub String);
 
-impl<'a, T> Isolated<'a, T> {
+impl<F: Future + Unpin> Isolated<F> {
     /// Makes the future. Where that panics, the message comes when it is polled.
-    pub fn new(make: impl FnOnce() -> Pin<Box<dyn Future<Output = T> + Send + 'a>>) -> Self {
+    pub fn new(make: impl FnOnce() -> F) -> Self {
         Self(match guarded(make) {
             Ok(future) => State::Running(future),
             Err(panic) => State::Failed(panic),
         })
     }
+}
 
+impl<F> Isolated<F> {
     /// Drops the future.
     fn discard(&mut self) -> Result<(), Panic> {
         let state = std::mem::replace(&mut self.0, State::Gone);
@@ -40,14 +40,14 @@ impl<'a, T> Isolated<'a, T> {
     }
 }
 
-impl<T> Future for Isolated<'_, T> {
-    type Output = Result<T, Panic>;
+impl<F: Future + Unpin> Future for Isolated<F> {
+    type Output = Result<F::Output, Panic>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         let outcome = match &mut self.0 {
             State::Gone => return Poll::Pending,
             State::Failed(panic) => Err(panic.clone()),
-            State::Running(future) => match guarded(|| future.as_mut().poll(task)) {
+            State::Running(future) => match guarded(|| Pin::new(future).poll(task)) {
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(output)) => Ok(output),
                 Err(panic) => Err(panic),
@@ -61,14 +61,14 @@ impl<T> Future for Isolated<'_, T> {
     }
 }
 
-impl<T> Drop for Isolated<'_, T> {
+impl<F> Drop for Isolated<F> {
     fn drop(&mut self) {
         // Whoever drops it has an outcome already (a timeout, a cancellation), and the panic hook has reported this one.
         let _ = self.discard();
     }
 }
 
-impl<T> std::fmt::Debug for Isolated<'_, T> {
+impl<F> std::fmt::Debug for Isolated<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Isolated").finish_non_exhaustive()
     }

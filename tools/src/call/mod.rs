@@ -75,27 +75,27 @@ async fn pass(
     caller: ToolContext,
     arguments: Arguments,
 ) -> Result<ToolResult, ToolError> {
-    let outcome = run_stages(&entry, scope, &caller, arguments).await;
+    let outcome = run_stages(&entry, scope, caller, arguments).await;
     outcome.map_err(|error| bound::bound_error(&entry, error))
 }
 
 async fn run_stages(
     entry: &Arc<Entry>,
     scope: Scope,
-    caller: &ToolContext,
+    caller: ToolContext,
     arguments: Arguments,
 ) -> Result<ToolResult, ToolError> {
     if caller.is_cancelled() {
         return Err(ToolError::Cancelled { tool: entry.name().to_string() });
     }
-    supply::supply(entry, caller)?;
+    supply::supply(entry, &caller)?;
     let arguments = parse::parse(entry.name(), arguments)?;
     let targets = validate::validate(entry, &arguments)?;
     let uncovered = authorize::uncovered(caller.grant(), targets);
-    let approved = approve::approve(entry, caller, &arguments, uncovered).await?;
+    let approved = approve::approve(entry, &caller, &arguments, uncovered).await?;
     // The clock of the call starts here: a person's thinking is not the tool's time.
-    let cx = caller.enter(entry.clone(), scope)?.with_approved(approved);
-    let result = run::run(entry, caller, cx, arguments).await?;
+    let cx = caller.enter(entry, scope, approved)?;
+    let result = run::run(entry, cx, arguments).await?;
     if !result.is_error {
         entry.check_output(result.structured.as_ref())?;
     }

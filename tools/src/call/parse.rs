@@ -4,35 +4,31 @@ use protocol::ToolName;
 use serde_json::Value;
 
 use crate::strict::{self, MAX_DEPTH, too_deep};
-use crate::{Arguments, ToolError, Violation, size};
+use crate::tree::Tree;
+use crate::{Arguments, Input, ToolError, Violation, size};
 
 /// How large arguments may be, as JSON text: 1 MiB.
 pub const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
 
-/// The arguments as a value. Text with a duplicate key is refused: serde_json would keep the last one without a word, and
-/// what was approved might not be what is run.
-pub(super) fn parse(tool: &ToolName, arguments: Arguments) -> Result<Value, ToolError> {
-    let violation = match arguments {
-        Arguments::Text(text) => match parse_text(&text) {
-            Ok(value) => return Ok(value),
-            Err(violation) => violation,
-        },
-        Arguments::Value(value) if is_deeper(&value, MAX_DEPTH) => {
-            dismantle(value);
-            too_deep(String::new())
-        }
-        Arguments::Value(value) => match too_large(size::encoded(&value)) {
-            None => return Ok(value),
-            Some(violation) => violation,
-        },
+/// The arguments, read. Text with a duplicate key is refused: serde_json would keep the last one without a word, and what was
+/// approved might not be what is run.
+pub(super) fn parse(tool: &ToolName, arguments: Arguments) -> Result<Input, ToolError> {
+    let read = match arguments {
+        Arguments::Text(text) => of_text(text),
+        Arguments::Value(value) => of_value(value),
     };
-    Err(ToolError::InvalidArguments { tool: tool.to_string(), violations: vec![violation] })
+    read.map_err(|violation| ToolError::InvalidArguments { tool: tool.to_string(), violations: vec![violation] })
 }
 
-fn parse_text(text: &str) -> Result<Value, Violation> {
-    if let Some(violation) = too_large(text.len()) {
-        return Err(violation);
+fn of_text(text: String) -> Result<Input, Violation> {
+    if text.len() > MAX_ARGUMENT_BYTES {
+        return Err(too_large(text.len()));
     }
+    // A tree is read fast and refused without a reason; the slow way knows it.
+    Tree::read(text).map(Input::of_tree).or_else(|text| of_value(slowly(&text)?))
+}
+
+fn slowly(text: &str) -> Result<Value, Violation> {
     strict::read(text).map_err(|fault| match fault {
         strict::Fault::Refused(violation) => violation,
         strict::Fault::Syntax(error) => Violation {
@@ -44,13 +40,24 @@ fn parse_text(text: &str) -> Result<Value, Violation> {
     })
 }
 
-fn too_large(bytes: usize) -> Option<Violation> {
-    (bytes > MAX_ARGUMENT_BYTES).then(|| Violation {
+fn of_value(value: Value) -> Result<Input, Violation> {
+    if is_deeper(&value, MAX_DEPTH) {
+        dismantle(value);
+        return Err(too_deep(String::new()));
+    }
+    match size::over(&value, MAX_ARGUMENT_BYTES) {
+        Some(bytes) => Err(too_large(bytes)),
+        None => Ok(value.into()),
+    }
+}
+
+fn too_large(bytes: usize) -> Violation {
+    Violation {
         pointer: String::new(),
         expected: format!("at most {MAX_ARGUMENT_BYTES} bytes of JSON"),
         found: format!("{bytes} bytes"),
         near: Vec::new(),
-    })
+    }
 }
 
 fn is_deeper(value: &Value, levels: usize) -> bool {

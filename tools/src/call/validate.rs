@@ -1,26 +1,24 @@
 //! Validate: the arguments against the schema, and what the call would touch.
 
-use protocol::{Target, TargetError};
-use serde_json::Value;
+use protocol::{Effects, Target, TargetError};
 
-use crate::{Entry, ToolError, Violation, schema};
+use crate::{Entry, Input, ToolError, Violation, schema};
 
 /// The targets of a call whose arguments fit.
 ///
 /// # Errors
 /// [`ToolError::InvalidArguments`] when they do not fit the schema, or make no target, such as a path that steps out of its
 /// root.
-pub(crate) fn validate(entry: &Entry, arguments: &Value) -> Result<Vec<Target>, ToolError> {
+pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, ToolError> {
     let tool = entry.tool();
-    let targets = || tool.effects.targets(&tool.name, &tool.parameters, arguments);
     match entry.check_arguments(arguments) {
-        Ok(()) => targets().map_err(|error| ToolError::InvalidArguments {
+        Ok(()) => targets(entry, arguments).map_err(|error| ToolError::InvalidArguments {
             tool: tool.name.to_string(),
             violations: vec![violation(&error, arguments)],
         }),
         Err(ToolError::InvalidArguments { tool, mut violations }) => {
             // A pattern says less about a path than the reason why it makes no target.
-            if let Err(error) = targets()
+            if let Err(error) = targets(entry, arguments)
                 && let Some(same) = violations.iter_mut().find(|violation| violation.pointer == error.pointer())
                 && !same.pointer.is_empty()
             {
@@ -32,8 +30,21 @@ pub(crate) fn validate(entry: &Entry, arguments: &Value) -> Result<Vec<Target>, 
     }
 }
 
-fn violation(error: &TargetError, arguments: &Value) -> Violation {
+/// What the call would touch. Of the arguments, those that the templates name are looked at.
+fn targets(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, TargetError> {
+    let tool = entry.tool();
+    let declared = match &tool.effects {
+        Effects::Pure => return Ok(Vec::new()),
+        Effects::Declared(declared) => Some(declared),
+        Effects::Undeclared => None,
+    };
+    let templates = declared.into_iter().flat_map(|declared| declared.templates());
+    let picked = arguments.picked(templates.flat_map(|(_, template)| template.fields()));
+    tool.effects.targets(&tool.name, &tool.parameters, &picked)
+}
+
+fn violation(error: &TargetError, arguments: &Input) -> Violation {
     let pointer = error.pointer();
-    let found = schema::show(arguments.pointer(&pointer).unwrap_or(arguments));
+    let found = schema::show(arguments.value().pointer(&pointer).unwrap_or(arguments.value()));
     Violation { expected: format!("a target that can be granted ({error})"), found, near: Vec::new(), pointer }
 }

@@ -9,7 +9,7 @@ mod service;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use protocol::{Clause, Grant, Target, ToolName};
+use protocol::{Clause, Grant, ToolName};
 use tokio_util::sync::CancellationToken;
 
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
@@ -44,10 +44,9 @@ pub struct ToolContext {
 #[derive(Clone, Default)]
 struct Facts {
     grant: Arc<Grant>,
-    approved: Vec<Target>,
-    timeout: Option<Duration>,
+    timeout: At<Option<Duration>>,
     deadline: Option<Instant>,
-    cancellation: CancellationToken,
+    cancellation: At<CancellationToken>,
     services: Services,
     progress: Option<Arc<dyn ProgressSink>>,
     approver: Option<Arc<dyn Approver>>,
@@ -57,6 +56,13 @@ struct Facts {
     channel: Option<Arc<str>>,
     chat: Option<Arc<str>>,
     correlation_id: Option<Arc<str>>,
+}
+
+/// What holds at one depth of calls, and means nothing to the calls that are made from there.
+#[derive(Clone, Default)]
+struct At<T> {
+    depth: u32,
+    value: T,
 }
 
 impl ToolContext {
@@ -69,7 +75,7 @@ impl ToolContext {
     #[must_use]
     pub fn with_grant(self, grant: Grant) -> Self {
         let grant = match &self.call {
-            Some(call) => call.grant.intersect(&grant),
+            Some(call) => call.caller.grant().intersect(&grant),
             None => grant,
         };
         self.with(|facts| facts.grant = Arc::new(grant))
@@ -78,7 +84,8 @@ impl ToolContext {
     /// How long each call may take, in place of the tool's own limit and of the default of 30 s.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        self.with(|facts| facts.timeout = Some(timeout))
+        let depth = self.depth();
+        self.with(|facts| facts.timeout = At { depth, value: Some(timeout) })
     }
 
     /// When every call has to be over. The earlier of this and the timeout holds.
@@ -90,7 +97,8 @@ impl ToolContext {
     /// What cancels the calls. Inside of a call, the end of that call cancels them as well.
     #[must_use]
     pub fn with_cancellation(self, token: CancellationToken) -> Self {
-        self.with(|facts| facts.cancellation = token)
+        let depth = self.depth();
+        self.with(|facts| facts.cancellation = At { depth, value: token })
     }
 
     /// Offers a service to tools, in the place of an earlier one of the same type.
@@ -174,12 +182,18 @@ impl ToolContext {
 
     /// Cancelled when the running call is taken back or its deadline passes. A tool that takes long watches it.
     pub fn cancellation(&self) -> &CancellationToken {
-        &self.facts.cancellation
+        match (&self.call, self.own_cancellation()) {
+            (Some(call), None) => call.token(),
+            _ => &self.facts.cancellation.value,
+        }
     }
 
     /// Whether the running call was taken back or its deadline has passed.
     pub fn is_cancelled(&self) -> bool {
-        self.facts.cancellation.is_cancelled() || self.call.as_ref().is_some_and(|call| call.token.is_cancelled())
+        match &self.call {
+            Some(call) => call.is_over() || self.own_cancellation().is_some_and(CancellationToken::is_cancelled),
+            None => self.facts.cancellation.value.is_cancelled(),
+        }
     }
 
     /// The service of that type, where the host offers one.
@@ -230,6 +244,17 @@ impl ToolContext {
     /// How many calls are around this one: 0 outside of a call, 1 in a call, 2 in a call made by that.
     pub fn depth(&self) -> u32 {
         self.call.as_ref().map_or(0, |call| call.depth)
+    }
+
+    /// How long each call may take, where this was said here and not by a caller further out.
+    fn timeout(&self) -> Option<Duration> {
+        self.facts.timeout.value.filter(|_| self.facts.timeout.depth == self.depth())
+    }
+
+    /// The token that was set here, and not by a caller further out.
+    fn own_cancellation(&self) -> Option<&CancellationToken> {
+        let At { depth, value } = &self.facts.cancellation;
+        (*depth == self.depth()).then_some(value)
     }
 
     pub(crate) fn approver(&self) -> Option<&Arc<dyn Approver>> {

@@ -1,10 +1,10 @@
 //! What a context knows once the counter has taken a call in, and what a running tool can do with it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use protocol::{Access, Grant, Target};
+use protocol::{Access, Target};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -24,21 +24,54 @@ const FOREVER: Duration = Duration::from_secs(86_400 * 365 * 30);
 /// One call, from the inside.
 pub(crate) struct CallScope {
     pub(crate) entry: Arc<Entry>,
+    /// Who called: what it may touch bounds what this call may, and its end is this one's.
+    pub(crate) caller: ToolContext,
     pub(crate) deadline: Instant,
     pub(crate) limit: Duration,
     pub(crate) depth: u32,
-    /// What the call may touch, and with it every call that it makes.
-    pub(super) grant: Arc<Grant>,
-    /// Cancelled when the call ends in any way, and with it every call that it makes.
-    pub(crate) token: CancellationToken,
+    /// What was approved for this call alone, on top of the grant.
+    approved: Vec<Target>,
+    /// Made when somebody wants to hear of the end, which most tools never do.
+    token: OnceLock<CancellationToken>,
+    is_ended: AtomicBool,
     /// Whether this call, or one around it, holds a place of the blocking pool.
     pub(crate) has_place: AtomicBool,
     pub(crate) scope: Scope,
 }
 
+impl CallScope {
+    /// Cancelled when the call ends in any way, and with it every call that it makes.
+    pub(crate) fn token(&self) -> &CancellationToken {
+        let token = self.token.get_or_init(|| self.caller.cancellation().child_token());
+        // Either this sees the end, or the end sees the token.
+        fence(Ordering::SeqCst);
+        if self.is_ended.load(Ordering::Relaxed) {
+            token.cancel();
+        }
+        token
+    }
+
+    /// Ends the call, for everything that came of it.
+    pub(crate) fn end(&self) {
+        self.is_ended.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        if let Some(token) = self.token.get() {
+            token.cancel();
+        }
+    }
+
+    /// Whether the call ended or was taken back.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_ended.load(Ordering::Relaxed)
+            || self.token.get().is_some_and(CancellationToken::is_cancelled)
+            || self.caller.is_cancelled()
+    }
+}
+
 impl ToolContext {
-    /// The context that a tool sees. Its token is a child of the caller's, cancelled when the call ends in any way.
-    pub(crate) fn enter(&self, entry: Arc<Entry>, scope: Scope) -> Result<Self, ToolError> {
+    /// The context that a tool sees, with what was approved for this call. Its token is a child of the caller's, cancelled when
+    /// the call ends in any way.
+    pub(crate) fn enter(self, entry: &Arc<Entry>, scope: Scope, approved: Vec<Target>) -> Result<Self, ToolError> {
         let depth = self.depth() + 1;
         if depth > MAX_DEPTH {
             return Err(ToolError::ExecutionFailed {
@@ -48,33 +81,31 @@ impl ToolContext {
         }
         let now = Instant::now();
         let own = entry.tool().limits.timeout_ms.map(Duration::from_millis);
-        let timeout = self.facts.timeout.or(own).unwrap_or(DEFAULT_TIMEOUT);
+        let timeout = self.timeout().or(own).unwrap_or(DEFAULT_TIMEOUT);
         let by_timeout = now.checked_add(timeout).unwrap_or_else(|| now + FOREVER);
         let deadline = self.deadline().map_or(by_timeout, |outer| by_timeout.min(Instant::from_std(outer)));
         let limit = deadline.saturating_duration_since(now).min(timeout);
         if limit.is_zero() {
             return Err(ToolError::Timeout { tool: entry.name().to_string(), limit: timeout });
         }
-        let token = self.cancellation().child_token();
         let has_place = self.call().is_some_and(|call| call.has_place.load(Ordering::Relaxed)).into();
-        let (grant, own_token) = (self.facts.grant.clone(), token.clone());
-        let call = Arc::new(CallScope { entry, deadline, limit, depth, grant, token: own_token, has_place, scope });
-        let inner = Self { facts: self.facts.clone(), call: Some(call) };
-        // A timeout and an approval were meant for this call alone, not for those that it makes.
-        Ok(inner.with(|facts| {
-            facts.cancellation = token;
-            facts.timeout = None;
-            facts.approved = Vec::new();
-        }))
+        let call = CallScope {
+            entry: entry.clone(),
+            deadline,
+            limit,
+            depth,
+            approved,
+            token: OnceLock::new(),
+            is_ended: AtomicBool::new(false),
+            has_place,
+            scope,
+            caller: self,
+        };
+        Ok(Self { facts: call.caller.facts.clone(), call: Some(Arc::new(call)) })
     }
 
-    /// The context of a call whose targets somebody approved, on top of the grant.
-    pub(crate) fn with_approved(self, targets: Vec<Target>) -> Self {
-        self.with(|facts| facts.approved = targets)
-    }
-
-    pub(crate) fn call(&self) -> Option<&CallScope> {
-        self.call.as_deref()
+    pub(crate) fn call(&self) -> Option<&Arc<CallScope>> {
+        self.call.as_ref()
     }
 
     /// Asks, before it is touched, for something that the arguments alone do not show: a walked directory, a redirect.
@@ -85,7 +116,7 @@ impl ToolContext {
     pub fn require(&self, access: Access, scheme: &str, value: &str) -> Result<(), ToolError> {
         let target =
             Target::new(access, scheme, value).map_err(|error| ToolError::execution_failed(self, error.to_string()))?;
-        if self.grant().permits(&target) || self.facts.approved.contains(&target) {
+        if self.grant().permits(&target) || self.is_approved(&target) {
             return Ok(());
         }
         Err(ToolError::PermissionDenied { tool: self.tool_text(), needed: vec![target], granted: self.grant().clone() })
@@ -138,6 +169,10 @@ impl ToolContext {
     /// [`ToolError::Cancelled`] once the token is cancelled.
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
         if self.is_cancelled() { Err(ToolError::Cancelled { tool: self.tool_text() }) } else { Ok(()) }
+    }
+
+    fn is_approved(&self, target: &Target) -> bool {
+        self.call.as_ref().is_some_and(|call| call.approved.contains(target))
     }
 
     pub(crate) fn tool_text(&self) -> String {

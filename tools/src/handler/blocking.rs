@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use super::{Handler, HandlerFuture, IntoToolResult, deserialized};
-use crate::{ToolContext, ToolError};
+use crate::{Input, ToolContext, ToolError};
 
 /// How many blocking tools run at once in a process. More wait, and their waiting counts against their deadlines. A tool
 /// that ignores its token holds its place until it returns.
@@ -38,9 +38,9 @@ where
     F: Fn(&ToolContext, Value) -> R + Clone + Send + Sync + 'static,
     R: IntoToolResult,
 {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         let function = self.0.clone();
-        run_blocking(cx, move |cx| function(cx, arguments).into_tool_result(cx))
+        run_blocking(cx, move |cx| function(cx, arguments.into_value()).into_tool_result(cx))
     }
 
     fn origin(&self) -> &'static str {
@@ -70,7 +70,7 @@ where
     F: Fn(&ToolContext, A) -> R + Clone + Send + Sync + 'static,
     R: IntoToolResult,
 {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         let function = self.function.clone();
         run_blocking(cx, move |cx| {
             let arguments = deserialized(cx, arguments)?;
@@ -89,7 +89,7 @@ pub fn run_blocking<F>(cx: ToolContext, function: F) -> HandlerFuture<'static>
 where
     F: FnOnce(&ToolContext) -> Result<ToolResult, ToolError> + Send + 'static,
 {
-    Box::pin(async move {
+    HandlerFuture::new(async move {
         let Ok(runtime) = Handle::try_current() else {
             return Err(ToolError::internal(&cx, "a blocking tool needs a tokio runtime; call it from one"));
         };

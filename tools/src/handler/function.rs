@@ -5,10 +5,10 @@ use std::future::Future;
 use serde_json::Value;
 
 use super::{Handler, HandlerFuture, IntoToolResult};
-use crate::{Need, ToolContext};
+use crate::{Input, Need, ToolContext};
 
 impl Handler for Box<dyn Handler> {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         (**self).call(cx, arguments)
     }
 
@@ -26,8 +26,8 @@ where
     F: Fn(ToolContext, Value) -> Fut + Send + Sync + 'static,
     Fut: Future<Output: IntoToolResult> + Send + 'static,
 {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
-        let future = self(cx.clone(), arguments);
-        Box::pin(async move { future.await.into_tool_result(&cx) })
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
+        let future = self(cx.clone(), arguments.into_value());
+        HandlerFuture::new(async move { future.await.into_tool_result(&cx) })
     }
 }

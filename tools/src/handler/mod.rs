@@ -6,30 +6,23 @@
 
 mod blocking;
 mod function;
+mod future;
 mod input;
 mod output;
 mod typed;
 
-use std::future::Future;
-use std::pin::Pin;
-
-use protocol::ToolResult;
-use serde_json::Value;
-
-use crate::{Need, ToolContext, ToolError};
+use crate::{Input, Need, ToolContext};
 
 pub use blocking::{Blocking, BlockingTyped, MAX_BLOCKING, blocking, blocking_typed, run_blocking};
+pub use future::HandlerFuture;
 pub(crate) use input::deserialized;
 pub use output::{DONE, IntoToolResult};
 pub(crate) use output::{of_outcome, of_value};
 pub use typed::{Typed, typed};
 
-/// What a handler gives, some time later.
-pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>;
-
 /// The code that runs a tool. Object-safe.
 ///
-/// Closures and functions `Fn(ToolContext, Value) -> impl Future<Output = impl IntoToolResult>` are handlers, and so are
+/// Closures and functions `Fn(ToolContext, serde_json::Value) -> impl Future<Output = impl IntoToolResult>` are handlers, and so are
 /// [`typed`], [`blocking`] and [`blocking_typed`] ones; a struct with state implements the trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no handler of a tool",
@@ -39,8 +32,8 @@ pub type HandlerFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolResult, Tool
 pub trait Handler: Send + Sync + 'static {
     /// Runs the tool. The arguments have passed its schema, the call its grant.
     ///
-    /// The future must yield. A panic in it, or in making it, becomes [`ToolError::Panicked`].
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a>;
+    /// The future must yield. A panic in it, or in making it, becomes [`ToolError::Panicked`](crate::ToolError::Panicked).
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a>;
 
     /// The services it needs to find in the context. Without them it is not called.
     fn needs(&self) -> &[Need] {

@@ -4,10 +4,9 @@ use std::future::Future;
 use std::marker::PhantomData;
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::{Handler, HandlerFuture, IntoToolResult, deserialized};
-use crate::ToolContext;
+use crate::{Input, ToolContext};
 
 /// A handler over a type of arguments; [`typed`] makes one.
 pub struct Typed<A, F> {
@@ -50,8 +49,8 @@ where
     F: Fn(ToolContext, A) -> Fut + Send + Sync + 'static,
     Fut: Future<Output: IntoToolResult> + Send + 'static,
 {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Value) -> HandlerFuture<'a> {
-        Box::pin(async move {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
+        HandlerFuture::new(async move {
             let arguments = deserialized(&cx, arguments)?;
             (self.function)(cx.clone(), arguments).await.into_tool_result(&cx)
         })

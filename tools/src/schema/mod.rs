@@ -12,6 +12,7 @@ mod budget;
 mod error;
 mod expectation;
 mod graph;
+mod instance;
 mod measure;
 mod pattern;
 mod phrase;

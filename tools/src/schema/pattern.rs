@@ -11,7 +11,9 @@ use std::sync::Arc;
 use jsonschema::{FancyRegex, Keyword, PatternOptions, ValidationError};
 use serde_json::{Value, json};
 
+use super::instance::Instance;
 use super::{SchemaError, phrase};
+use crate::tree::Node;
 
 /// What the patterns of one check may cost together: nanoseconds in the worst case.
 pub(super) const PURSE: u64 = 2_000_000_000;
@@ -51,7 +53,10 @@ impl Patterns {
     }
 
     /// Stands in for the keyword `pattern`.
-    pub(super) fn keyword(&self, value: &Value) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'static>> {
+    pub(super) fn keyword(
+        &self,
+        value: &Value,
+    ) -> Result<Box<dyn for<'i> Keyword<'i, Instance>>, ValidationError<'static>> {
         let found = value.as_str().and_then(|text| self.0.get(text));
         match found {
             Some(pattern) => Ok(Box::new(Shared(pattern.clone()))),
@@ -64,12 +69,12 @@ struct Pattern {
     cost: Cost,
     expected: String,
     /// Of the schema `{"pattern": …}`: this is how `jsonschema` lends its engine.
-    validator: jsonschema::Validator,
+    validator: jsonschema::Validator<Instance>,
 }
 
 impl Pattern {
     fn compile(text: &str, count: usize) -> Result<Self, SchemaError> {
-        let validator = jsonschema::options()
+        let validator = jsonschema::options_for::<Instance>()
             .offline()
             .with_pattern_options(options(count))
             .build(&json!({ "pattern": text }))
@@ -78,7 +83,7 @@ impl Pattern {
         Ok(Self { cost: Cost::of(text), expected, validator })
     }
 
-    fn accepts(&self, value: &Value) -> bool {
+    fn accepts(&self, value: Node<'_>) -> bool {
         let Some(text) = value.as_str() else { return true };
         // Nothing is tried with an empty purse, or without one.
         let left = LEFT.get().and_then(|left| left.checked_sub(self.cost.for_length(text.len())));
@@ -99,12 +104,12 @@ impl Pattern {
 
 struct Shared(Arc<Pattern>);
 
-impl<'i> Keyword<'i> for Shared {
-    fn validate(&self, value: &'i Value) -> Result<(), ValidationError<'i>> {
+impl<'i> Keyword<'i, Instance> for Shared {
+    fn validate(&self, value: Node<'i>) -> Result<(), ValidationError<'i>> {
         if self.0.accepts(value) { Ok(()) } else { Err(ValidationError::custom(self.0.expected.clone())) }
     }
 
-    fn is_valid(&self, value: &'i Value) -> bool {
+    fn is_valid(&self, value: Node<'i>) -> bool {
         self.0.accepts(value)
     }
 }

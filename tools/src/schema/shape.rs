@@ -1,8 +1,7 @@
 //! What matters about a value's size before it is validated.
 
-use serde_json::Value;
-
 use super::measure::Measure;
+use crate::tree::Node;
 
 /// Bytes that an error takes by itself, about.
 const ERROR: u64 = 256;
@@ -25,29 +24,26 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Walks the value without recursion.
-    pub(super) fn of(value: &Value, measure: &Measure) -> Self {
+    pub(super) fn of(value: Node<'_>, measure: &Measure) -> Self {
         let mut shape = Self::default();
         let mut pending = vec![(value, Level { depth: 0, looks: 1, verdicts: 1, copies: 1 })];
         while let Some((value, level)) = pending.pop() {
             let mut text = 0;
-            match value {
-                Value::String(string) => text = string.len() as u64,
-                Value::Array(items) => {
-                    let below = level.below(measure);
-                    shape.depth = shape.depth.max(below.depth);
-                    pending.extend(items.iter().map(|item| (item, below)));
+            if let Some(string) = value.as_str() {
+                text = string.len() as u64;
+            } else if let Some(items) = value.as_array() {
+                let below = level.below(measure);
+                shape.depth = shape.depth.max(below.depth);
+                pending.extend(items.map(|item| (item, below)));
+            } else if let Some(properties) = value.as_object() {
+                let below = level.below(measure);
+                shape.depth = shape.depth.max(below.depth);
+                for (name, property) in properties {
+                    text += name.len() as u64;
+                    let costs = measure.names.iter().map(|cost| cost.for_length(name.len()));
+                    shape.names = costs.fold(shape.names, u64::saturating_add);
+                    pending.push((property, below));
                 }
-                Value::Object(properties) => {
-                    let below = level.below(measure);
-                    shape.depth = shape.depth.max(below.depth);
-                    for (name, property) in properties {
-                        text += name.len() as u64;
-                        let costs = measure.names.iter().map(|cost| cost.for_length(name.len()));
-                        shape.names = costs.fold(shape.names, u64::saturating_add);
-                        pending.push((property, below));
-                    }
-                }
-                Value::Null | Value::Bool(_) | Value::Number(_) => {}
             }
             shape.weight = shape.weight.saturating_add(level.verdicts.saturating_mul(1 + text / 16));
             let copied = level.copies.saturating_mul(VALUE + text);
@@ -78,13 +74,18 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::tree::Tree;
+
+    fn shape(value: &Value, measure: &Measure) -> Shape {
+        Shape::of(Tree::of_value(value).unwrap().root(), measure)
+    }
 
     #[test]
     fn depth_counts_arrays_and_objects() {
-        let depth = |value| Shape::of(&value, &Measure::default()).depth;
+        let depth = |value| shape(&value, &Measure::default()).depth;
         assert_eq!([depth(json!(1)), depth(json!({})), depth(json!({"a": [[]]}))], [0, 1, 3]);
     }
 
@@ -93,8 +94,8 @@ mod tests {
         let binary = Measure { fan_out: 2, ..Measure::default() };
         let mut value = json!(1);
         let mut before = 0u64;
-        for _ in 0..70 {
-            let shape = Shape::of(&value, &binary);
+        for _ in 0..64 {
+            let shape = shape(&value, &binary);
             assert!(shape.explained >= before.saturating_mul(2).min(u64::MAX / 2));
             before = shape.explained;
             value = json!([value]);

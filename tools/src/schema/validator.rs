@@ -7,11 +7,13 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
 use super::budget::{self, Inspection, STACK};
+use super::instance::Instance;
 use super::measure::Measure;
 use super::pattern::{self, PURSE, Patterns};
 use super::shape::Shape;
 use super::violation::{self, Violation};
 use super::{SchemaError, phrase};
+use crate::tree::{Tree, Unfit};
 
 /// Deepest value, in arrays and objects.
 const DEEPEST: u64 = 64;
@@ -22,7 +24,7 @@ const MOST_EXPLAINED: u64 = 256 << 20;
 
 /// A compiled schema.
 pub(crate) struct Validator {
-    inner: jsonschema::Validator,
+    inner: jsonschema::Validator<Instance>,
     schema: Value,
     measure: Measure,
     deepest: u64,
@@ -37,7 +39,7 @@ impl Validator {
         let Inspection { measure, patterns } = budget::inspect(schema)?;
         let count = patterns.len() + measure.names.len();
         let patterns = Patterns::compile(&patterns, count)?;
-        let options = jsonschema::options()
+        let options = jsonschema::options_for::<Instance>()
             .offline()
             .should_validate_formats(false)
             .without_content_encoding_support("base64")
@@ -59,41 +61,84 @@ impl Validator {
     /// Everything that is wrong with the value, sorted by place. A value that would cost too much to look at is wrong as a
     /// whole.
     pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<Violation>> {
-        let shape = Shape::of(value, &self.measure);
-        if shape.depth > self.deepest {
-            let expected = format!("at most {} levels of arrays and objects, for this schema", self.deepest);
-            return Err(vec![Violation::whole(expected, format!("{} levels", phrase::grouped(shape.depth)))]);
-        }
-        if shape.weight.saturating_mul(self.measure.evaluated) > MOST_WORK || shape.names > PURSE {
-            return Err(vec![too_costly("a smaller or flatter value: this one takes too long to check", value)]);
-        }
-        let verdict = catch_unwind(AssertUnwindSafe(|| pattern::within_purse(|| self.inner.is_valid(value))));
-        match verdict {
-            Ok(Some(true)) => Ok(()),
-            Ok(Some(false)) => Err(self.explain(value, shape)),
-            Ok(None) => Err(vec![too_costly("shorter strings: the patterns take too long to match", value)]),
-            Err(_) => Err(vec![too_costly("a value that can be checked", value)]),
+        match Tree::of_value(value) {
+            Ok(tree) => self.check_tree(&tree),
+            Err(Unfit) => Err(vec![match depth(value) {
+                depth if depth > self.deepest => self.too_deep(depth),
+                _ => Violation::whole("a smaller value".into(), "more than 4 GiB of text".into()),
+            }]),
         }
     }
 
-    fn explain(&self, value: &Value, shape: Shape) -> Vec<Violation> {
+    /// [`check`](Self::check), for a value that is a tree.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn check_tree(&self, tree: &Tree) -> Result<(), Vec<Violation>> {
+        let depth = tree.depth() as u64;
+        if depth > self.deepest {
+            return Err(vec![self.too_deep(depth)]);
+        }
+        if !self.is_cheap(tree) {
+            let shape = Shape::of(tree.root(), &self.measure);
+            if shape.weight.saturating_mul(self.measure.evaluated) > MOST_WORK || shape.names > PURSE {
+                return Err(vec![too_costly("a smaller or flatter value: this one takes too long to check", tree)]);
+            }
+        }
+        let verdict = catch_unwind(AssertUnwindSafe(|| pattern::within_purse(|| self.inner.is_valid(tree.root()))));
+        match verdict {
+            Ok(Some(true)) => Ok(()),
+            Ok(Some(false)) => Err(self.explain(tree)),
+            Ok(None) => Err(vec![too_costly("shorter strings: the patterns take too long to match", tree)]),
+            Err(_) => Err(vec![too_costly("a value that can be checked", tree)]),
+        }
+    }
+
+    /// Whether the sizes alone show that a verdict costs little, which holds for nearly all values: a walk over them is saved.
+    fn is_cheap(&self, tree: &Tree) -> bool {
+        let weight = tree.len() as u64 + tree.text_len() as u64 / 16;
+        let looks_once = self.measure.verdict_fan_out <= 1 && self.measure.names.is_empty();
+        looks_once && weight.saturating_mul(self.measure.evaluated) <= MOST_WORK
+    }
+
+    fn too_deep(&self, depth: u64) -> Violation {
+        let expected = format!("at most {} levels of arrays and objects, for this schema", self.deepest);
+        Violation::whole(expected, format!("{} levels", phrase::grouped(depth)))
+    }
+
+    fn explain(&self, tree: &Tree) -> Vec<Violation> {
+        let shape = Shape::of(tree.root(), &self.measure);
         if shape.explained.saturating_mul(self.measure.errors) > MOST_EXPLAINED {
             let expected =
                 "a value that matches the schema; this one does not, and it is too large or too deep to say where";
-            return vec![too_costly(expected, value)];
+            return vec![too_costly(expected, tree)];
         }
+        // In the order of a value's members, and not of the text's: what is told is then the same however it came.
+        let Ok(ordered) = Tree::of_value(&tree.root().to_value()) else { return vec![self.too_deep(shape.depth)] };
         let explained = catch_unwind(AssertUnwindSafe(|| {
-            pattern::within_purse(|| violation::all(self.inner.iter_errors(value).collect(), &self.schema))
+            pattern::within_purse(|| violation::all(self.inner.iter_errors(ordered.root()).collect(), &self.schema))
         }));
         match explained {
             Ok(Some(violations)) if !violations.is_empty() => violations,
-            _ => vec![too_costly("a value that matches the schema", value)],
+            _ => vec![too_costly("a value that matches the schema", tree)],
         }
     }
 }
 
-fn too_costly(expected: &str, value: &Value) -> Violation {
-    Violation::whole(expected.into(), phrase::show(value))
+fn too_costly(expected: &str, tree: &Tree) -> Violation {
+    Violation::whole(expected.into(), phrase::show(&tree.root().to_value()))
+}
+
+/// The levels of arrays and objects of a value of any depth.
+fn depth(value: &Value) -> u64 {
+    let (mut deepest, mut pending) = (0, vec![(value, 0)]);
+    while let Some((value, depth)) = pending.pop() {
+        deepest = deepest.max(depth + u64::from(value.is_array() || value.is_object()));
+        let items = value.as_array().into_iter().flatten();
+        let members = value.as_object().into_iter().flat_map(|members| members.values());
+        pending.extend(items.chain(members).map(|inner| (inner, depth + 1)));
+    }
+    deepest
 }
 
 fn refused(error: ValidationError<'_>) -> SchemaError {

@@ -1,0 +1,53 @@
+//! A program that links ten thousand tools: `linked COUNT` calls the first so many of them, once each. Without a count it ends
+//! at once, with one of 0 it looks at the catalog.
+
+#![allow(clippy::unwrap_used)] // A measurement of what fails would be none.
+
+use benches::{ADD, ADD_TOOL};
+use tools::{DefinitionError, Submission, Tool, ToolContext, ToolName};
+
+fn main() {
+    let Some(count) = std::env::args().nth(1).map(|count| count.parse::<u64>().unwrap()) else { return };
+    assert!(tools::contains("linked.t9999"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let cx = ToolContext::new();
+        for number in 0..count {
+            let sum = tools::execute(&cx, &format!("linked.t{number:04}"), ADD).await.unwrap();
+            assert_eq!(sum.to_text(), "42");
+        }
+    });
+}
+
+/// The definition of `add` under another name.
+fn definition(name: &str) -> Result<Tool, DefinitionError> {
+    Ok(Tool { name: ToolName::new(name)?, ..(ADD_TOOL.definition)()? })
+}
+
+macro_rules! submitted {
+    ($a:literal $b:literal $c:literal $d:literal) => {
+        inventory::submit! {
+            Submission {
+                name: concat!("linked.t", $a, $b, $c, $d),
+                source: tools::source!(),
+                definition: || definition(concat!("linked.t", $a, $b, $c, $d)),
+                handler: ADD_TOOL.handler,
+            }
+        }
+    };
+    // One more digit.
+    ($($digit:literal)*) => {
+        submitted! { $($digit)* 0 }
+        submitted! { $($digit)* 1 }
+        submitted! { $($digit)* 2 }
+        submitted! { $($digit)* 3 }
+        submitted! { $($digit)* 4 }
+        submitted! { $($digit)* 5 }
+        submitted! { $($digit)* 6 }
+        submitted! { $($digit)* 7 }
+        submitted! { $($digit)* 8 }
+        submitted! { $($digit)* 9 }
+    };
+}
+
+submitted! {}

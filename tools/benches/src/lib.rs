@@ -1,0 +1,156 @@
+//! The tools that are measured, and what they are measured against.
+//!
+//! *Direct* is what a program without any of this does: `serde_json::from_str` into the type of the arguments, a call of the
+//! function, `serde_json::to_string` of what it returns.
+
+use serde::{Deserialize, Serialize};
+use tools::{Catalog, JsonSchema, Tool, ToolContext, tool};
+
+/// The arguments of [`add`], as a model writes them.
+pub const ADD: &str = r#"{"a": 17, "b": 25}"#;
+
+/// The arguments of [`order`], as a model writes them: 1 KiB, nested.
+pub const ORDER: &str = include_str!("order.json");
+
+/// What [`add`] takes, for the direct call.
+#[derive(Deserialize)]
+pub struct Sum {
+    a: i64,
+    b: i64,
+}
+
+/// Adds two integers.
+#[tool(pure)]
+pub fn add(
+    /// The first.
+    a: i64,
+    /// The second.
+    b: i64,
+) -> i64 {
+    a.wrapping_add(b)
+}
+
+/// An order as a shop takes it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// The number of the order, such as `O-2026-0001`.
+    pub id: String,
+    /// Who orders.
+    pub customer: Customer,
+    /// What is ordered.
+    pub items: Vec<Item>,
+    /// How it is sent.
+    pub shipping: Shipping,
+    /// What the customer wrote.
+    pub note: Option<String>,
+    /// Words to find it by.
+    #[serde(default)]
+    pub tags: Vec<String>,
+}
+
+/// Who orders.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Customer {
+    /// The name.
+    pub name: String,
+    /// The address for mail.
+    pub email: String,
+    /// Where the customer lives.
+    pub address: Address,
+}
+
+/// A place.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Address {
+    /// The street and the number.
+    pub street: String,
+    /// The city.
+    pub city: String,
+    /// The code of the area.
+    pub postcode: String,
+    /// The country, in two letters.
+    pub country: String,
+}
+
+/// One line of an order.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Item {
+    /// The article's number.
+    pub sku: String,
+    /// What it is.
+    pub title: String,
+    /// How many.
+    pub quantity: u32,
+    /// The price of one, in cents.
+    pub cents: u64,
+    /// Whether it is a present.
+    #[serde(default)]
+    pub gift: bool,
+}
+
+/// How an order is sent.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Shipping {
+    /// In some days.
+    Standard,
+    /// Tomorrow.
+    Express,
+}
+
+/// What [`order`] answers.
+#[derive(Debug, Serialize)]
+pub struct Receipt {
+    id: String,
+    lines: usize,
+    pieces: u64,
+    cents: u64,
+}
+
+/// Takes an order and says what it costs.
+#[tool(pure)]
+pub fn order(#[args] order: Order) -> Receipt {
+    let shipping = match order.shipping {
+        Shipping::Standard => 499,
+        Shipping::Express => 1_499,
+    };
+    let cents = order.items.iter().map(|item| item.cents * u64::from(item.quantity)).sum::<u64>();
+    Receipt {
+        lines: order.items.len(),
+        pieces: order.items.iter().map(|item| u64::from(item.quantity)).sum(),
+        cents: cents + shipping,
+        id: order.id,
+    }
+}
+
+/// [`add`] without anything around it: the text of its result.
+pub fn direct_add(arguments: &str) -> String {
+    let Sum { a, b } = serde_json::from_str(arguments).unwrap_or(Sum { a: 0, b: 0 });
+    serde_json::to_string(&add(a, b)).unwrap_or_default()
+}
+
+/// [`order`] without anything around it: the text of its result; empty when the arguments do not fit.
+pub fn direct_order(arguments: &str) -> String {
+    let order = serde_json::from_str(arguments).map(|arguments| self::order(arguments));
+    order.and_then(|receipt| serde_json::to_string(&receipt)).unwrap_or_default()
+}
+
+/// A catalog of [`add`], [`order`] and so many others that it holds `size` tools.
+///
+/// # Panics
+/// When the tools cannot be registered.
+#[allow(clippy::unwrap_used)] // A measurement of anything else would be none.
+pub fn catalog(size: usize) -> Catalog {
+    let mut catalog = Catalog::new();
+    catalog.submit(&[&ADD_TOOL, &ORDER_TOOL]).unwrap();
+    for number in catalog.names().len()..size {
+        let schema = serde_json::json!({"type": "object"});
+        let tool = Tool::new(format!("other.t{number}"), "Another tool.", schema).unwrap();
+        catalog.register(tool, async |_: ToolContext, _: serde_json::Value| "other").unwrap();
+    }
+    catalog
+}

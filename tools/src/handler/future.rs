@@ -1,0 +1,64 @@
+//! [`HandlerFuture`]: what a handler gives, some time later.
+
+use std::fmt;
+use std::future::{self, Future};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use protocol::ToolResult;
+
+use crate::ToolError;
+
+/// What a handler gives, some time later, or at once.
+///
+/// ```
+/// use tools::{HandlerFuture, ToolResult};
+///
+/// let at_once = HandlerFuture::ready(Ok(ToolResult::text("done")));
+/// let later = HandlerFuture::new(async { Ok(ToolResult::text("done")) });
+/// ```
+#[must_use = "a handler does nothing until it is awaited"]
+pub struct HandlerFuture<'a>(State<'a>);
+
+enum State<'a> {
+    /// A tool that is no more than a computation needs no future of its own, and no allocation for one.
+    Ready(future::Ready<Outcome>),
+    Later(Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>),
+}
+
+type Outcome = Result<ToolResult, ToolError>;
+
+impl<'a> HandlerFuture<'a> {
+    /// What the future gives.
+    pub fn new(future: impl Future<Output = Result<ToolResult, ToolError>> + Send + 'a) -> Self {
+        Self(State::Later(Box::pin(future)))
+    }
+
+    /// What is there already.
+    pub fn ready(outcome: Result<ToolResult, ToolError>) -> Self {
+        Self(State::Ready(future::ready(outcome)))
+    }
+}
+
+impl<'a> From<Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>> for HandlerFuture<'a> {
+    fn from(future: Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send + 'a>>) -> Self {
+        Self(State::Later(future))
+    }
+}
+
+impl Future for HandlerFuture<'_> {
+    type Output = Result<ToolResult, ToolError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            State::Ready(outcome) => Pin::new(outcome).poll(task),
+            State::Later(future) => future.as_mut().poll(task),
+        }
+    }
+}
+
+impl fmt::Debug for HandlerFuture<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HandlerFuture").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,144 @@
+//! The growing of a tree, and trees of values.
+
+use serde_json::Value;
+
+use super::node::{FEW, Mark};
+use super::{Tree, Unfit, spare};
+use crate::strict::MAX_DEPTH;
+
+/// A tree that grows mark by mark, in the order of its text.
+pub(super) struct Builder<'t> {
+    /// What plain strings stand in.
+    text: &'t str,
+    tree: Tree,
+    depth: usize,
+}
+
+impl<'t> Builder<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, tree: spare::tree(), depth: 0 }
+    }
+
+    /// The tree, still without its text.
+    pub(super) fn finish(self) -> Tree {
+        self.tree
+    }
+
+    pub(super) fn scalar(&mut self, mark: Mark) {
+        self.tree.marks.push(mark);
+    }
+
+    /// A string that stands in the text.
+    pub(super) fn plain(&mut self, start: usize, len: usize) -> Result<(), Unfit> {
+        let (start, len) = (small(start)?, small(len)?);
+        self.scalar(Mark::Plain { start, len });
+        Ok(())
+    }
+
+    /// A string that stands nowhere yet.
+    pub(super) fn other(&mut self, string: &str) -> Result<(), Unfit> {
+        let (start, len) = (small(self.tree.other.len())?, small(string.len())?);
+        self.tree.other.push_str(string);
+        self.scalar(Mark::Other { start, len });
+        Ok(())
+    }
+
+    /// Begins a container, and gives its place.
+    pub(super) fn open(&mut self) -> Result<usize, Unfit> {
+        if self.depth == MAX_DEPTH {
+            return Err(Unfit);
+        }
+        self.depth += 1;
+        self.tree.depth = self.tree.depth.max(self.depth);
+        let place = self.tree.marks.len();
+        self.scalar(Mark::Null);
+        Ok(place)
+    }
+
+    /// Ends the array that began there.
+    pub(super) fn close_array(&mut self, place: usize, len: usize) -> Result<(), Unfit> {
+        self.depth -= 1;
+        self.tree.marks[place] = Mark::Array { len: small(len)?, end: small(self.tree.marks.len())? };
+        Ok(())
+    }
+
+    /// Ends the object that began there. Refuses one that has a key twice.
+    pub(super) fn close_object(&mut self, place: usize, len: usize) -> Result<(), Unfit> {
+        self.depth -= 1;
+        let (end, sorted) = (small(self.tree.marks.len())?, small(self.tree.sorted.len())?);
+        self.tree.marks[place] = Mark::Object { len: small(len)?, end, sorted };
+        let has_twins = if len <= FEW { self.has_twins(place) } else { self.sort(place) };
+        if has_twins { Err(Unfit) } else { Ok(()) }
+    }
+
+    /// Whether two of a few keys are the same.
+    fn has_twins(&self, place: usize) -> bool {
+        let mut seen = [""; FEW];
+        self.keys(place).enumerate().any(|(index, (_, key))| {
+            let is_twin = seen[..index].contains(&key);
+            seen[index] = key;
+            is_twin
+        })
+    }
+
+    /// Brings many keys into an order, and says whether two are the same.
+    fn sort(&mut self, place: usize) -> bool {
+        let mut keys: Vec<(u32, &str)> = self.keys(place).collect();
+        keys.sort_unstable_by_key(|(_, key)| *key);
+        let has_twins = keys.windows(2).any(|pair| pair[0].1 == pair[1].1);
+        let order: Vec<u32> = keys.into_iter().map(|(place, _)| place).collect();
+        self.tree.sorted.extend(order);
+        has_twins
+    }
+
+    /// The keys of the object that was closed last, with their places.
+    fn keys(&self, object: usize) -> impl Iterator<Item = (u32, &str)> {
+        let marks = &self.tree.marks;
+        let mut place = object as u32 + 1;
+        std::iter::from_fn(move || {
+            let (key_place, key) = (place, marks.get(place as usize)?);
+            place = marks.get(place as usize + 1)?.end(place + 1);
+            Some((key_place, key.string(self.text, &self.tree.other).unwrap_or_default()))
+        })
+    }
+}
+
+/// The tree of a value.
+pub(super) fn build(value: &Value) -> Result<Tree, Unfit> {
+    let mut builder = Builder::new("");
+    add(&mut builder, value)?;
+    Ok(builder.finish())
+}
+
+/// Recurses no deeper than a tree may be.
+fn add(builder: &mut Builder<'_>, value: &Value) -> Result<(), Unfit> {
+    match value {
+        Value::Null => builder.scalar(Mark::Null),
+        Value::Bool(flag) => builder.scalar(Mark::Bool(*flag)),
+        Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
+            (Some(number), _, _) => builder.scalar(Mark::Unsigned(number)),
+            (None, Some(number), _) => builder.scalar(Mark::Negative(number)),
+            (None, None, Some(number)) => builder.scalar(Mark::Float(number)),
+            (None, None, None) => return Err(Unfit),
+        },
+        Value::String(string) => builder.other(string)?,
+        Value::Array(items) => {
+            let place = builder.open()?;
+            items.iter().try_for_each(|item| add(builder, item))?;
+            builder.close_array(place, items.len())?;
+        }
+        Value::Object(members) => {
+            let place = builder.open()?;
+            for (key, member) in members {
+                builder.other(key)?;
+                add(builder, member)?;
+            }
+            builder.close_object(place, members.len())?;
+        }
+    }
+    Ok(())
+}
+
+fn small(number: usize) -> Result<u32, Unfit> {
+    number.try_into().map_err(|_| Unfit)
+}

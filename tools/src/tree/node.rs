@@ -1,0 +1,215 @@
+//! [`Node`]: one value of a tree.
+
+use serde_json::{Map, Number, Value};
+
+use super::Tree;
+
+/// What a node is. Lengths and places are those of a tree, which has at most 4 GiB.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mark {
+    Null,
+    Bool(bool),
+    Unsigned(u64),
+    /// Always below 0.
+    Negative(i64),
+    Float(f64),
+    /// A string that stands in the text as it is.
+    Plain {
+        start: u32,
+        len: u32,
+    },
+    /// A string that stands elsewhere.
+    Other {
+        start: u32,
+        len: u32,
+    },
+    /// `end` is the place after its last element.
+    Array {
+        len: u32,
+        end: u32,
+    },
+    /// Its members are pairs of a string and a value. `sorted` is where the order of its keys begins, if it is large.
+    Object {
+        len: u32,
+        end: u32,
+        sorted: u32,
+    },
+}
+
+impl Mark {
+    /// The string, out of the text or what else there is.
+    pub(super) fn string<'a>(self, text: &'a str, other: &'a str) -> Option<&'a str> {
+        let (source, start, len) = match self {
+            Self::Plain { start, len } => (text, start, len),
+            Self::Other { start, len } => (other, start, len),
+            _ => return None,
+        };
+        source.get(start as usize..start as usize + len as usize)
+    }
+
+    /// The place after what stands at `place` and all that is inside it.
+    pub(super) fn end(self, place: u32) -> u32 {
+        match self {
+            Self::Array { end, .. } | Self::Object { end, .. } => end,
+            _ => place + 1,
+        }
+    }
+}
+
+/// How many keys an object may have to be searched from the first to the last.
+pub(super) const FEW: usize = 16;
+
+/// One value of a tree. A handle: two of the same value are the same.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node<'a> {
+    tree: &'a Tree,
+    place: u32,
+}
+
+/// The members of an object, in the order of the text.
+#[derive(Clone, Debug)]
+pub(crate) struct Members<'a> {
+    tree: &'a Tree,
+    place: u32,
+    left: u32,
+}
+
+/// The elements of an array.
+#[derive(Clone, Debug)]
+pub(crate) struct Elements<'a> {
+    tree: &'a Tree,
+    place: u32,
+    left: u32,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn root(tree: &'a Tree) -> Self {
+        Self { tree, place: 0 }
+    }
+
+    /// What tells this value from all others of its tree.
+    pub(crate) fn place(self) -> u32 {
+        self.place
+    }
+
+    pub(crate) fn tree(self) -> &'a Tree {
+        self.tree
+    }
+
+    /// A tree without marks, which only a default is, reads as `null`.
+    pub(super) fn mark(self) -> Mark {
+        self.tree.marks.get(self.place as usize).copied().unwrap_or(Mark::Null)
+    }
+
+    pub(crate) fn as_str(self) -> Option<&'a str> {
+        self.mark().string(&self.tree.text, &self.tree.other)
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        matches!(self.mark(), Mark::Null)
+    }
+
+    pub(crate) fn as_bool(self) -> Option<bool> {
+        match self.mark() {
+            Mark::Bool(flag) => Some(flag),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_number(self) -> Option<Number> {
+        match self.mark() {
+            Mark::Unsigned(number) => Some(number.into()),
+            Mark::Negative(number) => Some(number.into()),
+            Mark::Float(number) => Number::from_f64(number),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_array(self) -> Option<Elements<'a>> {
+        match self.mark() {
+            Mark::Array { len, .. } => Some(Elements { tree: self.tree, place: self.place + 1, left: len }),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_object(self) -> Option<Members<'a>> {
+        match self.mark() {
+            Mark::Object { len, .. } => Some(Members { tree: self.tree, place: self.place + 1, left: len }),
+            _ => None,
+        }
+    }
+
+    /// Its elements; none where it is no array.
+    pub(crate) fn elements(self) -> Elements<'a> {
+        self.as_array().unwrap_or(Elements { tree: self.tree, place: 0, left: 0 })
+    }
+
+    /// Its members; none where it is no object.
+    pub(crate) fn members(self) -> Members<'a> {
+        self.as_object().unwrap_or(Members { tree: self.tree, place: 0, left: 0 })
+    }
+
+    /// The member of that name, where this is an object.
+    pub(crate) fn get(self, name: &str) -> Option<Self> {
+        let Mark::Object { len, sorted, .. } = self.mark() else { return None };
+        if len as usize <= FEW {
+            return self.members().find(|(key, _)| *key == name).map(|(_, member)| member);
+        }
+        let order = self.tree.sorted.get(sorted as usize..sorted as usize + len as usize)?;
+        let key = |place: u32| Self { tree: self.tree, place };
+        let found = order.binary_search_by(|place| key(*place).as_str().unwrap_or_default().cmp(name)).ok()?;
+        Some(key(order[found] + 1))
+    }
+
+    /// The value as one of serde_json.
+    pub(crate) fn to_value(self) -> Value {
+        match self.mark() {
+            Mark::Null => Value::Null,
+            Mark::Bool(flag) => flag.into(),
+            Mark::Unsigned(number) => number.into(),
+            Mark::Negative(number) => number.into(),
+            Mark::Float(number) => number.into(),
+            Mark::Plain { .. } | Mark::Other { .. } => self.as_str().unwrap_or_default().into(),
+            Mark::Array { .. } => self.elements().map(Self::to_value).collect(),
+            Mark::Object { .. } => {
+                let members = self.members().map(|(key, member)| (key.to_owned(), member.to_value()));
+                Value::Object(members.collect::<Map<_, _>>())
+            }
+        }
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (&'a str, Node<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let key = Node { tree: self.tree, place: self.place };
+        let member = Node { tree: self.tree, place: self.place + 1 };
+        self.place = member.mark().end(member.place);
+        Some((key.as_str().unwrap_or_default(), member))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+impl ExactSizeIterator for Members<'_> {}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Node<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let element = Node { tree: self.tree, place: self.place };
+        self.place = element.mark().end(element.place);
+        Some(element)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+impl ExactSizeIterator for Elements<'_> {}
