@@ -28,7 +28,8 @@ pub(super) async fn approve(
     let decision = match cx.approver() {
         None => Decision::Abstain,
         Some(approver) => {
-            let approval = Approval { tool, arguments: arguments.value(), targets: &uncovered, cx };
+            let arguments = entry.masked(arguments.value());
+            let approval = Approval { tool, arguments: &arguments, targets: &uncovered, cx };
             let answer = Isolated::new(|| approver.approve(approval));
             let answer = by_deadline(cx, cx.cancellation().run_until_cancelled(answer)).await;
             match answer.map_err(|limit| ToolError::Timeout { tool: tool.to_string(), limit })? {

@@ -13,14 +13,29 @@
 //! 7. *run*: deadline, cancellation, isolation of panics;
 //! 8. *check output*: the structured result against the output schema;
 //! 9. *bound*: what is over its limit is cut, errors included.
+//!
+//! Around them all is a span of `tracing`, for calls that are refused as well. It has the name `execute_tool`, the level `INFO`,
+//! the target `tools` and the attributes of OpenTelemetry's conventions for generative AI; a call that a tool makes has its span
+//! in that of the tool. Arguments and results are in it only where
+//! [`with_recorded_content`](crate::ToolContext::with_recorded_content) says so. Without a subscriber it costs a look at the level.
+//!
+//! # Secrets
+//!
+//! An argument of the type [`Secret`](crate::Secret), and any other that its schema calls `writeOnly`, reaches the tool and nothing
+//! else: whatever shows or keeps arguments has them [masked](crate::Entry::masked). This holds for values, and not for the names of
+//! properties; for what the counter does, and not for a tool that writes what it [exposes](crate::Secret::expose) into its result,
+//! its error or its panic; and not for the conversation with a model, which wrote the arguments itself. Where a model should not
+//! see a secret at all, put it into the services of the context and not among the arguments.
 
 mod approve;
 mod authorize;
 mod bound;
+mod convention;
 mod execution;
 mod isolate;
 mod parse;
 mod run;
+pub(crate) mod span;
 mod supply;
 mod validate;
 
@@ -62,10 +77,13 @@ pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
 
 /// [`execute`] in a scope that is known to be within that of the running call, if there is one.
 pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
-    match scope.resolve(name) {
+    let resolved = scope.resolve(name);
+    let span = span::open(cx, name, resolved.as_deref().ok());
+    let execution = match resolved {
         Ok(entry) => Execution::new(pass(entry, scope, cx.clone(), arguments.into())),
         Err(error) => Execution::refused(error),
-    }
+    };
+    span::around(span, execution)
 }
 
 /// All stages. Errors pass the last one as well.
@@ -89,7 +107,8 @@ async fn run_stages(
         return Err(ToolError::Cancelled { tool: entry.name().to_string() });
     }
     supply::supply(entry, &caller)?;
-    let arguments = parse::parse(entry.name(), arguments)?;
+    let arguments = parse::parse(entry.name(), arguments)?.for_tool(entry);
+    span::record_arguments(&caller, entry, &arguments);
     let targets = validate::validate(entry, &arguments)?;
     let uncovered = authorize::uncovered(caller.grant(), targets);
     let approved = approve::approve(entry, &caller, &arguments, uncovered).await?;

@@ -23,7 +23,7 @@ pub trait Approver: Send + Sync {
 pub struct Approval<'a> {
     /// The tool.
     pub tool: &'a ToolName,
-    /// The arguments, validated.
+    /// The arguments, validated, with [secrets masked](crate::Entry::masked).
     pub arguments: &'a Value,
     /// What the call would touch beyond the grant.
     pub targets: &'a [Target],

@@ -37,6 +37,8 @@ pub(crate) struct CallScope {
     /// Whether this call, or one around it, holds a place of the blocking pool.
     pub(crate) has_place: AtomicBool,
     pub(crate) scope: Scope,
+    /// The span of the call, for what it does outside of the counter's task.
+    pub(crate) span: tracing::Span,
 }
 
 impl CallScope {
@@ -99,6 +101,7 @@ impl ToolContext {
             is_ended: AtomicBool::new(false),
             has_place,
             scope,
+            span: call::span::current(),
             caller: self,
         };
         Ok(Self { facts: call.caller.facts.clone(), call: Some(Arc::new(call)) })
