@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tools::protocol::wire::{Definitions, Format, FormatCell, WireNames};
-use tools::{Arguments, Digest, Entry, Execution, Resolve, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolName};
+use tools::{
+    Arguments, Digest, Entry, Execution, Resolve, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolName,
+};
 
 use crate::Selection;
 

@@ -16,8 +16,8 @@ use sample::{echo, pure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use tools::schemars::{Schema, SchemaGenerator};
 use tools::handler::{blocking_typed, typed};
+use tools::schemars::{Schema, SchemaGenerator};
 use tools::{
     Approval, ApprovalFuture, Approver, Arguments, Catalog, Decision, Effects, Grant, Input, JsonSchema, RegisterError,
     Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, masked, schema_of, tool,

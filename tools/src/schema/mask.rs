@@ -70,9 +70,7 @@ impl Mask {
         if !mentions_secrets(schema) {
             return None;
         }
-        let everything = || Self {
-            places: vec![Place { is_secret: true, leads_to_secret: true, ..Place::default() }],
-        };
+        let everything = || Self { places: vec![Place { is_secret: true, leads_to_secret: true, ..Place::default() }] };
         let mask = Self::read(schema).unwrap_or_else(|_| everything());
         mask.places[0].leads_to_secret.then_some(mask)
     }
@@ -138,9 +136,8 @@ impl Look<'_> {
             Value::Null => Value::Null,
             _ if self.left == 0 || levels == 0 || is(|place| place.is_secret) => MASK.into(),
             Value::Object(members) => {
-                let masked = |(name, member): (&String, &Value)| {
-                    (name.clone(), self.member(places, name, member, levels - 1))
-                };
+                let masked =
+                    |(name, member): (&String, &Value)| (name.clone(), self.member(places, name, member, levels - 1));
                 Value::Object(members.iter().map(masked).collect())
             }
             Value::Array(items) => {

@@ -23,8 +23,8 @@ mod violation;
 
 pub(crate) use budget::{inspect_output, inspect_parameters};
 pub use error::SchemaError;
-pub(crate) use mask::{MASK, Mask};
 pub use mask::masked;
+pub(crate) use mask::{MASK, Mask};
 pub(crate) use phrase::show;
 pub(crate) use validator::Validator;
 pub use violation::Violation;

@@ -52,8 +52,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Listener {
         let parent = span.parent().and_then(|parent| parent.extensions().get::<Number>().map(|number| number.0));
         span.extensions_mut().insert(Number(number));
         let metadata = attributes.metadata();
-        let mut seen =
-            Seen { name: metadata.name(), target: metadata.target().to_owned(), parent, ..Seen::default() };
+        let mut seen = Seen { name: metadata.name(), target: metadata.target().to_owned(), parent, ..Seen::default() };
         attributes.record(&mut Fields(&mut seen.fields));
         spans.insert(number, seen);
     }
