@@ -70,7 +70,8 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
 fn shown(schema: &Value, name: &str, text: &str) -> String {
     let pair = json!({ name: text });
     let masked = tools::masked(schema, &pair);
-    masked[name].as_str().unwrap_or_default().chars().take(80).collect()
+    // A schema that cannot be read hides the object as a whole.
+    masked.get(name).unwrap_or(&masked).as_str().unwrap_or_default().chars().take(80).collect()
 }
 
 /// What a schema accepts, as far as it matters for reading text. Empty for a schema that does not say.

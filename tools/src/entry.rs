@@ -93,7 +93,7 @@ impl Entry {
     /// `writeOnly`. [`masked`](crate::masked) says what else is hidden then. Of a tool without secrets, the arguments as they are.
     ///
     /// Everything that shows or keeps arguments takes them from here: approvals, events, spans, records. A digest that is kept is
-    /// made of them as well, because a short secret could be guessed from it; calls that differ in a secret alone have the same.
+    /// made of them as well, because a short secret could be guessed from it; calls that differ in nothing but what is hidden have the same.
     pub fn masked<'a>(&self, arguments: &'a Value) -> Cow<'a, Value> {
         match &self.mask {
             Some(mask) => Cow::Owned(mask.of_value(arguments)),

@@ -19,8 +19,9 @@ use serde_json::json;
 use tools::handler::{blocking_typed, typed};
 use tools::schemars::{Schema, SchemaGenerator};
 use tools::{
-    Approval, ApprovalFuture, Approver, Arguments, Catalog, Decision, Effects, Grant, Input, JsonSchema, RegisterError,
-    Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, masked, schema_of, tool,
+    Approval, ApprovalFuture, Approver, Arguments, Catalog, Decision, Effects, Grant, Handler, HandlerFuture, Input,
+    JsonSchema, RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, masked, schema_of,
+    tool,
 };
 
 /// Arguments with secrets at many places; with `String` for `S`, the same without.
@@ -110,6 +111,15 @@ impl Approver for Guard {
     }
 }
 
+/// Gives its handler arguments that it made itself.
+struct Anew<H>(H);
+
+impl<H: Handler> Handler for Anew<H> {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
+        self.0.call(cx, Input::from(arguments.into_value()))
+    }
+}
+
 fn vault<S: JsonSchema + DeserializeOwned + Debug + Send + 'static>(catalog: &mut Catalog, name: &str, blocks: bool) {
     let effects: Effects = serde_json::from_value(json!({"writes": ["vault:{mode}"]})).unwrap();
     let tool = Tool::new(name, "Keeps things.", schema_of::<Vault<S>>()).unwrap().with_effects(effects);
@@ -119,7 +129,7 @@ fn vault<S: JsonSchema + DeserializeOwned + Debug + Send + 'static>(catalog: &mu
         _ => Ok(format!("{vault:?}")),
     };
     if blocks {
-        catalog.register(tool, blocking_typed(move |_: &ToolContext, vault| open(vault))).unwrap();
+        catalog.register(tool, Anew(blocking_typed(move |_: &ToolContext, vault| open(vault)))).unwrap();
     } else {
         catalog.register(tool, typed(move |_: ToolContext, vault| async move { open(vault) })).unwrap();
     }

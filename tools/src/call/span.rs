@@ -137,3 +137,27 @@ impl Drop for Traced {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_nobody_listens_to_has_no_span() {
+        // Holds as well while a test on another thread listens there, which raises the level here.
+        assert!(open(&ToolContext::new(), "t", None).is_none());
+        assert!(current().is_none());
+    }
+
+    #[test]
+    fn the_name_of_the_span_is_that_of_the_operation() {
+        // A span's name has to be written out where it is made.
+        let listener = tracing_subscriber::registry();
+        tracing::subscriber::with_default(listener, || {
+            let open = open(&ToolContext::new(), "t", None).expect("somebody listens");
+            let metadata = open.span.metadata().expect("it is enabled");
+            assert_eq!(metadata.name(), EXECUTE_TOOL);
+            assert_eq!(*metadata.level(), LEVEL);
+        });
+    }
+}
