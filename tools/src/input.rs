@@ -42,10 +42,9 @@ impl Input {
         Self { tree: Some(tree), value: OnceLock::new(), has_secrets: false }
     }
 
-    /// The same as the arguments of that tool: what it calls secret stays out of errors.
-    pub(crate) fn for_tool(mut self, entry: &Entry) -> Self {
+    /// Takes them for the arguments of that tool: what it calls secret stays out of errors.
+    pub(crate) fn set_tool(&mut self, entry: &Entry) {
         self.has_secrets = entry.has_secrets();
-        self
     }
 
     pub(crate) fn tree(&self) -> Option<&Tree> {

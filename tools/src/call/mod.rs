@@ -107,7 +107,8 @@ async fn run_stages(
         return Err(ToolError::Cancelled { tool: entry.name().to_string() });
     }
     supply::supply(entry, &caller)?;
-    let arguments = parse::parse(entry.name(), arguments)?.for_tool(entry);
+    let mut arguments = parse::parse(entry.name(), arguments)?;
+    arguments.set_tool(entry);
     span::record_arguments(&caller, entry, &arguments);
     let targets = validate::validate(entry, &arguments)?;
     let uncovered = authorize::uncovered(caller.grant(), targets);

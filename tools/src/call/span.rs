@@ -25,19 +25,22 @@ pub(super) struct Open {
 }
 
 /// Opens the span of a call. `None` where nobody listens, which costs a look at the level.
+#[inline]
 pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<Open> {
     if level_enabled!(LEVEL) { opened(cx, name, entry) } else { None }
 }
 
 /// The call in its span.
+#[inline]
 pub(super) fn around(open: Option<Open>, call: Execution) -> Execution {
     match open {
         None => call,
-        Some(open) => Execution::new(Traced { open, call: Some(call) }),
+        Some(open) => traced(open, call),
     }
 }
 
 /// Puts the arguments into the span that is current, where the host asked for that.
+#[inline]
 pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, arguments: &Input) {
     if cx.records_content() && level_enabled!(LEVEL) {
         Span::current().record(TOOL_CALL_ARGUMENTS, entry.masked(arguments.value()).to_string());
@@ -45,8 +48,14 @@ pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, arguments: &Inpu
 }
 
 /// The span that is current, where anybody listens.
+#[inline]
 pub(crate) fn current() -> Span {
     if level_enabled!(LEVEL) { Span::current() } else { Span::none() }
+}
+
+#[cold]
+fn traced(open: Open, call: Execution) -> Execution {
+    Execution::new(Traced { open, call: Some(call) })
 }
 
 #[cold]
