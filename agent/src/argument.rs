@@ -1,6 +1,6 @@
 //! Arguments that a person types, `key=value`, as the JSON that a tool's schema asks for.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tools::StrictJson;
 
 /// How many schemas are looked at to find the type of one argument: references can go in circles, and unions can branch.
@@ -21,7 +21,7 @@ pub enum ArgumentError {
     Unfit {
         /// The argument.
         name: String,
-        /// The text, cut after 80 characters.
+        /// The text, cut after 80 characters; `[secret]` where it is one.
         text: String,
         /// What the schema asks for, with an example.
         expected: String,
@@ -58,12 +58,20 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
         let accepted = Accepted::by_property(schema, name);
         let value = accepted.read(text).ok_or_else(|| ArgumentError::Unfit {
             name: name.to_owned(),
-            text: text.chars().take(80).collect(),
+            text: shown(schema, name, text),
             expected: accepted.describe(name),
         })?;
         arguments.insert(name.to_owned(), value);
     }
     Ok(Value::Object(arguments))
+}
+
+/// The text of an argument as an error may show it, which is not at all where the argument is secret.
+fn shown(schema: &Value, name: &str, text: &str) -> String {
+    let pair = json!({ name: text });
+    let masked = tools::masked(schema, &pair);
+    // A schema that cannot be read hides the object as a whole.
+    masked.get(name).unwrap_or(&masked).as_str().unwrap_or_default().chars().take(80).collect()
 }
 
 /// What a schema accepts, as far as it matters for reading text. Empty for a schema that does not say.

@@ -30,7 +30,7 @@ pub enum Event {
         id: String,
         /// The tool asked for.
         name: String,
-        /// The arguments as they came.
+        /// The arguments as they came, but for [secrets](crate::ToolSet::masked_arguments).
         arguments: Value,
         /// What the call would touch; empty where the arguments do not say.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

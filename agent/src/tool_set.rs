@@ -1,12 +1,15 @@
 //! [`ToolSet`]: the tools that a session has signed out.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tools::protocol::wire::{Definitions, Format, FormatCell, WireNames};
-use tools::{Arguments, Digest, Entry, Execution, Resolve, Services, Source, Tool, ToolContext, ToolError, ToolName};
+use tools::{
+    Arguments, Digest, Entry, Execution, Resolve, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolName,
+};
 
 use crate::Selection;
 
@@ -158,6 +161,18 @@ impl ToolSet {
     /// The tools that were selected and are not in the set, sorted by name.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.0.left_out
+    }
+
+    /// The arguments of a call as they may be shown: with [secrets masked](Entry::masked). Which arguments of a tool are secret that
+    /// the set does not have nobody knows, so nothing of them is shown if any of its tools takes secrets.
+    pub fn masked_arguments<'a>(&self, call: &'a ToolCall) -> Cow<'a, Value> {
+        match self.get(&call.name) {
+            Ok(entry) => entry.masked(&call.arguments),
+            Err(_) if self.list().iter().any(|entry| entry.has_secrets()) => {
+                tools::masked(&json!({"writeOnly": true}), &call.arguments)
+            }
+            Err(_) => Cow::Borrowed(&call.arguments),
+        }
     }
 
     /// Checks the arguments of a call without running it.

@@ -1,5 +1,7 @@
 //! [`ToolCall`]: what a model, or anybody else, asks for.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -7,7 +9,7 @@ use serde_json::Value;
 ///
 /// The name is the asker's text and not a [`ToolName`](crate::ToolName): a model may ask for what does not exist, and is
 /// then told so.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Ties the result to the call; unique within one turn.
     pub id: String,
@@ -21,5 +23,17 @@ impl ToolCall {
     /// A call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Self {
         Self { id: id.into(), name: name.into(), arguments }
+    }
+}
+
+/// With the names of the arguments and not their values: some may be secret, and which is known to their tool alone.
+impl fmt::Debug for ToolCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.arguments.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+        f.debug_struct("ToolCall")
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field("arguments", &names)
+            .finish_non_exhaustive()
     }
 }

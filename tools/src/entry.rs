@@ -1,15 +1,16 @@
 //! [`Entry`]: a tool in a catalog.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use protocol::wire::{Definition, Format, FormatCell};
-use protocol::{Digest, Example, Tool, ToolName};
+use protocol::{Digest, Effects, Example, Tool, ToolName};
 use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
 use crate::call::{Panic, guarded};
-use crate::schema::{self, Validator};
+use crate::schema::{self, Mask, Validator};
 use crate::{
     DefinitionError, Handler, HandlerFuture, Input, Need, RegisterError, SchemaError, Source, Submission, ToolContext,
     ToolError, Violation,
@@ -25,6 +26,8 @@ pub struct Entry {
     definitions: FormatCell<Definition>,
     limiter: Option<Box<Limiter>>,
     admission: OnceLock<Arc<Admission>>,
+    /// What of its arguments is secret; most tools take nothing that is.
+    mask: Option<Box<Mask>>,
     parameters: OnceLock<Result<Validator, SchemaError>>,
     output: OnceLock<Result<Validator, SchemaError>>,
 }
@@ -99,6 +102,24 @@ impl Entry {
         self.definitions.get_or_init(format, || Definition::new(format, &self.tool))
     }
 
+    /// Whether arguments of the tool can be secret: its schema says `writeOnly` somewhere, as that of [`Secret`](crate::Secret)
+    /// does.
+    pub fn has_secrets(&self) -> bool {
+        self.mask.is_some()
+    }
+
+    /// Arguments as they may be shown and kept: with `[secret]` in the place of each value that the tool's schema calls
+    /// `writeOnly`. [`masked`](crate::masked) says what else is hidden then. Of a tool without secrets, the arguments as they are.
+    ///
+    /// Everything that shows or keeps arguments takes them from here: approvals, events, spans, records. A digest that is kept is
+    /// made of them as well, because a short secret could be guessed from it; calls that differ in nothing but what is hidden have the same.
+    pub fn masked<'a>(&self, arguments: &'a Value) -> Cow<'a, Value> {
+        match &self.mask {
+            Some(mask) => Cow::Owned(mask.of_value(arguments)),
+            None => Cow::Borrowed(arguments),
+        }
+    }
+
     /// The entry of a linked tool. Schemas are budgeted but not compiled, and examples not run: that is left to the
     /// first call, so that looking at ten thousand linked tools stays cheap.
     pub(crate) fn of_submission(submission: &'static Submission) -> Result<Self, RegisterError> {
@@ -144,7 +165,7 @@ impl Entry {
     pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolError> {
         let validator = self.parameters().map_err(|error| self.broken("parameters", error))?;
         let verdict = match arguments.tree() {
-            Some(tree) => validator.check_tree(tree),
+            Some(tree) => validator.check_tree(tree, self.mask.as_deref()),
             None => validator.check(arguments.value()),
         };
         verdict.map_err(|violations| ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations })
@@ -172,7 +193,7 @@ impl Entry {
         let limiter = Limiter::new(&tool.limits)
             .map_err(|reason| RegisterError::Limits { name: tool.name.clone(), reason })?
             .map(Box::new);
-        let entry = Self {
+        let mut entry = Self {
             tool,
             handler,
             source,
@@ -180,6 +201,7 @@ impl Entry {
             definitions: FormatCell::new(),
             limiter,
             admission: OnceLock::new(),
+            mask: None,
             parameters: OnceLock::new(),
             output: OnceLock::new(),
         };
@@ -193,6 +215,15 @@ impl Entry {
         }
         let refused = |error| RegisterError::Effects { name: name.clone(), source: Box::new(error) };
         effects.check(parameters).map_err(refused)?;
+        let mask = Mask::of(parameters).map(Box::new);
+        if let (Some(mask), Effects::Declared(declared)) = (&mask, effects) {
+            let fields = declared.templates().flat_map(|(_, template)| template.fields().map(move |it| (template, it)));
+            if let Some((template, field)) = fields.into_iter().find(|(_, field)| mask.hides_property(field)) {
+                let (template, field) = (template.to_string(), field.to_owned());
+                return Err(RegisterError::SecretTarget { name: name.clone(), template, field });
+            }
+        }
+        entry.mask = mask;
         Ok(entry)
     }
 

@@ -3,10 +3,14 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::{Error, Map, Value};
 
+use crate::Entry;
 use crate::tree::{Loan, Tree};
+
+/// What is told of arguments that cannot be a type, where some of them are secret.
+const UNTOLD: &str = "arguments that the tool refuses; why is not told, because some of them are secret";
 
 /// The arguments that a handler is given: read strictly, and checked against the tool's schema.
 ///
@@ -29,11 +33,18 @@ pub struct Input {
     /// Absent where a value nests too deep to be one; the counter lets none pass.
     tree: Option<Loan>,
     value: OnceLock<Value>,
+    /// Whether some of it is secret.
+    has_secrets: bool,
 }
 
 impl Input {
     pub(crate) fn of_tree(tree: Loan) -> Self {
-        Self { tree: Some(tree), value: OnceLock::new() }
+        Self { tree: Some(tree), value: OnceLock::new(), has_secrets: false }
+    }
+
+    /// Takes them for the arguments of that tool: what it calls secret stays out of errors.
+    pub(crate) fn set_tool(&mut self, entry: &Entry) {
+        self.has_secrets = entry.has_secrets();
     }
 
     pub(crate) fn tree(&self) -> Option<&Tree> {
@@ -54,8 +65,14 @@ impl Input {
     /// takes nothing else.
     ///
     /// # Errors
-    /// What serde says when the type is narrower than the tool's schema.
+    /// What serde says when the type is narrower than the tool's schema. Of arguments that can be secret it is not passed on,
+    /// because it may quote them.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        let quoted = |error| if self.has_secrets { Error::custom(UNTOLD) } else { error };
+        self.deserialized().map_err(quoted)
+    }
+
+    fn deserialized<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         let Some(tree) = &self.tree else { return of_value(self.value()) };
         // What a tree gives a value would give as well; what it refuses the value is asked about.
         T::deserialize(tree.root()).or_else(|_| of_value(self.value()))
@@ -75,7 +92,7 @@ impl Input {
     /// The same arguments once more.
     pub(crate) fn copy(&self) -> Self {
         let tree = self.tree.as_deref().map(|tree| Loan::new(Box::new(tree.clone())));
-        Self { tree, value: self.value.clone() }
+        Self { tree, value: self.value.clone(), has_secrets: self.has_secrets }
     }
 
     fn built(&self) -> Value {
@@ -85,13 +102,14 @@ impl Input {
 
 impl From<Value> for Input {
     fn from(value: Value) -> Self {
-        Self { tree: Tree::of_value(&value).ok(), value: value.into() }
+        Self { tree: Tree::of_value(&value).ok(), value: value.into(), has_secrets: false }
     }
 }
 
 impl std::fmt::Debug for Input {
+    /// Nothing of the arguments: some may be secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Input").field(self.value()).finish()
+        f.debug_struct("Input").finish_non_exhaustive()
     }
 }
 

@@ -28,6 +28,7 @@ mod register_error;
 mod resolve;
 mod schema;
 mod schema_of;
+mod secret;
 mod shared;
 mod size;
 mod slot;
@@ -74,11 +75,12 @@ pub use protocol::{
 };
 pub use register_error::RegisterError;
 pub use resolve::{Resolve, Scope};
-pub use schema::{SchemaError, Violation};
+pub use schema::{SchemaError, Violation, masked};
 pub use schema_of::schema_of;
 #[doc(hidden)]
 pub use schemars;
 pub use schemars::JsonSchema;
+pub use secret::Secret;
 pub use shared::SharedCatalog;
 pub use source::Source;
 pub use strict::StrictJson;

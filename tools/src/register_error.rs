@@ -59,6 +59,19 @@ pub enum RegisterError {
         /// What is wrong with them, and what to write.
         reason: String,
     },
+    /// A target that has a secret in it.
+    #[error(
+        "{name} would show the secret `{field}` in its targets: {template:?} names it, and targets are shown and kept; \
+         name what the call touches by another argument"
+    )]
+    SecretTarget {
+        /// The tool.
+        name: ToolName,
+        /// The template.
+        template: String,
+        /// The argument.
+        field: String,
+    },
     /// An example that the tool's own schema rejects.
     #[error("example {} of {name} does not validate: {}", index + 1, crate::tool_error::listed(violations))]
     Example {

@@ -3,6 +3,8 @@
 mod approver;
 mod argument;
 mod briefing;
+#[cfg(test)]
+mod canary;
 mod chat;
 mod command;
 mod config;

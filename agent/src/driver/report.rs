@@ -21,9 +21,9 @@ pub(super) struct Report {
 impl Report {
     /// Tells that the call starts.
     pub(super) fn start(call: &ToolCall, tools: &ToolSet, listener: Arc<Listener>) -> Self {
-        let ToolCall { id, name, arguments } = call.clone();
-        listener.tell(Event::CallStarted { id, name, targets: targets(call, tools), arguments });
         let (id, name) = (call.id.clone(), call.name.clone());
+        let (targets, arguments) = (targets(call, tools), tools.masked_arguments(call).into_owned());
+        listener.tell(Event::CallStarted { id: id.clone(), name: name.clone(), targets, arguments });
         Self { id, name, started: Instant::now(), listener, is_open: Mutex::new(true) }
     }
 

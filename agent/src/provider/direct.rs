@@ -58,7 +58,7 @@ fn turn(request: Request<'_>) -> Result<Turn, ProviderError> {
     let since = &messages[prompt + 1..];
     let results: Vec<_> = since.iter().flat_map(|message| &message.parts).filter_map(result_of).collect();
     if !results.is_empty() {
-        return Ok(Turn::answer(answer(messages, &results)));
+        return Ok(Turn::answer(answer(messages, &results, request.tools)));
     }
     // Ids of earlier prompts stay theirs.
     let first = messages.iter().flat_map(Message::calls).count() + 1;
@@ -90,13 +90,14 @@ fn result_of(part: &Part) -> Option<(&str, &ToolResult)> {
 }
 
 /// The texts of the results, each headed by its call where there are several.
-fn answer(messages: &[Message], results: &[(&str, &ToolResult)]) -> String {
+fn answer(messages: &[Message], results: &[(&str, &ToolResult)], tools: &ToolSet) -> String {
     if let [(_, result)] = results {
         return shown(result);
     }
     let headed = |(id, result): &(&str, &ToolResult)| {
         let call = messages.iter().rev().flat_map(Message::calls).find(|call| call.id == *id);
-        format!("# {}\n{}", prompt::render(call), shown(result))
+        let call = call.map(|call| ToolCall { arguments: tools.masked_arguments(call).into_owned(), ..call.clone() });
+        format!("# {}\n{}", prompt::render(call.as_slice()), shown(result))
     };
     results.iter().map(headed).collect::<Vec<_>>().join("\n\n")
 }

@@ -34,7 +34,7 @@ pub(super) async fn approve(
     let decision = match cx.approver() {
         None => Decision::Abstain,
         // Boxed, since most calls are not asked about.
-        Some(approver) => Box::pin(ask(&**approver, entry, cx, arguments.value(), &targets)).await?,
+        Some(approver) => Box::pin(ask(&**approver, entry, cx, &entry.masked(arguments.value()), &targets)).await?,
     };
     let tool = || entry.name().to_string();
     match decision {

@@ -21,6 +21,11 @@
 //!     [`OutputStore`](crate::OutputStore);
 //! 14. *record outcome*: the journal knows how the call ended, also where an earlier stage refused it.
 //!
+//! Around them all is a span of `tracing`, for calls that are refused as well. It has the name `execute_tool`, the level `INFO`,
+//! the target `tools` and the attributes of OpenTelemetry's conventions for generative AI; a call that a tool makes has its span
+//! in that of the tool. Arguments and results are in it only where
+//! [`with_recorded_content`](crate::ToolContext::with_recorded_content) says so. Without a subscriber it costs a look at the level.
+//!
 //! # What a misbehaving tool can do
 //!
 //! | a tool that … | ends for its caller | what is left of it |
@@ -37,12 +42,21 @@
 //!
 //! The last but one needs a watch from outside of the task: the driver of `toolcrib-agent` is one, and [`Timekeeper`](crate::Timekeeper)
 //! tells others when the clock of a call starts. Against the last only a process of its own helps, such as one behind MCP.
+//!
+//! # Secrets
+//!
+//! An argument of the type [`Secret`](crate::Secret), and any other that its schema calls `writeOnly`, reaches the tool and nothing
+//! else: whatever shows or keeps arguments has them [masked](crate::Entry::masked). This holds for values, and not for the names of
+//! properties; for what the counter does, and not for a tool that writes what it [exposes](crate::Secret::expose) into its result,
+//! its error or its panic; and not for the conversation with a model, which wrote the arguments itself. Where a model should not
+//! see a secret at all, put it into the services of the context and not among the arguments.
 
 mod admit;
 mod approve;
 mod authorize;
 mod bound;
 mod clock;
+mod convention;
 mod execution;
 mod isolate;
 mod overflow;
@@ -50,6 +64,7 @@ mod parse;
 mod record;
 mod retry;
 mod run;
+pub(crate) mod span;
 mod supply;
 mod validate;
 
@@ -98,11 +113,14 @@ pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
 /// [`execute`] in a scope that is known to be within that of the running call, if there is one.
 pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
     let record = Record::of(cx, name);
-    match (scope.resolve(name), record) {
+    let resolved = scope.resolve(name);
+    let span = span::open(cx, name, resolved.as_deref().ok());
+    let execution = match (resolved, record) {
         (Ok(entry), record) => Execution::new(pass(entry, scope, cx.clone(), arguments.into(), record)),
         (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
         (Err(error), None) => Execution::refused(error),
-    }
+    };
+    span::around(span, execution)
 }
 
 /// All stages. Errors pass the last one as well.
@@ -136,7 +154,9 @@ async fn run_stages(
         return Err(ToolError::Cancelled { tool: entry.name().to_string() });
     }
     supply::supply(entry, &caller)?;
-    let arguments = parse::parse(entry.name(), arguments)?;
+    let mut arguments = parse::parse(entry.name(), arguments)?;
+    arguments.set_tool(entry);
+    span::record_arguments(&caller, entry, &arguments);
     if let Some(record) = record.as_deref_mut()
         && let Some(result) = Box::pin(record.replay(entry, &caller, arguments.value())).await?
     {

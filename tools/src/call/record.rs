@@ -83,7 +83,8 @@ impl Record {
         caller: &ToolContext,
         arguments: &Value,
     ) -> Result<Option<ToolResult>, ToolError> {
-        let text = canonical_json(arguments);
+        // A secret is not kept, nor a digest by which it could be guessed.
+        let text = canonical_json(&entry.masked(arguments));
         let digest = Digest::of_bytes(text.as_bytes());
         self.tool_digest = Some(entry.digest());
         self.arguments = Some((text, digest));

@@ -14,7 +14,7 @@ pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, 
     match entry.check_arguments(arguments) {
         Ok(()) => targets(entry, arguments).map_err(|error| ToolError::InvalidArguments {
             tool: tool.name.to_string(),
-            violations: vec![violation(&error, arguments)],
+            violations: vec![violation(&error, entry, arguments)],
         }),
         Err(ToolError::InvalidArguments { tool, mut violations }) => {
             // A pattern says less about a path than the reason why it makes no target.
@@ -22,7 +22,7 @@ pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, 
                 && let Some(same) = violations.iter_mut().find(|violation| violation.pointer == error.pointer())
                 && !same.pointer.is_empty()
             {
-                *same = violation(&error, arguments);
+                *same = violation(&error, entry, arguments);
             }
             Err(ToolError::InvalidArguments { tool, violations })
         }
@@ -43,8 +43,9 @@ fn targets(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, TargetError>
     tool.effects.targets(&tool.name, &tool.parameters, &picked)
 }
 
-fn violation(error: &TargetError, arguments: &Input) -> Violation {
+fn violation(error: &TargetError, entry: &Entry, arguments: &Input) -> Violation {
     let pointer = error.pointer();
-    let found = schema::show(arguments.value().pointer(&pointer).unwrap_or(arguments.value()));
+    let arguments = entry.masked(arguments.value());
+    let found = schema::show(arguments.pointer(&pointer).unwrap_or(&arguments));
     Violation { expected: format!("a target that can be granted ({error})"), found, near: Vec::new(), pointer }
 }

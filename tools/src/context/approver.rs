@@ -25,7 +25,7 @@ pub trait Approver: Send + Sync {
 pub struct Approval<'a> {
     /// The tool.
     pub tool: &'a ToolName,
-    /// The arguments, validated.
+    /// The arguments, validated, with [secrets masked](crate::Entry::masked).
     pub arguments: &'a Value,
     /// What of that which the call would touch is asked about: what is beyond the grant, and what the policy asks about. Empty
     /// where the policy asks about a call that touches nothing.

@@ -79,6 +79,7 @@ struct Facts {
     channel: Option<Arc<str>>,
     chat: Option<Arc<str>>,
     correlation_id: Option<Arc<str>>,
+    records_content: bool,
 }
 
 /// What holds at one depth of calls, and means nothing to the calls that are made from there.
@@ -185,6 +186,15 @@ impl ToolContext {
         self.with(|facts| facts.correlation_id = Some(id.into()))
     }
 
+    /// Whether the spans of calls carry their arguments and results. They do not where nobody says so. Secrets in arguments are
+    /// [masked](crate::Entry::masked); what else they and the results say is on record then, wherever the host sends its spans.
+    /// Inside of a call this can be switched off, but not on.
+    #[must_use]
+    pub fn with_recorded_content(self, is_recorded: bool) -> Self {
+        let may = self.call.is_none() || self.facts.records_content;
+        self.with(|facts| facts.records_content = is_recorded && may)
+    }
+
     /// A context for nested calls that may touch only what this one may *and* these clauses allow.
     #[must_use]
     pub fn narrowed(&self, clauses: impl IntoIterator<Item = Clause>) -> Self {
@@ -278,6 +288,10 @@ impl ToolContext {
     fn own_cancellation(&self) -> Option<&CancellationToken> {
         let At { depth, value } = &self.facts.cancellation;
         (*depth == self.depth()).then_some(value)
+    }
+
+    pub(crate) fn records_content(&self) -> bool {
+        self.facts.records_content
     }
 
     pub(crate) fn approver(&self) -> Option<&Arc<dyn Approver>> {

@@ -41,6 +41,8 @@ pub(crate) struct CallScope {
     /// Which attempt this is, from 1.
     pub(crate) attempt: u32,
     pub(crate) scope: Scope,
+    /// The span of the call, for what it does outside of the counter's task.
+    pub(crate) span: tracing::Span,
 }
 
 /// A call in the table of an admission.
@@ -86,6 +88,7 @@ impl CallScope {
             held: self.held.clone(),
             attempt: self.attempt.saturating_add(1),
             scope: self.scope.clone(),
+            span: self.span.clone(),
         }
     }
 
@@ -130,6 +133,7 @@ impl ToolContext {
             held: OnceLock::new(),
             attempt: 1,
             scope,
+            span: call::span::current(),
             caller: self,
         };
         Ok(Self { facts: call.caller.facts.clone(), call: Some(Arc::new(call)) })

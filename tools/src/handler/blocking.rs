@@ -103,6 +103,7 @@ where
         let thread_cx = cx.clone();
         let outcome = runtime.spawn_blocking(move || {
             let _place = place;
+            let _span = thread_cx.call().map(|call| call.span.enter());
             // The runtime may have queued it, and the call may be over by now; what was answered must not begin.
             if let Err(error) = thread_cx.check_cancelled() {
                 return Ok(Err(error));

@@ -6,7 +6,11 @@ use crate::{Input, ToolContext, ToolError, Violation};
 
 /// Arguments as a type. They have passed the schema, so a refusal means that the type is narrower than its schema says; the
 /// model is told all the same.
-pub(crate) fn deserialized<A: DeserializeOwned>(cx: &ToolContext, arguments: Input) -> Result<A, ToolError> {
+pub(crate) fn deserialized<A: DeserializeOwned>(cx: &ToolContext, mut arguments: Input) -> Result<A, ToolError> {
+    // A handler that wraps this one may have put others in the place of those that the counter read.
+    if let Some(call) = cx.call() {
+        arguments.set_tool(&call.entry);
+    }
     arguments.deserialize().map_err(|error| {
         let violation = Violation {
             pointer: String::new(),

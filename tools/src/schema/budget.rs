@@ -75,7 +75,7 @@ pub(super) fn inspect(schema: &Value) -> Result<Inspection, SchemaError> {
 }
 
 /// Nesting first, and without recursion: what follows may recurse.
-fn bound_text(schema: &Value) -> Result<(), SchemaError> {
+pub(super) fn bound_text(schema: &Value) -> Result<(), SchemaError> {
     let mut pending = vec![(schema, 1)];
     let mut values = 0;
     while let Some((value, nesting)) = pending.pop() {

@@ -55,6 +55,12 @@ pub(super) struct Node<'a> {
     pub(super) errors: u64,
     /// The reference that led here first.
     pub(super) reference: Option<&'a str>,
+    /// It says `writeOnly`.
+    pub(super) is_secret: bool,
+    /// It says anything at all, which `true` and `{}` do not.
+    pub(super) is_telling: bool,
+    /// It is about the names of properties and not about their values.
+    pub(super) is_of_names: bool,
 }
 
 /// The part of a value that a subschema is applied to.
@@ -112,6 +118,8 @@ impl<'a> Graph<'a> {
                     pending.push((graph.nodes.len() - 1, target, resolver, draft));
                     graph.nodes.len() - 1
                 });
+                let names = value.get("propertyNames");
+                graph.nodes[next].is_of_names |= names.is_some_and(|names| std::ptr::eq(names, target));
                 graph.nodes[index].edges.push((part, next));
             }
             if graph.nodes.len() > MOST_NODES {
@@ -132,6 +140,7 @@ impl<'a> Graph<'a> {
         let node = &mut self.nodes[index];
         let Some(object) = value.as_object() else { return Ok(applied) };
         node.errors = object.len() as u64 + 1;
+        node.is_telling = !object.is_empty();
         for (keyword, value) in object {
             match (keyword.as_str(), value) {
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
@@ -147,6 +156,7 @@ impl<'a> Graph<'a> {
                 ("patternProperties", Value::Object(patterns)) => {
                     self.name_patterns.extend(patterns.keys().map(String::as_str));
                 }
+                ("writeOnly", Value::Bool(true)) => node.is_secret = true,
                 ("unevaluatedProperties" | "unevaluatedItems", _) => node.is_unevaluated = true,
                 // One error for each name, and `not` copies its schema into every error.
                 ("required" | "dependentRequired" | "dependencies" | "not", _) => {

@@ -13,6 +13,7 @@ mod error;
 mod expectation;
 mod graph;
 mod instance;
+mod mask;
 mod measure;
 mod pattern;
 mod phrase;
@@ -22,6 +23,8 @@ mod violation;
 
 pub(crate) use budget::{inspect_output, inspect_parameters};
 pub use error::SchemaError;
+pub use mask::masked;
+pub(crate) use mask::{MASK, Mask};
 pub(crate) use phrase::show;
 pub(crate) use validator::Validator;
 pub use violation::Violation;

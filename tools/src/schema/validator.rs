@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::budget::{self, Inspection, STACK};
 use super::instance::Instance;
+use super::mask::Mask;
 use super::measure::Measure;
 use super::pattern::{self, PURSE, Patterns};
 use super::shape::Shape;
@@ -62,7 +63,7 @@ impl Validator {
     /// whole.
     pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<Violation>> {
         match Tree::of_value(value) {
-            Ok(tree) => self.check_tree(&tree),
+            Ok(tree) => self.check_tree(&tree, None),
             Err(Unfit) => Err(vec![match depth(value) {
                 depth if depth > self.deepest => self.too_deep(depth),
                 _ => Violation::whole("a smaller value".into(), "more than 4 GiB of text".into()),
@@ -70,11 +71,12 @@ impl Validator {
         }
     }
 
-    /// [`check`](Self::check), for a value that is a tree.
+    /// [`check`](Self::check), for a value that is a tree. What a mask hides is not told.
     ///
     /// # Errors
     /// As there.
-    pub(crate) fn check_tree(&self, tree: &Tree) -> Result<(), Vec<Violation>> {
+    pub(crate) fn check_tree(&self, tree: &Tree, mask: Option<&Mask>) -> Result<(), Vec<Violation>> {
+        let too_costly = |expected: &str| vec![too_costly(expected, tree, mask)];
         let depth = tree.depth() as u64;
         if depth > self.deepest {
             return Err(vec![self.too_deep(depth)]);
@@ -82,15 +84,15 @@ impl Validator {
         if !self.is_cheap(tree) {
             let shape = Shape::of(tree.root(), &self.measure);
             if shape.weight.saturating_mul(self.measure.evaluated) > MOST_WORK || shape.names > PURSE {
-                return Err(vec![too_costly("a smaller or flatter value: this one takes too long to check", tree)]);
+                return Err(too_costly("a smaller or flatter value: this one takes too long to check"));
             }
         }
         let verdict = catch_unwind(AssertUnwindSafe(|| pattern::within_purse(|| self.inner.is_valid(tree.root()))));
         match verdict {
             Ok(Some(true)) => Ok(()),
-            Ok(Some(false)) => Err(self.explain(tree)),
-            Ok(None) => Err(vec![too_costly("shorter strings: the patterns take too long to match", tree)]),
-            Err(_) => Err(vec![too_costly("a value that can be checked", tree)]),
+            Ok(Some(false)) => Err(self.explain(tree, mask)),
+            Ok(None) => Err(too_costly("shorter strings: the patterns take too long to match")),
+            Err(_) => Err(too_costly("a value that can be checked")),
         }
     }
 
@@ -106,27 +108,32 @@ impl Validator {
         Violation::whole(expected, format!("{} levels", phrase::grouped(depth)))
     }
 
-    fn explain(&self, tree: &Tree) -> Vec<Violation> {
+    fn explain(&self, tree: &Tree, mask: Option<&Mask>) -> Vec<Violation> {
         let shape = Shape::of(tree.root(), &self.measure);
         if shape.explained.saturating_mul(self.measure.errors) > MOST_EXPLAINED {
             let expected =
                 "a value that matches the schema; this one does not, and it is too large or too deep to say where";
-            return vec![too_costly(expected, tree)];
+            return vec![too_costly(expected, tree, mask)];
         }
         // In the order of a value's members, and not of the text's: what is told is then the same however it came.
-        let Ok(ordered) = Tree::of_value(&tree.root().to_value()) else { return vec![self.too_deep(shape.depth)] };
+        let value = tree.root().to_value();
+        let Ok(ordered) = Tree::of_value(&value) else { return vec![self.too_deep(shape.depth)] };
+        let masked = mask.map(|mask| mask.of_value(&value));
         let explained = catch_unwind(AssertUnwindSafe(|| {
-            pattern::within_purse(|| violation::all(self.inner.iter_errors(ordered.root()).collect(), &self.schema))
+            pattern::within_purse(|| {
+                violation::all(self.inner.iter_errors(ordered.root()).collect(), &self.schema, masked.as_ref())
+            })
         }));
         match explained {
             Ok(Some(violations)) if !violations.is_empty() => violations,
-            _ => vec![too_costly("a value that matches the schema", tree)],
+            _ => vec![too_costly("a value that matches the schema", tree, mask)],
         }
     }
 }
 
-fn too_costly(expected: &str, tree: &Tree) -> Violation {
-    Violation::whole(expected.into(), phrase::show(&tree.root().to_value()))
+fn too_costly(expected: &str, tree: &Tree, mask: Option<&Mask>) -> Violation {
+    let value = tree.root().to_value();
+    Violation::whole(expected.into(), phrase::show(&mask.map_or_else(|| value.clone(), |mask| mask.of_value(&value))))
 }
 
 /// The levels of arrays and objects of a value of any depth.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::branch::{self, Nearest};
+use super::mask::MASK;
 use super::{expectation, phrase};
 use crate::near::near;
 
@@ -45,10 +46,10 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Everything that is wrong, sorted by place.
-pub(super) fn all(mut errors: Vec<ValidationError<'_>>, schema: &Value) -> Vec<Violation> {
+/// Everything that is wrong, sorted by place. Where the whole value has a masked form, what is found is told from that.
+pub(super) fn all(mut errors: Vec<ValidationError<'_>>, schema: &Value, masked: Option<&Value>) -> Vec<Violation> {
     errors.sort_by(|one, other| one.instance_path().as_str().cmp(other.instance_path().as_str()));
-    let mut teller = Teller { schema, told: Vec::new(), more: errors.len().saturating_sub(4 * MOST) };
+    let mut teller = Teller { schema, masked, told: Vec::new(), more: errors.len().saturating_sub(4 * MOST) };
     for error in errors.iter().take(4 * MOST) {
         teller.tell(error, "");
     }
@@ -67,11 +68,12 @@ pub(super) fn all(mut errors: Vec<ValidationError<'_>>, schema: &Value) -> Vec<V
 /// The most telling part of one error.
 pub(super) fn first(error: ValidationError<'_>) -> Violation {
     let whole = || Violation::whole("a valid value".into(), "another".into());
-    all(vec![error], &Value::Null).into_iter().next().unwrap_or_else(whole)
+    all(vec![error], &Value::Null, None).into_iter().next().unwrap_or_else(whole)
 }
 
 struct Teller<'a> {
     schema: &'a Value,
+    masked: Option<&'a Value>,
     told: Vec<Violation>,
     /// Violations that are only counted.
     more: usize,
@@ -168,9 +170,15 @@ impl<'a> Teller<'a> {
     }
 
     fn push(&mut self, pointer: &str, expected: String, found: &Value, near: Vec<String>) {
+        let found = match self.masked.map(|masked| masked.pointer(pointer)) {
+            None => phrase::show(found),
+            Some(Some(masked)) => phrase::show(masked),
+            // It lies in something that is masked as a whole.
+            Some(None) => MASK.to_owned(),
+        };
         let pointer = pointer.split('/').map(|segment| phrase::visible(segment, 128)).collect::<Vec<_>>().join("/");
         let near = near.iter().map(|name| phrase::visible(name, 128)).collect();
-        self.told.push(Violation { pointer, expected, found: phrase::show(found), near });
+        self.told.push(Violation { pointer, expected, found, near });
     }
 
     /// The property names that the subschema of this error declares.

@@ -1,0 +1,97 @@
+//! Secrets in a session: what it tells of its calls has none.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
+
+mod workshop;
+
+use std::sync::Arc;
+
+use agent::{ArgumentError, Direct, Driver, Session, ToolSet, Turn, arguments_from_pairs};
+use serde_json::{Value, json};
+use tools::{Catalog, Effects, Tool, ToolCall, ToolContext};
+use workshop::{Ear, add, catalog, scripted, session};
+
+/// A catalog with a tool whose `key` is secret, or not, and another one without secrets.
+fn vault(is_secret: bool) -> Catalog {
+    let mut catalog = catalog(["other"]);
+    let parameters = json!({"type": "object", "required": ["key"], "additionalProperties": false, "properties": {
+        "key": {"type": "string", "maxLength": 20, "writeOnly": is_secret},
+        "user": {"type": "string"},
+    }});
+    let tool = Tool::new("vault.open", "Opens.", parameters).unwrap().with_effects(Effects::Pure);
+    catalog.register(tool, async |_: ToolContext, _: Value| "open").unwrap();
+    catalog
+}
+
+/// What a run tells, but for what the asker wrote: its events, and the final text.
+async fn told(driver: Driver, session: &mut Session, prompt: &str) -> String {
+    let ear = Ear::default();
+    let outcome = driver.with_events(ear.clone()).run(session, prompt).await.unwrap();
+    let events = ear.heard();
+    format!("{outcome:?} {events:?} {}", serde_json::to_string(&events).unwrap())
+}
+
+fn turns(name: &str, arguments: Value) -> [Turn; 2] {
+    [Turn::calls([ToolCall::new("a", name, arguments)]), Turn::answer("done")]
+}
+
+#[tokio::test]
+async fn events_have_no_secrets() {
+    let calls = [
+        ("vault.open", json!({"key": "canary", "user": "ada"})),
+        ("vault.open", json!({"key": "canary", "user": 1})),
+        ("vault.open", json!({"kye": "canary"})),
+        ("vault.open", json!({"key": "canary".repeat(4)})),
+        ("vault.open", json!("canary")),
+        // Nobody knows what of its arguments is secret.
+        ("vault.opne", json!({"key": "canary"})),
+    ];
+    for (name, arguments) in calls {
+        for is_secret in [true, false] {
+            let driver = scripted(turns(name, arguments.clone()));
+            let mut session = session(&vault(is_secret));
+            let told = told(driver, &mut session, "go").await;
+            assert_eq!(told.contains("canary"), !is_secret, "{arguments}: {told}");
+            // The conversation is the model's own, and has what it wrote.
+            assert!(serde_json::to_string(session.messages()).unwrap().contains("canary"));
+            assert!(!is_secret || !format!("{:?}", session.messages()).contains("canary"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_answer_without_a_model_has_no_secrets() {
+    for is_secret in [true, false] {
+        let mut session = session(&vault(is_secret));
+        let prompt = "vault.open key=canary ; vault.open key=canary user=ada ; other";
+        let told = told(Driver::new(Arc::new(Direct)), &mut session, prompt).await;
+        assert!(told.contains("# vault.open key=") && told.contains("user=ada"), "{told}");
+        assert_eq!(told.contains("canary"), !is_secret, "{told}");
+    }
+}
+
+#[test]
+fn calls_of_tools_that_are_not_there_are_shown_where_no_tool_has_secrets() {
+    let call = ToolCall::new("a", "missing", json!({"key": "canary"}));
+    let shown = |catalog: &Catalog| session(catalog).tools().masked_arguments(&call).into_owned();
+    let mut plain = Catalog::new();
+    add(&mut plain, "other");
+    assert_eq!(shown(&plain), call.arguments);
+    assert_eq!(shown(&vault(true)), json!("[secret]"));
+    assert_eq!(*ToolSet::default().masked_arguments(&call), call.arguments);
+}
+
+#[test]
+fn a_typed_argument_that_does_not_fit_is_not_quoted_where_it_is_secret() {
+    for is_secret in [true, false] {
+        let schema = json!({"properties": {
+            "pin": {"type": "integer", "writeOnly": is_secret},
+            "login": {"type": "object", "properties": {"key": {"type": "string", "writeOnly": is_secret}}},
+        }});
+        for name in ["pin", "login"] {
+            let error = arguments_from_pairs(&schema, [(name, "canary")]).unwrap_err();
+            assert!(matches!(error, ArgumentError::Unfit { .. }));
+            assert_eq!(format!("{error} {error:?}").contains("canary"), !is_secret, "{error}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Span: what happens in a call belongs to one span of `tracing`, from the lookup of the tool to the bounded result.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use protocol::{ToolName, ToolResult};
+use tracing::field::Empty;
+use tracing::{Level, Span, info_span, level_enabled};
+
+use super::convention::{
+    CONVERSATION_ID, ERROR, ERROR_TYPE, EXECUTE_TOOL, FUNCTION, INTERNAL, OPERATION_NAME, OTEL_KIND, OTEL_NAME,
+    OTEL_STATUS_CODE, OTEL_STATUS_DESCRIPTION, TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT, TOOL_DESCRIPTION,
+    TOOL_ERROR, TOOL_NAME, TOOL_TYPE,
+};
+use super::execution::Execution;
+use crate::{Entry, Input, ToolContext, ToolError};
+
+const LEVEL: Level = Level::INFO;
+
+/// A span that somebody listens to.
+pub(super) struct Open {
+    span: Span,
+    records_content: bool,
+}
+
+/// Opens the span of a call. `None` where nobody listens, which costs a look at the level.
+#[inline]
+pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<Open> {
+    if level_enabled!(LEVEL) { opened(cx, name, entry) } else { None }
+}
+
+/// The call in its span.
+#[inline]
+pub(super) fn around(open: Option<Open>, call: Execution) -> Execution {
+    match open {
+        None => call,
+        Some(open) => traced(open, call),
+    }
+}
+
+/// Puts the arguments into the span that is current, where the host asked for that.
+#[inline]
+pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, arguments: &Input) {
+    if cx.records_content() && level_enabled!(LEVEL) {
+        Span::current().record(TOOL_CALL_ARGUMENTS, entry.masked(arguments.value()).to_string());
+    }
+}
+
+/// The span that is current, where anybody listens.
+#[inline]
+pub(crate) fn current() -> Span {
+    if level_enabled!(LEVEL) { Span::current() } else { Span::none() }
+}
+
+#[cold]
+fn traced(open: Open, call: Execution) -> Execution {
+    Execution::new(Traced { open, call: Some(call) })
+}
+
+#[cold]
+fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<Open> {
+    // A name is what a model makes of it; that of a tool is no longer than this.
+    let name: String = name.chars().take(ToolName::MAX_LENGTH).collect();
+    let make = || {
+        info_span!(
+            target: "tools",
+            "execute_tool",
+            { OTEL_NAME } = format!("{EXECUTE_TOOL} {name}"),
+            { OTEL_KIND } = INTERNAL,
+            { OTEL_STATUS_CODE } = Empty,
+            { OTEL_STATUS_DESCRIPTION } = Empty,
+            { OPERATION_NAME } = EXECUTE_TOOL,
+            { TOOL_NAME } = name.as_str(),
+            { TOOL_TYPE } = FUNCTION,
+            { TOOL_DESCRIPTION } = entry.map(|entry| entry.tool().description.as_str()),
+            { TOOL_CALL_ID } = cx.call_id(),
+            { TOOL_CALL_ARGUMENTS } = Empty,
+            { TOOL_CALL_RESULT } = Empty,
+            { CONVERSATION_ID } = cx.session(),
+            { ERROR_TYPE } = Empty,
+        )
+    };
+    let span = match cx.call() {
+        // A tool that makes a call from a task or a thread of its own is not in its span there.
+        Some(call) if Span::current().is_none() => call.span.in_scope(make),
+        _ => make(),
+    };
+    (!span.is_disabled()).then(|| Open { span, records_content: cx.records_content() })
+}
+
+impl Open {
+    fn end(&self, outcome: &Result<ToolResult, ToolError>) {
+        match outcome {
+            Err(error) => {
+                self.fail(error.kind());
+                if self.records_content {
+                    self.span.record(OTEL_STATUS_DESCRIPTION, error.to_string());
+                }
+            }
+            Ok(result) => {
+                if result.is_error {
+                    self.fail(TOOL_ERROR);
+                }
+                if let (true, Ok(text)) = (self.records_content, serde_json::to_string(result)) {
+                    self.span.record(TOOL_CALL_RESULT, text);
+                }
+            }
+        }
+    }
+
+    fn fail(&self, kind: &str) {
+        self.span.record(OTEL_STATUS_CODE, ERROR);
+        self.span.record(ERROR_TYPE, kind);
+    }
+}
+
+/// A call that enters its span whenever it is polled, and leaves it in between.
+struct Traced {
+    open: Open,
+    /// `None` once it has ended.
+    call: Option<Execution>,
+}
+
+impl Future for Traced {
+    type Output = Result<ToolResult, ToolError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { open, call } = &mut *self;
+        let Some(running) = call else { return Poll::Pending };
+        let inside = open.span.enter();
+        let outcome = ready!(Pin::new(running).poll(task));
+        *call = None;
+        drop(inside);
+        open.end(&outcome);
+        Poll::Ready(outcome)
+    }
+}
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        if let Some(call) = self.call.take() {
+            self.open.span.in_scope(|| drop(call));
+            // Taken back by its caller, who is told nothing more.
+            self.open.fail(ToolError::Cancelled { tool: String::new() }.kind());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_nobody_listens_to_has_no_span() {
+        // Holds as well while a test on another thread listens there, which raises the level here.
+        assert!(open(&ToolContext::new(), "t", None).is_none());
+        assert!(current().is_none());
+    }
+
+    #[test]
+    fn the_name_of_the_span_is_that_of_the_operation() {
+        // A span's name has to be written out where it is made.
+        let listener = tracing_subscriber::registry();
+        tracing::subscriber::with_default(listener, || {
+            let open = open(&ToolContext::new(), "t", None).expect("somebody listens");
+            let metadata = open.span.metadata().expect("it is enabled");
+            assert_eq!(metadata.name(), EXECUTE_TOOL);
+            assert_eq!(*metadata.level(), LEVEL);
+        });
+    }
+}

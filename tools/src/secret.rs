@@ -1,0 +1,174 @@
+//! [`Secret`]: a text that nothing prints.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+use crate::schema::MASK;
+
+/// A text that nothing prints: a password, a key, a token. Its memory is overwritten when it is dropped.
+///
+/// `{}` and `{:?}` give `[secret]`. As an argument of a tool it is a string that the schema calls `writeOnly`, by which everything
+/// that shows or keeps arguments knows to [hide](crate::Entry::masked) it: refusals, approvals, events, spans, records. As a service
+/// of a [context](crate::ToolContext) it never meets a model at all, which is better where it can be had.
+///
+/// ```standalone_crate
+/// use tools::{Secret, tool};
+///
+/// /// Opens the vault.
+/// #[tool(pure)]
+/// fn open(
+///     /// The word that opens it.
+///     word: Secret,
+/// ) -> Result<String, String> {
+///     if word.expose() == "sesame" { Ok("open".to_owned()) } else { Err(format!("{word} is not the word")) }
+/// }
+///
+/// assert_eq!(open(Secret::new("friend")), Err("[secret] is not the word".to_owned()));
+/// ```
+///
+/// It is no result, since it cannot be written:
+///
+/// ```compile_fail
+/// serde_json::to_string(&tools::Secret::new("sesame"));
+/// ```
+///
+/// What [`expose`](Self::expose) gives is a text like any other. A tool that writes it into a result, an error or a panic has told
+/// it. The texts that a secret was read from, such as a call's arguments, are not overwritten.
+#[derive(Clone)]
+pub struct Secret(SecretString);
+
+impl Secret {
+    /// A secret.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(SecretString::from(text.into()))
+    }
+
+    /// The text itself, for the place that needs it.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(MASK)
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(MASK)
+    }
+}
+
+impl JsonSchema for Secret {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Secret".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "password", "writeOnly": true})
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    /// Reads a text. The error about anything else does not say what it was.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Asked for a string, a format complains itself about anything else, and quotes it.
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(Text)
+        } else {
+            deserializer.deserialize_string(Text)
+        }
+    }
+}
+
+struct Text;
+
+/// What serde would quote.
+macro_rules! refused {
+    ($($method:ident: $type:ty,)*) => {
+        $(fn $method<E: Error>(self, _: $type) -> Result<Secret, E> {
+            Err(E::custom("a secret is a text; write it in quotes"))
+        })*
+    };
+}
+
+impl Visitor<'_> for Text {
+    type Value = Secret;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Secret, E> {
+        Ok(text.into())
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<Secret, E> {
+        Ok(text.into())
+    }
+
+    refused! {
+        visit_bool: bool,
+        visit_i64: i64,
+        visit_i128: i128,
+        visit_u64: u64,
+        visit_u128: u128,
+        visit_f64: f64,
+        visit_bytes: &[u8],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema_of;
+
+    #[test]
+    fn no_way_of_formatting_shows_it() {
+        let secret = Secret::new("7Yt");
+        let shown = format!("{secret} {secret:?} {secret:#?} {secret:>12} {:?}", Some((&secret, [secret.clone()])));
+        assert_eq!(shown, "[secret] [secret] [secret]     [secret] Some(([secret], [[secret]]))");
+        assert_eq!(secret.expose(), "7Yt");
+    }
+
+    #[test]
+    fn an_error_does_not_quote_what_should_have_been_one() {
+        for value in [json!(7041), json!(-7041), json!(7041.5), json!(true), json!(["7041"]), json!({"7041": "7041"})] {
+            let from_value = serde_json::from_value::<Secret>(value.clone()).unwrap_err().to_string();
+            let from_text = serde_json::from_str::<Secret>(&value.to_string()).unwrap_err().to_string();
+            assert!(!format!("{from_value} {from_text}").contains("704"), "{from_value} {from_text}");
+        }
+        assert_eq!(serde_json::from_str::<Secret>(r#""7\u0059t""#).unwrap().expose(), "7Yt");
+    }
+
+    #[test]
+    fn its_schema_says_that_it_is_only_written() {
+        assert_eq!(schema_of::<Secret>(), json!({"type": "string", "format": "password", "writeOnly": true}));
+        let optional = schema_of::<Option<Secret>>();
+        assert_eq!(optional["writeOnly"], true, "{optional}");
+    }
+}
