@@ -174,7 +174,11 @@ async fn run_stages(
     cx.start_clock();
     // In boxes, what most calls do not come to: a call need not carry the room for it.
     let admitted = match admit::enter(entry, call, &keys) {
-        Some(admitted) => admitted,
+        Some(admitted) => {
+            // It has arrived: those behind it in a line do not wait for its end.
+            drop(spot);
+            admitted
+        }
         None => Box::pin(admit::queue(entry, call, keys, spot)).await?,
     };
     if let Some(record) = record {

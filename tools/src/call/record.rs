@@ -1,6 +1,6 @@
 //! Record: a call is written down before it is run, and so is how it ended, and every refusal.
 
-use std::future::{Future, poll_fn};
+use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until};
 
+use super::clock::while_wanted;
 use super::isolate::{Isolated, Panic, guarded};
 use crate::context::{CallScope, Owner, Trace};
 use crate::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
@@ -91,7 +92,8 @@ impl Record {
         let Some(key) = &self.key else { return Ok(None) };
 
         let by = Instant::now() + PATIENCE;
-        let found = match until_taken_back(caller, answer(by, || self.journal.find(key))).await {
+        let found = while_wanted(caller, answer(by, || self.journal.find(key))).await;
+        let found = match found.unwrap_or(Err(Silence::Cancelled)) {
             Ok(found) => found,
             Err(silence) => return Err(self.silent(silence)),
         };
@@ -116,7 +118,7 @@ impl Record {
     pub(super) async fn begin(&mut self, call: &CallScope, cx: ToolContext) -> Result<ToolContext, ToolError> {
         let since = Instant::now();
         let begun = answer(call.deadline, || self.journal.begin(self.call(), self.attempt));
-        match until_taken_back(&call.caller, begun).await {
+        match while_wanted(&call.caller, begun).await.unwrap_or(Err(Silence::Cancelled)) {
             Ok(Begun::Now(intent)) => {
                 self.state = State::Begun { intent, since };
                 Ok(cx.with_trace(Trace::new(self.owner.clone(), self.key.clone(), intent)))
@@ -205,14 +207,4 @@ async fn answer<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) 
         timer.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(task).map(|()| Err(Silence::Late)))
     })
     .await
-}
-
-async fn until_taken_back<T>(
-    caller: &ToolContext,
-    told: impl Future<Output = Result<T, Silence>>,
-) -> Result<T, Silence> {
-    // A caller inside of a call may bring a token of its own; the end of that call ends this one all the same.
-    let outer = caller.call().map(|call| call.token().clone()).unwrap_or_default();
-    let told = caller.cancellation().run_until_cancelled(outer.run_until_cancelled(told)).await;
-    told.flatten().unwrap_or(Err(Silence::Cancelled))
 }
