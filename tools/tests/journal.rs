@@ -13,7 +13,10 @@ use notebook::{Line, Notebook, Trouble};
 use sample::{closed, echo, granted, pure, reader};
 use serde_json::{Value, json};
 use tools::journal::CallKey;
-use tools::{CancellationToken, Catalog, Digest, Effects, Grant, Tool, ToolContext, ToolError, ToolResult};
+use tools::{
+    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, Grant, Policy, Tool,
+    ToolContext, ToolError, ToolResult,
+};
 
 /// A tool that may run only once: it counts how often it did, and says so.
 fn counting(catalog: &mut Catalog, tool: Tool) -> Arc<AtomicU32> {
@@ -90,6 +93,29 @@ async fn every_refusal_is_written_down() {
         ]
     );
     assert_eq!(notebook.lines()[2].arguments_digest, Some(Digest::of_json(&json!({"to": "a"}))));
+    assert_eq!(runs.load(Ordering::SeqCst), 0);
+}
+
+/// Says no to everything.
+struct No;
+
+impl Approver for No {
+    fn approve<'a>(&'a self, _: Approval<'a>) -> ApprovalFuture<'a> {
+        Box::pin(std::future::ready(Decision::Deny { reason: "not today".to_owned() }))
+    }
+}
+
+#[tokio::test]
+async fn a_denial_is_written_down_with_what_it_was_about() {
+    let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
+    let runs = counting(&mut catalog, writer("send"));
+    let cx = context(&notebook).with_policy(Policy::by_effects()).with_turn(1, 0);
+    run(&catalog, &cx.clone().with_approver(Arc::new(No)), "send", json!({"to": "a"})).await.unwrap_err();
+    run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap_err();
+    let [denied, unasked] = &notebook.lines()[..] else { panic!("{:?}", notebook.lines()) };
+    assert_eq!((denied.kind, denied.error, unasked.error), ("refusal", Some("denied"), Some("unapproved")));
+    assert_eq!(denied.arguments_digest, Some(Digest::of_json(&json!({"to": "a"}))));
+    assert_eq!((denied.key.clone(), denied.tool_digest), (Some(CallKey::new("s", 1, 0)), unasked.tool_digest));
     assert_eq!(runs.load(Ordering::SeqCst), 0);
 }
 
