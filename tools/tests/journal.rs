@@ -114,6 +114,7 @@ async fn a_denial_is_written_down_with_what_it_was_about() {
     run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap_err();
     let [denied, unasked] = &notebook.lines()[..] else { panic!("{:?}", notebook.lines()) };
     assert_eq!((denied.kind, denied.error, unasked.error), ("refusal", Some("denied"), Some("unapproved")));
+    assert!(denied.reason.as_deref().unwrap().contains("not today"), "{denied:?}");
     assert_eq!(denied.arguments_digest, Some(Digest::of_json(&json!({"to": "a"}))));
     assert_eq!((denied.key.clone(), denied.tool_digest), (Some(CallKey::new("s", 1, 0)), unasked.tool_digest));
     assert_eq!(runs.load(Ordering::SeqCst), 0);

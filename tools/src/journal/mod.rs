@@ -17,6 +17,8 @@
 //! | an intent without an outcome | is run again where the [effects](crate::Effects::is_idempotent) of its tool allow it; otherwise it fails with [`OutcomeUnknown`](crate::ToolError::OutcomeUnknown) |
 //! | a call of another tool, of another definition of it, or with other arguments | fails with [`Diverged`](crate::ToolError::Diverged), which ends a run: this is another conversation, and what of it has been done is not known |
 //!
+//! Of arguments that are [secret](crate::Secret) nothing is kept, so calls that differ in those alone are the same call.
+//!
 //! What is replayed is not held against the grant, nor asked about: it has been done. A call whose future is dropped has an intent
 //! and no outcome. The name of a session tells its calls from all others, so give a new one to each conversation: the same call at
 //! the same place of a session by the same name is taken for the same call, and its recorded result is given.

@@ -30,8 +30,8 @@ pub struct CallRecord<'a> {
     pub tool_digest: Option<Digest>,
     /// SHA-256 over `arguments`. Absent where the call did not get so far.
     pub arguments_digest: Option<Digest>,
-    /// The arguments, as [canonical JSON](protocol::canonical_json). They may hold secrets: a journal keeps them only if its host
-    /// said so.
+    /// The arguments, as [canonical JSON](protocol::canonical_json), with [secrets masked](crate::Entry::masked). What their schema does
+    /// not call a secret may be confidential all the same: a journal keeps them only if its host said so.
     pub arguments: Option<&'a str>,
 }
 

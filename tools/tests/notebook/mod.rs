@@ -1,5 +1,5 @@
 //! A journal in memory, and one that makes trouble.
-#![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
+#![allow(clippy::unwrap_used, dead_code, missing_docs, unreachable_pub)]
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -38,6 +38,8 @@ pub struct Line {
     pub tool: String,
     pub tool_digest: Option<Digest>,
     pub arguments_digest: Option<Digest>,
+    pub arguments: Option<String>,
+    pub reason: Option<String>,
     pub error: Option<&'static str>,
     pub intent: Option<u64>,
     pub result: Option<ToolResult>,
@@ -122,9 +124,10 @@ impl Journal for Notebook {
         })
     }
 
-    fn refuse<'a>(&'a self, call: CallRecord<'a>, kind: &'static str, _reason: &'a str) -> JournalFuture<'a, ()> {
+    fn refuse<'a>(&'a self, call: CallRecord<'a>, kind: &'static str, reason: &'a str) -> JournalFuture<'a, ()> {
         self.after_trouble("refuse", || {
-            self.write(Line { kind: "refusal", error: Some(kind), ..line(&call) });
+            let reason = Some(reason.to_owned());
+            self.write(Line { kind: "refusal", error: Some(kind), reason, ..line(&call) });
         })
     }
 
@@ -151,6 +154,7 @@ fn line(call: &CallRecord<'_>) -> Line {
         tool: call.tool.to_owned(),
         tool_digest: call.tool_digest,
         arguments_digest: call.arguments_digest,
+        arguments: call.arguments.map(str::to_owned),
         ..Line::default()
     }
 }
