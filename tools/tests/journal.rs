@@ -307,3 +307,20 @@ async fn nested_calls_are_written_down_below_their_own_and_are_run_once() {
     assert!(matches!(error, ToolError::OutcomeUnknown { .. }), "{error}");
     assert_eq!(runs.load(Ordering::SeqCst), 2);
 }
+
+#[tokio::test]
+async fn an_error_that_a_tool_was_told_is_an_error_when_it_is_told_again() {
+    let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
+    catalog.register(pure("fails"), async |_: ToolContext, _: Value| Err::<(), _>("no luck")).unwrap();
+    let tries = async |cx: ToolContext, _: Value| match cx.execute("fails", json!({})).await {
+        Ok(_) => "it worked".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    catalog.register(pure("tries"), tries).unwrap();
+    let cx = context(&notebook).with_turn(1, 0);
+    let first = run(&catalog, &cx, "tries", json!({})).await.unwrap();
+    assert!(first.to_text().contains("no luck"), "{first:?}");
+    notebook.forget_outcome_of(1);
+    let again = run(&catalog, &cx, "tries", json!({})).await.unwrap();
+    assert!(again.to_text().contains("no luck"), "{again:?}");
+}

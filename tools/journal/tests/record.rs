@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use crib::{Crib, Workshop, context};
 use rusqlite::Connection;
-use serde_json::json;
-use tools::journal::{IntentId, Journal};
-use tools::{Digest, Grant, ToolError, ToolResult, canonical_json};
+use serde_json::{Value, json};
+use tools::journal::{CallKey, IntentId, Journal};
+use tools::{Digest, Effects, Grant, Tool, ToolContext, ToolError, ToolResult, canonical_json};
 use tools_journal::{JournalOptions, OpenError, SqliteJournal};
 
 #[tokio::test]
@@ -203,4 +203,20 @@ fn a_newer_version_is_refused() {
     let error = SqliteJournal::open(crib.path(), JournalOptions::new()).unwrap_err();
     assert!(matches!(error, OpenError::Newer { found: 2, known: 1, .. }), "{error}");
     assert!(matches!(tools_journal::Audit::open(crib.path()), Err(OpenError::Newer { .. })));
+}
+
+#[tokio::test]
+async fn how_a_call_ended_is_found_again_with_the_kind_of_its_error() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let tool = Tool::new("fail", "Fails.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    workshop.catalog.register(tool, async |_: ToolContext, _: Value| Err::<(), _>("no luck")).unwrap();
+    let journal = crib.journal();
+    let cx = context(&journal);
+    workshop.catalog.execute(&cx.clone().with_turn(1, 0), "fail", json!({})).await.unwrap_err();
+    workshop.catalog.execute(&cx.with_turn(1, 1), "think", json!({})).await.unwrap();
+    let found = [0, 1].map(|index| CallKey::new("s", 1, index));
+    let failed = journal.find(&found[0]).await.unwrap().unwrap();
+    assert_eq!((failed.error.as_deref(), failed.result.unwrap().is_error), (Some("execution_failed"), true));
+    let thought = journal.find(&found[1]).await.unwrap().unwrap();
+    assert_eq!((thought.error, thought.result.unwrap().is_error), (None, false));
 }

@@ -77,7 +77,8 @@ impl Record {
     /// What the call gave when it was made before; it is not to be run then.
     ///
     /// # Errors
-    /// [`ToolError::OutcomeUnknown`], [`ToolError::Diverged`]; [`ToolError::Internal`] when the journal is broken.
+    /// [`ToolError::OutcomeUnknown`], [`ToolError::Diverged`]; [`ToolError::Internal`] when the journal is broken; and for a call that
+    /// a tool made, the error that it ended with.
     pub(super) async fn replay(
         &mut self,
         entry: &Entry,
@@ -97,12 +98,16 @@ impl Record {
             Ok(found) => found,
             Err(silence) => return Err(self.silent(silence)),
         };
-        let Some(Recorded { attempt, tool_digest, arguments_digest, result, .. }) = found else { return Ok(None) };
+        let Some(Recorded { attempt, tool_digest, arguments_digest, result, error }) = found else { return Ok(None) };
         if (tool_digest, arguments_digest) != (self.tool_digest, Some(digest)) {
             return Err(ToolError::Diverged { tool: self.tool.clone(), place: key.to_string() });
         }
-        if result.is_some() {
+        if let Some(result) = &result {
             self.state = State::Settled;
+            // The tool that made the call was told an error then, and would take a result for a success.
+            if let (Some(kind), true) = (error, self.depth > 0) {
+                return Err(told_again(self.tool.clone(), &kind, result.to_text()));
+            }
         } else if !entry.tool().effects.is_idempotent() {
             return Err(ToolError::OutcomeUnknown { tool: self.tool.clone() });
         }
@@ -190,6 +195,12 @@ impl Record {
         };
         ToolError::Internal { tool, message }
     }
+}
+
+/// An error of a call that a tool made, when that tool is run again. Whether to try once more is all that a tool can tell by it.
+fn told_again(tool: String, kind: &str, message: String) -> ToolError {
+    let transient = ToolError::Transient { tool: tool.clone(), message: message.clone(), retry_after: None };
+    if kind == transient.kind() { transient } else { ToolError::ExecutionFailed { tool, message } }
 }
 
 /// What the journal says, in time. Its panic goes no further.

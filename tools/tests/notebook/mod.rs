@@ -74,10 +74,12 @@ impl Notebook {
         let (at, begun) =
             lines.iter().enumerate().rfind(|(_, line)| line.kind == "intent" && line.key.as_ref() == Some(key))?;
         let recorded = Recorded::new(begun.attempt, begun.tool_digest, begun.arguments_digest);
-        match lines.iter().find(|line| line.intent == Some(at as u64 + 1)).and_then(|line| line.result.clone()) {
-            Some(result) => Some(recorded.with_result(result)),
-            None => Some(recorded),
-        }
+        let Some(ended) = lines.iter().find(|line| line.intent == Some(at as u64 + 1)) else { return Some(recorded) };
+        let recorded = recorded.with_result(ended.result.clone().unwrap());
+        Some(match ended.error {
+            Some(kind) => recorded.with_error(kind),
+            None => recorded,
+        })
     }
 
     fn after_trouble<'a, T: Send + 'a>(
