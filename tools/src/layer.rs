@@ -92,7 +92,8 @@ pub fn layered<L: Layer, H: Handler>(layer: L, handler: H) -> Layered<L, H> {
 }
 
 impl<'a> Next<'a> {
-    /// The arguments of the call.
+    /// The arguments of the call, as the tool is given them, secrets included: [`Entry::masked`](crate::Entry::masked) gives them as they
+    /// may be shown.
     pub fn arguments(&self) -> &Value {
         self.arguments.value()
     }

@@ -11,7 +11,8 @@ use sample::{echo, pure};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use tools::{
-    Admission, CancellationToken, Catalog, Effects, Grant, Limits, Rate, RegisterError, Tool, ToolContext, ToolError,
+    Admission, CancellationToken, Catalog, Effects, Grant, Limits, Line, Rate, RegisterError, Tool, ToolContext,
+    ToolError,
 };
 
 const STEP: Duration = Duration::from_millis(100);
@@ -289,4 +290,31 @@ async fn a_call_that_needs_nothing_runs_without_a_runtime_to_wait_on() {
     })
     .join()
     .unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_touches_nothing_does_not_hold_up_its_line() {
+    let log = Log::default();
+    let mut catalog = catalog(&log);
+    catalog.register(pure("think"), async |_: ToolContext, _: Value| sleep(STEP).await).unwrap();
+    let line = Line::new();
+    let [first, second] = [(); 2].map(|()| cx().with_line(&line));
+    let start = Instant::now();
+    let (a, b) = tokio::join!(call(&catalog, &first, "think", "a"), call(&catalog, &second, "write", "a"));
+    a.and(b).unwrap();
+    assert_eq!(start.elapsed().as_millis(), STEP.as_millis());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_taken_back_when_its_turn_comes_is_not_run() {
+    let log = Log::default();
+    let (catalog, token) = (catalog(&log), CancellationToken::new());
+    let first = async {
+        call(&catalog, &cx(), "write", "a").await.unwrap();
+        token.cancel();
+    };
+    let waiting = cx().with_cancellation(token.clone());
+    let ((), second) = tokio::join!(first, call(&catalog, &waiting, "write", "a"));
+    assert!(matches!(second, Err(ToolError::Cancelled { .. })), "{second:?}");
+    assert_eq!(log.taken(), ["+write a", "-write a"]);
 }

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use sample::{echo, granted, pure, reader};
 use serde_json::{Value, json};
+use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tools::{
-    Access, Approval, ApprovalFuture, Approver, Catalog, Decision, Digest, Effects, Policy, Rule, SharedCatalog, Tool,
-    ToolContext, ToolError, ToolResult,
+    Access, Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, Policy, Rule,
+    SharedCatalog, Tool, ToolContext, ToolError, ToolResult,
 };
 
 /// A tool that does this to the file it is told to.
@@ -249,4 +250,35 @@ async fn an_answer_needs_no_clock() {
     })
     .join()
     .unwrap();
+}
+
+/// Tells that it was asked, and never answers.
+struct Silent(mpsc::UnboundedSender<()>);
+
+impl Approver for Silent {
+    fn approve<'a>(&'a self, _: Approval<'a>) -> ApprovalFuture<'a> {
+        self.0.send(()).unwrap();
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_about_a_nested_call_ends_with_the_call_around_it_whatever_token_it_has() {
+    let (asks, asked) = mpsc::unbounded_channel();
+    let asked = Arc::new(AsyncMutex::new(asked));
+    let (nested, mut left) = mpsc::unbounded_channel();
+    let mut catalog = catalog();
+    let leaves = move |cx: ToolContext, _: Value| {
+        let (asked, nested) = (asked.clone(), nested.clone());
+        async move {
+            let own = cx.clone().with_cancellation(CancellationToken::new());
+            nested.send(tokio::spawn(own.execute("write", json!({"path": "a"})))).unwrap();
+            asked.lock().await.recv().await.unwrap();
+        }
+    };
+    catalog.register(pure("leave"), leaves).unwrap();
+    let cx = ToolContext::new().with_approver(Arc::new(Silent(asks)));
+    catalog.execute(&cx, "leave", json!({})).await.unwrap();
+    let error = left.recv().await.unwrap().await.unwrap().unwrap_err();
+    assert!(matches!(error, ToolError::Cancelled { .. }), "{error}");
 }

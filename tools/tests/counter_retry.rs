@@ -11,6 +11,7 @@ use std::time::Duration;
 use sample::pure;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
+use tools::handler::{MAX_BLOCKING, blocking};
 use tools::{CancellationToken, Catalog, Grant, Limits, Rate, Tool, ToolContext, ToolError, ToolResult};
 
 fn tool(effects: Value) -> Tool {
@@ -199,4 +200,29 @@ async fn what_an_attempt_left_running_ends_with_it() {
     catalog.register(reads(), leaves).unwrap();
     assert_eq!(run(&catalog, &cx()).await.unwrap().structured, Some(json!(false)));
     assert_eq!(leftover.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn each_attempt_of_a_blocking_tool_takes_a_place_of_its_own() {
+    let (live, most) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let (counted, seen) = (live.clone(), most.clone());
+    let blocks = move |cx: &ToolContext, _: Value| {
+        if cx.attempt() == 1 {
+            return Err(ToolError::transient(cx, "busy"));
+        }
+        seen.fetch_max(counted.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(250));
+        counted.fetch_sub(1, Ordering::SeqCst);
+        Ok("done")
+    };
+    let mut catalog = Catalog::new();
+    catalog.register(reads(), blocking(blocks)).unwrap();
+    let catalog = Arc::new(catalog);
+    let call = |_| tokio::spawn(tools::call::execute(catalog.clone(), &cx(), "t", json!({})));
+    let calls: Vec<_> = (0..2 * MAX_BLOCKING).map(call).collect();
+    for call in calls {
+        assert_eq!(call.await.unwrap().unwrap().to_text(), "done");
+    }
+    let most = usize::try_from(most.load(Ordering::SeqCst)).unwrap();
+    assert!(most <= MAX_BLOCKING, "{most} at once");
 }

@@ -13,7 +13,10 @@ use notebook::{Line, Notebook, Trouble};
 use sample::{closed, echo, granted, pure, reader};
 use serde_json::{Value, json};
 use tools::journal::CallKey;
-use tools::{CancellationToken, Catalog, Digest, Effects, Grant, Tool, ToolContext, ToolError, ToolResult};
+use tools::{
+    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, Grant, Policy, Tool,
+    ToolContext, ToolError, ToolResult,
+};
 
 /// A tool that may run only once: it counts how often it did, and says so.
 fn counting(catalog: &mut Catalog, tool: Tool) -> Arc<AtomicU32> {
@@ -90,6 +93,30 @@ async fn every_refusal_is_written_down() {
         ]
     );
     assert_eq!(notebook.lines()[2].arguments_digest, Some(Digest::of_json(&json!({"to": "a"}))));
+    assert_eq!(runs.load(Ordering::SeqCst), 0);
+}
+
+/// Says no to everything.
+struct No;
+
+impl Approver for No {
+    fn approve<'a>(&'a self, _: Approval<'a>) -> ApprovalFuture<'a> {
+        Box::pin(std::future::ready(Decision::Deny { reason: "not today".to_owned() }))
+    }
+}
+
+#[tokio::test]
+async fn a_denial_is_written_down_with_what_it_was_about() {
+    let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
+    let runs = counting(&mut catalog, writer("send"));
+    let cx = context(&notebook).with_policy(Policy::by_effects()).with_turn(1, 0);
+    run(&catalog, &cx.clone().with_approver(Arc::new(No)), "send", json!({"to": "a"})).await.unwrap_err();
+    run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap_err();
+    let [denied, unasked] = &notebook.lines()[..] else { panic!("{:?}", notebook.lines()) };
+    assert_eq!((denied.kind, denied.error, unasked.error), ("refusal", Some("denied"), Some("unapproved")));
+    assert!(denied.reason.as_deref().unwrap().contains("not today"), "{denied:?}");
+    assert_eq!(denied.arguments_digest, Some(Digest::of_json(&json!({"to": "a"}))));
+    assert_eq!((denied.key.clone(), denied.tool_digest), (Some(CallKey::new("s", 1, 0)), unasked.tool_digest));
     assert_eq!(runs.load(Ordering::SeqCst), 0);
 }
 
@@ -279,4 +306,21 @@ async fn nested_calls_are_written_down_below_their_own_and_are_run_once() {
     let error = run(&catalog, &cx, "twice", json!({})).await.unwrap_err();
     assert!(matches!(error, ToolError::OutcomeUnknown { .. }), "{error}");
     assert_eq!(runs.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn an_error_that_a_tool_was_told_is_an_error_when_it_is_told_again() {
+    let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
+    catalog.register(pure("fails"), async |_: ToolContext, _: Value| Err::<(), _>("no luck")).unwrap();
+    let tries = async |cx: ToolContext, _: Value| match cx.execute("fails", json!({})).await {
+        Ok(_) => "it worked".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    catalog.register(pure("tries"), tries).unwrap();
+    let cx = context(&notebook).with_turn(1, 0);
+    let first = run(&catalog, &cx, "tries", json!({})).await.unwrap();
+    assert!(first.to_text().contains("no luck"), "{first:?}");
+    notebook.forget_outcome_of(1);
+    let again = run(&catalog, &cx, "tries", json!({})).await.unwrap();
+    assert!(again.to_text().contains("no luck"), "{again:?}");
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod listener;
+mod notebook;
 mod sample;
 
 use std::borrow::Cow;
@@ -12,6 +13,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use notebook::Notebook;
 use sample::{echo, pure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -141,7 +143,8 @@ async fn told(catalog: &Catalog, tool: &str, arguments: Arguments) -> String {
     listener::listen();
     let guard = Arc::new(Guard::default());
     let session = format!("session {}", SESSIONS.fetch_add(1, Ordering::Relaxed));
-    let plain = ToolContext::new().with_session(session.as_str());
+    let notebook = Notebook::default();
+    let plain = ToolContext::new().with_session(session.as_str()).with_journal(Arc::new(notebook.clone()));
     let asked = plain.clone().with_approver(guard.clone());
     let granted = plain.clone().with_grant(Grant::parse(["vault:write:**"]).unwrap());
     let mut told = format!("{asked:?} {arguments:?} {:?} {catalog:?}", catalog.get(tool).unwrap());
@@ -162,7 +165,7 @@ async fn told(catalog: &Catalog, tool: &str, arguments: Arguments) -> String {
         let call = ToolCall::new("1", tool, value.clone());
         told += &format!("{} {call:?} {:?}", entry.masked(&value), Input::from(value.clone()));
     }
-    told + &format!("{} {:?}", guard.0.lock().unwrap(), listener::spans_of(&session))
+    told + &format!("{} {:?} {:?}", guard.0.lock().unwrap(), listener::spans_of(&session), notebook.lines())
 }
 
 /// Arguments with a secret somewhere, and the mode of the tool.

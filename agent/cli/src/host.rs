@@ -64,8 +64,7 @@ impl HostOptions {
         cancellation: CancellationToken,
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
-        let mut context = ToolContext::new()
-            .with_services(self.root.services()?)
+        let mut context = at_root(ToolContext::new().with_services(self.root.services()?))
             .with_grant(settings.grant())
             .with_policy(self.policy.of_session(settings))
             .with_cancellation(cancellation);
@@ -112,6 +111,20 @@ pub(crate) fn how_to_grant(needed: &[Target]) -> String {
     format!("to allow it, add {}", policy::flags(needed, flag))
 }
 
+/// The context in the domain of its workspace: calls in other roots do not wait for those that are made with it.
+#[cfg(feature = "builtin")]
+fn at_root(cx: ToolContext) -> ToolContext {
+    match cx.service::<tools_builtin::fs::Workspace>() {
+        Some(workspace) => cx.with_domain("fs", workspace.identity()),
+        None => cx,
+    }
+}
+
+#[cfg(not(feature = "builtin"))]
+fn at_root(cx: ToolContext) -> ToolContext {
+    cx
+}
+
 #[cfg(feature = "builtin")]
 fn furnish(services: &mut Services, root: &Path) -> Result<(), Error> {
     let refused = |reason: String| Error::Root { path: root.to_owned(), reason };
@@ -134,6 +147,19 @@ mod tests {
     #[test]
     fn the_default_grants_are_clauses() {
         assert_eq!(Grant::parse(DEFAULT_GRANTS).unwrap().clauses().count(), DEFAULT_GRANTS.len());
+    }
+
+    #[cfg(feature = "builtin")]
+    #[test]
+    fn calls_in_different_roots_do_not_wait_for_each_other() {
+        let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let domain_of = |root: PathBuf| {
+            let services = RootOption { root: Some(root) }.services().unwrap();
+            at_root(ToolContext::new().with_services(services)).domain("fs").to_owned()
+        };
+        let [domain, again] = [(); 2].map(|()| domain_of(one.path().join(".")));
+        assert_eq!(domain, again);
+        assert_ne!(domain, domain_of(other.path().to_owned()));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use cap_fs_ext::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use tools::protocol::InvalidTarget;
@@ -38,6 +39,8 @@ const MAX_VISITED: usize = 10_000;
 pub struct Workspace {
     dir: Dir,
     root: PathBuf,
+    /// Its device and number.
+    identity: (u64, u64),
     changing: Mutex<()>,
     /// The directories in which something was written, by device and number.
     #[cfg(target_os = "linux")]
@@ -52,9 +55,11 @@ impl Workspace {
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let root = std::fs::canonicalize(path)?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority())?;
+        let metadata = dir.dir_metadata()?;
         Ok(Self {
             dir,
             root,
+            identity: (metadata.dev(), metadata.ino()),
             changing: Mutex::default(),
             #[cfg(target_os = "linux")]
             visited: Mutex::default(),
@@ -64,6 +69,16 @@ impl Workspace {
     /// Where the directory was when it was opened: an absolute path to show to people, not one to open files by.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The directory itself, by its device and number: the same by whatever path it was opened, for as long as it is open. A host
+    /// names it to [`ToolContext::with_domain`], so that calls in different workspaces do not wait for each other.
+    ///
+    /// Workspaces that lie in each other have different identities although they share files: a host that has such ones at the same
+    /// time names the outer one for all of them, or none.
+    pub fn identity(&self) -> String {
+        let (device, number) = self.identity;
+        format!("{device:x}:{number:x}")
     }
 
     /// Opens a regular file for reading, for tools of other crates. The path is resolved below the workspace, and every link on
@@ -136,6 +151,23 @@ mod tests {
         assert!(Workspace::open(outside.path().join("missing")).is_err());
         let workspace = Workspace::open(outside.path()).unwrap();
         assert!(workspace.root().is_absolute());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_workspace_is_the_same_by_whatever_path_it_is_opened() {
+        let outside = tempfile::tempdir().unwrap();
+        let [a, b, link] = ["a", "b", "link"].map(|name| outside.path().join(name));
+        std::fs::create_dir(&a).unwrap();
+        std::fs::create_dir(&b).unwrap();
+        std::os::unix::fs::symlink(&a, &link).unwrap();
+        let [one, other, linked] = [&a, &b, &link].map(|path| Workspace::open(path).unwrap());
+        assert_eq!(one.identity(), linked.identity());
+        assert_ne!(one.identity(), other.identity());
+        // Held open, it cannot lose its number to another one.
+        std::fs::remove_dir(&a).unwrap();
+        std::fs::create_dir(&a).unwrap();
+        assert_ne!(Workspace::open(&a).unwrap().identity(), one.identity());
     }
 
     #[cfg(unix)]

@@ -65,7 +65,8 @@ impl<'a> Ledger<'a> {
     /// The last call that was begun under a key.
     pub(crate) fn last_of(&self, key: &CallKey) -> Result<Option<Recorded>, Fault> {
         let sql = "
-            SELECT began.seq, began.attempt, began.tool_digest, began.arguments_digest, ended.seq, ended.result
+            SELECT began.seq, began.attempt, began.tool_digest, began.arguments_digest, ended.seq, ended.result,
+                ended.error
             FROM entry AS began LEFT JOIN entry AS ended ON ended.kind = 'outcome' AND ended.intent = began.seq
             WHERE began.kind = 'intent' AND began.session = ? AND began.turn = ? AND began.place = ? AND began.path = ?
             ORDER BY began.attempt DESC LIMIT 1";
@@ -80,6 +81,9 @@ impl<'a> Ledger<'a> {
             let text: String = row.get(5)?;
             let result = serde_json::from_str(&text).map_err(|_| Fault::Damaged { row: seq, what: "result" })?;
             recorded = recorded.with_result(result);
+        }
+        if let Some(kind) = row.get::<_, Option<String>>(6)? {
+            recorded = recorded.with_error(kind);
         }
         Ok(Some(recorded))
     }

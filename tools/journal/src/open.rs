@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
@@ -17,6 +17,9 @@ const VERSION: i64 = 1;
 
 /// How long one writer waits for another one, in this process or in another.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long it waits before it looks again, where SQLite does not do that.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Strict, so that a value keeps the type that its hash was made with.
 const TABLES: &str = "
@@ -74,8 +77,7 @@ pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection
     check(&transaction, path)?;
     transaction.commit().map_err(&refused)?;
 
-    let mode: String =
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)).map_err(&refused)?;
+    let mode = switched_to_wal(&connection).map_err(&refused)?;
     if !mode.eq_ignore_ascii_case("wal") {
         let reason = format!("it cannot be kept with a write-ahead log, but in mode {mode} alone");
         return Err(OpenError::Open { path: path.to_owned(), reason });
@@ -96,6 +98,21 @@ pub(crate) fn to_read(path: &Path) -> Result<Connection, OpenError> {
     connection.busy_timeout(PATIENCE).map_err(&refused)?;
     check(&connection, path)?;
     Ok(connection)
+}
+
+/// Has the file kept with a write-ahead log. Gives how it is kept then.
+fn switched_to_wal(connection: &Connection) -> rusqlite::Result<String> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let switched = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
+        // Two that switch at once can each have what the other one waits for. SQLite tells one of them so at once, whatever its
+        // patience; by the next time the other one is through.
+        let is_busy = |error: &rusqlite::Error| error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy);
+        if !switched.as_ref().is_err_and(is_busy) || Instant::now() >= until {
+            return switched;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// Whether the file is a journal that is known here.

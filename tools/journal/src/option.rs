@@ -37,8 +37,8 @@ impl JournalOptions {
         self
     }
 
-    /// Whether the arguments themselves are kept as well, and with them the texts of refusals, which quote them. They may hold
-    /// secrets.
+    /// Whether the arguments themselves are kept as well, and with them the texts of refusals, which quote them. What their schemas
+    /// call secret is masked; what else they hold may be confidential.
     #[must_use]
     pub fn with_arguments(mut self, arguments: bool) -> Self {
         self.arguments = arguments;

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use crib::{Crib, Workshop, context};
 use rusqlite::Connection;
-use serde_json::json;
-use tools::journal::{IntentId, Journal};
-use tools::{Digest, Grant, ToolError, ToolResult, canonical_json};
+use serde_json::{Value, json};
+use tools::journal::{CallKey, IntentId, Journal};
+use tools::{Admission, Catalog, Digest, Effects, Grant, Tool, ToolContext, ToolError, ToolResult, canonical_json};
 use tools_journal::{JournalOptions, OpenError, SqliteJournal};
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn arguments_are_in_the_file_only_where_that_was_asked_for() {
         workshop.catalog.execute(&cx, "canary", nobody).await.unwrap_err();
         let kept: Vec<_> = crib.entries().into_iter().map(|entry| entry.arguments).collect();
         assert_eq!(kept, [is_kept.then(|| json!({"to": "canary-7f3a"})), None]);
-        drop((cx, journal));
+        // The journal is still open: its last writer moves what is in the log while it closes.
         let holds = |name: &str| {
             let bytes = std::fs::read(crib.path().with_file_name(name)).unwrap_or_default();
             bytes.windows(11).any(|window| window == b"canary-7f3a")
@@ -81,10 +81,11 @@ async fn a_result_that_is_too_large_is_kept_as_a_note_and_a_digest() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_that_come_together_share_commits_and_each_has_its_rows() {
-    let (crib, workshop) = (Crib::new(), Workshop::new());
+    let all_at_once = Admission::new().with_max_concurrency(3000);
+    let (crib, workshop) = (Crib::new(), Workshop::of(Catalog::new().with_admission(Arc::new(all_at_once))));
     let cx = context(&crib.journal_with(JournalOptions::new()));
     let catalog = Arc::new(workshop.catalog);
-    // More than there are places in the queue.
+    // More than there are places in the queue of the journal, all of them let through at once.
     let calls: Vec<_> = (0..3000)
         .map(|number| {
             let cx = cx.clone().with_turn(1, number);
@@ -203,4 +204,20 @@ fn a_newer_version_is_refused() {
     let error = SqliteJournal::open(crib.path(), JournalOptions::new()).unwrap_err();
     assert!(matches!(error, OpenError::Newer { found: 2, known: 1, .. }), "{error}");
     assert!(matches!(tools_journal::Audit::open(crib.path()), Err(OpenError::Newer { .. })));
+}
+
+#[tokio::test]
+async fn how_a_call_ended_is_found_again_with_the_kind_of_its_error() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let tool = Tool::new("fail", "Fails.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    workshop.catalog.register(tool, async |_: ToolContext, _: Value| Err::<(), _>("no luck")).unwrap();
+    let journal = crib.journal();
+    let cx = context(&journal);
+    workshop.catalog.execute(&cx.clone().with_turn(1, 0), "fail", json!({})).await.unwrap_err();
+    workshop.catalog.execute(&cx.with_turn(1, 1), "think", json!({})).await.unwrap();
+    let found = [0, 1].map(|index| CallKey::new("s", 1, index));
+    let failed = journal.find(&found[0]).await.unwrap().unwrap();
+    assert_eq!((failed.error.as_deref(), failed.result.unwrap().is_error), (Some("execution_failed"), true));
+    let thought = journal.find(&found[1]).await.unwrap().unwrap();
+    assert_eq!((thought.error, thought.result.unwrap().is_error), (None, false));
 }

@@ -10,6 +10,7 @@ use protocol::{Digest, Target};
 use tokio::runtime::Handle;
 use tokio::time::sleep_until;
 
+use super::clock::while_wanted;
 use super::isolate::{Isolated, Panic, guarded};
 use crate::resolve::is_same;
 use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError};
@@ -66,7 +67,7 @@ async fn ask(
     let now = Instant::now();
     let by_patience = now.checked_add(patience);
     let by = by_patience.into_iter().chain(cx.deadline()).min();
-    let mut answer = pin!(cx.cancellation().run_until_cancelled(Isolated::new(|| approver.approve(approval))));
+    let mut answer = pin!(while_wanted(cx, Isolated::new(|| approver.approve(approval))));
     let mut late = pin!(until(by));
     let answered = poll_fn(|task| match answer.as_mut().poll(task) {
         Poll::Ready(answered) => Poll::Ready(Ok(answered)),

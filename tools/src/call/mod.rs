@@ -45,11 +45,12 @@
 //!
 //! # Secrets
 //!
-//! An argument of the type [`Secret`](crate::Secret), and any other that its schema calls `writeOnly`, reaches the tool and nothing
-//! else: whatever shows or keeps arguments has them [masked](crate::Entry::masked). This holds for values, and not for the names of
+//! An argument of the type [`Secret`](crate::Secret), and any other that its schema calls `writeOnly`, reaches the tool, with
+//! the layers around it, and nothing else: whatever shows or keeps arguments has them [masked](crate::Entry::masked). This holds for values, and not for the names of
 //! properties; for what the counter does, and not for a tool that writes what it [exposes](crate::Secret::expose) into its result,
-//! its error or its panic; and not for the conversation with a model, which wrote the arguments itself. Where a model should not
-//! see a secret at all, put it into the services of the context and not among the arguments.
+//! its error or its panic; and not for the conversation with a model, which wrote the arguments itself, nor for the checkpoints of a
+//! session, which keep it. Where a model should not see a secret at all, put it into the services of the context and not among the
+//! arguments.
 
 mod admit;
 mod approve;
@@ -174,7 +175,11 @@ async fn run_stages(
     cx.start_clock();
     // In boxes, what most calls do not come to: a call need not carry the room for it.
     let admitted = match admit::enter(entry, call, &keys) {
-        Some(admitted) => admitted,
+        Some(admitted) => {
+            // It has arrived: those behind it in a line do not wait for its end.
+            drop(spot);
+            admitted
+        }
         None => Box::pin(admit::queue(entry, call, keys, spot)).await?,
     };
     if let Some(record) = record {

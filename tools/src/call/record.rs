@@ -1,6 +1,6 @@
 //! Record: a call is written down before it is run, and so is how it ended, and every refusal.
 
-use std::future::{Future, poll_fn};
+use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until};
 
+use super::clock::while_wanted;
 use super::isolate::{Isolated, Panic, guarded};
 use crate::context::{CallScope, Owner, Trace};
 use crate::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
@@ -76,7 +77,8 @@ impl Record {
     /// What the call gave when it was made before; it is not to be run then.
     ///
     /// # Errors
-    /// [`ToolError::OutcomeUnknown`], [`ToolError::Diverged`]; [`ToolError::Internal`] when the journal is broken.
+    /// [`ToolError::OutcomeUnknown`], [`ToolError::Diverged`]; [`ToolError::Internal`] when the journal is broken; and for a call that
+    /// a tool made, the error that it ended with.
     pub(super) async fn replay(
         &mut self,
         entry: &Entry,
@@ -91,16 +93,21 @@ impl Record {
         let Some(key) = &self.key else { return Ok(None) };
 
         let by = Instant::now() + PATIENCE;
-        let found = match until_taken_back(caller, answer(by, || self.journal.find(key))).await {
+        let found = while_wanted(caller, answer(by, || self.journal.find(key))).await;
+        let found = match found.unwrap_or(Err(Silence::Cancelled)) {
             Ok(found) => found,
             Err(silence) => return Err(self.silent(silence)),
         };
-        let Some(Recorded { attempt, tool_digest, arguments_digest, result, .. }) = found else { return Ok(None) };
+        let Some(Recorded { attempt, tool_digest, arguments_digest, result, error }) = found else { return Ok(None) };
         if (tool_digest, arguments_digest) != (self.tool_digest, Some(digest)) {
             return Err(ToolError::Diverged { tool: self.tool.clone(), place: key.to_string() });
         }
-        if result.is_some() {
+        if let Some(result) = &result {
             self.state = State::Settled;
+            // The tool that made the call was told an error then, and would take a result for a success.
+            if let (Some(kind), true) = (error, self.depth > 0) {
+                return Err(told_again(self.tool.clone(), &kind, result.to_text()));
+            }
         } else if !entry.tool().effects.is_idempotent() {
             return Err(ToolError::OutcomeUnknown { tool: self.tool.clone() });
         }
@@ -116,7 +123,7 @@ impl Record {
     pub(super) async fn begin(&mut self, call: &CallScope, cx: ToolContext) -> Result<ToolContext, ToolError> {
         let since = Instant::now();
         let begun = answer(call.deadline, || self.journal.begin(self.call(), self.attempt));
-        match until_taken_back(&call.caller, begun).await {
+        match while_wanted(&call.caller, begun).await.unwrap_or(Err(Silence::Cancelled)) {
             Ok(Begun::Now(intent)) => {
                 self.state = State::Begun { intent, since };
                 Ok(cx.with_trace(Trace::new(self.owner.clone(), self.key.clone(), intent)))
@@ -190,6 +197,12 @@ impl Record {
     }
 }
 
+/// An error of a call that a tool made, when that tool is run again. Whether to try once more is all that a tool can tell by it.
+fn told_again(tool: String, kind: &str, message: String) -> ToolError {
+    let transient = ToolError::Transient { tool: tool.clone(), message: message.clone(), retry_after: None };
+    if kind == transient.kind() { transient } else { ToolError::ExecutionFailed { tool, message } }
+}
+
 /// What the journal says, in time. Its panic goes no further.
 async fn answer<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, Silence> {
     let mut told = pin!(Isolated::new(ask));
@@ -205,14 +218,4 @@ async fn answer<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) 
         timer.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(task).map(|()| Err(Silence::Late)))
     })
     .await
-}
-
-async fn until_taken_back<T>(
-    caller: &ToolContext,
-    told: impl Future<Output = Result<T, Silence>>,
-) -> Result<T, Silence> {
-    // A caller inside of a call may bring a token of its own; the end of that call ends this one all the same.
-    let outer = caller.call().map(|call| call.token().clone()).unwrap_or_default();
-    let told = caller.cancellation().run_until_cancelled(outer.run_until_cancelled(told)).await;
-    told.flatten().unwrap_or(Err(Silence::Cancelled))
 }

@@ -84,7 +84,8 @@ impl CallScope {
             approved: self.approved.clone(),
             token: OnceLock::new(),
             is_ended: AtomicBool::new(false),
-            has_place: self.has_place.load(Ordering::Relaxed).into(),
+            // The place of the last attempt went with it.
+            has_place: self.caller.has_place().into(),
             held: self.held.clone(),
             attempt: self.attempt.saturating_add(1),
             scope: self.scope.clone(),
@@ -120,7 +121,7 @@ impl ToolContext {
         if limit.is_zero() {
             return Err(ToolError::Timeout { tool: entry.name().to_string(), limit: timeout });
         }
-        let has_place = self.call().is_some_and(|call| call.has_place.load(Ordering::Relaxed)).into();
+        let has_place = self.has_place().into();
         let call = CallScope {
             entry: entry.clone(),
             deadline,
@@ -143,6 +144,11 @@ impl ToolContext {
     pub(crate) fn next_attempt(&self) -> Self {
         let call = self.call.as_deref().map(CallScope::next_attempt).map(Arc::new);
         Self { facts: self.facts.clone(), call }
+    }
+
+    /// Whether the running call, or one around it, holds a place of the blocking pool.
+    pub(crate) fn has_place(&self) -> bool {
+        self.call().is_some_and(|call| call.has_place.load(Ordering::Relaxed))
     }
 
     /// Which attempt of its call this is, from 1; 0 outside of a call. A call that may be repeated is, after a

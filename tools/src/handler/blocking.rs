@@ -95,8 +95,7 @@ where
         };
         // A call made by one that holds a place runs on that one's account: were it to wait for a place of its own, callers that
         // hold them all would wait for each other. The semaphore is never closed, so there always is a place in the end.
-        let has_place = cx.call().is_some_and(|call| call.has_place.load(Ordering::Relaxed));
-        let place = if has_place { None } else { PLACES.acquire().await.ok() };
+        let place = if cx.has_place() { None } else { PLACES.acquire().await.ok() };
         if let Some(call) = cx.call() {
             call.has_place.store(true, Ordering::Relaxed);
         }

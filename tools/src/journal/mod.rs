@@ -13,9 +13,11 @@
 //! | under the key is | then the call |
 //! |---|---|
 //! | nothing, or a refusal: the tool was never run | takes its way |
-//! | an outcome | is not run; the result that the model was given then is given again, an error as the result that tells it |
+//! | an outcome | is not run; the result that the model was given then is given again, an error as the result that tells it, or, to a tool that made the call, as an error with that text |
 //! | an intent without an outcome | is run again where the [effects](crate::Effects::is_idempotent) of its tool allow it; otherwise it fails with [`OutcomeUnknown`](crate::ToolError::OutcomeUnknown) |
 //! | a call of another tool, of another definition of it, or with other arguments | fails with [`Diverged`](crate::ToolError::Diverged), which ends a run: this is another conversation, and what of it has been done is not known |
+//!
+//! Of arguments that are [secret](crate::Secret) nothing is kept, so calls that differ in those alone are the same call.
 //!
 //! What is replayed is not held against the grant, nor asked about: it has been done. A call whose future is dropped has an intent
 //! and no outcome. The name of a session tells its calls from all others, so give a new one to each conversation: the same call at

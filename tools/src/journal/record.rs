@@ -30,8 +30,8 @@ pub struct CallRecord<'a> {
     pub tool_digest: Option<Digest>,
     /// SHA-256 over `arguments`. Absent where the call did not get so far.
     pub arguments_digest: Option<Digest>,
-    /// The arguments, as [canonical JSON](protocol::canonical_json). They may hold secrets: a journal keeps them only if its host
-    /// said so.
+    /// The arguments, as [canonical JSON](protocol::canonical_json), with [secrets masked](crate::Entry::masked). What their schema does
+    /// not call a secret may be confidential all the same: a journal keeps them only if its host said so.
     pub arguments: Option<&'a str>,
 }
 
@@ -80,18 +80,27 @@ pub struct Recorded {
     pub arguments_digest: Option<Digest>,
     /// What the model was given; `None` where nobody knows how it ended.
     pub result: Option<ToolResult>,
+    /// The [kind](crate::ToolError::kind) of the error that the result tells, if it ended with one.
+    pub error: Option<String>,
 }
 
 impl Recorded {
     /// A call that was begun.
     pub fn new(attempt: u32, tool_digest: Option<Digest>, arguments_digest: Option<Digest>) -> Self {
-        Self { attempt, tool_digest, arguments_digest, result: None }
+        Self { attempt, tool_digest, arguments_digest, result: None, error: None }
     }
 
     /// And that ended.
     #[must_use]
     pub fn with_result(mut self, result: ToolResult) -> Self {
         self.result = Some(result);
+        self
+    }
+
+    /// And that ended with an error of this kind.
+    #[must_use]
+    pub fn with_error(mut self, kind: impl Into<String>) -> Self {
+        self.error = Some(kind.into());
         self
     }
 }

@@ -1,5 +1,5 @@
 //! A journal in memory, and one that makes trouble.
-#![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
+#![allow(clippy::unwrap_used, dead_code, missing_docs, unreachable_pub)]
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -38,6 +38,8 @@ pub struct Line {
     pub tool: String,
     pub tool_digest: Option<Digest>,
     pub arguments_digest: Option<Digest>,
+    pub arguments: Option<String>,
+    pub reason: Option<String>,
     pub error: Option<&'static str>,
     pub intent: Option<u64>,
     pub result: Option<ToolResult>,
@@ -72,10 +74,12 @@ impl Notebook {
         let (at, begun) =
             lines.iter().enumerate().rfind(|(_, line)| line.kind == "intent" && line.key.as_ref() == Some(key))?;
         let recorded = Recorded::new(begun.attempt, begun.tool_digest, begun.arguments_digest);
-        match lines.iter().find(|line| line.intent == Some(at as u64 + 1)).and_then(|line| line.result.clone()) {
-            Some(result) => Some(recorded.with_result(result)),
-            None => Some(recorded),
-        }
+        let Some(ended) = lines.iter().find(|line| line.intent == Some(at as u64 + 1)) else { return Some(recorded) };
+        let recorded = recorded.with_result(ended.result.clone().unwrap());
+        Some(match ended.error {
+            Some(kind) => recorded.with_error(kind),
+            None => recorded,
+        })
     }
 
     fn after_trouble<'a, T: Send + 'a>(
@@ -122,9 +126,10 @@ impl Journal for Notebook {
         })
     }
 
-    fn refuse<'a>(&'a self, call: CallRecord<'a>, kind: &'static str, _reason: &'a str) -> JournalFuture<'a, ()> {
+    fn refuse<'a>(&'a self, call: CallRecord<'a>, kind: &'static str, reason: &'a str) -> JournalFuture<'a, ()> {
         self.after_trouble("refuse", || {
-            self.write(Line { kind: "refusal", error: Some(kind), ..line(&call) });
+            let reason = Some(reason.to_owned());
+            self.write(Line { kind: "refusal", error: Some(kind), reason, ..line(&call) });
         })
     }
 
@@ -151,6 +156,7 @@ fn line(call: &CallRecord<'_>) -> Line {
         tool: call.tool.to_owned(),
         tool_digest: call.tool_digest,
         arguments_digest: call.arguments_digest,
+        arguments: call.arguments.map(str::to_owned),
         ..Line::default()
     }
 }

@@ -73,7 +73,11 @@ pub struct Workshop {
 
 impl Workshop {
     pub fn new() -> Self {
-        let (mut catalog, sent, thought) = (Catalog::new(), Arc::default(), Arc::default());
+        Self::of(Catalog::new())
+    }
+
+    pub fn of(mut catalog: Catalog) -> Self {
+        let (sent, thought) = (Arc::default(), Arc::default());
         let effects: Effects = serde_json::from_value(json!({"writes": ["mail:outbox"]})).unwrap();
         add(&mut catalog, "send", effects, &sent);
         add(&mut catalog, "think", Effects::Pure, &thought);
