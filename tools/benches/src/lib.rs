@@ -4,7 +4,7 @@
 //! function, `serde_json::to_string` of what it returns.
 
 use serde::{Deserialize, Serialize};
-use tools::{Catalog, JsonSchema, Tool, ToolContext, tool};
+use tools::{Catalog, JsonSchema, Tool, ToolContext, ToolName, tool};
 
 /// The arguments of [`add`], as a model writes them.
 pub const ADD: &str = r#"{"a": 17, "b": 25}"#;
@@ -151,6 +151,21 @@ pub fn catalog(size: usize) -> Catalog {
         let schema = serde_json::json!({"type": "object"});
         let tool = Tool::new(format!("other.t{number}"), "Another tool.", schema).unwrap();
         catalog.register(tool, async |_: ToolContext, _: serde_json::Value| "other").unwrap();
+    }
+    catalog
+}
+
+/// A catalog of so many tools that are told like [`add`] and [`order`] in turn, under other names.
+///
+/// # Panics
+/// When the tools cannot be registered.
+#[allow(clippy::unwrap_used)] // A measurement of anything else would be none.
+pub fn alike(size: usize) -> Catalog {
+    let mut catalog = Catalog::new();
+    for number in 0..size {
+        let like = if number % 2 == 0 { &ADD_TOOL } else { &ORDER_TOOL };
+        let tool = Tool { name: ToolName::new(format!("like.t{number}")).unwrap(), ..(like.definition)().unwrap() };
+        catalog.register(tool, async |_: ToolContext, _: serde_json::Value| "alike").unwrap();
     }
     catalog
 }

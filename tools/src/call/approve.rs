@@ -29,13 +29,11 @@ pub(super) async fn approve(
     scope: &Scope,
     cx: &ToolContext,
     arguments: &Input,
-    asked: Option<Vec<Target>>,
+    targets: Vec<Target>,
 ) -> Result<Vec<Target>, ToolError> {
-    let Some(targets) = asked else { return Ok(Vec::new()) };
     let decision = match cx.approver() {
         None => Decision::Abstain,
-        // Boxed, since most calls are not asked about.
-        Some(approver) => Box::pin(ask(&**approver, entry, cx, &entry.masked(arguments.value()), &targets)).await?,
+        Some(approver) => ask(&**approver, entry, cx, &entry.masked(arguments.value()), &targets).await?,
     };
     let tool = || entry.name().to_string();
     match decision {

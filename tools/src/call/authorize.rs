@@ -17,6 +17,9 @@ pub(super) fn authorize(
 ) -> Result<Option<Vec<Target>>, ToolError> {
     let grant = cx.grant();
     let Some(policy) = cx.policy() else {
+        if targets.is_empty() {
+            return Ok(None);
+        }
         targets.retain(|target| !grant.permits(target));
         return Ok((!targets.is_empty()).then_some(targets));
     };

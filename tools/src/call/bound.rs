@@ -44,6 +44,9 @@ pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<To
         }
         note = result.structured.take().and_then(|value| left_out(overflow, &result.content, &value, size));
     }
+    if note.is_none() && is_short(&result.content, limit) {
+        return Ok(result);
+    }
     bound_pieces(&mut result.content, MAX_PIECES - usize::from(note.is_some()));
     bound_texts(&mut result.content, limit, overflow);
     result.content.extend(note);
@@ -74,6 +77,15 @@ pub(super) fn bound_error(overflow: Overflow<'_>, mut error: ToolError) -> ToolE
         _ => {}
     }
     error
+}
+
+/// Whether there is nothing but few and short texts, as in nearly all results.
+fn is_short(content: &[Content], limit: usize) -> bool {
+    let rest = content.iter().try_fold(limit, |left, piece| match piece {
+        Content::Text { text } => left.checked_sub(text.len()),
+        _ => None,
+    });
+    content.len() <= MAX_PIECES && rest.is_some()
 }
 
 fn limit(entry: &Entry) -> usize {

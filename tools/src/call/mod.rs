@@ -168,12 +168,15 @@ async fn run_stages(
     let asked = authorize::authorize(entry, &caller, targets)?;
     // Whoever has to be asked about arrives when the answer does: others do not wait for a person.
     let spot = spot.filter(|_| asked.is_none());
-    let approved = approve::approve(entry, &scope, &caller, &arguments, asked).await?;
+    // In boxes, here and below, what most calls do not come to: a call need not carry the room for it.
+    let approved = match asked {
+        None => Vec::new(),
+        Some(targets) => Box::pin(approve::approve(entry, &scope, &caller, &arguments, targets)).await?,
+    };
     // The clock of the call starts here: a person's thinking is not the tool's time.
     let mut cx = caller.enter(entry, scope, approved)?;
     let call = &**entered.insert(cx.running()?.clone());
     cx.start_clock();
-    // In boxes, what most calls do not come to: a call need not carry the room for it.
     let admitted = match admit::enter(entry, call, &keys) {
         Some(admitted) => {
             // It has arrived: those behind it in a line do not wait for its end.
@@ -186,7 +189,7 @@ async fn run_stages(
         cx = Box::pin(record.begin(call, cx)).await?;
     }
     let result = match retry::waits(entry) {
-        None => run::run(entry, cx, arguments).await,
+        None => run::run(entry, call, cx, arguments).await,
         Some(waits) => Box::pin(retry::run(entry, cx, arguments, waits)).await,
     };
     drop(admitted);

@@ -31,7 +31,8 @@ pub(super) async fn run(
 ) -> Result<ToolResult, ToolError> {
     loop {
         let (last, again) = (cx.clone(), arguments.copy());
-        let outcome = run::run(entry, cx, arguments).await;
+        let call = cx.running()?.clone();
+        let outcome = run::run(entry, &call, cx, arguments).await;
         let Some(wait) = wait_after(&outcome, &mut waits) else { return outcome };
         let next = last.next_attempt();
         let Some(call) = next.call() else { return outcome };

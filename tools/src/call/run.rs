@@ -1,8 +1,8 @@
 //! Run: one deadline, a cancellation that reaches the tool, isolation of panics.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use protocol::ToolResult;
 use tokio::time::Instant;
@@ -10,25 +10,38 @@ use tokio::time::Instant;
 use super::clock::{Alarm, NO_CLOCK, Rung};
 use super::isolate::{Isolated, Panic};
 use crate::context::CallScope;
-use crate::{Entry, Input, ToolContext, ToolError, layer};
+use crate::{Entry, HandlerFuture, Input, ToolContext, ToolError, layer};
 
 /// Runs the handler. However this ends, also by being dropped, the tool's token is cancelled, which is how a blocking tool
 /// learns that nobody waits for it any more. What comes after the end is dropped.
-pub(super) async fn run(entry: &Entry, cx: ToolContext, arguments: Input) -> Result<ToolResult, ToolError> {
-    let call = cx.running()?.clone();
-    let tool = || entry.name().to_string();
-    let panicked = |Panic(message)| ToolError::Panicked { tool: tool(), message };
-    let timeout = || ToolError::Timeout { tool: tool(), limit: call.limit };
+pub(super) fn run<'a>(entry: &'a Entry, call: &'a CallScope, cx: ToolContext, arguments: Input) -> Run<'a> {
+    let stop = Stop(call);
+    let handler = Isolated::new(|| layer::call(call.caller.layers(), entry.handler(), cx, arguments));
+    Run { entry, call, alarm: None, handler, _stop: stop }
+}
 
-    let _stop = Stop(&call);
-    let layers = call.caller.layers();
-    let mut handler = pin!(Isolated::new(|| layer::call(layers, entry.handler(), cx, arguments)));
-    let mut alarm: Option<Alarm> = None;
+/// A handler that runs. Written out, and not by the compiler: that would keep the arguments twice.
+pub(super) struct Run<'a> {
+    entry: &'a Entry,
+    call: &'a CallScope,
+    alarm: Option<Alarm>,
+    handler: Isolated<HandlerFuture<'a>>,
+    /// The last to be dropped.
+    _stop: Stop<'a>,
+}
 
-    poll_fn(|task| {
+impl Future for Run<'_> {
+    type Output = Result<ToolResult, ToolError>;
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { entry, call, alarm, handler, .. } = &mut *self;
+        let (entry, call) = (*entry, *call);
+        let tool = || entry.name().to_string();
+        let timeout = || ToolError::Timeout { tool: tool(), limit: call.limit };
+
         // A panic is told even when it comes late: it is news of the tool, and not a result.
-        let outcome = match handler.as_mut().poll(task) {
-            Poll::Ready(Err(panic)) => return Poll::Ready(Err(panicked(panic))),
+        let outcome = match Pin::new(handler).poll(task) {
+            Poll::Ready(Err(Panic(message))) => return Poll::Ready(Err(ToolError::Panicked { tool: tool(), message })),
             Poll::Ready(Ok(result)) => Some(result),
             Poll::Pending => None,
         };
@@ -42,16 +55,14 @@ pub(super) async fn run(entry: &Entry, cx: ToolContext, arguments: Input) -> Res
         if let Some(result) = outcome {
             return Poll::Ready(result.map_err(|error| own_failure(entry, error)));
         }
-        match alarm.get_or_insert_with(|| Alarm::new(&call)).poll(task) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(Rung::Cancelled) => Poll::Ready(Err(ToolError::Cancelled { tool: tool() })),
-            Poll::Ready(Rung::Late) => Poll::Ready(Err(timeout())),
-            Poll::Ready(Rung::Clockless) => {
-                Poll::Ready(Err(ToolError::Internal { tool: tool(), message: NO_CLOCK.to_owned() }))
-            }
-        }
-    })
-    .await
+        alarm.get_or_insert_with(|| Alarm::new(call)).poll(task).map(|rung| {
+            Err(match rung {
+                Rung::Cancelled => ToolError::Cancelled { tool: tool() },
+                Rung::Late => timeout(),
+                Rung::Clockless => ToolError::Internal { tool: tool(), message: NO_CLOCK.to_owned() },
+            })
+        })
+    }
 }
 
 /// A tool that says it was cancelled when nobody did that, or that the machinery around it is broken, has failed: none of that is

@@ -3,6 +3,9 @@
 use crate::{Entry, ToolContext, ToolError};
 
 pub(super) fn supply(entry: &Entry, cx: &ToolContext) -> Result<(), ToolError> {
+    if entry.needs().is_empty() {
+        return Ok(());
+    }
     let unmet = cx.services().unmet(entry.needs());
     if unmet.is_empty() {
         return Ok(());

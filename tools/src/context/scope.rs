@@ -115,9 +115,12 @@ impl ToolContext {
         let now = Instant::now();
         let own = entry.tool().limits.timeout_ms.map(Duration::from_millis);
         let timeout = self.timeout().or(own).unwrap_or(DEFAULT_TIMEOUT);
-        let by_timeout = now.checked_add(timeout).unwrap_or_else(|| now + FOREVER);
-        let deadline = self.deadline().map_or(by_timeout, |outer| by_timeout.min(Instant::from_std(outer)));
-        let limit = deadline.saturating_duration_since(now).min(timeout);
+        let (by_timeout, most) =
+            now.checked_add(timeout).map_or_else(|| (now + FOREVER, FOREVER), |by_timeout| (by_timeout, timeout));
+        let (deadline, limit) = match self.deadline().map(Instant::from_std) {
+            Some(outer) if outer < by_timeout => (outer, outer.saturating_duration_since(now)),
+            _ => (by_timeout, most),
+        };
         if limit.is_zero() {
             return Err(ToolError::Timeout { tool: entry.name().to_string(), limit: timeout });
         }

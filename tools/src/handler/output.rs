@@ -124,7 +124,10 @@ pub(crate) fn of_value<T: Serialize + 'static>(value: T, cx: &ToolContext) -> Re
     }
 }
 
-fn text(value: &dyn Any) -> Option<String> {
+/// Generic, so that the compiler knows the answers for each type.
+#[inline]
+fn text<T: 'static>(value: &T) -> Option<String> {
+    let value: &dyn Any = value;
     if value.is::<()>() {
         return Some(DONE.to_owned());
     }

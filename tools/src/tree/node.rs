@@ -187,9 +187,9 @@ impl<'a> Node<'a> {
     /// The member of that name, where this is an object.
     #[inline]
     pub(crate) fn get(self, name: &str) -> Option<Self> {
-        let Mark::Object { len, sorted, .. } = self.mark() else { return None };
+        let Mark::Object { len, end, sorted } = self.mark() else { return None };
         if len as usize <= FEW {
-            return self.search(name);
+            return self.search(name, end);
         }
         let order = self.tree.sorted.get(sorted as usize..sorted as usize + len as usize)?;
         let key = |place: u32| Self { tree: self.tree, place };
@@ -199,8 +199,7 @@ impl<'a> Node<'a> {
 
     /// Looks at the keys one after the other, and at the text only of those that have the length.
     #[inline]
-    fn search(self, name: &str) -> Option<Self> {
-        let Mark::Object { end, .. } = self.mark() else { return None };
+    fn search(self, name: &str, end: u32) -> Option<Self> {
         let Tree { text, other, marks, .. } = self.tree;
         let mut place = self.place + 1;
         while place < end {

@@ -9,8 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agent::{Selection, ToolSet};
-use benches::{ADD, ORDER, catalog, direct_add, direct_order};
+use benches::{ADD, ORDER, alike, catalog, direct_add, direct_order};
+use tools::protocol::wire::{Definitions, Format};
 use tools::{Catalog, Services, SharedCatalog, Tool, ToolContext};
+
+const FORMAT: Format = Format::OpenAiChat;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -31,6 +34,12 @@ fn main() {
             black_box(catalog.get("add").unwrap());
             execute(&catalog, "add", ADD, count);
         }
+        "assembled" => assembled(count),
+        "subset" => subset(count),
+        "unchanged" => {
+            let set = told();
+            (0..count).for_each(|_| drop(black_box(set.wire_definitions(black_box(FORMAT)))));
+        }
         "threads" => threads(count),
         "beside-a-writer" => beside_a_writer(Duration::from_secs(count)),
         other => panic!("there is no scenario {other:?}"),
@@ -44,6 +53,50 @@ fn execute(catalog: &Catalog, name: &str, arguments: &str, count: u64) {
             black_box(catalog.execute(&cx, name, black_box(arguments)).await.unwrap());
         }
     });
+}
+
+/// A set of 1,000 tools whose definitions are made.
+fn told() -> ToolSet {
+    let set = ToolSet::new(alike(1_000).list(), &Selection::new(), &Services::new());
+    black_box(set.wire_definitions(FORMAT));
+    set
+}
+
+/// The time to put the definitions of 1,000 tools together, that of copying their bytes = 1.
+fn assembled(rounds: u64) {
+    let set = told();
+    let spellings: Vec<_> = set.list().iter().map(|entry| set.wire_names().spelling(entry.name())).collect();
+    let assemble = || {
+        let definitions = set.list().iter().map(|entry| entry.definition(FORMAT));
+        Definitions::new(definitions.zip(spellings.iter().map(AsRef::as_ref)))
+    };
+    beside_a_copy(rounds, assemble);
+}
+
+/// The time to make the definitions of half of 1,000 tools, every other pair of neighbours, out of those of all, that of copying
+/// their bytes = 1.
+fn subset(rounds: u64) {
+    let all = told().wire_definitions(FORMAT);
+    beside_a_copy(rounds, || all.subset((0..all.len()).filter(|position| position % 4 == 0 || position % 4 == 3)));
+}
+
+/// The shortest time of so many rounds, over that of a copy of the bytes in the same rounds.
+fn beside_a_copy(rounds: u64, make: impl Fn() -> Definitions) {
+    let made = make();
+    let (mut own, mut copy) = (Duration::MAX, Duration::MAX);
+    for _ in 0..rounds {
+        own = own.min(timed(&make));
+        copy = copy.min(timed(|| black_box(made.as_str()).to_owned()));
+    }
+    say(own.as_secs_f64() / copy.as_secs_f64());
+}
+
+fn timed<T>(make: impl FnOnce() -> T) -> Duration {
+    let before = Instant::now();
+    let made = black_box(make());
+    let time = before.elapsed();
+    drop(made);
+    time
 }
 
 /// How many calls of `add` that many threads make in a second through one tool set, in all. A second is one in which the thread

@@ -24,14 +24,24 @@ fn main() {
     row("`execute(\"add\")` from JSON text, instructions, direct = 1", &ratio(add, direct_add), "≤ 2.8", "≤ 2.0");
     row("`execute(\"order\")` from JSON text, the same", &ratio(order, direct_order), "≤ 1.6", "≤ 1.15");
     let above = |name: &str, direct: &str| allocations(name) - allocations(direct);
-    let allocations = format!("{:.1} / {:.1}", above("add", "direct-add"), above("order", "direct-order"));
-    row("heap allocations above direct: add / order", &allocations, "≤ 3 / ≤ 16", "≤ 1 / ≤ 1");
+    let more = format!("{:.1} / {:.1}", above("add", "direct-add"), above("order", "direct-order"));
+    row("heap allocations above direct: add / order", &more, "≤ 3 / ≤ 16", "≤ 1 / ≤ 1");
     // Many rounds: with so many names, hashing them costs some steps more or less in each run.
     let sizes = ["add-of-10", "add-of-1000", "add-of-100000"].map(|name| instructions_in(name, 100_000));
     let sizes = sizes.map(|count| format!("{:.2}", count / add)).join(" / ");
     row("the same call in a catalog of 10 / 1,000 / 100,000 tools, of 2 = 1", &sizes, "≤ 1.03", "");
     let threads = figure("threads", 2) / figure("threads", 1);
     row("two threads through one `ToolSet`, rate over that of one thread", &format!("{threads:.2}"), "≥ 1.6", "≥ 1.9");
+    let [assembled, subset] = ["assembled", "subset"].map(|name| figure(name, 2_000));
+    let unchanged = allocations("unchanged");
+    let told = format!("{assembled:.2} / {unchanged:.1} allocations / {subset:.2}");
+    let reach = "≤ 1.1 / none / ≤ 2.5";
+    row(
+        "definitions of a turn, 1,000 tools, a copy of the bytes = 1: all / unchanged / half of them",
+        &told,
+        reach,
+        "",
+    );
     let beside = figure("beside-a-writer", 3);
     row("`get` p99.9 beside a writer that registers without pause", &format!("{beside:.2} µs"), "≤ 2 µs", "");
     let start = time("linked", "1").saturating_sub(time("scenario", "nothing"));
