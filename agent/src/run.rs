@@ -193,6 +193,17 @@ impl Run {
         self
     }
 
+    /// Says anew how often the model may be asked, what was asked before included: a run whose budget was used up goes on when
+    /// there is more.
+    #[must_use]
+    pub fn with_max_steps(mut self, max_steps: u32) -> Self {
+        self.max_steps = max_steps;
+        if let State::Asking | State::Done(Outcome::StepBudget { .. }) = self.state {
+            self.ask();
+        }
+        self
+    }
+
     /// What is to be done next.
     pub fn step(&self) -> Step {
         match &self.state {

@@ -312,7 +312,9 @@ pub(crate) fn listed(violations: &[Violation]) -> String {
 
 fn suggested(near: &[String]) -> String {
     match near {
-        [] => "; list the tools to see what there is (those of a crate that nothing names are not linked)".to_owned(),
+        [] => "; list the tools to see what there is: a session has those that were selected, and a crate that nothing names is \
+               not linked"
+            .to_owned(),
         near => format!("; did you mean {}?", near.join(" or ")),
     }
 }

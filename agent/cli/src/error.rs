@@ -57,6 +57,8 @@ pub(crate) enum Error {
     SessionExists(String),
     #[error("the journal has no session {0:?}; begin it without --resume")]
     NoSession(String),
+    #[error("there is no journal at {}; name the one that the session is in", .0.display())]
+    NoJournalFile(PathBuf),
     #[error("the run failed: {0}")]
     Run(String),
     #[error("there was no answer after {0} steps; allow more with --max-steps")]
@@ -78,7 +80,8 @@ impl Error {
             | Self::Input(_)
             | Self::Prompt(_)
             | Self::SessionExists(_)
-            | Self::NoSession(_) => Exit::Usage,
+            | Self::NoSession(_)
+            | Self::NoJournalFile(_) => Exit::Usage,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,
             #[cfg(feature = "journal")]

@@ -44,6 +44,9 @@ impl JournalOptions {
     /// The context with the journal, and with the session's name.
     pub(crate) fn context(&self, context: ToolContext) -> Result<ToolContext, Error> {
         let Some(path) = &self.journal else { return Ok(context) };
+        if self.resume && !path.exists() {
+            return Err(Error::NoJournalFile(path.clone()));
+        }
         let context = context.with_journal(kept::open(path, self.journal_arguments)?);
         Ok(match &self.session {
             Some(session) => context.with_session(session.as_str()),

@@ -163,8 +163,9 @@ impl Driver {
         self.drive(session, run, before).await
     }
 
-    /// Goes on with a run that ended with its process, such as a [stored one](Session::stored_run). Its conversation takes the
-    /// place of the session's, when it ends.
+    /// Goes on with a run that ended with its process, such as a [stored one](Session::stored_run), or whose steps were used up.
+    /// Its conversation takes the place of the session's, when it ends. The steps of this driver count, those that the run has taken
+    /// included.
     ///
     /// Where the session's context has the [journal](tools::journal) that the run had, by the name that the session had, no call is
     /// made twice: those that are finished give their recorded results, and of the others only those are run again that may be,
@@ -173,6 +174,7 @@ impl Driver {
     /// # Errors
     /// As [`run`](Self::run).
     pub async fn resume(&self, session: &mut Session, run: Run) -> Result<Summary, DriverError> {
+        let run = run.with_max_steps(self.max_steps);
         session.reach_turn(run.turns());
         // What the run was told before its conversation is no part of it, as long as the session has a text of that kind.
         let is_told = run.messages().first().is_some_and(|message| message.role == Role::System);

@@ -1,7 +1,7 @@
 //! Opening a file as a journal.
 
-use std::fs::OpenOptions;
-use std::io::ErrorKind;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,9 @@ use crate::{Durability, OpenError};
 
 /// Says in a file's header that it is a journal of Toolcrib: `tCrJ`.
 const APPLICATION_ID: i64 = 0x7443_724a;
+
+/// What every file of SQLite begins with: <https://www.sqlite.org/fileformat2.html>, 1.3.1.
+const HEADER: &[u8] = b"SQLite format 3\0";
 
 /// The version of the tables.
 const VERSION: i64 = 1;
@@ -61,6 +64,11 @@ const TABLES: &str = "
 /// Opens a journal to write it; a file that is not there is made, for its owner alone.
 pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
     create(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
+    if !is_empty_or_a_database(path)
+        .map_err(|error| OpenError::Open { path: path.to_owned(), reason: error.to_string() })?
+    {
+        return Err(OpenError::NotAJournal { path: path.to_owned() });
+    }
     let refused = refused(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
@@ -139,6 +147,13 @@ fn create(path: &Path) -> std::io::Result<()> {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Whether SQLite may have the file. It takes one that is shorter than its own header for an empty one, and writes over it.
+fn is_empty_or_a_database(path: &Path) -> std::io::Result<bool> {
+    let mut header = Vec::new();
+    File::open(path)?.take(HEADER.len() as u64).read_to_end(&mut header)?;
+    Ok(header.is_empty() || header == HEADER)
 }
 
 fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {

@@ -106,6 +106,21 @@ async fn a_run_that_is_over_stays_as_it_was() {
 }
 
 #[tokio::test]
+async fn a_run_whose_steps_were_used_up_goes_on_with_more() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let journal = crib.journal();
+    let one = driver([calling(&["send"])]).with_max_steps(1);
+    let summary = one.run(&mut session(&mut workshop, &journal), "go").await.unwrap();
+    assert_eq!(summary.outcome, Outcome::StepBudget { max_steps: 1 });
+    let mut second = session(&mut workshop, &journal);
+    let run = second.stored_run().await.unwrap().unwrap();
+    assert_eq!(one.resume(&mut second, run.clone()).await.unwrap(), summary, "there are still no more");
+    let summary = driver([Turn::answer("sent")]).with_max_steps(2).resume(&mut second, run).await.unwrap();
+    assert!(matches!(summary.outcome, Outcome::Answer { .. }), "{summary:?}");
+    assert_eq!((workshop.runs().0, summary.steps), (1, 2));
+}
+
+#[tokio::test]
 async fn a_run_that_failed_is_resumed_from_where_it_was() {
     let (crib, mut workshop) = (Crib::new(), Workshop::new());
     let journal = crib.journal();

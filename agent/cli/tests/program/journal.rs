@@ -71,6 +71,8 @@ fn a_session_by_name_is_begun_once_and_resumed_without_doing_anything_twice() {
     crib.run(&[&["run", "go", "--script", script.to_str().unwrap()][..], &session].concat()).expect(2);
     crib.run(&["run", "--resume", "--journal", &file, "--session", "other"]).expect(2);
     crib.run(&["run", "--resume", "--journal", &file]).expect(2);
+    crib.run(&["run", "--resume", "--journal", "typo", "--session", "s"]).expect(2);
+    assert!(!crib.root().join("typo").exists());
     crib.run(&[&["run", "go", "--resume"][..], &session].concat()).expect(2);
 
     let rest = crib.write("rest.json", r#"[{"text": "Written."}]"#);
