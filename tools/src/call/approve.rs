@@ -7,11 +7,9 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use protocol::{Digest, Target};
-use tokio::runtime::Handle;
-use tokio::time::sleep_until;
 
-use super::clock::while_wanted;
-use super::isolate::{Isolated, Panic, guarded};
+use super::clock::{timer, while_wanted};
+use super::isolate::{Isolated, Panic};
 use crate::resolve::is_same;
 use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError};
 
@@ -99,11 +97,7 @@ fn unasked(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolError {
 
 /// Ends at that time, or never where there is no clock to wait by.
 async fn until(by: Option<Instant>) {
-    let timer = by
-        .filter(|_| Handle::try_current().is_ok())
-        // tokio panics in a runtime that has no clock.
-        .and_then(|by| guarded(|| Box::pin(sleep_until(by.into()))).ok());
-    match timer {
+    match by.and_then(|by| timer(by.into())) {
         Some(timer) => timer.await,
         None => pending().await,
     }

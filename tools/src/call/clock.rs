@@ -1,7 +1,6 @@
 //! Waiting, while there is somebody to wait for and time left.
 
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,17 +9,18 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
+use super::isolate::guarded;
 use crate::context::CallScope;
 use crate::{ToolContext, ToolError};
 
 /// What is wrong where there is no timer.
-pub(super) const NO_CLOCK: &str = "a tool that waits needs a tokio runtime with its time driver enabled";
+const NO_CLOCK: &str = "a tool that waits needs a tokio runtime with its time driver enabled";
 
 /// A timer. `None` where there is no runtime, or one without a clock: tokio panics then, and that is the caller's to mend, not to
 /// die of.
 pub(crate) fn timer(until: Instant) -> Option<Pin<Box<Sleep>>> {
     Handle::try_current().ok()?;
-    catch_unwind(AssertUnwindSafe(|| Box::pin(sleep_until(until)))).ok()
+    guarded(|| Box::pin(sleep_until(until))).ok()
 }
 
 /// What comes of a future, unless the caller or the call around it goes away first.
@@ -36,27 +36,24 @@ pub(super) async fn while_wanted<F: Future>(caller: &ToolContext, future: F) -> 
 /// # Errors
 /// [`ToolError::Cancelled`] when the caller or the call around it goes away, [`ToolError::Timeout`] at the deadline.
 pub(super) async fn within<F: Future>(call: &CallScope, future: F) -> Result<F::Output, ToolError> {
-    let tool = || call.entry.name().to_string();
-    let late = || ToolError::Timeout { tool: tool(), limit: call.limit };
     let mut future = pin!(future);
     let mut alarm = None;
     poll_fn(|task| {
         if let Poll::Ready(output) = future.as_mut().poll(task) {
-            return Poll::Ready(match () {
-                () if call.caller.is_cancelled() => Err(ToolError::Cancelled { tool: tool() }),
-                () if Instant::now() >= call.deadline => Err(late()),
-                () => Ok(output),
-            });
+            return Poll::Ready(over(call).map_or(Ok(output), Err));
         }
-        alarm.get_or_insert_with(|| Alarm::new(call)).poll(task).map(|rung| {
-            Err(match rung {
-                Rung::Cancelled => ToolError::Cancelled { tool: tool() },
-                Rung::Late => late(),
-                Rung::Clockless => ToolError::Internal { tool: tool(), message: NO_CLOCK.to_owned() },
-            })
-        })
+        alarm.get_or_insert_with(|| Alarm::new(call)).poll(call, task).map(Err)
     })
     .await
+}
+
+/// Why nobody waits for a call any more, if so. The clock is read itself: what is always busy can keep a timer from being polled
+/// with effect.
+pub(super) fn over(call: &CallScope) -> Option<ToolError> {
+    if call.caller.is_cancelled() {
+        return Some(cancelled(call));
+    }
+    (Instant::now() >= call.deadline).then(|| late(call))
 }
 
 /// What ends a call from outside. Set when it first waits, which most never do.
@@ -68,13 +65,6 @@ pub(super) struct Alarm {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-/// Why it rings.
-pub(super) enum Rung {
-    Cancelled,
-    Late,
-    Clockless,
-}
-
 impl Alarm {
     pub(super) fn new(call: &CallScope) -> Self {
         let wait = |token: &CancellationToken| Box::pin(token.clone().cancelled_owned());
@@ -82,14 +72,26 @@ impl Alarm {
         Self { cancelled: wait(call.caller.cancellation()), outlived: outer.map(wait), timer: timer(call.deadline) }
     }
 
-    pub(super) fn poll(&mut self, task: &mut Context<'_>) -> Poll<Rung> {
+    /// The end of the call whose alarm it is, when that has come.
+    pub(super) fn poll(&mut self, call: &CallScope, task: &mut Context<'_>) -> Poll<ToolError> {
         let outlived = self.outlived.as_mut().is_some_and(|outlived| outlived.as_mut().poll(task).is_ready());
         if self.cancelled.as_mut().poll(task).is_ready() || outlived {
-            return Poll::Ready(Rung::Cancelled);
+            return Poll::Ready(cancelled(call));
         }
         match &mut self.timer {
-            Some(timer) => timer.as_mut().poll(task).map(|()| Rung::Late),
-            None => Poll::Ready(Rung::Clockless),
+            Some(timer) => timer.as_mut().poll(task).map(|()| late(call)),
+            None => {
+                let tool = call.entry.name().to_string();
+                Poll::Ready(ToolError::Internal { tool, message: NO_CLOCK.to_owned() })
+            }
         }
     }
+}
+
+fn cancelled(call: &CallScope) -> ToolError {
+    ToolError::Cancelled { tool: call.entry.name().to_string() }
+}
+
+fn late(call: &CallScope) -> ToolError {
+    ToolError::Timeout { tool: call.entry.name().to_string(), limit: call.limit }
 }

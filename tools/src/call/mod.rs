@@ -45,9 +45,9 @@
 //!
 //! # Secrets
 //!
-//! An argument of the type [`Secret`](crate::Secret), and any other that its schema calls `writeOnly`, reaches the tool, with
-//! the layers around it, and nothing else: whatever shows or keeps arguments has them [masked](crate::Entry::masked). This holds for values, and not for the names of
-//! properties; for what the counter does, and not for a tool that writes what it [exposes](crate::Secret::expose) into its result,
+//! An argument of the type [`Secret`](crate::Secret), and any other that its schema calls `writeOnly`, reaches the tool, with the
+//! layers around it, and nothing else: whatever shows or keeps arguments has them [masked](crate::Entry::masked). This holds for
+//! values, and not for the names of properties; for what the counter does, and not for a tool that writes what it [exposes](crate::Secret::expose) into its result,
 //! its error or its panic; and not for the conversation with a model, which wrote the arguments itself, nor for the checkpoints of a
 //! session, which keep it. Where a model should not see a secret at all, put it into the services of the context and not among the
 //! arguments.

@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use protocol::{Digest, ToolResult, canonical_json};
 use serde_json::Value;
-use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
-use super::clock::while_wanted;
-use super::isolate::{Isolated, Panic, guarded};
+use super::clock::{timer, while_wanted};
+use super::isolate::{Isolated, Panic};
 use crate::context::{CallScope, Owner, Trace};
 use crate::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
 use crate::{Entry, ToolContext, ToolError};
@@ -206,8 +205,7 @@ fn told_again(tool: String, kind: &str, message: String) -> ToolError {
 /// What the journal says, in time. Its panic goes no further.
 async fn answer<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, Silence> {
     let mut told = pin!(Isolated::new(ask));
-    // tokio panics where there is no runtime, or one without a clock. There is no time to wait by then.
-    let mut timer = Handle::try_current().ok().and_then(|_| guarded(|| Box::pin(sleep_until(by))).ok());
+    let mut timer = timer(by);
     poll_fn(|task| {
         if let Poll::Ready(told) = told.as_mut().poll(task) {
             return Poll::Ready(match told {

@@ -5,9 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use protocol::ToolResult;
-use tokio::time::Instant;
 
-use super::clock::{Alarm, NO_CLOCK, Rung};
+use super::clock::{Alarm, over};
 use super::isolate::{Isolated, Panic};
 use crate::context::CallScope;
 use crate::{Entry, HandlerFuture, Input, ToolContext, ToolError, layer};
@@ -36,32 +35,22 @@ impl Future for Run<'_> {
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { entry, call, alarm, handler, .. } = &mut *self;
         let (entry, call) = (*entry, *call);
-        let tool = || entry.name().to_string();
-        let timeout = || ToolError::Timeout { tool: tool(), limit: call.limit };
 
         // A panic is told even when it comes late: it is news of the tool, and not a result.
         let outcome = match Pin::new(handler).poll(task) {
-            Poll::Ready(Err(Panic(message))) => return Poll::Ready(Err(ToolError::Panicked { tool: tool(), message })),
+            Poll::Ready(Err(Panic(message))) => {
+                return Poll::Ready(Err(ToolError::Panicked { tool: entry.name().to_string(), message }));
+            }
             Poll::Ready(Ok(result)) => Some(result),
             Poll::Pending => None,
         };
-        if call.caller.is_cancelled() {
-            return Poll::Ready(Err(ToolError::Cancelled { tool: tool() }));
-        }
-        // The clock is read itself, too: a tool that is always busy can keep the timer from being polled with effect.
-        if Instant::now() >= call.deadline {
-            return Poll::Ready(Err(timeout()));
+        if let Some(error) = over(call) {
+            return Poll::Ready(Err(error));
         }
         if let Some(result) = outcome {
             return Poll::Ready(result.map_err(|error| own_failure(entry, error)));
         }
-        alarm.get_or_insert_with(|| Alarm::new(call)).poll(task).map(|rung| {
-            Err(match rung {
-                Rung::Cancelled => ToolError::Cancelled { tool: tool() },
-                Rung::Late => timeout(),
-                Rung::Clockless => ToolError::Internal { tool: tool(), message: NO_CLOCK.to_owned() },
-            })
-        })
+        alarm.get_or_insert_with(|| Alarm::new(call)).poll(call, task).map(Err)
     }
 }
 
