@@ -214,7 +214,7 @@ fn the_terminal_is_left_as_it_was() {
     let mut command = Command::new("sh");
     let program = env!("CARGO_BIN_EXE_toolcrib");
     command.args(["-c", &format!("{program} chat --no-history; stty -a")]).current_dir(crib.root());
-    command.env("TERM", "xterm-256color");
+    crate::cleared(&mut command);
     let mut session = spawn_command(command, Some(PATIENCE_MS)).unwrap();
     session.exp_string(READS).unwrap();
     session.send_line("time.now").unwrap();

@@ -126,8 +126,17 @@ impl Ended {
 fn command(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolcrib"));
     command.args(arguments).current_dir(directory);
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
-        command.env_remove(variable);
+    cleared(&mut command);
+    command
+}
+
+/// Takes away what the environment of a test run may say (`CI`, `NO_COLOR`, keys of models, …): it decides nothing here.
+fn cleared(command: &mut Command) -> &mut Command {
+    command.env_clear().env("TERM", "xterm-256color");
+    for variable in ["PATH", "HOME", "TMPDIR"] {
+        if let Some(value) = std::env::var_os(variable) {
+            command.env(variable, value);
+        }
     }
     command
 }

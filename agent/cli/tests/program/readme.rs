@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::Crib;
+use crate::{Crib, cleared};
 
 /// The lines of the `sh` blocks of a text.
 fn commands(readme: &str) -> Vec<&str> {
@@ -19,12 +19,9 @@ fn run(directory: &Path, line: &str) {
         Some(rest) => format!("{program} {rest}"),
         None => line.replace("toolcrib ", &format!("{program} ")),
     };
-    let output = Command::new("sh")
-        .args(["-c", &line])
-        .current_dir(directory)
-        .env("XDG_CONFIG_HOME", "/nowhere")
-        .output()
-        .unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(directory);
+    let output = cleared(&mut command).env("XDG_CONFIG_HOME", "/nowhere").output().unwrap();
     assert!(output.status.success(), "{line}: {output:?}");
     assert!(!output.stdout.is_empty(), "{line}");
 }

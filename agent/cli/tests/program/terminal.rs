@@ -11,9 +11,7 @@ pub(crate) const PATIENCE_MS: u64 = 20_000;
 pub(crate) const QUESTION: &str = "Allow?";
 
 pub(crate) fn on_terminal(crib: &Crib, arguments: &[&str]) -> PtySession {
-    let mut command = crib.command(arguments);
-    command.env("TERM", "xterm-256color");
-    spawn_command(command, Some(PATIENCE_MS)).unwrap()
+    spawn_command(crib.command(arguments), Some(PATIENCE_MS)).unwrap()
 }
 
 /// The rest of what the program writes, and its exit code.
@@ -271,7 +269,7 @@ fn colours_are_for_terminals_that_want_them() {
     assert!(shown.contains("\u{1b}[1m"), "{shown:?}");
 
     let mut command = crib.command(&["list"]);
-    command.env("TERM", "xterm-256color").env("NO_COLOR", "1");
+    command.env("NO_COLOR", "1");
     let (shown, _) = rest(spawn_command(command, Some(PATIENCE_MS)).unwrap());
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
 }
