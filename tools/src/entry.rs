@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
 use crate::call::{Panic, guarded};
-use crate::schema::{self, Mask, Validator};
+use crate::schema::{self, Mask, Plain, Validator};
 use crate::{
     DefinitionError, Handler, HandlerFuture, Input, Need, RegisterError, SchemaError, Source, Submission, ToolContext,
     ToolError, Violation,
@@ -28,6 +28,8 @@ pub struct Entry {
     admission: OnceLock<Arc<Admission>>,
     /// What of its arguments is secret; most tools take nothing that is.
     mask: Option<Box<Mask>>,
+    /// The schema of the arguments, where it says little: a verdict takes no validator then.
+    plain: OnceLock<Option<Box<Plain>>>,
     parameters: OnceLock<Result<Validator, SchemaError>>,
     output: OnceLock<Result<Validator, SchemaError>>,
 }
@@ -163,6 +165,11 @@ impl Entry {
 
     /// Checks arguments against the schema.
     pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolError> {
+        if let (Some(plain), Some(tree)) = (self.plain(), arguments.tree())
+            && plain.accepts(tree.root())
+        {
+            return Ok(());
+        }
         let validator = self.parameters().map_err(|error| self.broken("parameters", error))?;
         let verdict = match arguments.tree() {
             Some(tree) => validator.check_tree(tree, self.mask.as_deref()),
@@ -202,6 +209,7 @@ impl Entry {
             limiter,
             admission: OnceLock::new(),
             mask: None,
+            plain: OnceLock::new(),
             parameters: OnceLock::new(),
             output: OnceLock::new(),
         };
@@ -225,6 +233,10 @@ impl Entry {
         }
         entry.mask = mask;
         Ok(entry)
+    }
+
+    fn plain(&self) -> Option<&Plain> {
+        self.plain.get_or_init(|| Plain::of(&self.tool.parameters).map(Box::new)).as_deref()
     }
 
     fn parameters(&self) -> Result<&Validator, &SchemaError> {

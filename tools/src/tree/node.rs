@@ -156,6 +156,16 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// The number, where it is written as an integer and fits into 64 bits.
+    #[inline]
+    pub(crate) fn as_integer(self) -> Option<i128> {
+        match self.mark() {
+            Mark::Unsigned(number) => Some(number.into()),
+            Mark::Negative(number) => Some(number.into()),
+            _ => None,
+        }
+    }
+
     #[inline]
     pub(crate) fn as_array(self) -> Option<Elements<'a>> {
         match self.mark() {
