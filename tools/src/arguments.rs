@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::tree::spare_text;
+use crate::tree::{keep_text, spare_text};
 
 /// The arguments of a call as they arrive: a JSON value, or JSON text that the counter parses strictly (duplicate keys
 /// are refused).
@@ -15,6 +15,15 @@ pub enum Arguments {
     Value(Value),
     /// JSON text.
     Text(String),
+}
+
+impl Arguments {
+    /// Leaves the room of a text to the next call on this thread.
+    pub(crate) fn spare(self) {
+        if let Self::Text(text) = self {
+            keep_text(text);
+        }
+    }
 }
 
 impl From<Value> for Arguments {

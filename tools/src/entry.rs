@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
 use crate::call::{Panic, guarded};
+use crate::handler::Computation;
 use crate::schema::{self, Mask, Plain, Validator};
 use crate::{
     DefinitionError, Handler, HandlerFuture, Input, Need, RegisterError, SchemaError, Source, Submission, ToolContext,
@@ -235,7 +236,8 @@ impl Entry {
         Ok(entry)
     }
 
-    fn plain(&self) -> Option<&Plain> {
+    /// The schema of its arguments, where it says little.
+    pub(crate) fn plain(&self) -> Option<&Plain> {
         self.plain.get_or_init(|| Plain::of(&self.tool.parameters).map(Box::new)).as_deref()
     }
 
@@ -267,6 +269,10 @@ struct LinkedHandler(&'static dyn Handler);
 impl Handler for LinkedHandler {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         self.0.call(cx, arguments)
+    }
+
+    fn computation(&self) -> Option<&dyn Computation> {
+        self.0.computation()
     }
 
     fn needs(&self) -> &[Need] {

@@ -10,8 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::handler::{deserialized, of_outcome, of_value};
-use crate::{DefinitionError, Handler, Input, ToolContext, ToolError, schema_of};
+use crate::handler::{Computation, deserialized, of_outcome, of_value};
+use crate::schema::{Plain, read_plain};
+use crate::{DefinitionError, Entry, Handler, Input, ToolContext, ToolError, schema_of};
 
 pub use crate::handler::run_blocking;
 pub use crate::{HandlerFuture, Need, Source, Submission};
@@ -19,13 +20,46 @@ pub use {inventory, schemars, serde, serde_json};
 
 /// The handler of a submission: a function pointer, so that a tool costs no `impl` to compile.
 pub struct Function {
-    pub call: fn(ToolContext, Input) -> HandlerFuture<'static>,
+    pub code: Code,
     pub needs: &'static [Need],
+}
+
+/// What runs.
+pub enum Code {
+    /// A function of the arguments alone.
+    Computation(&'static dyn Computation),
+    Call(fn(ToolContext, Input) -> HandlerFuture<'static>),
+}
+
+/// A function of arguments that are a type.
+pub struct Pure<A> {
+    pub compute: fn(A, Option<&Entry>) -> Result<ToolResult, ToolError>,
+}
+
+impl<A: Arguments> Computation for Pure<A> {
+    fn of_input(&self, entry: Option<&Entry>, arguments: Input) -> Result<ToolResult, ToolError> {
+        (self.compute)(deserialized(entry, arguments)?, entry)
+    }
+
+    fn of_text(&self, entry: &Entry, schema: &Plain, text: &str) -> Option<Result<ToolResult, ToolError>> {
+        let arguments = read_plain(text, schema)?;
+        Some((self.compute)(arguments, Some(entry)))
+    }
 }
 
 impl Handler for Function {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
-        (self.call)(cx, arguments)
+        match self.code {
+            Code::Computation(function) => HandlerFuture::ready(function.of_input(cx.entry(), arguments)),
+            Code::Call(call) => call(cx, arguments),
+        }
+    }
+
+    fn computation(&self) -> Option<&dyn Computation> {
+        match self.code {
+            Code::Computation(function) => Some(function),
+            Code::Call(_) => None,
+        }
     }
 
     fn needs(&self) -> &[Need] {
@@ -40,7 +74,7 @@ pub const BROKEN: Submission = Submission {
     source: Source { crate_name: Cow::Borrowed(""), version: Cow::Borrowed(""), file: Cow::Borrowed(""), line: 0 },
     definition: || Err(DefinitionError::Name(InvalidName::Empty)),
     handler: &Function {
-        call: |cx, _| HandlerFuture::ready(Err(ToolError::internal(&cx, "the tool did not compile"))),
+        code: Code::Call(|cx, _| HandlerFuture::ready(Err(ToolError::internal(&cx, "the tool did not compile")))),
         needs: &[],
     },
 };
@@ -160,8 +194,8 @@ pub fn parameters_of<A: Arguments>() -> Value {
 }
 
 /// Arguments as a type.
-pub fn arguments<A: Arguments>(cx: &ToolContext, arguments: Input) -> Result<A, ToolError> {
-    deserialized(cx, arguments)
+pub fn arguments<A: Arguments>(entry: Option<&Entry>, arguments: Input) -> Result<A, ToolError> {
+    deserialized(entry, arguments)
 }
 
 /// What can be the result of a tool, or the good half of one.
@@ -185,6 +219,11 @@ pub trait Failure: Display + 'static {}
 
 #[diagnostic::do_not_recommend]
 impl<E: Display + 'static> Failure for E {}
+
+/// The tool that is running.
+pub fn entry(cx: &ToolContext) -> Option<&Entry> {
+    cx.entry()
+}
 
 /// What a function returned. Whether that is a `Result` is decided by its type and not by its spelling, so that aliases of
 /// `Result` work: `kind` is found on `Returned<Result<…>>` first and on `&Returned<…>` after that. What is returned need
@@ -217,9 +256,9 @@ impl Fallible {
     pub fn finish<T: Output, E: Failure>(
         self,
         outcome: Result<T, E>,
-        cx: &ToolContext,
+        entry: Option<&Entry>,
     ) -> Result<ToolResult, ToolError> {
-        of_outcome(outcome, cx)
+        of_outcome(outcome, entry)
     }
 }
 
@@ -227,7 +266,7 @@ impl Fallible {
 pub struct Infallible;
 
 impl Infallible {
-    pub fn finish<T: Output>(self, value: T, cx: &ToolContext) -> Result<ToolResult, ToolError> {
-        of_value(value, cx)
+    pub fn finish<T: Output>(self, value: T, entry: Option<&Entry>) -> Result<ToolResult, ToolError> {
+        of_value(value, entry)
     }
 }

@@ -6,20 +6,34 @@ use std::task::{Context, Poll};
 
 use protocol::ToolResult;
 
+use super::compute::Computed;
 use crate::ToolError;
 
 /// The future of a call. It owns everything that it needs, so it can be moved to another task; dropping it takes the call
 /// back.
 #[must_use = "a call does nothing until it is awaited"]
-pub struct Execution(Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send>>);
+pub struct Execution(State);
+
+enum State {
+    /// A call that never waits, which needs no room of its own. `None` once it has ended.
+    Computed(Option<Computed>),
+    Refused(future::Ready<Outcome>),
+    Passing(Pin<Box<dyn Future<Output = Outcome> + Send>>),
+}
+
+type Outcome = Result<ToolResult, ToolError>;
 
 impl Execution {
+    pub(super) fn computed(call: Computed) -> Self {
+        Self(State::Computed(Some(call)))
+    }
+
     pub(crate) fn new(call: impl Future<Output = Result<ToolResult, ToolError>> + Send + 'static) -> Self {
-        Self(Box::pin(call))
+        Self(State::Passing(Box::pin(call)))
     }
 
     pub(crate) fn refused(error: ToolError) -> Self {
-        Self(Box::pin(future::ready(Err(error))))
+        Self(State::Refused(future::ready(Err(error))))
     }
 }
 
@@ -27,7 +41,20 @@ impl Future for Execution {
     type Output = Result<ToolResult, ToolError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(task)
+        match &mut self.0 {
+            State::Passing(call) => call.as_mut().poll(task),
+            State::Refused(error) => Pin::new(error).poll(task),
+            State::Computed(call) => {
+                let Some(call) = call.take() else { return Poll::Pending };
+                match call.run() {
+                    Ok(outcome) => Poll::Ready(outcome),
+                    Err(waiting) => {
+                        *self = waiting;
+                        self.poll(task)
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -57,6 +57,7 @@ mod approve;
 mod authorize;
 mod bound;
 mod clock;
+mod compute;
 mod convention;
 mod execution;
 mod isolate;
@@ -73,10 +74,11 @@ use std::sync::Arc;
 
 use protocol::ToolResult;
 
+use self::compute::Computed;
 use self::overflow::Overflow;
 use self::record::Record;
 use crate::context::CallScope;
-use crate::{Arguments, Entry, Resolve, Scope, ToolContext, ToolError};
+use crate::{Arguments, Entry, Input, Resolve, Scope, ToolContext, ToolError};
 
 pub use crate::strict::MAX_DEPTH;
 pub use approve::DEFAULT_APPROVAL_TIMEOUT;
@@ -117,6 +119,9 @@ pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: 
     let resolved = scope.resolve(name);
     let span = span::open(cx, name, resolved.as_deref().ok());
     let execution = match (resolved, record) {
+        (Ok(entry), None) if compute::is_fit(&entry, cx) => {
+            Execution::computed(Computed { entry, scope, caller: cx.clone(), arguments: arguments.into() })
+        }
         (Ok(entry), record) => Execution::new(pass(entry, scope, cx.clone(), arguments.into(), record)),
         (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
         (Err(error), None) => Execution::refused(error),
@@ -134,7 +139,7 @@ async fn pass(
 ) -> Result<ToolResult, ToolError> {
     let mut call = None;
     let outcome = run_stages(&entry, scope, caller, arguments, record.as_deref_mut(), &mut call).await;
-    let overflow = Overflow { entry: &entry, call: call.as_deref() };
+    let overflow = Overflow { entry: &entry, from: call.as_deref().map(|call| (&call.caller, &call.scope)) };
     let outcome = outcome.map_err(|error| bound::bound_error(overflow, error));
     match record {
         Some(record) => Box::pin(record.close(outcome)).await,
@@ -151,13 +156,8 @@ async fn run_stages(
     entered: &mut Option<Arc<CallScope>>,
 ) -> Result<ToolResult, ToolError> {
     let spot = caller.take_spot();
-    if caller.is_cancelled() {
-        return Err(ToolError::Cancelled { tool: entry.name().to_string() });
-    }
-    supply::supply(entry, &caller)?;
-    let mut arguments = parse::parse(entry.name(), arguments)?;
-    arguments.set_tool(entry);
-    span::record_arguments(&caller, entry, &arguments);
+    ready(entry, &caller)?;
+    let arguments = read(entry, &caller, arguments)?;
     if let Some(record) = record.as_deref_mut()
         && let Some(result) = Box::pin(record.replay(entry, &caller, arguments.value())).await?
     {
@@ -193,9 +193,29 @@ async fn run_stages(
         Some(waits) => Box::pin(retry::run(entry, cx, arguments, waits)).await,
     };
     drop(admitted);
-    let result = result?;
-    if !result.is_error {
-        entry.check_output(result.structured.as_ref())?;
+    checked(Overflow { entry, from: Some((&call.caller, &call.scope)) }, result?)
+}
+
+/// The stage *supply*, for a call that somebody waits for.
+fn ready(entry: &Entry, caller: &ToolContext) -> Result<(), ToolError> {
+    if caller.is_cancelled() {
+        return Err(ToolError::Cancelled { tool: entry.name().to_string() });
     }
-    bound::bound(Overflow { entry, call: Some(call) }, result)
+    supply::supply(entry, caller)
+}
+
+/// The stage *parse*.
+fn read(entry: &Entry, caller: &ToolContext, arguments: Arguments) -> Result<Input, ToolError> {
+    let mut arguments = parse::parse(entry.name(), arguments)?;
+    arguments.set_tool(entry);
+    span::record_arguments(caller, entry, &arguments);
+    Ok(arguments)
+}
+
+/// The stages *check output* and *bound*.
+fn checked(overflow: Overflow<'_>, result: ToolResult) -> Result<ToolResult, ToolError> {
+    if !result.is_error {
+        overflow.entry.check_output(result.structured.as_ref())?;
+    }
+    bound::bound(overflow, result)
 }

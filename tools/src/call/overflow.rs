@@ -2,15 +2,14 @@
 
 use std::any::TypeId;
 
-use crate::context::CallScope;
-use crate::{Entry, OutputStore, Resolve as _};
+use crate::{Entry, OutputStore, Resolve as _, Scope, ToolContext};
 
 /// Where that goes which does not fit into the result of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Overflow<'a> {
     pub(super) entry: &'a Entry,
-    /// Absent where the call was refused: what says so is short.
-    pub(super) call: Option<&'a CallScope>,
+    /// Who called, and where the call was looked up. Absent where the call was refused: what says so is short.
+    pub(super) from: Option<(&'a ToolContext, &'a Scope)>,
 }
 
 impl Overflow<'_> {
@@ -41,7 +40,7 @@ impl Overflow<'_> {
     pub(super) fn keep(self, whole: String) -> Option<String> {
         // What reads the store would fill it with what it has from there.
         let is_reader = self.entry.needs().iter().any(|need| need.id() == TypeId::of::<OutputStore>());
-        let CallScope { scope, caller, .. } = self.call?;
+        let (caller, scope) = self.from?;
         if is_reader || scope.resolve(OutputStore::READER).is_err() {
             return None;
         }

@@ -8,7 +8,7 @@ use protocol::{Access, Target};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::ToolContext;
+use super::{Facts, ToolContext};
 use crate::call::{self, Execution};
 use crate::{Arguments, Entry, Progress, Resolve, Scope, ToolError};
 
@@ -112,18 +112,7 @@ impl ToolContext {
                 message: format!("calls are nested deeper than {MAX_DEPTH}; do not call tools in a circle"),
             });
         }
-        let now = Instant::now();
-        let own = entry.tool().limits.timeout_ms.map(Duration::from_millis);
-        let timeout = self.timeout().or(own).unwrap_or(DEFAULT_TIMEOUT);
-        let (by_timeout, most) =
-            now.checked_add(timeout).map_or_else(|| (now + FOREVER, FOREVER), |by_timeout| (by_timeout, timeout));
-        let (deadline, limit) = match self.deadline().map(Instant::from_std) {
-            Some(outer) if outer < by_timeout => (outer, outer.saturating_duration_since(now)),
-            _ => (by_timeout, most),
-        };
-        if limit.is_zero() {
-            return Err(ToolError::Timeout { tool: entry.name().to_string(), limit: timeout });
-        }
+        let (deadline, limit) = self.term(entry)?;
         let has_place = self.has_place().into();
         let call = CallScope {
             entry: entry.clone(),
@@ -141,6 +130,34 @@ impl ToolContext {
             caller: self,
         };
         Ok(Self { facts: call.caller.facts.clone(), call: Some(Arc::new(call)) })
+    }
+
+    /// When a call that begins now has to be over, and how long that is.
+    ///
+    /// # Errors
+    /// [`ToolError::Timeout`] when there is no time.
+    pub(crate) fn term(&self, entry: &Entry) -> Result<(Instant, Duration), ToolError> {
+        let now = Instant::now();
+        let own = entry.tool().limits.timeout_ms.map(Duration::from_millis);
+        let timeout = self.timeout().or(own).unwrap_or(DEFAULT_TIMEOUT);
+        let (by_timeout, most) =
+            now.checked_add(timeout).map_or_else(|| (now + FOREVER, FOREVER), |by_timeout| (by_timeout, timeout));
+        let (deadline, limit) = match self.deadline().map(Instant::from_std) {
+            Some(outer) if outer < by_timeout => (outer, outer.saturating_duration_since(now)),
+            _ => (by_timeout, most),
+        };
+        if limit.is_zero() {
+            return Err(ToolError::Timeout { tool: entry.name().to_string(), limit: timeout });
+        }
+        Ok((deadline, limit))
+    }
+
+    /// Whether a call that is made with this needs no more of a context than its arguments: nobody is to hear of it, to agree to
+    /// it or to stand in line for it.
+    pub(crate) fn is_bare(&self) -> bool {
+        let Facts { spot, policy, layers, journal, timekeeper, records_content, .. } = &*self.facts;
+        let is_alone = self.call.is_none() && spot.is_none() && timekeeper.is_none();
+        is_alone && policy.is_none() && layers.is_none() && journal.is_none() && !records_content
     }
 
     /// The context for one more attempt of the same call: what the last one left running is not part of it.
@@ -162,6 +179,11 @@ impl ToolContext {
 
     pub(crate) fn call(&self) -> Option<&Arc<CallScope>> {
         self.call.as_ref()
+    }
+
+    /// The tool that is running.
+    pub(crate) fn entry(&self) -> Option<&Entry> {
+        self.call.as_ref().map(|call| &*call.entry)
     }
 
     /// The call, for stages that come after it was entered.

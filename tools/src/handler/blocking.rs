@@ -73,7 +73,7 @@ where
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         let function = self.function.clone();
         run_blocking(cx, move |cx| {
-            let arguments = deserialized(cx, arguments)?;
+            let arguments = deserialized(cx.entry(), arguments)?;
             function(cx, arguments).into_tool_result(cx)
         })
     }

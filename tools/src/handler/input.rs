@@ -2,14 +2,15 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::{Input, ToolContext, ToolError, Violation};
+use super::output::tool;
+use crate::{Entry, Input, ToolError, Violation};
 
 /// Arguments as a type. They have passed the schema, so a refusal means that the type is narrower than its schema says; the
 /// model is told all the same.
-pub(crate) fn deserialized<A: DeserializeOwned>(cx: &ToolContext, mut arguments: Input) -> Result<A, ToolError> {
+pub(crate) fn deserialized<A: DeserializeOwned>(entry: Option<&Entry>, mut arguments: Input) -> Result<A, ToolError> {
     // A handler that wraps this one may have put others in the place of those that the counter read.
-    if let Some(call) = cx.call() {
-        arguments.set_tool(&call.entry);
+    if let Some(entry) = entry {
+        arguments.set_tool(entry);
     }
     arguments.deserialize().map_err(|error| {
         let violation = Violation {
@@ -18,6 +19,6 @@ pub(crate) fn deserialized<A: DeserializeOwned>(cx: &ToolContext, mut arguments:
             found: error.to_string(),
             near: Vec::new(),
         };
-        ToolError::invalid_arguments(cx, vec![violation])
+        ToolError::InvalidArguments { tool: tool(entry), violations: vec![violation] }
     })
 }

@@ -8,7 +8,7 @@ use protocol::{Content, ToolResult};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{ToolContext, ToolError, Violation};
+use crate::{Entry, ToolContext, ToolError, Violation};
 
 /// The text of a tool that succeeds and has nothing to say. Models take an empty result for a broken tool.
 pub const DONE: &str = "ok";
@@ -33,7 +33,7 @@ pub trait IntoToolResult {
 
 impl<T: Serialize + 'static, E: Display + 'static> IntoToolResult for Result<T, E> {
     fn into_tool_result(self, cx: &ToolContext) -> Result<ToolResult, ToolError> {
-        of_outcome(self, cx)
+        of_outcome(self, cx.entry())
     }
 }
 
@@ -63,7 +63,7 @@ impl IntoToolResult for &'static str {
 
 impl IntoToolResult for () {
     fn into_tool_result(self, cx: &ToolContext) -> Result<ToolResult, ToolError> {
-        of_value(self, cx)
+        of_value(self, cx.entry())
     }
 }
 
@@ -73,24 +73,24 @@ impl IntoToolResult for Value {
     }
 }
 
-/// The result that an outcome stands for.
+/// The result that an outcome stands for, of a call of that tool.
 pub(crate) fn of_outcome<T: Serialize + 'static, E: Display + 'static>(
     outcome: Result<T, E>,
-    cx: &ToolContext,
+    entry: Option<&Entry>,
 ) -> Result<ToolResult, ToolError> {
     match outcome {
-        Ok(value) => of_value(value, cx),
+        Ok(value) => of_value(value, entry),
         Err(error) => Err(match taken::<_, ToolError>(error) {
             Ok(error) => error,
             // The alternate form: with it, errors such as those of anyhow tell their causes.
-            Err(error) => ToolError::execution_failed(cx, format!("{error:#}")),
+            Err(error) => ToolError::ExecutionFailed { tool: tool(entry), message: format!("{error:#}") },
         }),
     }
 }
 
 /// The result that a value stands for. The types with a meaning of their own are found by their identity, because no bound can
 /// say "anything that serialises, except those".
-pub(crate) fn of_value<T: Serialize + 'static>(value: T, cx: &ToolContext) -> Result<ToolResult, ToolError> {
+pub(crate) fn of_value<T: Serialize + 'static>(value: T, entry: Option<&Entry>) -> Result<ToolResult, ToolError> {
     let value = match taken::<_, ToolResult>(value) {
         Ok(result) => return Ok(result),
         Err(value) => value,
@@ -113,7 +113,7 @@ pub(crate) fn of_value<T: Serialize + 'static>(value: T, cx: &ToolContext) -> Re
     match serde_json::to_value(value) {
         Ok(value) => Ok(ToolResult::structured(value)),
         Err(error) => Err(ToolError::InvalidOutput {
-            tool: cx.tool_text(),
+            tool: tool(entry),
             violations: vec![Violation {
                 pointer: String::new(),
                 expected: "a result that can be written as JSON".to_owned(),
@@ -122,6 +122,11 @@ pub(crate) fn of_value<T: Serialize + 'static>(value: T, cx: &ToolContext) -> Re
             }],
         }),
     }
+}
+
+/// What errors name; nothing outside of a call.
+pub(super) fn tool(entry: Option<&Entry>) -> String {
+    entry.map(|entry| entry.name().to_string()).unwrap_or_default()
 }
 
 /// Generic, so that the compiler knows the answers for each type.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use self::node::Mark;
 
 pub(crate) use self::node::{Elements, Members, Node};
-pub(crate) use self::spare::{Loan, text as spare_text};
+pub(crate) use self::spare::{Loan, keep_text, text as spare_text};
 
 /// A JSON value, flat. The first mark is the root; the marks of what is inside a container follow its own.
 #[derive(Clone, Debug, Default)]

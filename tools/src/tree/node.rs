@@ -243,16 +243,31 @@ impl<'a> Node<'a> {
     }
 }
 
+impl<'a> Members<'a> {
+    /// The next key and its value.
+    #[inline]
+    fn pair(&mut self) -> Option<(Node<'a>, Node<'a>)> {
+        self.left = self.left.checked_sub(1)?;
+        let key = Node { tree: self.tree, place: self.place };
+        let member = Node { tree: self.tree, place: self.place + 1 };
+        self.place = member.mark().end(member.place);
+        Some((key, member))
+    }
+
+    /// The members, with the bytes of their keys.
+    #[inline]
+    pub(crate) fn by_bytes(mut self) -> impl Iterator<Item = (&'a [u8], Node<'a>)> {
+        let Tree { text, other, .. } = self.tree;
+        std::iter::from_fn(move || self.pair().map(|(key, member)| (key.mark().bytes(text, other), member)))
+    }
+}
+
 impl<'a> Iterator for Members<'a> {
     type Item = (&'a str, Node<'a>);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.left = self.left.checked_sub(1)?;
-        let key = Node { tree: self.tree, place: self.place };
-        let member = Node { tree: self.tree, place: self.place + 1 };
-        self.place = member.mark().end(member.place);
-        Some((key.as_str().unwrap_or_default(), member))
+        self.pair().map(|(key, member)| (key.as_str().unwrap_or_default(), member))
     }
 
     #[inline]

@@ -12,7 +12,7 @@ use super::{Loan, Unfit};
 
 /// Reads a whole text. What is refused here may still be JSON.
 pub(super) fn read(text: String) -> Result<Loan, String> {
-    let mut reader = Reader { text: &text, bytes: text.as_bytes(), at: 0, builder: Builder::new(&text) };
+    let mut reader = Reader { text: &text, bytes: text.as_bytes(), builder: Builder::new(&text) };
     match reader.whole() {
         Ok(()) => {
             let mut tree = reader.builder.finish();
@@ -23,172 +23,155 @@ pub(super) fn read(text: String) -> Result<Loan, String> {
     }
 }
 
+/// Each function is given the place where it begins, and gives that after its end: they stay in registers.
 struct Reader<'t> {
     text: &'t str,
     bytes: &'t [u8],
-    at: usize,
     builder: Builder<'t>,
 }
 
 impl Reader<'_> {
     fn whole(&mut self) -> Result<(), Unfit> {
-        self.value()?;
-        self.blank();
-        if self.at == self.bytes.len() { Ok(()) } else { Err(Unfit) }
+        let end = self.value(0)?;
+        if self.blank(end) == self.bytes.len() { Ok(()) } else { Err(Unfit) }
     }
 
     /// Recurses no deeper than a tree may be.
-    fn value(&mut self) -> Result<(), Unfit> {
-        self.blank();
-        match self.peek() {
-            Some(b'"') => self.string().map(drop),
-            Some(b'{') => self.object(),
-            Some(b'[') => self.array(),
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.word("true", Mark::Bool(true)),
-            Some(b'f') => self.word("false", Mark::Bool(false)),
-            Some(b'n') => self.word("null", Mark::Null),
+    fn value(&mut self, at: usize) -> Result<usize, Unfit> {
+        let at = self.blank(at);
+        match self.peek(at) {
+            b'"' => self.string(at).map(|(end, _)| end),
+            b'-' | b'0'..=b'9' => self.number(at),
+            b'{' => self.object(at),
+            b'[' => self.array(at),
+            b't' => self.word(at, "true", Mark::Bool(true)),
+            b'f' => self.word(at, "false", Mark::Bool(false)),
+            b'n' => self.word(at, "null", Mark::Null),
             _ => Err(Unfit),
         }
     }
 
-    fn object(&mut self) -> Result<(), Unfit> {
+    fn object(&mut self, at: usize) -> Result<usize, Unfit> {
         let place = self.builder.open()?;
-        self.at += 1;
         let (mut len, mut looks, mut differ) = (0, [0; FEW], true);
-        self.blank();
-        if self.peek() != Some(b'}') {
+        let mut at = self.blank(at + 1);
+        if self.peek(at) != b'}' {
             loop {
-                self.blank();
-                if self.peek() != Some(b'"') {
+                at = self.blank(at);
+                if self.peek(at) != b'"' {
                     return Err(Unfit);
                 }
-                let start = self.at + 1;
-                let has_escapes = self.string()?;
+                let (end, has_escapes) = self.string(at)?;
                 if let Some((own, earlier)) = looks.get_mut(..=len).and_then(<[u32]>::split_last_mut) {
-                    *own = look(&self.bytes[start..self.at - 1]);
+                    *own = look(&self.bytes[at + 1..end - 1]);
                     differ &= !has_escapes && !earlier.contains(own);
                 }
-                self.blank();
-                if self.peek() != Some(b':') {
+                at = self.blank(end);
+                if self.peek(at) != b':' {
                     return Err(Unfit);
                 }
-                self.at += 1;
-                self.value()?;
+                at = self.value(at + 1)?;
                 len += 1;
-                if !self.goes_on(b'}')? {
-                    break;
+                at = self.blank(at);
+                match self.peek(at) {
+                    b',' => at += 1,
+                    b'}' => break,
+                    _ => return Err(Unfit),
                 }
             }
         }
-        self.at += 1;
-        self.builder.close_object(place, len, differ)
+        self.builder.close_object(place, len, differ)?;
+        Ok(at + 1)
     }
 
-    fn array(&mut self) -> Result<(), Unfit> {
+    fn array(&mut self, at: usize) -> Result<usize, Unfit> {
         let place = self.builder.open()?;
-        self.at += 1;
         let mut len = 0;
-        self.blank();
-        if self.peek() != Some(b']') {
+        let mut at = self.blank(at + 1);
+        if self.peek(at) != b']' {
             loop {
-                self.value()?;
+                at = self.value(at)?;
                 len += 1;
-                if !self.goes_on(b']')? {
-                    break;
+                at = self.blank(at);
+                match self.peek(at) {
+                    b',' => at += 1,
+                    b']' => break,
+                    _ => return Err(Unfit),
                 }
             }
         }
-        self.at += 1;
-        self.builder.close_array(place, len)
+        self.builder.close_array(place, len)?;
+        Ok(at + 1)
     }
 
-    /// Whether a comma stands here, and is passed, or the end, and is not.
-    fn goes_on(&mut self, end: u8) -> Result<bool, Unfit> {
-        self.blank();
-        match self.peek() {
-            Some(b',') => {
-                self.at += 1;
-                Ok(true)
-            }
-            Some(byte) if byte == end => Ok(false),
-            _ => Err(Unfit),
-        }
-    }
-
-    /// Says whether the string has escapes.
-    fn string(&mut self) -> Result<bool, Unfit> {
-        let start = self.at + 1;
-        self.at = start;
-        let mut has_escapes = false;
-        loop {
-            self.at = plain_until(self.bytes, self.at);
-            match self.peek() {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    has_escapes = true;
-                    self.at += 2;
-                }
-                _ => return Err(Unfit),
-            }
-        }
-        let end = self.at;
-        self.at += 1;
-        if !has_escapes {
+    /// Says also whether the string has escapes.
+    fn string(&mut self, at: usize) -> Result<(usize, bool), Unfit> {
+        let start = at + 1;
+        let mut end = plain_until(self.bytes, start);
+        if self.peek(end) == b'"' {
             self.builder.plain(start, end - start)?;
-            return Ok(false);
+            return Ok((end + 1, false));
+        }
+        while self.peek(end) == b'\\' {
+            end = plain_until(self.bytes, end + 2);
+        }
+        if self.peek(end) != b'"' {
+            return Err(Unfit);
         }
         let escaped = self.text.get(start..end).ok_or(Unfit)?;
         self.builder.other(|other| unescape(escaped, other))?;
-        Ok(true)
+        Ok((end + 1, true))
     }
 
-    fn number(&mut self) -> Result<(), Unfit> {
-        let start = self.at;
+    #[inline]
+    fn number(&mut self, start: usize) -> Result<usize, Unfit> {
         let is_negative = self.bytes[start] == b'-';
-        self.at += usize::from(is_negative);
-        let first = self.at;
-        let mut sum = 0u64;
-        while let Some(digit @ b'0'..=b'9') = self.peek() {
+        let first = start + usize::from(is_negative);
+        let (mut at, mut sum) = (first, 0u64);
+        while let digit @ b'0'..=b'9' = self.peek(at) {
             // Whether it fits is looked at below.
             sum = sum.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
-            self.at += 1;
+            at += 1;
         }
-        let digits = self.at - first;
-        let is_odd = matches!(self.peek(), Some(b'.' | b'e' | b'E'));
+        let digits = at - first;
+        let is_odd = matches!(self.peek(at), b'.' | b'e' | b'E');
         // 18 digits fit, and a zero at the front is for the number 0 alone.
         if is_odd || !(1..=18).contains(&digits) || (self.bytes[first] == b'0' && (digits > 1 || is_negative)) {
             return self.other_number(start);
         }
         self.builder.scalar(if is_negative { Mark::Negative(-(sum as i64)) } else { Mark::Unsigned(sum) });
-        Ok(())
+        Ok(at)
     }
 
-    fn other_number(&mut self, start: usize) -> Result<(), Unfit> {
+    fn other_number(&mut self, start: usize) -> Result<usize, Unfit> {
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
-        self.at = start + self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
-        let text = self.text.get(start..self.at).ok_or(Unfit)?;
+        let end = start + self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
+        let text = self.text.get(start..end).ok_or(Unfit)?;
         let number: Number = serde_json::from_str(text).map_err(|_| Unfit)?;
-        self.builder.number(&number)
+        self.builder.number(&number)?;
+        Ok(end)
     }
 
-    fn word(&mut self, word: &str, mark: Mark) -> Result<(), Unfit> {
-        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
+    fn word(&mut self, at: usize, word: &str, mark: Mark) -> Result<usize, Unfit> {
+        if !self.bytes[at..].starts_with(word.as_bytes()) {
             return Err(Unfit);
         }
-        self.at += word.len();
         self.builder.scalar(mark);
-        Ok(())
+        Ok(at + word.len())
     }
 
-    fn blank(&mut self) {
-        while let Some(b' ' | b'\n' | b'\t' | b'\r') = self.peek() {
-            self.at += 1;
+    #[inline]
+    fn blank(&self, mut at: usize) -> usize {
+        while let b' ' | b'\n' | b'\t' | b'\r' = self.peek(at) {
+            at += 1;
         }
+        at
     }
 
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
+    /// What stands there; 0, which stands nowhere in JSON, after the end.
+    #[inline]
+    fn peek(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(0)
     }
 }
 

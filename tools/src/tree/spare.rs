@@ -22,6 +22,14 @@ pub(crate) fn text() -> String {
     with(|spare| spare.as_mut().map(|tree| std::mem::take(&mut tree.text))).flatten().unwrap_or_default()
 }
 
+/// Keeps the room of a text for the next call.
+pub(crate) fn keep_text(mut text: String) {
+    if text.capacity() <= MOST_BYTES {
+        text.clear();
+        with(|spare| spare.get_or_insert_default().text = text);
+    }
+}
+
 /// An empty tree, with room where there is some.
 pub(super) fn tree() -> Box<Tree> {
     with(Option::take).flatten().unwrap_or_default()

@@ -136,7 +136,7 @@ fn integer(schema: &Map<String, Value>) -> Option<Kind> {
         None => Some(none),
         Some(bound) => bound.as_i64().map(i128::from).or_else(|| bound.as_u64().map(i128::from)),
     };
-    Some(Kind::Integer(bound("minimum", i128::MIN)?..=bound("maximum", i128::MAX)?))
+    Some(Kind::Integer(bound("minimum", i64::MIN.into())?..=bound("maximum", u64::MAX.into())?))
 }
 
 /// Whether the schema says nothing but these, and what refuses nothing.

@@ -6,6 +6,7 @@
 //! say. Validators are then built only for tools that are called with something unusual: building the first one of a
 //! process costs as much as a thousand calls.
 
+mod checked;
 mod compile;
 
 use std::ops::RangeInclusive;
@@ -14,9 +15,11 @@ use serde_json::Value;
 
 use crate::tree::{Members, Node};
 
+pub(crate) use self::checked::read;
+
 /// A schema that says little.
 #[derive(Debug)]
-pub(crate) struct Plain {
+pub struct Plain {
     kind: Kind,
     /// Whether it takes `null` as well.
     is_nullable: bool,
@@ -58,7 +61,7 @@ impl Plain {
             Kind::Integer(range) => value.as_integer().is_some_and(|number| range.contains(&number)),
             Kind::Number => value.is_number(),
             Kind::String => value.is_string(),
-            Kind::Words(words) => value.as_str().is_some_and(|string| words.iter().any(|word| **word == *string)),
+            kind @ Kind::Words(_) => value.as_str().is_some_and(|string| kind.takes(string)),
             Kind::Array(items) => {
                 value.as_array().is_some_and(|mut elements| elements.all(|element| items.accepts(element)))
             }
@@ -67,12 +70,30 @@ impl Plain {
     }
 }
 
+impl Kind {
+    /// Whether a string of that text is of this kind.
+    #[inline]
+    fn takes(&self, string: &str) -> bool {
+        match self {
+            Self::String => true,
+            Self::Words(words) => words.iter().any(|word| **word == *string),
+            _ => false,
+        }
+    }
+}
+
 impl Object {
+    /// Whether all members that have to be there were.
+    #[inline]
+    fn has_all(&self, seen: u64) -> bool {
+        seen & self.required == self.required
+    }
+
     /// No key is there twice in a tree.
     fn accepts(&self, members: Members<'_>) -> bool {
         let mut seen = 0;
         let mut next = 0;
-        for (name, value) in members {
+        for (name, value) in members.by_bytes() {
             let Some(index) = self.find(name, next) else { return false };
             if !self.members[index].1.accepts(value) {
                 return false;
@@ -80,12 +101,13 @@ impl Object {
             seen |= 1 << index;
             next = index + 1;
         }
-        seen & self.required == self.required
+        self.has_all(seen)
     }
 
     /// Where the member of that name is. It is often the next one.
-    fn find(&self, name: &str, next: usize) -> Option<usize> {
-        let is_it = |(own, _): &(Box<str>, Plain)| **own == *name;
+    #[inline]
+    fn find(&self, name: &[u8], next: usize) -> Option<usize> {
+        let is_it = |(own, _): &(Box<str>, Plain)| own.as_bytes() == name;
         if self.members.get(next).is_some_and(is_it) {
             return Some(next);
         }
