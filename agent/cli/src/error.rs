@@ -10,13 +10,16 @@ use tools_journal::AuditError;
 
 use crate::config::ConfigError;
 use crate::exit::Exit;
-use crate::{host, linked, output, policy};
+use crate::observer::counted;
+use crate::{linked, output};
 
 /// Why a command did not do its work. Each has an [`Exit`].
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error(transparent)]
     Tool(#[from] ToolError),
+    #[error("{error}")]
+    Refused { error: ToolError, hints: Vec<String> },
     #[error(transparent)]
     Argument(#[from] ArgumentError),
     #[error(transparent)]
@@ -31,8 +34,6 @@ pub(crate) enum Error {
     NotLinked(#[from] NotLinked),
     #[error("cannot use {} as the root: {reason}; name a directory with --root", path.display())]
     Root { path: PathBuf, reason: String },
-    #[error("cannot use the policy {}: {reason}", path.display())]
-    Policy { path: PathBuf, reason: String },
     #[error("cannot read the arguments from the standard input: {0}; write them as JSON text in UTF-8")]
     Input(io::Error),
     #[error("cannot read a prompt: {0}; see where the standard input comes from")]
@@ -57,11 +58,13 @@ pub(crate) enum Error {
     SessionExists(String),
     #[error("the journal has no session {0:?}; begin it without --resume")]
     NoSession(String),
+    #[error("the journal has no call of a session {name:?}; {there}")]
+    NoCalls { name: String, there: String },
     #[error("there is no journal at {}; name the one that the session is in", .0.display())]
     NoJournalFile(PathBuf),
     #[error("the run failed: {0}")]
     Run(String),
-    #[error("there was no answer after {0} steps; allow more with --max-steps")]
+    #[error("there was no answer after {}; allow more with --max-steps", counted((*.0).into(), "step"))]
     StepBudget(u32),
     #[error("cancelled")]
     Cancelled,
@@ -71,16 +74,18 @@ impl Error {
     /// How the program ends with this.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Tool(error) | Self::Driver(DriverError::Tool(error)) => Exit::from(error),
+            Self::Tool(error) | Self::Refused { error, .. } | Self::Driver(DriverError::Tool(error)) => {
+                Exit::from(error)
+            }
             Self::Argument(_) => Exit::InvalidArguments,
             Self::Selection(_)
             | Self::Config(_)
             | Self::Root { .. }
-            | Self::Policy { .. }
             | Self::Input(_)
             | Self::Prompt(_)
             | Self::SessionExists(_)
             | Self::NoSession(_)
+            | Self::NoCalls { .. }
             | Self::NoJournalFile(_) => Exit::Usage,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,
@@ -104,12 +109,8 @@ impl Error {
         if exit != Exit::Success {
             output::error(&self.to_string());
         }
-        match self {
-            Self::Tool(ToolError::PermissionDenied { needed, .. }) => output::hint(&host::how_to_grant(needed)),
-            Self::Tool(ToolError::Unapproved { needed, .. }) => {
-                policy::how_to_allow(needed).inspect(|hint| output::hint(hint));
-            }
-            _ => {}
+        if let Self::Refused { hints, .. } = self {
+            hints.iter().for_each(|hint| output::hint(hint));
         }
         if let Self::Provider(ProviderError::Unknown { name, .. }) = self
             && let Some(way) = linked::how_to_link(name)

@@ -20,6 +20,7 @@ mod observer;
 mod output;
 mod parameter;
 mod policy;
+mod refusal;
 mod sentence;
 mod session;
 mod shell;

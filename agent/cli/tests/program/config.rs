@@ -224,11 +224,38 @@ fn what_belongs_to_one_provider_is_not_taken_for_another() {
 }
 
 #[test]
-fn rules_of_a_flag_are_told_as_well() {
+fn rules_of_a_flag_are_told_with_their_lines_as_well() {
     let crib = Crib::new();
-    let file = crib.write("rules.toml", "[[policy]]\nverdict = 'deny'\ntool = 'fs.list'\n");
+    let file = crib.write("rules.toml", "\n[[policy]]\nverdict = 'deny'\ntool = 'fs.list'\n");
     let document = config(&crib, &["--policy", file.to_str().unwrap()]);
-    assert_eq!(setting(&document, "policy"), (json!("deny fs.list"), "--policy".to_owned()));
+    let rows = document["settings"].as_array().unwrap();
+    let rule = rows.iter().find(|row| row["key"] == "policy").unwrap();
+    assert_eq!(rule["value"], "deny fs.list");
+    assert_eq!(rule["origin"], json!({"kind": "file", "path": file.to_str().unwrap(), "line": 2}));
+}
+
+#[test]
+fn what_only_the_command_line_says_is_told_as_well() {
+    let crib = Crib::new();
+    let root = crib.root().canonicalize().unwrap();
+    let path = |name: &str| json!(root.join(name).to_str().unwrap());
+    let by_default = |value: Value| (value, "default".to_owned());
+    let document = config(&crib, &[]);
+    assert_eq!(setting(&document, "root"), by_default(json!(root.to_str().unwrap())));
+    for key in ["journal", "session"] {
+        assert_eq!(setting(&document, key), by_default(Value::Null), "{key}");
+    }
+    assert_eq!(setting(&document, "approval_timeout"), by_default(json!("300s")));
+
+    let flags = ["--root", "sub", "--journal", "calls", "--session", "s", "--approval-timeout", "2m"];
+    let document = config(&crib, &flags);
+    assert_eq!(setting(&document, "root"), (path("sub"), "--root".to_owned()));
+    assert_eq!(setting(&document, "journal"), (path("calls"), "--journal".to_owned()));
+    assert_eq!(setting(&document, "session"), (json!("s"), "--session".to_owned()));
+    assert_eq!(setting(&document, "approval_timeout"), (json!("120s"), "--approval-timeout".to_owned()));
+    assert!(!crib.root().join("calls").exists());
+    let page = crib.run(&[&["config"][..], &flags].concat()).expect(0).stdout;
+    assert!(page.contains("approval_timeout") && page.contains("--approval-timeout"), "{page}");
 }
 
 #[test]
