@@ -11,14 +11,15 @@ use tools_journal::AuditError;
 use crate::config::ConfigError;
 use crate::exit::Exit;
 use crate::observer::counted;
+use crate::wording::for_person;
 use crate::{linked, output};
 
 /// Why a command did not do its work. Each has an [`Exit`].
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error(transparent)]
+    #[error("{}", for_person(.0))]
     Tool(#[from] ToolError),
-    #[error("{error}")]
+    #[error("{}", for_person(error))]
     Refused { error: ToolError, hints: Vec<String> },
     #[error(transparent)]
     Argument(#[from] ArgumentError),

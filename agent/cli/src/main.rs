@@ -27,6 +27,7 @@ mod shell;
 mod spinner;
 mod table;
 mod visible;
+mod wording;
 
 use std::process::ExitCode;
 
