@@ -19,6 +19,9 @@ use crate::{Entry, ToolContext, ToolError};
 /// How long a journal may take to answer where it is not the time of a call that it takes: before that starts, and after it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The [kind](ToolError::kind) of [`ToolError::Cancelled`].
+const CANCELLED: &str = "cancelled";
+
 /// One call, as far as the journal of its context is concerned.
 pub(super) struct Record {
     journal: Arc<dyn Journal>,
@@ -51,6 +54,18 @@ enum Silence {
     Cancelled,
     Late,
     Broken(String),
+}
+
+/// Writes down, where the context has a journal, that a host does not run a call, for a reason of its own: nothing else of it
+/// passes the counter. `kind` is one word for that reason, as [`ToolError::kind`] is for those of the counter.
+///
+/// # Errors
+/// [`ToolError::Internal`] when it could not be written down.
+pub async fn refuse(cx: &ToolContext, name: &str, kind: &'static str, reason: &str) -> Result<(), ToolError> {
+    let Some(mut record) = Record::of(cx, name) else { return Ok(()) };
+    let by = Instant::now() + PATIENCE;
+    let written = answer(by, || record.journal.refuse(record.call(), kind, reason)).await;
+    written.map_err(|silence| record.silent(silence))
 }
 
 impl Record {
@@ -101,6 +116,8 @@ impl Record {
         if (tool_digest, arguments_digest) != (self.tool_digest, Some(digest)) {
             return Err(ToolError::Diverged { tool: self.tool.clone(), place: key.to_string() });
         }
+        // How far a call came that was taken back, nobody knows.
+        let result = result.filter(|_| error.as_deref() != Some(CANCELLED));
         if let Some(result) = &result {
             self.state = State::Settled;
             // The tool that made the call was told an error then, and would take a result for a success.

@@ -1,3 +1,4 @@
+use std::io::Read as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -123,6 +124,26 @@ fn a_session_by_name_is_begun_once_and_resumed_without_doing_anything_twice() {
     assert_eq!(rows(&crib).len(), 2);
     let again = crib.run(&resume).expect(0);
     assert_eq!(again.stdout, "Written.\n", "{again:#?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_an_outcome_of_every_call_that_was_begun() {
+    let crib = Crib::new();
+    let file = journal(&crib);
+    let turns = vec![r#"{"calls": [{"name": "time.now"}, {"name": "fs.list"}]}"#; 20_000];
+    let script = crib.write("turns.json", &format!("[{}]", turns.join(",")));
+    let run = ["run", "x", "--json", "--max-steps", "100000", "--script", script.to_str().unwrap(), "--journal", &file];
+    let mut child =
+        crib.command(&run).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0]).unwrap();
+    crate::interrupt::interrupt(&child);
+    stdout.read_to_end(&mut Vec::new()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let rows = rows(&crib);
+    let count = |kind: &str| rows.iter().filter(|row| row["kind"] == kind).count();
+    assert_eq!(count("intent"), count("outcome"));
 }
 
 #[cfg(unix)]
