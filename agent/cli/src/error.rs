@@ -59,6 +59,7 @@ pub(crate) enum Error {
     SessionExists(String),
     #[error("the journal has no session {0:?}; begin it without --resume")]
     NoSession(String),
+    #[cfg(feature = "journal")]
     #[error("the journal has no call of a session {name:?}; {there}")]
     NoCalls { name: String, there: String },
     #[error("there is no journal at {}; name the one that the session is in", .0.display())]
@@ -86,12 +87,13 @@ impl Error {
             | Self::Prompt(_)
             | Self::SessionExists(_)
             | Self::NoSession(_)
-            | Self::NoCalls { .. }
             | Self::NoJournalFile(_) => Exit::Usage,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,
             #[cfg(feature = "journal")]
-            Self::OpenJournal(_) | Self::Head(_) | Self::Audit(AuditError::Open(_)) => Exit::Usage,
+            Self::OpenJournal(_) | Self::Head(_) | Self::NoCalls { .. } | Self::Audit(AuditError::Open(_)) => {
+                Exit::Usage
+            }
             #[cfg(feature = "journal")]
             Self::Audit(_) => Exit::Problems,
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => of_provider(error),
