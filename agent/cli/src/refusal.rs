@@ -88,7 +88,9 @@ pub(crate) fn hints(
 fn how_to_change(Setting { value: rule, origin }: &Setting<Rule>) -> String {
     match rule.verdict() {
         Verdict::Deny => format!("the rule `{rule}` at {origin} is against it; to allow it, change the rule"),
-        _ => format!("the rule `{rule}` at {origin} asks, whatever is allowed; change it, or answer on a terminal"),
+        _ => format!(
+            "the rule `{rule}` at {origin} asks about it, whatever is granted; change the rule, or answer on a terminal"
+        ),
     }
 }
 
