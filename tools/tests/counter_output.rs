@@ -51,8 +51,33 @@ async fn text_over_the_limit_keeps_its_head_and_its_tail() {
     let text = format!("head{}tail", "x".repeat(1_000_000));
     let result = run(pure("t"), ToolResult::text(text)).await.unwrap().to_text();
     assert!(result.starts_with("head") && result.ends_with("tail"));
-    assert!(result.contains(&format!("{} bytes left out", 1_000_008 - DEFAULT_MAX_OUTPUT_BYTES)));
-    assert!(result.len() < DEFAULT_MAX_OUTPUT_BYTES as usize + 100);
+    assert!(result.len() <= DEFAULT_MAX_OUTPUT_BYTES as usize);
+}
+
+#[tokio::test]
+async fn what_says_that_something_was_cut_counts_as_well() {
+    let text = "é".repeat(600) + "tail";
+    for limit in [150, 151, 500, 1000, 1203] {
+        let result = run(limited(limit), ToolResult::text(text.clone())).await.unwrap().to_text();
+        assert!(result.len() <= limit as usize && result.ends_with("tail"), "{limit}: {} bytes", result.len());
+        let missing =
+            text.len() - (result.len() - result[result.find('\n').unwrap()..=result.rfind('\n').unwrap()].len());
+        assert!(result.contains(&format!("[… {missing} bytes left out")), "{result}");
+        let several = vec![Content::text(text.clone()), Content::text(text.clone()), Content::text("short")];
+        let result = run(limited(2 * limit), ToolResult { content: several, ..ToolResult::default() }).await.unwrap();
+        let together: usize = result.content.iter().map(|piece| piece.as_text().unwrap().len()).sum();
+        assert!(together <= 2 * limit as usize, "{limit}: {together} bytes");
+    }
+    let both = ToolResult { structured: Some(json!("x".repeat(2000))), ..ToolResult::text(text) };
+    let result = run(limited(1000), both).await.unwrap();
+    let together: usize = result.content.iter().map(|piece| piece.as_text().unwrap().len()).sum();
+    assert!(together <= 1000 && result.content.len() == 2, "{together} bytes");
+}
+
+#[tokio::test]
+async fn what_is_shorter_than_a_word_about_its_absence_stays() {
+    let short = "x".repeat(60);
+    assert_eq!(run(limited(10), ToolResult::text(short.clone())).await.unwrap().to_text(), short);
 }
 
 #[tokio::test]
@@ -172,7 +197,8 @@ proptest! {
             prop_assert_eq!(result.content, content);
         } else {
             let kept: usize = result.content.iter().filter_map(Content::as_text).map(str::len).sum();
-            let notes = 80 * texts.len();
+            // Where a share has no room for what would say so, a text of that length stays.
+            let notes = 128 * texts.len();
             prop_assert!(kept as u64 <= limit + notes as u64, "{} kept of {}", kept, limit);
         }
     }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use notebook::{Line, Notebook, Trouble};
 use sample::{closed, echo, granted, pure, reader};
 use serde_json::{Value, json};
+use tools::call::refuse;
 use tools::journal::CallKey;
 use tools::{
     Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, Grant, Policy, Tool,
@@ -146,6 +147,18 @@ async fn an_outcome_or_a_refusal_that_cannot_be_written_is_an_error_for_its_call
     notebook.make_trouble("refuse", Trouble::Fails);
     let error = run(&catalog, &context(&notebook), "missing", json!({})).await.unwrap_err();
     assert!(matches!(error, ToolError::Internal { .. }), "{error}");
+    let error = refuse(&context(&notebook), "fine", "refused", "not today").await.unwrap_err();
+    assert!(matches!(error, ToolError::Internal { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn what_a_host_refuses_is_written_down_at_its_place() {
+    let notebook = Notebook::default();
+    refuse(&context(&notebook).with_turn(2, 1).with_call_id("c"), "fine", "refused", "not today").await.unwrap();
+    refuse(&ToolContext::new(), "fine", "refused", "there is no journal").await.unwrap();
+    let [line] = &notebook.lines()[..] else { panic!("{:?}", notebook.lines()) };
+    assert_eq!((line.kind, line.error, line.reason.as_deref()), ("refusal", Some("refused"), Some("not today")));
+    assert_eq!((&line.key, line.call_id.as_deref()), (&Some(CallKey::new("s", 2, 1)), Some("c")));
 }
 
 #[tokio::test]
@@ -163,6 +176,24 @@ async fn a_journal_that_never_answers_costs_a_call_no_more_than_its_time() {
     let (error, ()) = tokio::join!(call, async { token.cancel() });
     assert!(matches!(error, Err(ToolError::Cancelled { .. })), "{error:?}");
     assert_eq!(runs.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_call_that_is_taken_back_while_it_is_written_down_has_an_end() {
+    for (method, kinds) in [("find", &["refusal"][..]), ("begin", &["intent", "outcome"])] {
+        let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
+        let runs = counting(&mut catalog, writer("send"));
+        notebook.make_trouble(method, Trouble::Tarries);
+        let token = CancellationToken::new();
+        let cx = context(&notebook).with_turn(1, 0).with_cancellation(token.clone());
+        let call = run(&catalog, &cx, "send", json!({"to": "a"}));
+        let (ended, ()) = tokio::join!(call, async { token.cancel() });
+        assert!(matches!(ended, Err(ToolError::Cancelled { .. })), "{method}: {ended:?}");
+        let lines = notebook.lines();
+        assert_eq!(lines.iter().map(|line| line.kind).collect::<Vec<_>>(), kinds, "{method}");
+        assert_eq!(lines.last().unwrap().error, Some("cancelled"), "{method}");
+        assert_eq!(runs.load(Ordering::SeqCst), 0, "{method}");
+    }
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 pub(crate) use error::ConfigError;
-pub(crate) use file::{Looked, State};
+pub(crate) use file::{Looked, State, rules};
 pub(crate) use layer::{Bounds, Layer};
 pub(crate) use origin::{Origin, Setting};
 pub(crate) use reader::url;

@@ -10,13 +10,17 @@ use tools_journal::AuditError;
 
 use crate::config::ConfigError;
 use crate::exit::Exit;
-use crate::{host, linked, output, policy};
+use crate::observer::counted;
+use crate::wording::for_person;
+use crate::{linked, output};
 
 /// Why a command did not do its work. Each has an [`Exit`].
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error(transparent)]
+    #[error("{}", for_person(.0))]
     Tool(#[from] ToolError),
+    #[error("{}", for_person(error))]
+    Refused { error: ToolError, hints: Vec<String> },
     #[error(transparent)]
     Argument(#[from] ArgumentError),
     #[error(transparent)]
@@ -31,8 +35,6 @@ pub(crate) enum Error {
     NotLinked(#[from] NotLinked),
     #[error("cannot use {} as the root: {reason}; name a directory with --root", path.display())]
     Root { path: PathBuf, reason: String },
-    #[error("cannot use the policy {}: {reason}", path.display())]
-    Policy { path: PathBuf, reason: String },
     #[error("cannot read the arguments from the standard input: {0}; write them as JSON text in UTF-8")]
     Input(io::Error),
     #[error("cannot read a prompt: {0}; see where the standard input comes from")]
@@ -57,11 +59,14 @@ pub(crate) enum Error {
     SessionExists(String),
     #[error("the journal has no session {0:?}; begin it without --resume")]
     NoSession(String),
+    #[cfg(feature = "journal")]
+    #[error("the journal has no call of a session {name:?}; {there}")]
+    NoCalls { name: String, there: String },
     #[error("there is no journal at {}; name the one that the session is in", .0.display())]
     NoJournalFile(PathBuf),
     #[error("the run failed: {0}")]
     Run(String),
-    #[error("there was no answer after {0} steps; allow more with --max-steps")]
+    #[error("there was no answer after {}; allow more with --max-steps", counted((*.0).into(), "step"))]
     StepBudget(u32),
     #[error("cancelled")]
     Cancelled,
@@ -71,12 +76,13 @@ impl Error {
     /// How the program ends with this.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Tool(error) | Self::Driver(DriverError::Tool(error)) => Exit::from(error),
+            Self::Tool(error) | Self::Refused { error, .. } | Self::Driver(DriverError::Tool(error)) => {
+                Exit::from(error)
+            }
             Self::Argument(_) => Exit::InvalidArguments,
             Self::Selection(_)
             | Self::Config(_)
             | Self::Root { .. }
-            | Self::Policy { .. }
             | Self::Input(_)
             | Self::Prompt(_)
             | Self::SessionExists(_)
@@ -85,7 +91,9 @@ impl Error {
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,
             #[cfg(feature = "journal")]
-            Self::OpenJournal(_) | Self::Head(_) | Self::Audit(AuditError::Open(_)) => Exit::Usage,
+            Self::OpenJournal(_) | Self::Head(_) | Self::NoCalls { .. } | Self::Audit(AuditError::Open(_)) => {
+                Exit::Usage
+            }
             #[cfg(feature = "journal")]
             Self::Audit(_) => Exit::Problems,
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => of_provider(error),
@@ -104,12 +112,8 @@ impl Error {
         if exit != Exit::Success {
             output::error(&self.to_string());
         }
-        match self {
-            Self::Tool(ToolError::PermissionDenied { needed, .. }) => output::hint(&host::how_to_grant(needed)),
-            Self::Tool(ToolError::Unapproved { needed, .. }) => {
-                policy::how_to_allow(needed).inspect(|hint| output::hint(hint));
-            }
-            _ => {}
+        if let Self::Refused { hints, .. } = self {
+            hints.iter().for_each(|hint| output::hint(hint));
         }
         if let Self::Provider(ProviderError::Unknown { name, .. }) = self
             && let Some(way) = linked::how_to_link(name)

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use agent::{Driver, Outcome, Run, Session, Step, Stop, Summary};
-use tools::{CancellationToken, Target};
+use agent::{Direct, Driver, Outcome, Run, Session, Step, Stop, Summary};
+use tools::{CancellationToken, Rule, Target};
 
+use crate::config::Setting;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::observer::Observer;
 use crate::output::{self, Console};
+use crate::refusal;
 
 /// How the prompts of a command are run and shown.
 pub(crate) struct Exchange {
@@ -22,6 +24,8 @@ pub(crate) struct Exchange {
     pub(crate) console: Arc<Console>,
     /// What to tell a person whose calls were refused these targets.
     pub(crate) how_to_grant: fn(&[Target]) -> String,
+    /// The rules of files, which no grant changes.
+    pub(crate) rules: Vec<Setting<Rule>>,
 }
 
 /// What is to be run.
@@ -46,9 +50,14 @@ impl Exchange {
             }
         };
         let rest = observer.finish()?;
-        if !rest.needed.is_empty() {
-            output::hint(&(self.how_to_grant)(&rest.needed));
+        if let (Ok(Summary { outcome: Outcome::StepBudget { .. }, .. }), true, false) =
+            (&ended, self.is_direct, self.is_json)
+        {
+            // There is no model that would have made something of them.
+            let results = Direct::results(session.messages(), session.tools());
+            results.map_or(Ok(()), |results| output::foreign(&results))?;
         }
+        refusal::hints(&rest.refusals, &self.rules, self.how_to_grant).iter().for_each(|hint| output::hint(hint));
         let exit = judged(ended.map_err(Error::Driver)?)?;
         Ok(rest.failure.filter(|_| self.is_direct).unwrap_or(exit))
     }

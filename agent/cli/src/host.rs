@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use tools::{CancellationToken, Caution, Clause, OutputStore, Services, Target, ToolContext};
@@ -57,6 +58,16 @@ impl HostOptions {
         Ok(self.config.settings(flags)?)
     }
 
+    /// The directory that file tools are confined to.
+    pub(crate) fn root(&self) -> Setting<PathBuf> {
+        self.root.setting()
+    }
+
+    /// How long a question waits, where the command line says.
+    pub(crate) fn patience(&self) -> Option<Setting<Duration>> {
+        self.policy.patience()
+    }
+
     /// The context for calls. Beyond the grant it asks on the terminal, where there is one.
     pub(crate) fn context(
         &self,
@@ -72,7 +83,7 @@ impl HostOptions {
             context = context.with_timeout(timeout.value);
         }
         if let Some(patience) = self.policy.patience() {
-            context = context.with_approval_timeout(patience);
+            context = context.with_approval_timeout(patience.value);
         }
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
             return Ok(context.with_approver(Arc::new(TerminalApprover::new(console.clone()))));
@@ -95,6 +106,15 @@ impl HostOptions {
 }
 
 impl RootOption {
+    /// The directory, as an absolute path where that can be told.
+    fn setting(&self) -> Setting<PathBuf> {
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        match &self.root {
+            Some(root) => Setting::of_flag("--root", absolute(root)),
+            None => Setting::by_default(absolute(Path::new("."))),
+        }
+    }
+
     /// The services that tools find here.
     pub(crate) fn services(&self) -> Result<Services, Error> {
         let mut services = Services::new();

@@ -15,9 +15,10 @@ use tools::ToolContext;
 use self::absent as kept;
 #[cfg(feature = "journal")]
 use self::sqlite as kept;
+use crate::config::Setting;
 use crate::error::Error;
 
-pub(crate) use self::kept::{show, verify};
+pub(crate) use self::kept::{damage, show, verify};
 
 /// Where calls are written down, and what is resumed.
 #[derive(Args, Debug)]
@@ -41,6 +42,17 @@ pub(crate) struct JournalOptions {
 }
 
 impl JournalOptions {
+    /// The file, as an absolute path where that can be told.
+    pub(crate) fn file(&self) -> Option<Setting<PathBuf>> {
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        self.journal.as_ref().map(|path| Setting::of_flag("--journal", absolute(path)))
+    }
+
+    /// The name of the session.
+    pub(crate) fn name(&self) -> Option<Setting<&str>> {
+        self.session.as_deref().map(|name| Setting::of_flag("--session", name))
+    }
+
     /// The context with the journal, and with the session's name.
     pub(crate) fn context(&self, context: ToolContext) -> Result<ToolContext, Error> {
         let Some(path) = &self.journal else { return Ok(context) };

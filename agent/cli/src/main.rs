@@ -20,12 +20,14 @@ mod observer;
 mod output;
 mod parameter;
 mod policy;
+mod refusal;
 mod sentence;
 mod session;
 mod shell;
 mod spinner;
 mod table;
 mod visible;
+mod wording;
 
 use std::process::ExitCode;
 

@@ -13,6 +13,7 @@ use crate::duration;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output::{self, BAD, Console, FAINT, GOOD, STRONG, styled};
+use crate::refusal::Refusal;
 use crate::visible::visible;
 
 /// How many characters of a call, of its targets or of an error a line of progress has.
@@ -32,8 +33,8 @@ pub(crate) struct Observer {
 pub(crate) struct Rest {
     /// How the first call that failed did.
     pub(crate) failure: Option<Exit>,
-    /// What calls were refused, in order.
-    pub(crate) needed: Vec<Target>,
+    /// The calls that were refused, in the order of their ends.
+    pub(crate) refusals: Vec<Refusal>,
 }
 
 impl Observer {
@@ -66,7 +67,7 @@ impl Observer {
         if let Some(error) = seen.output.take() {
             return Err(error);
         }
-        Ok(Rest { failure: seen.first_failure(), needed: seen.needed.iter().cloned().collect() })
+        Ok(Rest { failure: seen.first_failure(), refusals: std::mem::take(&mut seen.refusals) })
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -134,7 +135,8 @@ fn summary_line(summary: &Summary, time: Duration) -> String {
     format!("{}: {}", styled(FAINT, "summary"), facts.join(", "))
 }
 
-fn counted(count: u64, unit: &str) -> String {
+/// So many of something, such as `1 step`.
+pub(crate) fn counted(count: u64, unit: &str) -> String {
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 

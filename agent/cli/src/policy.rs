@@ -1,14 +1,12 @@
 //! [`PolicyOptions`]: which of the granted calls run, are asked about and are refused.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use serde::Deserialize;
 use tools::{Caution, Clause, Policy, Rule, Target, Verdict};
 
-use crate::config::{Origin, Setting, Settings};
-use crate::error::Error;
+use crate::config::{self, ConfigError, Origin, Setting, Settings};
 use crate::{duration, shell};
 
 /// The options of every command that runs tools.
@@ -28,14 +26,6 @@ pub(crate) struct PolicyOptions {
     approval_timeout: Option<Duration>,
 }
 
-/// The file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rules {
-    #[serde(default)]
-    policy: Vec<Rule>,
-}
-
 impl PolicyOptions {
     /// What the command line grants without being asked about.
     pub(crate) fn allowed(&self) -> impl Iterator<Item = &Clause> {
@@ -43,8 +33,8 @@ impl PolicyOptions {
     }
 
     /// How long a question waits, where the command line says.
-    pub(crate) fn patience(&self) -> Option<Duration> {
-        self.approval_timeout
+    pub(crate) fn patience(&self) -> Option<Setting<Duration>> {
+        self.approval_timeout.map(|patience| Setting::of_flag("--approval-timeout", patience))
     }
 
     /// For calls that a model makes: writing asks, but for what the person at the command line has granted, and destroying asks
@@ -57,9 +47,8 @@ impl PolicyOptions {
     }
 
     /// The rules of the file that the command line names.
-    pub(crate) fn rules(&self) -> Result<Vec<Setting<Rule>>, Error> {
-        let rules = self.policy.as_deref().map_or_else(|| Ok(Vec::new()), read)?;
-        Ok(rules.into_iter().map(|rule| Setting::of_flag("--policy", rule)).collect())
+    pub(crate) fn rules(&self) -> Result<Vec<Setting<Rule>>, ConfigError> {
+        self.policy.as_deref().map_or_else(|| Ok(Vec::new()), config::rules)
     }
 }
 
@@ -71,12 +60,6 @@ pub(crate) fn of_call(settings: &Settings) -> Policy {
 /// The rules that a person's grant stands for: writing is not asked about, destroying is.
 pub(crate) fn consent<'a>(granted: impl IntoIterator<Item = &'a Clause>) -> impl Iterator<Item = Rule> {
     granted.into_iter().filter(|clause| !always_asks(clause)).map(allow)
-}
-
-/// The flags that would have let a call run that nobody could be asked about, unless a rule of a file asks.
-pub(crate) fn how_to_allow(needed: &[Target]) -> Option<String> {
-    let flags = flags(needed, |_| "--allow");
-    (!needed.is_empty()).then(|| format!("to allow it, add {flags}, unless it is a rule of your own that asks"))
 }
 
 /// A flag for each target, with the clause that is for it alone.
@@ -100,13 +83,6 @@ fn always_asks(clause: &Clause) -> bool {
         Some(target.caution() == Caution::AlwaysAsk)
     };
     clause.access().and_then(of).unwrap_or(false)
-}
-
-fn read(path: &Path) -> Result<Vec<Rule>, Error> {
-    let refused = |reason: String| Error::Policy { path: path.to_owned(), reason };
-    let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
-    let Rules { policy } = toml::from_str(&text).map_err(|error| refused(error.to_string().trim_end().to_owned()))?;
-    Ok(policy)
 }
 
 #[cfg(test)]
@@ -147,13 +123,5 @@ mod tests {
         assert_eq!(verdict(&policy, "fs:destroy:tmp/a"), Verdict::Allow);
         assert_eq!(verdict(&policy, "fs:destroy:src/a"), Verdict::Ask);
         assert_eq!(verdict(&policy, "world:write:shell"), Verdict::Allow);
-    }
-
-    #[test]
-    fn a_hint_names_the_flag_for_exactly_what_was_asked_about() {
-        let needed = ["fs:destroy:a b".parse().unwrap()];
-        let hint = how_to_allow(&needed).unwrap();
-        assert!(hint.starts_with("to allow it, add --allow 'fs:destroy:a b', unless"), "{hint}");
-        assert_eq!(how_to_allow(&[]), None);
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct SessionOptions {
     select: Vec<String>,
 
     #[command(flatten)]
-    host: HostOptions,
+    pub(crate) host: HostOptions,
 
     #[command(flatten)]
     pub(crate) journal: JournalOptions,
@@ -110,6 +110,12 @@ impl SessionOptions {
     /// What the command line says. A script is of the provider that plays it.
     fn layer(&self) -> Result<Layer, ConfigError> {
         let provider = self.provider.clone().map(|provider| Setting::of_flag("--provider", provider));
+        if let (Some(named), Some(_)) = (&self.provider, &self.script)
+            && named != SCRIPTED
+        {
+            let reason = format!("is for --provider {SCRIPTED} alone, and not for {named}; leave one of the two out");
+            return Err(ConfigError::Value { origin: Origin::Flag("--script"), key: "a script".to_owned(), reason });
+        }
         let player = || self.script.as_ref().map(|_| Setting::of_flag("--script", SCRIPTED.to_owned()));
         // Checked here, because what is wrong with it may be a password, which the parser of the command line would repeat.
         let url = |url: &String| match config::url(url) {

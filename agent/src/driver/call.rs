@@ -19,6 +19,12 @@ use super::watched::{GRACE, Watch, Watched};
 use super::{Driver, DriverError, Setting};
 use crate::{PendingCall, Run};
 
+/// What a journal is told of a call that may not be run.
+const REFUSED: &str = "refused";
+
+/// The position of no call.
+const NONE: usize = usize::MAX;
+
 /// What a task of a call ends with.
 type Joined = Result<(Id, Result<ToolResult, ToolError>), JoinError>;
 
@@ -63,13 +69,18 @@ impl Driver {
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         let mut batch = Batch::new(run, calls, setting)?;
-        batch.refuse()?;
+        batch.refuse(setting)?;
         batch.spawn(setting);
         while !batch.by_task.is_empty() {
             match self.until_cancelled(setting.token, batch.news()).await {
                 Some(News::Joined(joined)) => batch.settle(joined)?,
                 Some(News::Late(late)) => batch.time_out(late)?,
-                None => batch.abandon()?,
+                None => {
+                    if setting.session.context().journal().is_some() {
+                        batch.wind_up().await?;
+                    }
+                    batch.abandon()?;
+                }
             }
         }
         batch.broken.take().map_or(Ok(()), |error| Err(error.into()))
@@ -96,12 +107,26 @@ impl<'a> Batch<'a> {
         })
     }
 
-    fn refuse(&mut self) -> Result<(), DriverError> {
-        for (pending, report) in &self.calls {
-            if let Some(refusal) = pending.refusal() {
+    /// Answers the calls that may not be run. Where there is a journal, each is answered when that knows of it.
+    fn refuse(&mut self, setting: &Setting<'_>) -> Result<(), DriverError> {
+        let cx = setting.session.context();
+        let turn = self.run.turns();
+        for (position, (pending, report)) in self.calls.iter().enumerate() {
+            let (Some(refusal), Some(reason)) = (pending.refusal(), &pending.refused) else { continue };
+            if cx.journal().is_none() {
                 report.finish(&refusal);
                 self.run.result(&pending.call.id, refusal)?;
+                continue;
             }
+            let (name, reason) = (pending.call.name.clone(), reason.clone());
+            let cx = cx.clone().with_call_id(pending.call.id.as_str()).with_turn(turn, pending.index);
+            let running = Running { position, pass: self.gate.pass(), token: setting.token.child_token() };
+            let refused = async move {
+                tools::call::refuse(&cx, &name, REFUSED, &reason).await?;
+                Ok(refusal)
+            };
+            let task = self.tasks.spawn_on(refused, setting.runtime);
+            self.by_task.insert(task.id(), running);
         }
         Ok(())
     }
@@ -122,7 +147,7 @@ impl<'a> Batch<'a> {
             let cx = cx.with_call_id(call.id.as_str()).with_progress(report.clone());
             let cx = cx.with_turn(turn, *index).with_line(&line);
             let execution = session.tools().execute(&cx, &call.name, call.arguments.clone());
-            let watched = Watched::new(execution, &call.name, running.pass.clone(), &watch);
+            let watched = Watched::new(execution, &call.name, &cx, running.pass.clone(), &watch);
             let task = self.tasks.spawn_on(watched, runtime);
             self.by_task.insert(task.id(), running);
         }
@@ -146,14 +171,15 @@ impl<'a> Batch<'a> {
         let id = joined.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         // What was given up has its result already.
         let Some(Running { position, .. }) = self.by_task.remove(&id) else { return Ok(()) };
-        let (PendingCall { call, .. }, report) = &self.calls[position];
+        let (pending, report) = &self.calls[position];
+        let call = &pending.call;
         match joined.map_or_else(|error| Err(lost(call, error)), |(_, outcome)| outcome) {
             Ok(result) => {
                 report.finish(&result);
                 self.run.result(&call.id, result)?;
             }
             Err(error) => {
-                report.finish(&ToolResult::from(&error));
+                report.finish(&pending.refusal().unwrap_or_else(|| ToolResult::from(&error)));
                 self.run.error(&call.id, &error)?;
                 if !error.is_recoverable() && !matches!(error, ToolError::Cancelled { .. }) {
                     self.broken.get_or_insert(error);
@@ -184,6 +210,23 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
+    /// Waits, but not for long, until the calls have ended that were told to: a journal is to know how. One that does not yield
+    /// has no end to write down.
+    async fn wind_up(&mut self) -> Result<(), DriverError> {
+        if let Some(at) = Instant::now().checked_add(GRACE) {
+            let late = Late { position: NONE, limit: GRACE };
+            let _ = self.alarms.send(Alarm { at, late, bell: self.bell.clone() });
+        }
+        while !self.by_task.is_empty() {
+            match self.news().await {
+                News::Joined(joined) => self.settle(joined)?,
+                News::Late(Late { position: NONE, .. }) => break,
+                News::Late(late) => self.time_out(late)?,
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the results that are there, and ends all other calls without waiting: a tool may never yield. Their tasks are
     /// aborted with the batch.
     fn abandon(&mut self) -> Result<(), DriverError> {
@@ -202,12 +245,12 @@ impl<'a> Batch<'a> {
     /// Gives a call its result while it goes on. Its tool is told to stop.
     fn leave(&mut self, running: &Running, doing: Doing, error: &ToolError) -> Result<(), DriverError> {
         running.token.cancel();
-        let (PendingCall { call, .. }, report) = &self.calls[running.position];
+        let (pending, report) = &self.calls[running.position];
         if doing == Doing::Polling {
             report.abandon(self.gate.abandoned());
         }
-        report.finish(&ToolResult::from(error));
-        Ok(self.run.error(&call.id, error)?)
+        report.finish(&pending.refusal().unwrap_or_else(|| ToolResult::from(error)));
+        Ok(self.run.error(&pending.call.id, error)?)
     }
 }
 

@@ -144,8 +144,8 @@ impl Driver {
     /// Where the session's context has a [journal](tools::journal), the session needs a name that the journal does not know, or to be
     /// [resumed](Self::resume): a call is told from others by the session's name, the turn and its place in it.
     ///
-    /// Every call runs in a task of its own, and has its result by a second after its deadline, or at once when the run is
-    /// cancelled, also if its tool never yields. Such a call is abandoned: the model is told, [`Event::Abandoned`] is too, its
+    /// Every call runs in a task of its own, and has its result by a second after its deadline, or when the run is cancelled, at
+    /// once, or within a second where a journal has its end to write down, also if its tool never yields. Such a call is abandoned: the model is told, [`Event::Abandoned`] is too, its
     /// late result is dropped, and [`abandoned_calls`] counts it until it ends. Until then it holds a worker thread. Calls take
     /// turns on all workers of the runtime but one, so that one is always left; when abandoned calls hold the others, further
     /// calls are refused. A runtime with a single worker has none to leave: there, a tool that never yields can hold up everything.

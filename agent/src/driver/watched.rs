@@ -24,7 +24,13 @@ pub(super) struct Watched {
     pass: Pass,
     spot: Option<u64>,
     has_begun: Arc<AtomicBool>,
+    /// Where there is a journal that is to know of it when the call has no place.
+    recorded: Option<ToolContext>,
+    refusing: Option<Refusing>,
 }
+
+/// A refusal on its way into the journal.
+type Refusing = Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send>>;
 
 /// Sets the alarm of one call when its clock starts.
 pub(super) struct Watch {
@@ -35,8 +41,11 @@ pub(super) struct Watch {
 }
 
 impl Watched {
-    pub(super) fn new(execution: Execution, tool: &str, pass: Pass, watch: &Watch) -> Self {
-        Self { execution, tool: tool.to_owned(), pass, spot: None, has_begun: watch.has_begun.clone() }
+    /// The execution of a call of this tool with this context.
+    pub(super) fn new(execution: Execution, tool: &str, cx: &ToolContext, pass: Pass, watch: &Watch) -> Self {
+        let (tool, has_begun) = (tool.to_owned(), watch.has_begun.clone());
+        let recorded = cx.journal().is_some().then(|| cx.clone());
+        Self { execution, tool, pass, spot: None, has_begun, recorded, refusing: None }
     }
 }
 
@@ -50,7 +59,10 @@ impl Future for Watched {
     type Output = Result<ToolResult, ToolError>;
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { execution, tool, pass, spot, has_begun } = self.get_mut();
+        let Self { execution, tool, pass, spot, has_begun, recorded, refusing } = self.get_mut();
+        if let Some(refusing) = refusing {
+            return refusing.as_mut().poll(task);
+        }
         match pass.enter(spot, task.waker(), has_begun.load(Ordering::Relaxed)) {
             Entry::In(_inside) => Pin::new(execution).poll(task),
             Entry::Wait => Poll::Pending,
@@ -58,10 +70,20 @@ impl Future for Watched {
                 let reason = "earlier calls whose tools do not yield hold all threads that are there for calls; \
                               try again later, and if that does not help, restart the program"
                     .to_owned();
-                Poll::Ready(Err(ToolError::Unavailable { tool: std::mem::take(tool), reason }))
+                let error = ToolError::Unavailable { tool: std::mem::take(tool), reason };
+                match recorded.take() {
+                    // A journal is no tool that holds a thread, and needs no place.
+                    Some(cx) => refusing.insert(Box::pin(refused(cx, error))).as_mut().poll(task),
+                    None => Poll::Ready(Err(error)),
+                }
             }
         }
     }
+}
+
+async fn refused(cx: ToolContext, error: ToolError) -> Result<ToolResult, ToolError> {
+    tools::call::refuse(&cx, error.tool_name(), error.kind(), &error.to_string()).await?;
+    Err(error)
 }
 
 impl Drop for Watched {

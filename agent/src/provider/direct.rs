@@ -31,6 +31,15 @@ impl Direct {
     pub fn prompt(calls: &[ToolCall]) -> String {
         prompt::render(calls)
     }
+
+    /// The results of the calls that the last prompt asked for, as the answer has them; `None` where there are none. For a run
+    /// whose steps were used up before its answer.
+    pub fn results(messages: &[Message], tools: &ToolSet) -> Option<String> {
+        let prompt = messages.iter().rposition(|message| message.role == Role::User)?;
+        let since = &messages[prompt + 1..];
+        let results: Vec<_> = since.iter().flat_map(|message| &message.parts).filter_map(result_of).collect();
+        (!results.is_empty()).then(|| answer(messages, &results, tools))
+    }
 }
 
 inventory::submit! {
@@ -55,10 +64,8 @@ impl Provider for Direct {
 fn turn(request: Request<'_>) -> Result<Turn, ProviderError> {
     let messages = request.messages;
     let prompt = messages.iter().rposition(|message| message.role == Role::User).ok_or(ProviderError::NoPrompt)?;
-    let since = &messages[prompt + 1..];
-    let results: Vec<_> = since.iter().flat_map(|message| &message.parts).filter_map(result_of).collect();
-    if !results.is_empty() {
-        return Ok(Turn::answer(answer(messages, &results, request.tools)));
+    if let Some(results) = Direct::results(messages, request.tools) {
+        return Ok(Turn::answer(results));
     }
     // Ids of earlier prompts stay theirs.
     let first = messages.iter().flat_map(Message::calls).count() + 1;

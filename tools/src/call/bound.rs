@@ -48,7 +48,8 @@ pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<To
         return Ok(result);
     }
     bound_pieces(&mut result.content, MAX_PIECES - usize::from(note.is_some()));
-    bound_texts(&mut result.content, limit, overflow);
+    let noted = note.as_ref().and_then(Content::as_text).map_or(0, str::len);
+    bound_texts(&mut result.content, limit.saturating_sub(noted), overflow);
     result.content.extend(note);
     let mut left = MAX_BINARY_BYTES;
     result.content.iter_mut().for_each(|content| drop_oversized(content, &mut left));

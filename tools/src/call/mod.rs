@@ -89,6 +89,7 @@ pub(crate) use validate::validate as validated;
 
 pub use isolate::{ISOLATES_PANICS, Isolated, Panic, guarded, panic_message};
 pub use parse::MAX_ARGUMENT_BYTES;
+pub use record::refuse;
 pub use retry::DEFAULT_MAX_RETRIES;
 
 /// Looks a tool up and runs it, through every stage. The future owns what it needs.

@@ -4,6 +4,9 @@ use std::any::TypeId;
 
 use crate::{Entry, OutputStore, Resolve as _, Scope, ToolContext};
 
+/// About how long the line gets that says what is missing. To cut what is no longer would make it longer.
+const NOTICE_BYTES: usize = 128;
+
 /// Where that goes which does not fit into the result of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Overflow<'a> {
@@ -13,27 +16,25 @@ pub(super) struct Overflow<'a> {
 }
 
 impl Overflow<'_> {
-    /// Cuts a text that is over the limit, in bytes.
+    /// Cuts a text that is over the limit, in bytes, and longer than what says so.
     pub(super) fn cut_to(self, text: &mut String, limit: usize) {
-        if text.len() > limit {
+        if text.len() > limit.max(NOTICE_BYTES) {
             self.cut(text, limit);
         }
     }
 
-    /// Leaves the head and the tail of a text, each half of `keep` bytes, with a line between that says what is missing.
-    pub(super) fn cut(self, text: &mut String, keep: usize) {
-        let is_boundary = |at: &usize| text.is_char_boundary(*at);
-        let head = (0..=keep / 2).rfind(is_boundary).unwrap_or(0);
-        let tail = (text.len() - keep / 2..=text.len()).find(is_boundary).unwrap_or(text.len());
-        let (before, after, missing) = (text[..head].to_owned(), text[tail..].to_owned(), tail - head);
-        let note = match self.keep(std::mem::take(text)) {
-            None => format!("[… {missing} bytes left out: the result is over its limit …]"),
-            Some(handle) => format!(
-                "[… {missing} bytes left out: the result is over its limit; {} reads them: handle {handle}, start {head} …]",
-                OutputStore::READER
-            ),
-        };
-        *text = format!("{before}\n{note}\n{after}");
+    /// Leaves the head and the tail of a text, with a line between that says what is missing: `limit` bytes together, or that line
+    /// alone where it is longer.
+    fn cut(self, text: &mut String, limit: usize) {
+        let whole = std::mem::take(text);
+        let (size, most) = (whole.len(), limit.min(whole.len()) / 2);
+        let (before, after) = (head(&whole, most).to_owned(), tail(&whole, most).to_owned());
+        let handle = self.keep(whole);
+        // With the longest numbers that there can be.
+        let room = limit.saturating_sub(notice(handle.as_deref(), size, most).len() + 2) / 2;
+        let (before, after) = (head(&before, room), tail(&after, room));
+        let notice = notice(handle.as_deref(), size - before.len() - after.len(), before.len());
+        *text = format!("{before}\n{notice}\n{after}");
     }
 
     /// Puts an output where the caller can read it, and gives the handle.
@@ -46,4 +47,26 @@ impl Overflow<'_> {
         }
         caller.service::<OutputStore>()?.keep(caller.session(), whole)
     }
+}
+
+fn notice(handle: Option<&str>, missing: usize, start: usize) -> String {
+    match handle {
+        None => format!("[… {missing} bytes left out: the result is over its limit …]"),
+        Some(handle) => format!(
+            "[… {missing} bytes left out: the result is over its limit; {} reads them: handle {handle}, start {start} …]",
+            OutputStore::READER
+        ),
+    }
+}
+
+/// The longest beginning of whole characters within so many bytes.
+fn head(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rfind(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or(0)]
+}
+
+/// The longest end of whole characters within so many bytes.
+fn tail(text: &str, most: usize) -> &str {
+    let start = (text.len() - most.min(text.len())..=text.len()).find(|at| text.is_char_boundary(*at));
+    &text[start.unwrap_or(text.len())..]
 }

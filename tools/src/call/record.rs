@@ -1,6 +1,6 @@
 //! Record: a call is written down before it is run, and so is how it ended, and every refusal.
 
-use std::future::{Future as _, poll_fn};
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -18,6 +18,12 @@ use crate::{Entry, ToolContext, ToolError};
 
 /// How long a journal may take to answer where it is not the time of a call that it takes: before that starts, and after it.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a journal may take to answer when the call is taken back while it is asked.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// The [kind](ToolError::kind) of [`ToolError::Cancelled`].
+const CANCELLED: &str = "cancelled";
 
 /// One call, as far as the journal of its context is concerned.
 pub(super) struct Record {
@@ -51,6 +57,18 @@ enum Silence {
     Cancelled,
     Late,
     Broken(String),
+}
+
+/// Writes down, where the context has a journal, that a host does not run a call, for a reason of its own: nothing else of it
+/// passes the counter. `kind` is one word for that reason, as [`ToolError::kind`] is for those of the counter.
+///
+/// # Errors
+/// [`ToolError::Internal`] when it could not be written down.
+pub async fn refuse(cx: &ToolContext, name: &str, kind: &'static str, reason: &str) -> Result<(), ToolError> {
+    let Some(mut record) = Record::of(cx, name) else { return Ok(()) };
+    let by = Instant::now() + PATIENCE;
+    let written = answer(by, || record.journal.refuse(record.call(), kind, reason)).await;
+    written.map_err(|silence| record.silent(silence))
 }
 
 impl Record {
@@ -92,8 +110,8 @@ impl Record {
         let Some(key) = &self.key else { return Ok(None) };
 
         let by = Instant::now() + PATIENCE;
-        let found = while_wanted(caller, answer(by, || self.journal.find(key))).await;
-        let found = match found.unwrap_or(Err(Silence::Cancelled)) {
+        let found = match heard(caller, answer(by, || self.journal.find(key))).await {
+            Ok(_) if caller.is_cancelled() => return Err(ToolError::Cancelled { tool: self.tool.clone() }),
             Ok(found) => found,
             Err(silence) => return Err(self.silent(silence)),
         };
@@ -101,6 +119,8 @@ impl Record {
         if (tool_digest, arguments_digest) != (self.tool_digest, Some(digest)) {
             return Err(ToolError::Diverged { tool: self.tool.clone(), place: key.to_string() });
         }
+        // How far a call came that was taken back, nobody knows.
+        let result = result.filter(|_| error.as_deref() != Some(CANCELLED));
         if let Some(result) = &result {
             self.state = State::Settled;
             // The tool that made the call was told an error then, and would take a result for a success.
@@ -120,11 +140,17 @@ impl Record {
     /// The call may not be run: [`ToolError::Internal`] when that could not be written down, [`ToolError::Timeout`] when it took
     /// all the time of the call, [`ToolError::OutcomeUnknown`] when somebody else has begun it meanwhile.
     pub(super) async fn begin(&mut self, call: &CallScope, cx: ToolContext) -> Result<ToolContext, ToolError> {
+        if call.caller.is_cancelled() {
+            return Err(ToolError::Cancelled { tool: self.tool.clone() });
+        }
         let since = Instant::now();
         let begun = answer(call.deadline, || self.journal.begin(self.call(), self.attempt));
-        match while_wanted(&call.caller, begun).await.unwrap_or(Err(Silence::Cancelled)) {
+        match heard(&call.caller, begun).await {
             Ok(Begun::Now(intent)) => {
                 self.state = State::Begun { intent, since };
+                if call.caller.is_cancelled() {
+                    return Err(ToolError::Cancelled { tool: self.tool.clone() });
+                }
                 Ok(cx.with_trace(Trace::new(self.owner.clone(), self.key.clone(), intent)))
             }
             Ok(Begun::Before(_)) => Err(ToolError::OutcomeUnknown { tool: self.tool.clone() }),
@@ -200,6 +226,22 @@ impl Record {
 fn told_again(tool: String, kind: &str, message: String) -> ToolError {
     let transient = ToolError::Transient { tool: tool.clone(), message: message.clone(), retry_after: None };
     if kind == transient.kind() { transient } else { ToolError::ExecutionFailed { tool, message } }
+}
+
+/// What the journal says of a call that is wanted. Where the call is taken back meanwhile, it is heard for a moment longer: what
+/// has arrived there is to have an end.
+async fn heard<T>(caller: &ToolContext, told: impl Future<Output = Result<T, Silence>>) -> Result<T, Silence> {
+    let mut told = pin!(told);
+    if let Some(told) = while_wanted(caller, told.as_mut()).await {
+        return told;
+    }
+    let mut timer = timer(Instant::now() + LAST_WORDS);
+    poll_fn(|task| match (told.as_mut().poll(task), &mut timer) {
+        (Poll::Ready(told), _) => Poll::Ready(told),
+        (Poll::Pending, Some(timer)) => timer.as_mut().poll(task).map(|()| Err(Silence::Cancelled)),
+        (Poll::Pending, None) => Poll::Ready(Err(Silence::Cancelled)),
+    })
+    .await
 }
 
 /// What the journal says, in time. Its panic goes no further.

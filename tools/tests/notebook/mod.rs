@@ -21,6 +21,8 @@ pub enum Trouble {
     Fails,
     Panics,
     Hangs,
+    /// It does what it should, and says so a little later.
+    Tarries,
 }
 
 /// What is written, in the order in which it was; the number of an intent is its place in it, from 1.
@@ -92,6 +94,14 @@ impl Notebook {
             Some(Trouble::Fails) => Box::pin(async { Err(JournalError::failed("the disk is gone")) }),
             Some(Trouble::Panics) => panic!("the disk is gone"),
             Some(Trouble::Hangs) => Box::pin(pending()),
+            Some(Trouble::Tarries) => {
+                let given = give();
+                Box::pin(async move {
+                    tokio::task::yield_now().await;
+                    tokio::task::yield_now().await;
+                    Ok(given)
+                })
+            }
             None => {
                 let given = give();
                 Box::pin(async move { Ok(given) })

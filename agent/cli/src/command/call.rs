@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use tools::ToolResult;
+use serde_json::Value;
+use tools::{Arguments, Target, Tool, ToolResult};
 
 use crate::argument;
 use crate::config::{Layer, Setting};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::host::HostOptions;
+use crate::host::{HostOptions, how_to_grant};
 use crate::output::{self, Console};
+use crate::refusal::{self, Refusal};
 use crate::{duration, interrupt};
 
 /// Call one tool and print its result
@@ -49,7 +51,9 @@ impl Call {
             Ok(result) => self.print(&result),
             Err(error) => {
                 match &error {
-                    Error::Tool(error) if self.json => output::json(&ToolResult::from(error))?,
+                    Error::Tool(error) | Error::Refused { error, .. } if self.json => {
+                        output::json(&ToolResult::from(error))?
+                    }
                     Error::Argument(error) if self.json => output::json(&ToolResult::error(error.to_string()))?,
                     _ => {}
                 }
@@ -66,7 +70,14 @@ impl Call {
         flags.bounds.call_timeout = self.timeout.map(|timeout| Setting::of_flag("--timeout", timeout));
         let settings = self.host.settings(flags)?;
         let context = self.host.context_of_call(&settings, interrupt::token()?, &console)?;
-        Ok(tools::execute(&context, &self.name, arguments).await?)
+        let touched = touched(entry.tool(), &arguments);
+        tools::execute(&context, &self.name, arguments).await.map_err(|error| match Refusal::of(&error, &touched) {
+            Some(refusal) => {
+                let hints = refusal::hints(&[refusal], &settings.policy, how_to_grant);
+                Error::Refused { error, hints }
+            }
+            None => error.into(),
+        })
     }
 
     fn print(&self, result: &ToolResult) -> Result<Exit, Error> {
@@ -79,4 +90,15 @@ impl Call {
         }
         Ok(if result.is_error { Exit::Failed } else { Exit::Success })
     }
+}
+
+/// What a call would touch; nothing where that cannot be told.
+fn touched(tool: &Tool, arguments: &Arguments) -> Vec<Target> {
+    let targets = |arguments: &Value| tool.effects.targets(&tool.name, &tool.parameters, arguments).ok();
+    let targets = match arguments {
+        Arguments::Value(value) => targets(value),
+        Arguments::Text(text) => serde_json::from_str(text).ok().as_ref().and_then(targets),
+        _ => None,
+    };
+    targets.unwrap_or_default()
 }

@@ -42,7 +42,8 @@ impl Chat {
         let driver = self.options.driver(provider)?;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive())?;
-        let exchange = Exchange { driver, is_direct, is_json: self.json, console, how_to_grant };
+        let rules = self.options.settings()?.policy.clone();
+        let exchange = Exchange { driver, is_direct, is_json: self.json, console, how_to_grant, rules };
         let resumed = self.options.journal.stored_run(&session).await?;
         chat::Chat { session, exchange, input, interrupts, resumed }.run().await
     }

@@ -1,11 +1,13 @@
 //! `toolcrib config`
 
 use std::fmt::Debug;
+use std::path::PathBuf;
 
 use agent::{KeySource, Patience};
 use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
+use tools::call::DEFAULT_APPROVAL_TIMEOUT;
 
 use crate::config::{Looked, Origin, Setting, Settings, State};
 use crate::error::Error;
@@ -34,6 +36,7 @@ pub(super) struct Config {
 const HELP: &str = include_str!("config.txt");
 
 /// One line of the table.
+#[derive(Clone)]
 struct Row {
     key: &'static str,
     value: Value,
@@ -43,7 +46,7 @@ struct Row {
 impl Config {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let settings = self.options.settings()?;
-        let rows = rows(settings);
+        let rows = [surroundings(&self.options), rows(settings)].concat();
         if self.json {
             let row = |row: &Row| json!({"key": row.key, "value": row.value, "origin": row.origin.document()});
             let settings_rows: Vec<_> = rows.iter().map(row).collect();
@@ -98,7 +101,19 @@ fn told(state: &State) -> String {
     }
 }
 
-/// Every setting that there is, those that nobody has set among them.
+/// What only the command line says.
+fn surroundings(options: &SessionOptions) -> Vec<Row> {
+    let path = |path: &PathBuf| json!(path.display().to_string());
+    let usual_patience = exact(&DEFAULT_APPROVAL_TIMEOUT);
+    vec![
+        row("root", Some(&options.host.root()), Value::Null, path),
+        row("journal", options.journal.file().as_ref(), Value::Null, path),
+        row("session", options.journal.name().as_ref(), Value::Null, |name| json!(name)),
+        row("approval_timeout", options.host.patience().as_ref(), usual_patience, exact),
+    ]
+}
+
+/// Every setting that a file can have, those that nobody has set among them.
 fn rows(settings: &Settings) -> Vec<Row> {
     let mut rows = vec![
         row("provider", settings.provider.as_ref(), json!(DIRECT), |provider| json!(provider)),

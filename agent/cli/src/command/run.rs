@@ -38,7 +38,8 @@ impl Run {
         let console = Arc::new(Console::default());
         let mut session = self.options.session(token.clone(), &console)?;
         let driver = self.options.driver(provider)?;
-        let exchange = Exchange { driver, is_direct, is_json: self.json, console, how_to_grant };
+        let rules = self.options.settings()?.policy.clone();
+        let exchange = Exchange { driver, is_direct, is_json: self.json, console, how_to_grant, rules };
         let work = match self.options.journal.stored_run(&session).await? {
             Some(run) => Work::Resume(run),
             None => Work::Prompt(self.prompt.unwrap_or_default()),

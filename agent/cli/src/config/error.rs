@@ -10,6 +10,8 @@ use super::origin::Origin;
 pub(crate) enum ConfigError {
     #[error("cannot read {}: {source}; make it a readable text file, or leave it out with --no-config", path.display())]
     Read { path: PathBuf, source: io::Error },
+    #[error("cannot read the policy {}: {source}; name a readable text file with --policy", path.display())]
+    Policy { path: PathBuf, source: io::Error },
     /// The text around it is not told: it may be a key that was written where none belongs.
     #[error("{origin}: this is not TOML: {reason}")]
     Syntax { origin: Origin, reason: String },

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etcetera::BaseStrategy;
+use tools::Rule;
 
 use super::error::ConfigError;
 use super::layer::Layer;
-use super::origin::Origin;
+use super::origin::{Origin, Setting};
 use super::{reader, trust};
 
 const NAME: &str = "toolcrib.toml";
@@ -53,6 +54,13 @@ pub(super) fn named(path: &Path) -> Result<Said, ConfigError> {
     let path = std::path::absolute(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
     let layer = read(&path, home().as_deref())?;
     Ok(Said { layers: vec![layer], files: vec![Looked { role: "named", path, state: State::Used }] })
+}
+
+/// The rules of the file that `--policy` names.
+pub(crate) fn rules(path: &Path) -> Result<Vec<Setting<Rule>>, ConfigError> {
+    let refused = |source| ConfigError::Policy { path: path.to_owned(), source };
+    let path = std::path::absolute(path).map_err(refused)?;
+    reader::rules(&Arc::from(&*path), &text(&path).map_err(refused)?)
 }
 
 /// The user's file, and the nearest one in a directory or above it.
@@ -133,14 +141,17 @@ fn how_to_trust(folder: &Path, user: Option<&Path>) -> String {
 }
 
 fn read(path: &Path, home: Option<&Path>) -> Result<Layer, ConfigError> {
-    let refused = |source| ConfigError::Read { path: path.to_owned(), source };
-    let mut text = String::new();
-    let file = File::open(path).map_err(refused)?;
-    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(refused)?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(refused(io::Error::other(format!("it is longer than {MAX_BYTES} bytes"))));
-    }
+    let text = text(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
     reader::layer(&Arc::from(path), &text, home)
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("it is longer than {MAX_BYTES} bytes")));
+    }
+    Ok(text)
 }
 
 fn exists(path: &Path) -> Result<bool, ConfigError> {

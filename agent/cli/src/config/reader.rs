@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agent::provider::is_plain_url;
 use agent::{KeySource, Selection};
-use tools::Clause;
+use tools::{Clause, Rule};
 
 use super::error::ConfigError;
 use super::layer::{Bounds, Layer, Waiting};
@@ -32,6 +32,14 @@ pub(super) fn layer(path: &Arc<Path>, text: &str, home: Option<&Path>) -> Result
     };
     file.finish()?;
     Ok(layer)
+}
+
+/// Reads the text of a file that has rules and nothing else.
+pub(super) fn rules(path: &Arc<Path>, text: &str) -> Result<Vec<Setting<Rule>>, ConfigError> {
+    let mut file = Section::parse(path, text)?;
+    let rules = file.documents("policy")?;
+    file.finish()?;
+    Ok(rules)
 }
 
 fn key(file: &mut Section<'_>, path: &Path, home: Option<&Path>) -> Result<Option<Setting<KeySource>>, ConfigError> {

@@ -52,7 +52,11 @@ impl<'a> Section<'a> {
 
     /// A text such as `30s`.
     pub(super) fn duration(&mut self, key: &'static str) -> Result<Option<Setting<Duration>>, ConfigError> {
-        self.parsed(key, |text| duration::parse(text).map_err(|reason| format!("is no duration: {reason}")))
+        let Some(value) = self.take(key) else { return Ok(None) };
+        // A bare number is the likely mistake, and does not say its unit.
+        let DeValue::String(_) = value.get_ref() else { return Err(self.unfit(key, &value, "a text such as \"30s\"")) };
+        let parse = |text: &str| duration::parse(text).map_err(|reason| format!("is no duration: {reason}"));
+        self.text_of(key, &value, parse).map(Some)
     }
 
     /// A list of texts that mean something.

@@ -1,5 +1,6 @@
 //! Journals in files of SQLite.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -7,13 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 use tools::Journal;
-use tools_journal::{Audit, AuditEntry, Head, JournalOptions, SqliteJournal};
+use tools_journal::{Audit, AuditEntry, AuditError, Head, JournalOptions, SqliteJournal};
 
 use crate::duration;
 use crate::error::Error;
 use crate::output::{self, FAINT, STRONG, styled};
 use crate::visible::visible;
+
+/// How many sessions are named where the one asked for is not there.
+const NAMED: usize = 8;
 
 pub(super) fn open(path: &Path, with_arguments: bool) -> Result<Arc<dyn Journal>, Error> {
     Ok(Arc::new(SqliteJournal::open(path, JournalOptions::new().with_arguments(with_arguments))?))
@@ -26,15 +31,52 @@ pub(crate) fn verify(path: &Path, head: Option<&str>) -> Result<(u64, String), E
     Ok((head.count, head.to_string()))
 }
 
+/// What is wrong with the journal, for programs, if it is that: the first row that is not what was written, and how.
+pub(crate) fn damage(error: &Error) -> Option<Value> {
+    let Error::Audit(damage) = error else { return None };
+    let (kind, row) = match damage {
+        AuditError::Open(_) => return None,
+        AuditError::Altered { row } => ("altered", Some(*row)),
+        AuditError::Missing { row } => ("missing", Some(*row)),
+        AuditError::Cut { found, .. } => ("cut_off", Some(found.saturating_add(1))),
+        AuditError::Rewritten { row } => ("rewritten", Some(*row)),
+        _ => ("unreadable", None),
+    };
+    Some(json!({"kind": kind, "row": row, "message": damage.to_string()}))
+}
+
 /// Prints the rows of a session, or all.
 pub(crate) fn show(path: &Path, session: Option<&str>, is_json: bool) -> Result<(), Error> {
     let mut printed = Ok(());
+    let mut is_empty = true;
     let visitor = |entry: AuditEntry| {
+        is_empty = false;
         printed = if is_json { output::json(&entry) } else { output::page(&line(&entry)) };
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    Audit::open(path)?.visit(session, visitor)?;
-    printed
+    let audit = Audit::open(path)?;
+    audit.visit(session, visitor)?;
+    match session {
+        Some(name) if is_empty => Err(Error::NoCalls { name: name.to_owned(), there: sessions(&audit, name)? }),
+        _ => printed,
+    }
+}
+
+/// Which sessions there are, those whose names are like this one first.
+fn sessions(audit: &Audit, name: &str) -> Result<String, Error> {
+    let mut names = BTreeSet::new();
+    audit.visit(None, |entry| {
+        names.extend(entry.session);
+        ControlFlow::Continue(())
+    })?;
+    let mut names: Vec<_> = names.into_iter().map(|other| (strsim::jaro_winkler(name, &other), other)).collect();
+    names.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let named: Vec<_> = names.iter().take(NAMED).map(|(_, other)| format!("{other:?}")).collect();
+    Ok(match names.len() {
+        0 => "no call in it has a session, so leave --session out".to_owned(),
+        count if count > NAMED => format!("there are {}, and {} more", named.join(", "), count - NAMED),
+        _ => format!("there are {}", named.join(", ")),
+    })
 }
 
 /// One row as one line, such as `12  2026-01-31T12:00:00Z  outcome  s 3.0  fs.read  2ms`.

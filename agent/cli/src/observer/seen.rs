@@ -1,6 +1,6 @@
 //! [`Seen`]: what an observer remembers of a run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use agent::Event;
@@ -8,6 +8,7 @@ use tools::{Target, ToolResult};
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::refusal::Refusal;
 use crate::visible::visible;
 
 /// How many calls are named while they are waited for.
@@ -22,8 +23,8 @@ pub(super) struct Seen {
     turn: Vec<String>,
     /// How calls failed, by their place in the order of all calls.
     failures: BTreeMap<usize, Exit>,
-    /// What calls were refused.
-    pub(super) needed: BTreeSet<Target>,
+    /// The calls that were refused.
+    pub(super) refusals: Vec<Refusal>,
     /// Whether the last text did not end its line.
     pub(super) is_line_open: bool,
     pub(super) begun: Instant,
@@ -59,7 +60,7 @@ impl Seen {
             Event::Result { id, result, .. } => {
                 let call = self.open.iter().position(|call| call.id == *id).map(|index| self.open.remove(index));
                 if result.is_error {
-                    self.note_failure(call.as_ref().map_or(self.calls, |call| call.place), result);
+                    self.note_failure(call.as_ref(), result);
                 }
                 self.asked = Instant::now();
                 return call;
@@ -93,12 +94,11 @@ impl Seen {
         self.failures.values().next().copied()
     }
 
-    fn note_failure(&mut self, place: usize, result: &ToolResult) {
+    fn note_failure(&mut self, call: Option<&Call>, result: &ToolResult) {
         let error = result.structured.as_ref().and_then(|structured| structured.get("error"));
         let kind = error.and_then(|error| error.get("kind")?.as_str()).unwrap_or_default();
-        self.failures.insert(place, Exit::of_kind(kind));
-        let needed = error.and_then(|error| error.get("needed")?.as_array()).into_iter().flatten();
-        self.needed.extend(needed.filter_map(|target| target.as_str()?.parse::<Target>().ok()));
+        self.failures.insert(call.map_or(self.calls, |call| call.place), Exit::of_kind(kind));
+        self.refusals.extend(call.and_then(|call| Refusal::told(&call.name, &call.targets, result)));
     }
 }
 
@@ -110,7 +110,7 @@ impl Default for Seen {
             open: Vec::new(),
             turn: Vec::new(),
             failures: BTreeMap::new(),
-            needed: BTreeSet::new(),
+            refusals: Vec::new(),
             is_line_open: false,
             begun: now,
             asked: now,

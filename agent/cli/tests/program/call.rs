@@ -97,6 +97,24 @@ fn an_unknown_tool_gets_near_names() {
 }
 
 #[test]
+fn what_a_person_is_told_is_for_people() {
+    let crib = Crib::new();
+    let told = |arguments: &[&str]| crib.run(&[&["call"], arguments].concat()).stderr;
+    assert_eq!(told(&["xyzzy"]), "error: there is no tool named \"xyzzy\"; toolcrib list shows those that there are\n");
+    let refused = ["fs.write", "path=x", "content=y"];
+    let lines = told(&refused);
+    assert_eq!(
+        lines.lines().next().unwrap(),
+        "error: fs.write needs fs:write:x, and what is granted is clock:read:** or fs:read:**"
+    );
+    let late = told(&["time.now", "--timeout", "0.000001ms"]);
+    assert!(late.ends_with("allow it more with --timeout\n"), "{late}");
+    // Programs get what models get.
+    let document = crib.run(&[&["call"], &refused[..], &["--json"]].concat()).expect(5).document();
+    assert!(document["content"][0]["text"].as_str().unwrap().contains("ask for the grant"), "{document}");
+}
+
+#[test]
 fn a_failing_tool_is_a_failure() {
     let ended = Crib::new().run(&["call", "fs.read", "path=missing"]).expect(1);
     assert!(ended.stdout.is_empty() && ended.stderr.starts_with("error: fs.read failed: "), "{ended:#?}");

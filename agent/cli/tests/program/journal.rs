@@ -1,3 +1,4 @@
+use std::io::Read as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,47 @@ fn verify_prints_the_head_and_finds_what_was_done_to_the_file() {
 }
 
 #[test]
+fn what_is_wrong_with_a_journal_is_one_document_for_programs() {
+    let crib = Crib::new();
+    let file = journal(&crib);
+    let verify = |flags: &[&str]| crib.run(&[&["audit", "verify", &file, "--json"], flags].concat());
+    crib.run(&["run", "time.now ; time.now", "--journal", &file]).expect(0);
+    let whole = verify(&[]).expect(0).document();
+    assert_eq!((&whole["count"], &whole["damage"]), (&Value::from(4), &Value::Null));
+
+    let longer = format!("9:{}", whole["head"].as_str().unwrap().split_once(':').unwrap().1);
+    let ended = verify(&["--head", &longer]).expect(8);
+    let damage = &ended.document()["damage"];
+    assert_eq!((&damage["kind"], &damage["row"]), (&Value::from("cut_off"), &Value::from(5)), "{damage}");
+    assert!(ended.stderr.contains(damage["message"].as_str().unwrap()), "{ended:#?}");
+
+    let other = format!("2:{}", "0".repeat(64));
+    let damage = verify(&["--head", &other]).expect(8).document()["damage"].clone();
+    assert_eq!((&damage["kind"], &damage["row"]), (&Value::from("rewritten"), &Value::from(2)), "{damage}");
+}
+
+#[test]
+fn who_asks_for_a_session_that_is_not_there_is_told_those_that_are() {
+    let crib = Crib::new();
+    let file = journal(&crib);
+    let nope = |name: &str| crib.run(&["audit", "show", &file, "--session", name]).expect(2);
+    crib.run(&["run", "time.now", "--journal", &file]).expect(0);
+    let ended = nope("monday");
+    assert!(ended.stderr.contains("no call of a session \"monday\"; no call in it has a session"), "{ended:#?}");
+
+    for name in ["alpha", "monday", "tuesday", "omega"] {
+        crib.run(&["run", "time.now", "--journal", &file, "--session", name]).expect(0);
+    }
+    let ended = nope("mondya");
+    assert!(ended.stdout.is_empty() && ended.stderr.contains("there are \"monday\", "), "{ended:#?}");
+    for name in ["alpha", "tuesday", "omega"] {
+        assert!(ended.stderr.contains(name), "{ended:#?}");
+    }
+    assert_eq!(crib.run(&["audit", "show", &file, "--session", "monday"]).expect(0).stdout.lines().count(), 2);
+    assert!(crib.run(&["audit", "show", &file, "--session", "nope", "--json"]).expect(2).stdout.is_empty());
+}
+
+#[test]
 fn a_session_by_name_is_begun_once_and_resumed_without_doing_anything_twice() {
     let crib = Crib::new();
     let file = journal(&crib);
@@ -82,6 +124,26 @@ fn a_session_by_name_is_begun_once_and_resumed_without_doing_anything_twice() {
     assert_eq!(rows(&crib).len(), 2);
     let again = crib.run(&resume).expect(0);
     assert_eq!(again.stdout, "Written.\n", "{again:#?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_an_outcome_of_every_call_that_was_begun() {
+    let crib = Crib::new();
+    let file = journal(&crib);
+    let turns = vec![r#"{"calls": [{"name": "time.now"}, {"name": "fs.list"}]}"#; 20_000];
+    let script = crib.write("turns.json", &format!("[{}]", turns.join(",")));
+    let run = ["run", "x", "--json", "--max-steps", "100000", "--script", script.to_str().unwrap(), "--journal", &file];
+    let mut child =
+        crib.command(&run).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0]).unwrap();
+    crate::interrupt::interrupt(&child);
+    stdout.read_to_end(&mut Vec::new()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let rows = rows(&crib);
+    let count = |kind: &str| rows.iter().filter(|row| row["kind"] == kind).count();
+    assert_eq!(count("intent"), count("outcome"));
 }
 
 #[cfg(unix)]

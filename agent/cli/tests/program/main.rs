@@ -9,6 +9,8 @@ mod chat;
 #[cfg(unix)]
 mod chat_terminal;
 mod config;
+mod config_effect;
+mod config_mistake;
 mod doctor;
 #[cfg(unix)]
 mod interrupt;

@@ -89,17 +89,68 @@ fn the_policy_of_the_readme_is_one() {
 #[test]
 fn a_file_that_is_no_policy_is_pointed_out_with_the_place() {
     let crib = Crib::new();
-    for (text, part) in [
-        ("[[policy]]\nverdict = \"ask\"\n", "has to name `tool`, `target` or both"),
-        ("[[policy]]\nverdict = \"ask\"\ntool = \"x\"\nmatch = [\"y\"]\n", "has to apply to \"y\" and does not"),
-        ("[[policy]]\nverdict = \"ask\"\ntool = \"x\"\ntraget = \"y\"\n", "line 4"),
-        ("[[polcy]]\n", "unknown field `polcy`"),
-        ("=", "line 1"),
+    for (text, line, part) in [
+        ("\n[[policy]]\nverdict = \"ask\"\n", 2, "policy cannot be read: a rule has to name `tool`, `target` or both"),
+        ("[[policy]]\nverdict = \"ask\"\ntool = \"x\"\nmatch = [\"y\"]\n", 1, "the rule `ask x` has to apply to \"y\""),
+        ("[[policy]]\nverdict = \"ask\"\ntool = \"x\"\ntraget = \"y\"\n", 4, "unknown field `traget`"),
+        ("\n[[polcy]]\n", 2, "there is no setting polcy; did you mean policy?"),
+        ("policy = 'deny'", 1, "policy has to be a list of tables"),
+        ("=", 1, "this is not TOML"),
     ] {
         let file = crib.write("rules.toml", text);
         let ended = crib.run(&["call", "time.now", "--policy", file.to_str().unwrap()]).expect(2);
-        assert!(ended.stderr.contains("rules.toml") && ended.stderr.contains(part), "{text}: {ended:#?}");
+        let place = format!("error: {}:{line}: ", file.display());
+        assert!(ended.stderr.starts_with(&place) && ended.stderr.contains(part), "{text}: {ended:#?}");
     }
     let ended = crib.run(&["call", "time.now", "--policy", "missing.toml"]).expect(2);
-    assert!(ended.stderr.contains("missing.toml"), "{ended:#?}");
+    assert!(ended.stderr.contains("missing.toml") && ended.stderr.contains("--policy"), "{ended:#?}");
+    assert!(!ended.stderr.contains("--no-config"), "{ended:#?}");
+}
+
+/// A rule of each kind, and the flag that names their file.
+fn ruled(crib: &Crib) -> [String; 2] {
+    let rules = "[[policy]]\nverdict = 'ask'\ntool = 'time.*'\n\n\
+                 [[policy]]\nverdict = 'deny'\ntarget = 'fs:*:sub/**'\n\n\
+                 [[policy]]\nverdict = 'ask'\ntool = 'fs.write'\n";
+    let file = crib.write("rules.toml", rules);
+    ["--policy".to_owned(), file.to_str().unwrap().to_owned()]
+}
+
+#[test]
+fn who_is_refused_by_a_rule_is_sent_to_the_rule() {
+    let crib = Crib::new();
+    let [policy, file] = ruled(&crib);
+    let run = |call: &str, flags: &[&str]| run(&crib, call, &[&[policy.as_str(), &file], flags].concat()).expect(5);
+
+    let ended = run("time.now", &[]);
+    assert!(ended.stderr.contains(&format!("hint: the rule `ask time.*` at {file}:1 asks")), "{ended:#?}");
+    assert!(!ended.stderr.contains("--allow"), "{ended:#?}");
+
+    let ended = run("fs.read path=sub/inner.txt", &[]);
+    assert!(
+        ended.stderr.contains(&format!("hint: the rule `deny every tool on fs:*:sub/**` at {file}:5 ")),
+        "{ended:#?}"
+    );
+    assert!(!ended.stderr.contains("--allow") && !ended.stderr.contains("--grant"), "{ended:#?}");
+
+    // It would be asked about also when it is granted.
+    let ended = run("fs.write path=new content=x", &[]);
+    assert!(ended.stderr.contains("--grant fs:write:new"), "{ended:#?}");
+    assert!(ended.stderr.contains(&format!("`ask fs.write` at {file}:9 asks")), "{ended:#?}");
+    let ended = run("fs.write path=new content=x ; fs.remove path=README.md", &["--allow", "fs:write:new"]);
+    assert!(ended.stderr.contains("--allow fs:destroy:README.md") && !ended.stderr.contains("--grant"), "{ended:#?}");
+    assert_eq!(ended.stderr.matches(&format!("`ask fs.write` at {file}:9")).count(), 1, "{ended:#?}");
+}
+
+#[test]
+fn a_call_that_a_rule_refuses_is_sent_to_the_rule_as_well() {
+    let crib = Crib::new();
+    let [policy, file] = ruled(&crib);
+    let call = |arguments: &[&str]| crib.run(&[&["call"], arguments, &[&policy, &file]].concat()).expect(5).stderr;
+    let told = call(&["time.now"]);
+    assert!(told.contains(&format!("hint: the rule `ask time.*` at {file}:1 asks")), "{told}");
+    let told = call(&["fs.read", "path=sub/inner.txt"]);
+    assert!(told.contains(&format!("`deny every tool on fs:*:sub/**` at {file}:5 ")), "{told}");
+    let told = call(&["fs.write", "--args", r#"{"path": "new", "content": "x"}"#, "--grant", "fs:write:new"]);
+    assert!(told.contains(&format!("`ask fs.write` at {file}:9 asks")) && !told.contains("--allow"), "{told}");
 }

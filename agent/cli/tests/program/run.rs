@@ -60,6 +60,17 @@ fn a_script_that_cannot_be_played_is_a_usage_error() {
 }
 
 #[test]
+fn a_script_beside_another_provider_is_a_usage_error() {
+    let crib = Crib::new();
+    let script = crib.write("turns.json", r#"[{"text": "x"}]"#);
+    let play = ["run", "time.now", "--script", script.to_str().unwrap(), "--provider"];
+    let ended = crib.run(&[&play[..], &["direct"]].concat()).expect(2);
+    assert!(ended.stderr.contains("--script") && ended.stderr.contains("direct"), "{ended:#?}");
+    assert!(ended.stdout.is_empty(), "{ended:#?}");
+    assert_eq!(crib.run(&[&play[..], &["scripted"]].concat()).expect(0).stdout, "x\n");
+}
+
+#[test]
 fn a_script_that_ends_too_early_is_a_failed_run() {
     let crib = Crib::new();
     let script = crib.write("turns.json", r#"[{"calls": [{"name": "time.now"}]}]"#);
@@ -75,6 +86,16 @@ fn a_step_budget_that_is_used_up_has_its_own_exit() {
     let ended = crib.run(&["run", "x", "--script", script, "--max-steps", "1"]).expect(7);
     assert!(ended.stderr.contains("--max-steps"), "{ended:#?}");
     crib.run(&["run", "x", "--script", script, "--max-steps", "2"]).expect(0);
+}
+
+#[test]
+fn what_was_called_without_a_model_is_shown_also_where_the_steps_run_out() {
+    let crib = Crib::new();
+    let ended = crib.run(&["run", "fs.read path=README.md", "--max-steps", "1"]).expect(7);
+    assert_eq!(ended.stdout, "# Hello\n");
+    assert!(ended.stderr.contains("after 1 step;"), "{ended:#?}");
+    let events = crib.run(&["run", "fs.read path=README.md", "--max-steps", "1", "--json"]).expect(7).documents();
+    assert_eq!(events.last().unwrap()["type"], "done");
 }
 
 #[test]

@@ -48,7 +48,8 @@ fn a_no_and_silence_deny_the_call() {
         session.exp_string(QUESTION).unwrap();
         session.send_line(answer).unwrap();
         let (rest, code) = rest(session);
-        assert!(!rest.contains("# Hello") && rest.contains("denied"), "{rest}");
+        assert!(!rest.contains("# Hello") && rest.contains("said no"), "{rest}");
+        assert!(!rest.contains("ask what is wanted"), "the person who said no is told so: {rest}");
         assert_eq!(code, 5);
     }
 }

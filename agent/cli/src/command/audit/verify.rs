@@ -22,18 +22,22 @@ pub(super) struct Verify {
     #[arg(long, value_name = "COUNT:HASH")]
     head: Option<String>,
 
-    /// Print one JSON document
+    /// Print one JSON document; of a damaged journal it has the damage
     #[arg(long)]
     json: bool,
 }
 
 impl Verify {
     pub(super) fn run(self) -> Result<Exit, Error> {
-        let (count, head) = journal::verify(&self.file, self.head.as_deref())?;
-        if self.json {
-            output::json(&json!({"count": count, "head": head}))?;
-        } else {
-            output::page(&format!("{head}\n"))?;
+        match journal::verify(&self.file, self.head.as_deref()) {
+            Ok((count, head)) if self.json => output::json(&json!({"count": count, "head": head, "damage": null}))?,
+            Ok((_, head)) => output::page(&format!("{head}\n"))?,
+            Err(error) => {
+                if let Some(damage) = journal::damage(&error).filter(|_| self.json) {
+                    output::json(&json!({"damage": damage}))?;
+                }
+                return Err(error);
+            }
         }
         Ok(Exit::Success)
     }

@@ -1,0 +1,140 @@
+//! [`Refusal`]: a call that was not let run, and what would let it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use tools::{Rule, Target, ToolError, ToolName, ToolResult, Verdict};
+
+use crate::config::Setting;
+
+/// A call that was refused for what it touches, or for what a rule says of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    tool: ToolName,
+    /// What it was refused for; nothing where the call touches nothing.
+    targets: Vec<Target>,
+    cause: Cause,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Ungranted,
+    Unapproved,
+    Denied,
+}
+
+impl Refusal {
+    /// The refusal that a result tells of a call of this tool on these targets; `None` where it failed for another reason.
+    pub(crate) fn told(tool: &str, touched: &[Target], result: &ToolResult) -> Option<Self> {
+        let error = result.structured.as_ref()?.get("error")?;
+        let needed = || {
+            let needed = error.get("needed").and_then(Value::as_array).into_iter().flatten();
+            needed.filter_map(|target| target.as_str()?.parse().ok()).collect()
+        };
+        let (cause, targets) = match error.get("kind")?.as_str()? {
+            "permission_denied" => (Cause::Ungranted, needed()),
+            "unapproved" => (Cause::Unapproved, needed()),
+            "denied" => (Cause::Denied, touched.to_vec()),
+            _ => return None,
+        };
+        Some(Self { tool: tool.parse().ok()?, targets, cause })
+    }
+
+    /// The refusal that an error is, if it is one.
+    pub(crate) fn of(error: &ToolError, touched: &[Target]) -> Option<Self> {
+        Self::told(error.tool_name(), touched, &ToolResult::from(error))
+    }
+
+    /// The rules behind it: no flag changes what they say.
+    fn rules<'a>(&self, rules: &'a [Setting<Rule>]) -> Vec<&'a Setting<Rule>> {
+        match &self.targets[..] {
+            [] => self.rule(None, rules).into_iter().collect(),
+            targets => targets.iter().filter_map(|target| self.rule(Some(target), rules)).collect(),
+        }
+    }
+
+    fn rule<'a>(&self, target: Option<&Target>, rules: &'a [Setting<Rule>]) -> Option<&'a Setting<Rule>> {
+        let verdict = if self.cause == Cause::Denied { Verdict::Deny } else { Verdict::Ask };
+        rules.iter().find(|rule| rule.value.verdict() == verdict && rule.value.applies(&self.tool, target))
+    }
+}
+
+/// What would have let the calls run: flags or a command, as the caller words it, and for what a rule of a file says, that rule.
+pub(crate) fn hints(
+    refusals: &[Refusal],
+    rules: &[Setting<Rule>],
+    how_to_grant: impl Fn(&[Target]) -> String,
+) -> Vec<String> {
+    let mut needed = BTreeSet::new();
+    let mut behind: Vec<&Setting<Rule>> = Vec::new();
+    for refusal in refusals {
+        let is_flag_of_use = |target: &&Target| match refusal.cause {
+            Cause::Ungranted => true,
+            Cause::Unapproved => refusal.rule(Some(target), rules).is_none(),
+            Cause::Denied => false,
+        };
+        needed.extend(refusal.targets.iter().filter(is_flag_of_use).cloned());
+        for rule in refusal.rules(rules) {
+            if !behind.contains(&rule) {
+                behind.push(rule);
+            }
+        }
+    }
+    let needed: Vec<_> = needed.into_iter().collect();
+    let flags = (!needed.is_empty()).then(|| how_to_grant(&needed));
+    flags.into_iter().chain(behind.into_iter().map(how_to_change)).collect()
+}
+
+fn how_to_change(Setting { value: rule, origin }: &Setting<Rule>) -> String {
+    match rule.verdict() {
+        Verdict::Deny => format!("the rule `{rule}` at {origin} is against it; to allow it, change the rule"),
+        _ => format!(
+            "the rule `{rule}` at {origin} asks about it, whatever is granted; change the rule, or answer on a terminal"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(verdict: Verdict, tool: &str) -> Setting<Rule> {
+        Setting::of_flag("--policy", Rule::new(verdict, Some(tool), None).unwrap())
+    }
+
+    fn refusal(cause: Cause, tool: &str, targets: &[&str]) -> Refusal {
+        let targets = targets.iter().map(|target| target.parse().unwrap()).collect();
+        Refusal { tool: tool.parse().unwrap(), targets, cause }
+    }
+
+    fn hinted(refusals: &[Refusal], rules: &[Setting<Rule>]) -> Vec<String> {
+        hints(refusals, rules, |needed| format!("grant {}", needed.len()))
+    }
+
+    #[test]
+    fn a_flag_is_named_only_where_it_helps() {
+        let rules = [rule(Verdict::Ask, "a"), rule(Verdict::Deny, "b"), rule(Verdict::Allow, "c")];
+        let written = &["fs:write:x"];
+        assert_eq!(hinted(&[refusal(Cause::Unapproved, "c", written)], &rules), ["grant 1"]);
+        assert_eq!(hinted(&[refusal(Cause::Ungranted, "a", written)], &rules).len(), 2);
+        for cause in [Cause::Unapproved, Cause::Denied] {
+            let tool = if cause == Cause::Denied { "b" } else { "a" };
+            let [hint] = &hinted(&[refusal(cause, tool, written)], &rules)[..] else { panic!() };
+            assert!(hint.contains(&format!("{tool}` at --policy ")), "{hint}");
+        }
+    }
+
+    #[test]
+    fn a_no_that_comes_of_no_rule_has_no_hint() {
+        assert!(hinted(&[refusal(Cause::Denied, "a", &["fs:write:x"])], &[rule(Verdict::Ask, "a")]).is_empty());
+        assert!(Refusal::told("a", &[], &ToolResult::error("it broke")).is_none());
+    }
+
+    #[test]
+    fn each_target_and_each_rule_is_told_once() {
+        let rules = [rule(Verdict::Ask, "a")];
+        let same = [refusal(Cause::Ungranted, "a", &["fs:write:x"]), refusal(Cause::Ungranted, "a", &["fs:write:x"])];
+        assert_eq!(hinted(&same, &rules).len(), 2);
+        assert_eq!(hinted(&[refusal(Cause::Unapproved, "a", &[])], &rules).len(), 1);
+    }
+}

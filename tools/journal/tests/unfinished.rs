@@ -1,0 +1,152 @@
+//! Calls that a run does not let run, or takes back: each has its row.
+
+#![allow(clippy::unwrap_used)]
+
+mod crib;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use agent::{Driver, Outcome, Run, Scripted, Selection, Session, Turn};
+use crib::{Crib, context};
+use serde_json::{Value, json};
+use tools::{CancellationToken, Catalog, Effects, Tool, ToolCall, ToolContext};
+
+/// What hangs until it is taken back, once; the next time it answers.
+fn hanging(catalog: &mut Catalog, name: &str, effects: Value) -> Arc<AtomicU32> {
+    let effects: Effects = serde_json::from_value(effects).unwrap();
+    let tool = Tool::new(name, "Hangs.", json!({"type": "object"})).unwrap().with_effects(effects);
+    let runs = Arc::new(AtomicU32::new(0));
+    let counted = runs.clone();
+    let hang = move |_: ToolContext, _: Value| {
+        let run = counted.fetch_add(1, Ordering::SeqCst);
+        async move { if run == 0 { std::future::pending().await } else { "done".to_owned() } }
+    };
+    catalog.register(tool, hang).unwrap();
+    runs
+}
+
+fn driver(turns: impl IntoIterator<Item = Turn>) -> Driver {
+    Driver::new(Arc::new(Scripted::new(turns))).with_checkpoints(true)
+}
+
+fn calling(names: &[&str]) -> Turn {
+    Turn::calls(names.iter().zip(0..).map(|(name, id)| ToolCall::new(format!("c{id}"), *name, json!({}))))
+}
+
+fn session(catalog: &Catalog, crib: &Crib) -> Session {
+    Session::new(catalog.list(), Selection::new(), context(&crib.journal()))
+}
+
+/// Of each row: the tool, what kind of row it is, and the error; sorted.
+fn rows(crib: &Crib) -> Vec<(String, String, Option<String>)> {
+    let mut rows: Vec<_> =
+        crib.entries().into_iter().map(|entry| (entry.tool.to_string(), entry.kind.to_string(), entry.error)).collect();
+    rows.sort();
+    rows
+}
+
+fn row(tool: &str, kind: &str, error: Option<&str>) -> (String, String, Option<String>) {
+    (tool.to_owned(), kind.to_owned(), error.map(str::to_owned))
+}
+
+/// Cancels a run as soon as that is so.
+async fn cancelled_when(session: &mut Session, driver: Driver, is_so: impl Fn() -> bool) {
+    let token = CancellationToken::new();
+    let driver = driver.with_cancellation(token.clone());
+    let cancel = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        token.cancel();
+    };
+    let (summary, ()) = tokio::join!(driver.run(session, "go"), cancel);
+    assert_eq!(summary.unwrap().outcome, Outcome::Cancelled);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_was_taken_back_has_an_outcome_that_says_so() {
+    let (crib, mut catalog) = (Crib::new(), Catalog::new());
+    let sends = hanging(&mut catalog, "send", json!({"writes": ["mail:outbox"]}));
+    let looks = hanging(&mut catalog, "look", json!("pure"));
+    // The second call of `send` waits for the first one.
+    let turns = [calling(&["send", "look", "send"])];
+    let begun = || sends.load(Ordering::SeqCst) + looks.load(Ordering::SeqCst) == 2;
+    cancelled_when(&mut session(&catalog, &crib), driver(turns), begun).await;
+    let cancelled = Some("cancelled");
+    assert_eq!(
+        rows(&crib),
+        [
+            row("look", "intent", None),
+            row("look", "outcome", cancelled),
+            row("send", "intent", None),
+            row("send", "outcome", cancelled),
+            row("send", "refusal", cancelled),
+        ]
+    );
+    crib.head();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn how_far_a_call_came_that_was_taken_back_is_not_known_to_a_run_that_is_resumed() {
+    let (crib, mut catalog) = (Crib::new(), Catalog::new());
+    let sends = hanging(&mut catalog, "send", json!({"writes": ["mail:outbox"]}));
+    let looks = hanging(&mut catalog, "look", json!("pure"));
+    let begun = || sends.load(Ordering::SeqCst) + looks.load(Ordering::SeqCst) == 2;
+    cancelled_when(&mut session(&catalog, &crib), driver([calling(&["send", "look"])]), begun).await;
+
+    let mut resumed = session(&catalog, &crib);
+    let run: Run = resumed.stored_run().await.unwrap().unwrap();
+    driver([Turn::answer("well")]).resume(&mut resumed, run).await.unwrap();
+    assert_eq!((sends.load(Ordering::SeqCst), looks.load(Ordering::SeqCst)), (1, 2), "what writes is not run twice");
+    let told: Vec<_> = resumed.messages().iter().map(|message| format!("{message:?}")).collect();
+    assert!(told.iter().any(|message| message.contains("outcome_unknown") && message.contains("done")), "{told:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_was_cut_off_has_a_refusal() {
+    let (crib, mut catalog) = (Crib::new(), Catalog::new());
+    let sends = hanging(&mut catalog, "send", json!({"writes": ["mail:outbox"]}));
+    let turns = [calling(&["send"]).with_fault(0, "it was cut off"), Turn::answer("well")];
+    let mut session = session(&catalog, &crib);
+    driver(turns).run(&mut session, "go").await.unwrap();
+    assert_eq!(sends.load(Ordering::SeqCst), 0);
+    assert_eq!(rows(&crib), [row("send", "refusal", Some("refused"))]);
+    let entry = crib.entries().remove(0);
+    assert_eq!((entry.turn, entry.index, entry.call_id.as_deref()), (Some(1), Some(0), Some("c0")));
+    assert!(format!("{:?}", session.messages()).contains("it was cut off"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_has_no_thread_left_has_a_refusal() {
+    struct Release(Arc<AtomicBool>);
+    impl Drop for Release {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let (crib, mut catalog) = (Crib::new(), Catalog::new());
+    hanging(&mut catalog, "look", json!("pure"));
+    let release = Release(Arc::default());
+    let is_released = release.0.clone();
+    let spins = move |_: ToolContext, _: Value| {
+        let is_released = is_released.clone();
+        async move {
+            while !is_released.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            String::new()
+        }
+    };
+    let tool = Tool::new("spins", "Spins.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    catalog.register(tool, spins).unwrap();
+    let cx = context(&crib.journal()).with_timeout(Duration::from_millis(50));
+    let mut session = Session::new(catalog.list(), Selection::new(), cx);
+    driver([calling(&["spins"]), calling(&["look"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();
+    assert_eq!(
+        rows(&crib),
+        [row("look", "refusal", Some("unavailable")), row("spins", "intent", None)],
+        "how the one that spins ends, nobody knows"
+    );
+}
