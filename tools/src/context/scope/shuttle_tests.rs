@@ -13,20 +13,21 @@ use crate::{Entry, SharedCatalog, ToolContext};
 
 async fn nothing(_: ToolContext, _: Value) {}
 
-/// A call, and one that it makes.
-fn calls() -> [ToolContext; 2] {
+/// A call, and two that it makes.
+fn calls() -> [ToolContext; 3] {
     let tool = Tool::new("t", "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
     let entry = Arc::new(Entry::new(tool, nothing, crate::source!()).unwrap());
     let scope = || crate::Scope::from(Arc::new(SharedCatalog::new()));
     let outer = ToolContext::new().enter(&entry, scope(), Vec::new()).unwrap();
-    let inner = outer.clone().enter(&entry, scope(), Vec::new()).unwrap();
-    [outer, inner]
+    let inner = || outer.clone().enter(&entry, scope(), Vec::new()).unwrap();
+    let (inner, other) = (inner(), inner());
+    [outer, inner, other]
 }
 
 #[test]
 fn whoever_waits_for_the_end_of_a_call_hears_of_it_whenever_they_ask() {
     check(|| {
-        let [outer, inner] = calls();
+        let [outer, inner, silent] = calls();
         let wait = |cx: &ToolContext| -> Thread {
             let cx = cx.clone();
             Box::new(move || {
@@ -38,13 +39,14 @@ fn whoever_waits_for_the_end_of_a_call_hears_of_it_whenever_they_ask() {
         let end: Thread = Box::new(move || ending.call().unwrap().end());
         all([wait(&outer), wait(&inner), end, wait(&inner)]);
         assert!(outer.is_cancelled() && inner.is_cancelled());
+        assert!(silent.is_cancelled(), "also where nobody has asked for the token");
     });
 }
 
 #[test]
 fn the_end_of_a_call_is_not_that_of_the_one_around_it() {
     check(|| {
-        let [outer, inner] = calls();
+        let [outer, inner, other] = calls();
         let (ending, asking) = (inner.clone(), inner.clone());
         all([
             Box::new(move || ending.call().unwrap().end()) as Thread,
@@ -57,6 +59,8 @@ fn the_end_of_a_call_is_not_that_of_the_one_around_it() {
             }),
         ]);
         assert!(inner.is_cancelled() && inner.cancellation().is_cancelled());
-        assert!(!outer.is_cancelled() && !outer.cancellation().is_cancelled());
+        for cx in [outer, other] {
+            assert!(!cx.is_cancelled() && !cx.cancellation().is_cancelled());
+        }
     });
 }
