@@ -2,162 +2,28 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod workshop;
+
 use std::future::pending;
-use std::sync::{Arc, Mutex, atomic as counted};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use protocol::{Effects, Grant, Tool, ToolResult};
 use serde_json::{Value, json};
 use shuttle::future::{block_on, yield_now};
-use shuttle::rand::{Rng as _, thread_rng};
-use shuttle::sync::atomic::{AtomicUsize, Ordering};
-use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, advance};
 use tokio_util::sync::CancellationToken;
 
+use self::workshop::{Seen, Workshop, after_a_while, clock, writer};
 use crate::schedule::{Thread, all, check};
-use crate::{Admission, Catalog, Line, SharedCatalog, ToolContext, ToolError};
+use crate::{Line, ToolContext, ToolError};
 
 const LIMIT: Duration = Duration::from_secs(5);
-
-/// A clock that stands still but for what [`advance`] says. Calls wait by the runtime that is entered. It is never shut down: the
-/// timers that a failed schedule leaves would then wake threads that are no more, and hide why it failed.
-fn clock() -> &'static Runtime {
-    Box::leak(Box::new(Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()))
-}
-
-/// Lets the others take some steps, so that what comes next comes at any moment of theirs.
-fn after_a_while() {
-    for _ in 0..thread_rng().gen_range(0..200) {
-        shuttle::thread::yield_now();
-    }
-}
-
-fn writer(name: &str, path: &str) -> Tool {
-    let effects: Effects = serde_json::from_value(json!({"writes": [format!("fs:{path}")]})).unwrap();
-    Tool::new(name, "Writes.", json!({"type": "object"})).unwrap().with_effects(effects)
-}
-
-/// A catalog of `write`, which gives way while it has the path `a`. There is one place, which each call needs as well.
-#[derive(Clone)]
-struct Workshop {
-    catalog: SharedCatalog,
-    admission: Arc<Admission>,
-    inside: Arc<AtomicUsize>,
-    begun: Arc<AtomicUsize>,
-    /// The contexts of the calls that began, and the moment at which each came to its end by itself.
-    contexts: Arc<Mutex<Vec<ToolContext>>>,
-    finished: Arc<Mutex<Vec<Moment>>>,
-}
-
-struct Moment {
-    call_id: String,
-    at: Instant,
-    was_cancelled: bool,
-}
-
-/// Counts a call out however it ends.
-struct Inside(Arc<AtomicUsize>);
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-impl Workshop {
-    fn new(token: &CancellationToken) -> Self {
-        let admission = Arc::new(Admission::new().with_max_concurrency(1));
-        let catalog = SharedCatalog::from(Catalog::new().with_admission(admission.clone()));
-        let workshop = Self {
-            catalog,
-            admission,
-            inside: Arc::default(),
-            begun: Arc::default(),
-            contexts: Arc::default(),
-            finished: Arc::default(),
-        };
-        let Self { inside, begun, contexts, finished, .. } = workshop.clone();
-        let token = token.clone();
-        let write = move |cx: ToolContext, _: Value| {
-            let (inside, begun, token) = (inside.clone(), begun.clone(), token.clone());
-            let (contexts, finished) = (contexts.clone(), finished.clone());
-            async move {
-                assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two are inside at a time");
-                let is_inside = Inside(inside);
-                begun.fetch_add(1, Ordering::SeqCst);
-                contexts.lock().unwrap().push(cx.clone());
-                yield_now().await;
-                yield_now().await;
-                drop(is_inside);
-                // Nothing is modelled from here to the moment at which the counter looks at the outcome.
-                let call_id = cx.call_id().unwrap().to_owned();
-                finished.lock().unwrap().push(Moment {
-                    call_id,
-                    at: Instant::now(),
-                    was_cancelled: token.is_cancelled(),
-                });
-                "written"
-            }
-        };
-        workshop.catalog.register(writer("write", "a"), write).unwrap();
-        workshop
-    }
-
-    fn cx(call_id: &str) -> ToolContext {
-        ToolContext::new().with_grant(Grant::all()).with_timeout(Duration::from_secs(3600)).with_call_id(call_id)
-    }
-
-    fn call(&self, cx: &ToolContext) -> Result<ToolResult, ToolError> {
-        block_on(self.catalog.execute(cx, "write", json!({})))
-    }
-
-    /// A call that nobody takes back gets through, whatever happens to others.
-    fn patient(&self) -> Thread {
-        let workshop = self.clone();
-        Box::new(move || assert_eq!(workshop.call(&Self::cx("patient")).unwrap(), ToolResult::text("written")))
-    }
-
-    /// Whether the call of that id came to its end by itself, and when.
-    fn finish(&self, call_id: &str) -> Option<Moment> {
-        let mut finished = self.finished.lock().unwrap();
-        let index = finished.iter().position(|moment| moment.call_id == call_id)?;
-        Some(finished.swap_remove(index))
-    }
-
-    /// Nothing is left of any call.
-    fn end(self) {
-        assert_eq!((self.admission.running(), self.admission.waiting()), (0, 0));
-        assert!(self.admission.is_empty());
-        assert_eq!(self.inside.load(Ordering::SeqCst), 0);
-        let contexts = std::mem::take(&mut *self.contexts.lock().unwrap());
-        assert_eq!(contexts.len(), self.begun.load(Ordering::SeqCst));
-        assert!(
-            contexts.iter().all(|cx| cx.is_cancelled() && cx.cancellation().is_cancelled()),
-            "each has heard of its end"
-        );
-    }
-}
-
-/// How often something happened in all schedules: each of the ways to end has to be among them.
-#[derive(Default)]
-struct Seen([counted::AtomicUsize; 3]);
-
-impl Seen {
-    fn note(&self, way: usize) {
-        self.0[way].fetch_add(1, counted::Ordering::Relaxed);
-    }
-
-    fn all(&self) -> bool {
-        self.0.iter().all(|seen| seen.load(counted::Ordering::Relaxed) > 0)
-    }
-}
 
 #[test]
 fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_gives_back_what_it_had() {
     let clock = clock();
     let _inside = clock.enter();
-    let seen = Arc::new(Seen::default());
+    let seen = Seen::<3>::new();
     let noted = seen.clone();
     check(move || {
         let token = CancellationToken::new();
@@ -193,7 +59,7 @@ fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_gives_back_what_it
 fn a_call_that_is_dropped_at_any_moment_gives_back_what_it_had() {
     let clock = clock();
     let _inside = clock.enter();
-    let seen = Arc::new(Seen::default());
+    let seen = Seen::<3>::new();
     let noted = seen.clone();
     check(move || {
         let workshop = Workshop::new(&CancellationToken::new());
@@ -219,14 +85,13 @@ fn a_call_that_is_dropped_at_any_moment_gives_back_what_it_had() {
 fn a_result_after_the_deadline_is_dropped_and_what_the_call_had_is_given_back() {
     let clock = clock();
     let _inside = clock.enter();
-    let seen = Arc::new(Seen::default());
+    let seen = Seen::<3>::new();
     let noted = seen.clone();
     check(move || {
         let workshop = Workshop::new(&CancellationToken::new());
-        let (same, cx, seen) = (workshop.clone(), Workshop::cx("hasty").with_timeout(LIMIT), noted.clone());
-        let deadline = Instant::now() + LIMIT;
+        let (same, seen, deadline) = (workshop.clone(), noted.clone(), Instant::now() + LIMIT);
         let hasty: Thread = Box::new(move || {
-            let cx = cx.with_deadline(deadline.into_std());
+            let cx = Workshop::cx("hasty").with_deadline(deadline.into_std());
             let outcome = same.call(&cx);
             let in_time = same.finish("hasty").map(|finish| finish.at < deadline);
             match outcome {
@@ -249,6 +114,46 @@ fn a_result_after_the_deadline_is_dropped_and_what_the_call_had_is_given_back() 
         workshop.end();
     });
     assert!(seen.all(), "in time, late and without a result: {:?}", seen.0);
+}
+
+#[test]
+fn a_call_that_waits_for_its_turn_ends_when_it_is_taken_back_though_the_turn_does_not_come() {
+    let clock = clock();
+    let _inside = clock.enter();
+    for is_late in [false, true] {
+        let seen = Seen::<2>::new();
+        let noted = seen.clone();
+        check(move || {
+            let (token, release) = (CancellationToken::new(), CancellationToken::new());
+            let workshop = Workshop::new(&token);
+            let until = release.clone();
+            let hold = move |_: ToolContext, _: Value| until.clone().cancelled_owned();
+            workshop.catalog.register(writer("hold", "a"), hold).unwrap();
+            let (catalog, same, seen) = (workshop.catalog.clone(), workshop.clone(), noted.clone());
+            let hold: Thread = Box::new(move || {
+                block_on(catalog.execute(&Workshop::cx("hold"), "hold", json!({}))).unwrap();
+            });
+            let by = (Instant::now() + LIMIT).into_std();
+            let cx = Workshop::cx("hasty").with_deadline(by).with_cancellation(token.clone());
+            let hasty: Thread = Box::new(move || {
+                match same.call(&cx) {
+                    Ok(_) => seen.note(0),
+                    Err(ToolError::Cancelled { .. }) if !is_late => seen.note(1),
+                    Err(ToolError::Timeout { .. }) if is_late => seen.note(1),
+                    Err(error) => panic!("{error}"),
+                }
+                // The other one has had the turn until here, if it has it at all.
+                release.cancel();
+            });
+            let take_back: Thread = Box::new(move || {
+                after_a_while();
+                if is_late { clock.block_on(advance(2 * LIMIT)) } else { token.cancel() }
+            });
+            all([hold, hasty, take_back]);
+            workshop.end();
+        });
+        assert!(seen.all(), "before the other one and not at all: {:?}", seen.0);
+    }
 }
 
 #[test]
