@@ -26,6 +26,8 @@ mod policy;
 mod problem;
 mod register_error;
 mod resolve;
+#[cfg(all(test, shuttle))]
+mod schedule;
 mod schema;
 mod schema_of;
 mod secret;

@@ -4,6 +4,9 @@
 //! that. Nothing of a user runs under the lock. A writer that panics all the same leaves the map whole, because an
 //! insertion is its last step: so a poisoned lock is taken over instead of passed on.
 
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
+
 use std::sync::{Arc, PoisonError};
 
 use crate::catalog::built;

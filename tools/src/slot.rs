@@ -1,11 +1,15 @@
 //! What a catalog holds under one name.
 
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
+
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use protocol::ToolName;
 
+use crate::sync::{OnceLock, thread_local};
 use crate::{
     Admission, Conflict, DefinitionError, Entry, Problem, RegisterError, Resolve, Source, Submission, ToolError,
 };
@@ -101,18 +105,18 @@ impl Linked {
         }
         // A builder is somebody's code. One that looks up what is being built, here or on a thread that waits for this one, would
         // wait for itself.
-        if BUILDING.get() {
+        if BUILDING.with(Cell::get) {
             return Err(RegisterError::Definition {
                 name: self.submission.name.to_owned(),
                 place: Box::new(self.submission.source.clone()),
                 source: DefinitionError::Circular,
             });
         }
-        BUILDING.set(true);
+        BUILDING.with(|building| building.set(true));
         // Panics of the builder end inside of it, so the mark is always taken back.
         let build = || Entry::of_submission(self.submission).inspect(|entry| entry.join(&self.admission)).map(Arc::new);
         let built = self.entry.get_or_init(build).clone();
-        BUILDING.set(false);
+        BUILDING.with(|building| building.set(false));
         built
     }
 }

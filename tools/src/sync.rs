@@ -1,11 +1,22 @@
 //! The primitives that our own concurrent code is made of, in one place: built with `--cfg shuttle` they are those of the model
 //! checker `shuttle`, which then decides who goes next at each of them.
 
+#[cfg(shuttle)]
+mod modelled;
+
 #[cfg(not(shuttle))]
-pub(crate) use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, atomic};
+pub(crate) use std::sync::{Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, atomic};
+#[cfg(not(shuttle))]
+pub(crate) use std::thread_local;
+#[cfg(not(shuttle))]
+pub(crate) use tokio::sync::watch;
 
 #[cfg(shuttle)]
+pub(crate) use self::modelled::{OnceLock, watch};
+#[cfg(shuttle)]
 pub(crate) use shuttle::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, atomic};
+#[cfg(shuttle)]
+pub(crate) use shuttle::thread_local;
 
 use std::sync::PoisonError;
 

@@ -1,6 +1,6 @@
 //! Being woken when a catalog changes.
 
-use tokio::sync::watch;
+use crate::sync::watch;
 
 /// A subscription to a catalog's generation: a number that grows with every change.
 #[derive(Clone, Debug)]

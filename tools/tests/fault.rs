@@ -41,6 +41,7 @@ const ROWS: &[(&str, &str)] = &[
     ("streams", "timeout"),
     ("streams_blocking", "timeout"),
     ("recurses", "execution_failed"),
+    ("recurses_blocking", "execution_failed"),
     ("recurses_waiting", "timeout"),
     ("fans_out", "timeout"),
     ("spawns", "timeout"),
@@ -96,6 +97,10 @@ fn catalog(is_released: &Arc<AtomicBool>) -> SharedCatalog {
     catalog.register(pure("streams_blocking"), streams).unwrap();
     let recurses = async |cx: ToolContext, _: Value| cx.execute("recurses", json!({})).await;
     catalog.register(pure("recurses"), recurses).unwrap();
+    let recurses = handler::blocking(|cx: &ToolContext, _: Value| {
+        tokio::runtime::Handle::current().block_on(cx.execute("recurses_blocking", json!({})))
+    });
+    catalog.register(pure("recurses_blocking"), recurses).unwrap();
     let waiting = async |cx: ToolContext, _: Value| {
         tokio::time::sleep(LIMIT / 8).await;
         cx.execute("recurses_waiting", json!({})).await

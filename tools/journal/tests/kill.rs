@@ -227,6 +227,13 @@ fn killed_200_times_a_session_loses_no_record_and_repeats_no_call() {
 
     // No acknowledged record is lost.
     let told = read_to_string(folder.join("told")).unwrap();
+    let (intents, outcomes): (Vec<_>, Vec<_>) = told.lines().partition(|line| line.starts_with("intent "));
+    assert!(
+        intents.len() > outcomes.len() && outcomes.len() > KILLS as usize,
+        "{} and {}",
+        intents.len(),
+        outcomes.len()
+    );
     for line in told.lines() {
         let (kind, seq) = line.split_once(' ').unwrap();
         let seq: u64 = seq.parse().unwrap();

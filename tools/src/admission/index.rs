@@ -58,7 +58,7 @@ impl Index {
         found
     }
 
-    #[cfg(all(test, not(shuttle)))]
+    #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -142,8 +142,8 @@ impl Admission {
         if may_stay { Ok(admitted) } else { Err(full) }
     }
 
-    #[cfg(all(test, not(shuttle)))]
-    fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
         lock(&self.table).is_empty() && self.running() == 0
     }
 

@@ -222,7 +222,7 @@ impl Table {
         self.calls.get(&id).is_some_and(|call| call.state == State::Running)
     }
 
-    #[cfg(all(test, not(shuttle)))]
+    #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.index.is_empty() && self.ready.is_empty() && self.waiting == 0
     }

@@ -66,6 +66,8 @@ mod parse;
 mod record;
 mod retry;
 mod run;
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
 pub(crate) mod span;
 mod supply;
 mod validate;

@@ -1,7 +1,9 @@
 //! What a context knows once the counter has taken a call in, and what a running tool can do with it.
 
-use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, OnceLock};
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::{Access, Target};
@@ -10,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Facts, ToolContext};
 use crate::call::{self, Execution};
+use crate::sync::OnceLock;
+use crate::sync::atomic::{AtomicBool, Ordering, fence};
 use crate::{Arguments, Entry, Progress, Resolve, Scope, ToolError};
 
 /// How many calls may be nested in each other.

@@ -1,0 +1,235 @@
+//! Calls that are taken back, or come too late, at any moment, under the scheduler of [`schedule`](crate::schedule).
+
+#![allow(clippy::unwrap_used)]
+
+mod workshop;
+
+use std::future::pending;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use shuttle::future::{block_on, yield_now};
+use tokio::time::{Instant, advance};
+use tokio_util::sync::CancellationToken;
+
+use self::workshop::{Seen, Workshop, after_a_while, clock, writer};
+use crate::schedule::{Thread, all, check};
+use crate::{Line, ToolContext, ToolError};
+
+const LIMIT: Duration = Duration::from_secs(5);
+
+#[test]
+fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_gives_back_what_it_had() {
+    let clock = clock();
+    let _inside = clock.enter();
+    let seen = Seen::<3>::new();
+    let noted = seen.clone();
+    check(move || {
+        let token = CancellationToken::new();
+        let workshop = Workshop::new(&token);
+        let (same, cx, seen) =
+            (workshop.clone(), Workshop::cx("hasty").with_cancellation(token.clone()), noted.clone());
+        let hasty: Thread = Box::new(move || {
+            let outcome = same.call(&cx);
+            let finish = same.finish("hasty");
+            match outcome {
+                Ok(_) => assert!(!finish.unwrap().was_cancelled, "a late result is dropped"),
+                Err(ToolError::Cancelled { .. }) => {
+                    assert!(cx.is_cancelled());
+                    assert!(finish.as_ref().is_none_or(|finish| finish.was_cancelled), "a result in time is not");
+                    seen.note(if finish.is_some() { 1 } else { 2 });
+                    return;
+                }
+                Err(error) => panic!("{error}"),
+            }
+            seen.note(0);
+        });
+        let cancel: Thread = Box::new(move || {
+            after_a_while();
+            token.cancel();
+        });
+        all([workshop.patient(), hasty, cancel, workshop.patient()]);
+        workshop.end();
+    });
+    assert!(seen.all(), "in time, late and without a result: {:?}", seen.0);
+}
+
+#[test]
+fn a_call_that_is_dropped_at_any_moment_gives_back_what_it_had() {
+    let clock = clock();
+    let _inside = clock.enter();
+    let seen = Seen::<3>::new();
+    let noted = seen.clone();
+    check(move || {
+        let workshop = Workshop::new(&CancellationToken::new());
+        let (same, leave, seen) = (workshop.clone(), CancellationToken::new(), noted.clone());
+        let left = leave.clone();
+        let hasty: Thread = Box::new(move || {
+            let call = same.catalog.execute(&Workshop::cx("hasty"), "write", json!({}));
+            let ended = block_on(left.run_until_cancelled_owned(call)).is_some();
+            let has_begun = same.contexts.lock().unwrap().iter().any(|cx| cx.call_id() == Some("hasty"));
+            seen.note(if ended { 0 } else { 1 + usize::from(has_begun) });
+        });
+        let leave: Thread = Box::new(move || {
+            after_a_while();
+            leave.cancel();
+        });
+        all([workshop.patient(), hasty, leave, workshop.patient()]);
+        workshop.end();
+    });
+    assert!(seen.all(), "ended, dropped while it waits and while it runs: {:?}", seen.0);
+}
+
+#[test]
+fn a_result_after_the_deadline_is_dropped_and_what_the_call_had_is_given_back() {
+    let clock = clock();
+    let _inside = clock.enter();
+    let seen = Seen::<3>::new();
+    let noted = seen.clone();
+    check(move || {
+        let workshop = Workshop::new(&CancellationToken::new());
+        let (same, seen, deadline) = (workshop.clone(), noted.clone(), Instant::now() + LIMIT);
+        let hasty: Thread = Box::new(move || {
+            let cx = Workshop::cx("hasty").with_deadline(deadline.into_std());
+            let outcome = same.call(&cx);
+            let in_time = same.finish("hasty").map(|finish| finish.at < deadline);
+            match outcome {
+                Ok(_) => assert_eq!(in_time, Some(true), "a late result is dropped"),
+                Err(ToolError::Timeout { .. }) => {
+                    assert!(Instant::now() >= deadline);
+                    assert_ne!(in_time, Some(true), "a result in time is not");
+                    seen.note(if in_time.is_some() { 1 } else { 2 });
+                    return;
+                }
+                Err(error) => panic!("{error}"),
+            }
+            seen.note(0);
+        });
+        let ring: Thread = Box::new(move || {
+            after_a_while();
+            clock.block_on(advance(2 * LIMIT));
+        });
+        all([workshop.patient(), hasty, ring, workshop.patient()]);
+        workshop.end();
+    });
+    assert!(seen.all(), "in time, late and without a result: {:?}", seen.0);
+}
+
+#[test]
+fn a_call_that_waits_for_its_turn_ends_when_it_is_taken_back_though_the_turn_does_not_come() {
+    let clock = clock();
+    let _inside = clock.enter();
+    for is_late in [false, true] {
+        let seen = Seen::<2>::new();
+        let noted = seen.clone();
+        check(move || {
+            let (token, release) = (CancellationToken::new(), CancellationToken::new());
+            let workshop = Workshop::new(&token);
+            let until = release.clone();
+            let hold = move |_: ToolContext, _: Value| until.clone().cancelled_owned();
+            workshop.catalog.register(writer("hold", "a"), hold).unwrap();
+            let (catalog, same, seen) = (workshop.catalog.clone(), workshop.clone(), noted.clone());
+            let hold: Thread = Box::new(move || {
+                block_on(catalog.execute(&Workshop::cx("hold"), "hold", json!({}))).unwrap();
+            });
+            let by = (Instant::now() + LIMIT).into_std();
+            let cx = Workshop::cx("hasty").with_deadline(by).with_cancellation(token.clone());
+            let hasty: Thread = Box::new(move || {
+                match same.call(&cx) {
+                    Ok(_) => seen.note(0),
+                    Err(ToolError::Cancelled { .. }) if !is_late => seen.note(1),
+                    Err(ToolError::Timeout { .. }) if is_late => seen.note(1),
+                    Err(error) => panic!("{error}"),
+                }
+                // The other one has had the turn until here, if it has it at all.
+                release.cancel();
+            });
+            let take_back: Thread = Box::new(move || {
+                after_a_while();
+                if is_late { clock.block_on(advance(2 * LIMIT)) } else { token.cancel() }
+            });
+            all([hold, hasty, take_back]);
+            workshop.end();
+        });
+        assert!(seen.all(), "before the other one and not at all: {:?}", seen.0);
+    }
+}
+
+#[test]
+fn a_call_made_by_one_that_ends_at_any_moment_ends_with_it() {
+    let clock = clock();
+    let _inside = clock.enter();
+    check(|| {
+        let token = CancellationToken::new();
+        let workshop = Workshop::new(&token);
+        let hang = async |_: ToolContext, _: Value| pending::<()>().await;
+        workshop.catalog.register(writer("hang", "b/c"), hang).unwrap();
+        let nested = Arc::new(Mutex::new(Vec::new()));
+        let threads = nested.clone();
+        let outer = move |cx: ToolContext, _: Value| {
+            let own = cx.clone();
+            let call = move || block_on(own.execute("hang", json!({}))).unwrap_err();
+            threads.lock().unwrap().push(shuttle::thread::spawn(call));
+            async move {
+                yield_now().await;
+                "left"
+            }
+        };
+        workshop.catalog.register(writer("outer", "b"), outer).unwrap();
+        let (catalog, cx) = (workshop.catalog.clone(), Workshop::cx("outer").with_cancellation(token.clone()));
+        let call: Thread = Box::new(move || {
+            let outcome = block_on(catalog.execute(&cx, "outer", json!({})));
+            assert!(matches!(outcome, Ok(_) | Err(ToolError::Cancelled { .. })), "{outcome:?}");
+            let threads = std::mem::take(&mut *nested.lock().unwrap());
+            for thread in threads {
+                let error = thread.join().unwrap();
+                assert!(matches!(error, ToolError::Cancelled { .. } | ToolError::Overloaded { .. }), "{error}");
+            }
+        });
+        let cancel: Thread = Box::new(move || {
+            after_a_while();
+            token.cancel();
+        });
+        all([call, cancel, workshop.patient()]);
+        workshop.end();
+    });
+}
+
+#[test]
+fn a_call_that_is_taken_back_holds_up_nobody_in_its_line() {
+    let clock = clock();
+    let _inside = clock.enter();
+    check(|| {
+        let token = CancellationToken::new();
+        let (workshop, line) = (Workshop::new(&token), Line::new());
+        // The spots are taken before anybody runs, and the first of them is that of the one that is taken back.
+        let hasty = Workshop::cx("hasty").with_cancellation(token.clone()).with_line(&line);
+        let patient = ["second", "third"].map(|call_id| Workshop::cx(call_id).with_line(&line));
+        let same = workshop.clone();
+        let mut threads: Vec<Thread> = vec![
+            Box::new(move || {
+                let outcome = same.call(&hasty);
+                drop(hasty);
+                assert!(matches!(outcome, Ok(_) | Err(ToolError::Cancelled { .. })), "{outcome:?}");
+            }),
+            Box::new(move || {
+                after_a_while();
+                token.cancel();
+            }),
+        ];
+        for cx in patient {
+            let workshop = workshop.clone();
+            threads.push(Box::new(move || {
+                let outcome = workshop.call(&cx);
+                drop(cx);
+                outcome.unwrap();
+            }));
+        }
+        all(threads);
+        let order: Vec<_> = workshop.finished.lock().unwrap().iter().map(|moment| moment.call_id.clone()).collect();
+        let patient: Vec<_> = order.iter().filter(|call_id| *call_id != "hasty").collect();
+        assert_eq!(patient, ["second", "third"], "they conflict, so they run in the order of their line");
+        workshop.end();
+    });
+}

@@ -1,0 +1,154 @@
+//! What the tests take calls back from: one tool, one place, one path, and a count of all that goes on there.
+
+#![allow(clippy::unwrap_used)]
+
+use std::sync::{Arc, Mutex, atomic as counted};
+use std::time::Duration;
+
+use protocol::{Effects, Grant, Tool, ToolResult};
+use serde_json::{Value, json};
+use shuttle::future::{block_on, yield_now};
+use shuttle::rand::{Rng as _, thread_rng};
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::schedule::Thread;
+use crate::{Admission, Catalog, SharedCatalog, ToolContext, ToolError};
+
+/// A clock that stands still but for what [`advance`] says. Calls wait by the runtime that is entered. It is never shut down: the
+/// timers that a failed schedule leaves would then wake threads that are no more, and hide why it failed.
+pub(super) fn clock() -> &'static Runtime {
+    Box::leak(Box::new(Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()))
+}
+
+/// Lets the others take some steps, so that what comes next comes at any moment of theirs.
+pub(super) fn after_a_while() {
+    for _ in 0..thread_rng().gen_range(0..200) {
+        shuttle::thread::yield_now();
+    }
+}
+
+pub(super) fn writer(name: &str, path: &str) -> Tool {
+    let effects: Effects = serde_json::from_value(json!({"writes": [format!("fs:{path}")]})).unwrap();
+    Tool::new(name, "Writes.", json!({"type": "object"})).unwrap().with_effects(effects)
+}
+
+/// A catalog of `write`, which gives way while it has the path `a`. There is one place, which each call needs as well.
+#[derive(Clone)]
+pub(super) struct Workshop {
+    pub(super) catalog: SharedCatalog,
+    admission: Arc<Admission>,
+    inside: Arc<AtomicUsize>,
+    begun: Arc<AtomicUsize>,
+    /// The contexts of the calls that began, and the moment at which each came to its end by itself.
+    pub(super) contexts: Arc<Mutex<Vec<ToolContext>>>,
+    pub(super) finished: Arc<Mutex<Vec<Moment>>>,
+}
+
+pub(super) struct Moment {
+    pub(super) call_id: String,
+    pub(super) at: Instant,
+    pub(super) was_cancelled: bool,
+}
+
+/// Counts a call out however it ends.
+pub(super) struct Inside(Arc<AtomicUsize>);
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Workshop {
+    pub(super) fn new(token: &CancellationToken) -> Self {
+        let admission = Arc::new(Admission::new().with_max_concurrency(1));
+        let catalog = SharedCatalog::from(Catalog::new().with_admission(admission.clone()));
+        let workshop = Self {
+            catalog,
+            admission,
+            inside: Arc::default(),
+            begun: Arc::default(),
+            contexts: Arc::default(),
+            finished: Arc::default(),
+        };
+        let Self { inside, begun, contexts, finished, .. } = workshop.clone();
+        let token = token.clone();
+        let write = move |cx: ToolContext, _: Value| {
+            let (inside, begun, token) = (inside.clone(), begun.clone(), token.clone());
+            let (contexts, finished) = (contexts.clone(), finished.clone());
+            async move {
+                assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two are inside at a time");
+                let is_inside = Inside(inside);
+                begun.fetch_add(1, Ordering::SeqCst);
+                contexts.lock().unwrap().push(cx.clone());
+                yield_now().await;
+                yield_now().await;
+                drop(is_inside);
+                // Nothing is modelled from here to the moment at which the counter looks at the outcome.
+                let call_id = cx.call_id().unwrap().to_owned();
+                finished.lock().unwrap().push(Moment {
+                    call_id,
+                    at: Instant::now(),
+                    was_cancelled: token.is_cancelled(),
+                });
+                "written"
+            }
+        };
+        workshop.catalog.register(writer("write", "a"), write).unwrap();
+        workshop
+    }
+
+    pub(super) fn cx(call_id: &str) -> ToolContext {
+        ToolContext::new().with_grant(Grant::all()).with_timeout(Duration::from_secs(3600)).with_call_id(call_id)
+    }
+
+    pub(super) fn call(&self, cx: &ToolContext) -> Result<ToolResult, ToolError> {
+        block_on(self.catalog.execute(cx, "write", json!({})))
+    }
+
+    /// A call that nobody takes back gets through, whatever happens to others.
+    pub(super) fn patient(&self) -> Thread {
+        let workshop = self.clone();
+        Box::new(move || assert_eq!(workshop.call(&Self::cx("patient")).unwrap(), ToolResult::text("written")))
+    }
+
+    /// Whether the call of that id came to its end by itself, and when.
+    pub(super) fn finish(&self, call_id: &str) -> Option<Moment> {
+        let mut finished = self.finished.lock().unwrap();
+        let index = finished.iter().position(|moment| moment.call_id == call_id)?;
+        Some(finished.swap_remove(index))
+    }
+
+    /// Nothing is left of any call.
+    pub(super) fn end(self) {
+        assert_eq!((self.admission.running(), self.admission.waiting()), (0, 0));
+        assert!(self.admission.is_empty());
+        assert_eq!(self.inside.load(Ordering::SeqCst), 0);
+        let contexts = std::mem::take(&mut *self.contexts.lock().unwrap());
+        assert_eq!(contexts.len(), self.begun.load(Ordering::SeqCst));
+        assert!(
+            contexts.iter().all(|cx| cx.is_cancelled() && cx.cancellation().is_cancelled()),
+            "each has heard of its end"
+        );
+    }
+}
+
+/// How often something happened in all schedules: each of the ways to end has to be among them.
+pub(super) struct Seen<const WAYS: usize>(pub(super) [counted::AtomicUsize; WAYS]);
+
+impl<const WAYS: usize> Seen<WAYS> {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self(std::array::from_fn(|_| counted::AtomicUsize::new(0))))
+    }
+
+    pub(super) fn note(&self, way: usize) {
+        self.0[way].fetch_add(1, counted::Ordering::Relaxed);
+    }
+
+    pub(super) fn all(&self) -> bool {
+        self.0.iter().all(|seen| seen.load(counted::Ordering::Relaxed) > 0)
+    }
+}

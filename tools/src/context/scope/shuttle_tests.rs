@@ -1,0 +1,66 @@
+//! The end of a call and those who wait for it, under the scheduler of [`schedule`](crate::schedule).
+
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use protocol::{Effects, Tool};
+use serde_json::{Value, json};
+use shuttle::future::block_on;
+
+use crate::schedule::{Thread, all, check};
+use crate::{Entry, SharedCatalog, ToolContext};
+
+async fn nothing(_: ToolContext, _: Value) {}
+
+/// A call, and two that it makes.
+fn calls() -> [ToolContext; 3] {
+    let tool = Tool::new("t", "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    let entry = Arc::new(Entry::new(tool, nothing, crate::source!()).unwrap());
+    let scope = || crate::Scope::from(Arc::new(SharedCatalog::new()));
+    let outer = ToolContext::new().enter(&entry, scope(), Vec::new()).unwrap();
+    let inner = || outer.clone().enter(&entry, scope(), Vec::new()).unwrap();
+    let (inner, other) = (inner(), inner());
+    [outer, inner, other]
+}
+
+#[test]
+fn whoever_waits_for_the_end_of_a_call_hears_of_it_whenever_they_ask() {
+    check(|| {
+        let [outer, inner, silent] = calls();
+        let wait = |cx: &ToolContext| -> Thread {
+            let cx = cx.clone();
+            Box::new(move || {
+                block_on(cx.cancellation().cancelled());
+                assert!(cx.is_cancelled() && cx.check_cancelled().is_err());
+            })
+        };
+        let ending = outer.clone();
+        let end: Thread = Box::new(move || ending.call().unwrap().end());
+        all([wait(&outer), wait(&inner), end, wait(&inner)]);
+        assert!(outer.is_cancelled() && inner.is_cancelled());
+        assert!(silent.is_cancelled(), "also where nobody has asked for the token");
+    });
+}
+
+#[test]
+fn the_end_of_a_call_is_not_that_of_the_one_around_it() {
+    check(|| {
+        let [outer, inner, other] = calls();
+        let (ending, asking) = (inner.clone(), inner.clone());
+        all([
+            Box::new(move || ending.call().unwrap().end()) as Thread,
+            Box::new(move || {
+                // Once a call is over it stays so, whichever way that is asked.
+                let was_over = asking.is_cancelled();
+                let is_over = asking.cancellation().is_cancelled();
+                assert!(is_over || !was_over);
+                assert!(asking.is_cancelled() || !is_over);
+            }),
+        ]);
+        assert!(inner.is_cancelled() && inner.cancellation().is_cancelled());
+        for cx in [outer, other] {
+            assert!(!cx.is_cancelled() && !cx.cancellation().is_cancelled());
+        }
+    });
+}

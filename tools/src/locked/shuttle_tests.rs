@@ -1,0 +1,256 @@
+//! Registration under the scheduler of [`schedule`](crate::schedule).
+
+#![allow(clippy::unwrap_used)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use protocol::{Effects, Tool};
+use serde_json::{Value, json};
+use shuttle::future::block_on;
+use shuttle::sync::Mutex;
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{Locked, change};
+use crate::schedule::{Thread, all, check};
+use crate::sync::RwLock;
+use crate::{
+    Catalog, DefinitionError, Entry, Handler, HandlerFuture, Input, RegisterError, SharedCatalog, Source, Submission,
+    ToolContext, ToolError, ToolResult,
+};
+
+async fn nothing(_: ToolContext, _: Value) {}
+
+fn tool(name: &str) -> Tool {
+    Tool::new(name, "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure)
+}
+
+/// A tool that says where it came from: a line of its own for each.
+fn entry(name: &str, line: u32) -> Entry {
+    Entry::new(tool(name), nothing, Source::new("c", "1", "lib.rs", line)).unwrap()
+}
+
+#[test]
+fn of_several_that_register_one_name_one_wins_and_the_others_learn_of_both_places() {
+    check(|| {
+        let (catalog, winner) = (SharedCatalog::new(), Arc::new(Mutex::new(None)));
+        let refusals = Arc::new(Mutex::new(Vec::new()));
+        let told = (winner.clone(), refusals.clone(), catalog.clone());
+        let register = move |line| -> Thread {
+            let (catalog, winner, refusals) = (catalog.clone(), winner.clone(), refusals.clone());
+            Box::new(move || {
+                match catalog.insert(entry("t", line)) {
+                    Ok(_) => assert_eq!(winner.lock().unwrap().replace(line), None, "two have won"),
+                    Err(RegisterError::Exists { existing, refused, free, .. }) => {
+                        assert_eq!((refused.line, free.as_str()), (line, "t_v2"));
+                        refusals.lock().unwrap().extend(existing.iter().map(|source| source.line));
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+                assert!(catalog.contains("t") && catalog.get("t").is_ok());
+            })
+        };
+        all((1..=3).map(register));
+        let (winner, refusals, catalog) = told;
+        let winner = winner.lock().unwrap().unwrap();
+        assert_eq!(*refusals.lock().unwrap(), [winner; 2], "each is told of the place of the one that won");
+        assert_eq!(catalog.get("t").unwrap().source().line, winner);
+        assert_eq!(catalog.subscribe().generation(), 1);
+    });
+}
+
+#[test]
+fn submissions_are_added_all_or_none_of_them() {
+    check(|| {
+        let lock = Arc::new(RwLock::new(Catalog::new()));
+        let several = |names: [&'static str; 2], line| -> Thread {
+            let lock = lock.clone();
+            Box::new(move || {
+                let entries = names.map(|name| Arc::new(entry(name, line))).to_vec();
+                let is_added = change(&lock, |catalog| catalog.add_missing(entries)).is_ok();
+                let seen = super::read(&lock).clone();
+                let own = |name: &&str| seen.get(name).is_ok_and(|entry| entry.source().line == line);
+                assert_eq!(names.iter().filter(|name| own(name)).count(), if is_added { 2 } else { 0 });
+            })
+        };
+        all([several(["a", "b"], 1), several(["b", "c"], 2), several(["c", "a"], 3)]);
+        assert_eq!(super::read(&lock).names().len(), 2, "any two have a name in common");
+    });
+}
+
+#[test]
+fn a_tool_may_register_another_while_it_runs_and_so_may_its_neighbour() {
+    check(|| {
+        let (catalog, learned) = (SharedCatalog::new(), Arc::new(AtomicUsize::new(0)));
+        for name in ["one", "two"] {
+            let (inner, learned) = (catalog.clone(), learned.clone());
+            let teach = move |cx: ToolContext, _: Value| {
+                let is_new = inner.register(tool("learned"), nothing).is_ok();
+                learned.fetch_add(is_new.into(), Ordering::SeqCst);
+                async move { cx.execute("learned", json!({})).await }
+            };
+            catalog.register(tool(name), teach).unwrap();
+        }
+        let same = catalog.clone();
+        let run = move |name: &'static str| -> Thread {
+            let catalog = catalog.clone();
+            Box::new(move || {
+                block_on(catalog.execute(&ToolContext::new(), name, json!({}))).unwrap();
+            })
+        };
+        all([run("one"), run("two")]);
+        assert_eq!((learned.load(Ordering::SeqCst), same.subscribe().generation()), (1, 3));
+    });
+}
+
+/// The catalog that the builder of `slow` registers a tool in.
+static OUTER: std::sync::Mutex<Option<SharedCatalog>> = std::sync::Mutex::new(None);
+
+fn slow() -> Result<Tool, DefinitionError> {
+    let catalog = OUTER.lock().unwrap().clone();
+    catalog.unwrap().register(tool("built_with_it"), nothing).unwrap();
+    Ok(tool("slow"))
+}
+
+inventory::submit! {
+    Submission { name: "slow", source: Source::new("c", "1", "lib.rs", 1), definition: slow, handler: &nothing }
+}
+
+#[test]
+fn a_linked_tool_is_built_without_the_lock() {
+    check(|| {
+        let catalog = SharedCatalog::linked();
+        *OUTER.lock().unwrap() = Some(catalog.clone());
+        let look = |look: fn(&SharedCatalog)| -> Thread {
+            let catalog = catalog.clone();
+            Box::new(move || look(&catalog))
+        };
+        all([
+            look(|catalog| assert!(catalog.get("slow").is_ok())),
+            look(|catalog| assert!(catalog.list().iter().any(|entry| entry.name().as_str() == "slow"))),
+            look(|catalog| assert!(catalog.problems().is_empty())),
+            look(|catalog| assert!(catalog.register(tool("other"), nothing).is_ok())),
+        ]);
+        *OUTER.lock().unwrap() = None;
+        assert!(catalog.contains("built_with_it") && catalog.contains("other"));
+    });
+}
+
+#[test]
+fn generations_only_grow_and_no_watcher_misses_the_last_one() {
+    check(|| {
+        let catalog = SharedCatalog::new();
+        let write = |name: &'static str| -> Thread {
+            let catalog = catalog.clone();
+            Box::new(move || {
+                catalog.register(tool(name), nothing).unwrap();
+            })
+        };
+        let watch = || -> Thread {
+            let catalog = catalog.clone();
+            Box::new(move || {
+                // Some subscribe before any change, some in the middle of one.
+                let mut watch = catalog.subscribe();
+                let (first, mut last) = (watch.generation(), 0);
+                while first.max(last) < 3 {
+                    let generation = block_on(watch.changed()).unwrap();
+                    assert!(generation >= first && generation > last, "{generation} after {last}");
+                    assert!(catalog.list().len() as u64 >= generation, "what is told of is there");
+                    last = generation;
+                }
+                assert_eq!(catalog.list().len(), 3);
+            })
+        };
+        all([watch(), write("a"), write("b"), write("c"), watch()]);
+        assert_eq!(catalog.subscribe().generation(), 3);
+    });
+}
+
+#[test]
+fn names_that_come_and_go_leave_what_was_put_last() {
+    check(|| {
+        let catalog = SharedCatalog::new();
+        let (removed, added) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let come_and_go = |line| -> Thread {
+            let (catalog, removed, added) = (catalog.clone(), removed.clone(), added.clone());
+            Box::new(move || {
+                added.fetch_add(catalog.insert(entry("t", line)).is_ok().into(), Ordering::SeqCst);
+                removed.fetch_add(catalog.unregister("t").into(), Ordering::SeqCst);
+            })
+        };
+        all((1..=3).map(come_and_go));
+        let (removed, added) = (removed.load(Ordering::SeqCst), added.load(Ordering::SeqCst));
+        // Whoever was refused took out what had refused it, or came too late for that.
+        assert_eq!((added - removed, catalog.contains("t")), (0, false));
+        assert_eq!(catalog.subscribe().generation(), (added + removed) as u64);
+    });
+}
+
+#[test]
+fn a_writer_that_panics_leaves_a_catalog_that_others_go_on_with() {
+    check(|| {
+        let lock = Arc::new(RwLock::new(Catalog::new()));
+        let panics = || -> Thread {
+            let lock = lock.clone();
+            Box::new(move || {
+                let change = || {
+                    change(&lock, |catalog| {
+                        drop(catalog.put(Arc::new(entry("half", 1))));
+                        // Past the hook, which would tell of each.
+                        resume_unwind(Box::new("in the middle of a change"))
+                    })
+                };
+                let panicked: Result<(), _> = catch_unwind(AssertUnwindSafe(change));
+                assert!(panicked.is_err());
+            })
+        };
+        let writes = |name: &'static str| -> Thread {
+            let lock = lock.clone();
+            Box::new(move || {
+                lock.add(entry(name, 2)).unwrap();
+                assert!(lock.contains(name) && lock.list().iter().any(|entry| entry.name().as_str() == name));
+            })
+        };
+        all([writes("a"), panics(), writes("b")]);
+        assert!(lock.contains("a") && lock.contains("b"));
+        let mut watch = lock.subscribe();
+        lock.add(entry("c", 3)).unwrap();
+        assert_eq!(block_on(watch.changed()), Some(lock.subscribe().generation()));
+    });
+}
+
+#[test]
+fn a_handler_may_change_the_catalog_when_it_is_dropped() {
+    /// Takes another tool out when it is dropped, and panics.
+    struct LastWill(SharedCatalog);
+    impl Drop for LastWill {
+        fn drop(&mut self) {
+            self.0.unregister("heir");
+            resume_unwind(Box::new("dropped"));
+        }
+    }
+    impl Handler for LastWill {
+        fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+            HandlerFuture::ready(Ok(ToolResult::text("still here")))
+        }
+    }
+    check(|| {
+        let catalog = SharedCatalog::new();
+        catalog.register(tool("t"), LastWill(catalog.clone())).unwrap();
+        catalog.register(tool("heir"), nothing).unwrap();
+        let act = |act: fn(&SharedCatalog)| -> Thread {
+            let catalog = catalog.clone();
+            Box::new(move || {
+                let _ = catch_unwind(AssertUnwindSafe(|| act(&catalog)));
+            })
+        };
+        all([
+            act(|catalog| drop(catalog.replace(tool("t"), nothing))),
+            act(|catalog| drop(block_on(catalog.execute(&ToolContext::new(), "t", json!({}))))),
+            act(|catalog| assert!(catalog.register(tool("other"), nothing).is_ok())),
+        ]);
+        let heir = catalog.get("heir");
+        assert!(matches!(heir, Err(ToolError::NotFound { .. })), "{heir:?}");
+        assert!(catalog.contains("t") && catalog.contains("other"));
+    });
+}

@@ -1,0 +1,145 @@
+//! Linked tools, which are built when somebody first looks at them, under the scheduler of [`schedule`](crate::schedule).
+
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use protocol::{Effects, Tool};
+use serde_json::{Value, json};
+
+use super::Slot;
+use crate::schedule::{Thread, all, check};
+use crate::{Admission, DefinitionError, Entry, RegisterError, Source, Submission, ToolContext};
+
+async fn nothing(_: ToolContext, _: Value) {}
+
+fn tool(name: &str) -> Tool {
+    Tool::new(name, "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure)
+}
+
+const fn submission(name: &'static str, definition: fn() -> Result<Tool, DefinitionError>) -> Submission {
+    Submission { name, source: Source::new("c", "1", "lib.rs", 1), definition, handler: &nothing }
+}
+
+static PLAIN: Submission = submission("t", || Ok(tool("t")));
+
+/// Has everybody look at a submission's slot in a way of their own, and gives what they saw.
+fn seen_by_all(slot: &Slot, admission: &Arc<Admission>) -> Vec<Result<Arc<Entry>, String>> {
+    let seen = Arc::new(shuttle::sync::Mutex::new(Vec::new()));
+    let look = |look: fn(&Slot) -> Result<Arc<Entry>, String>| -> Thread {
+        let (slot, admission, seen) = (slot.clone(), admission.clone(), seen.clone());
+        Box::new(move || {
+            let entry = look(&slot);
+            let is_joined = entry.as_ref().is_ok_and(|entry| Arc::ptr_eq(entry.admission(), &admission));
+            assert!(is_joined || entry.is_err(), "nobody has it before it is admitted by what its catalog is");
+            seen.lock().unwrap().push(entry);
+        })
+    };
+    all([
+        look(|slot| slot.resolve("t").map_err(|error| error.to_string())),
+        look(|slot| slot.entry().ok_or_else(|| slot.problem().unwrap().error.to_string())),
+        look(|slot| match slot.problem() {
+            Some(problem) => Err(problem.error.to_string()),
+            None => Ok(slot.entry().unwrap()),
+        }),
+    ]);
+    seen.lock().unwrap().drain(..).collect()
+}
+
+#[test]
+fn a_linked_tool_is_built_once_and_everybody_sees_the_same() {
+    static BUILT: AtomicUsize = AtomicUsize::new(0);
+    static SLOW: Submission = submission("t", || {
+        BUILT.fetch_add(1, Ordering::SeqCst);
+        shuttle::thread::yield_now();
+        Ok(tool("t"))
+    });
+    check(|| {
+        BUILT.store(0, Ordering::SeqCst);
+        let admission = Arc::new(Admission::new());
+        let seen = seen_by_all(&Slot::linked(&SLOW, admission.clone()), &admission);
+        let first = seen[0].as_ref().unwrap();
+        assert!(seen.iter().all(|entry| Arc::ptr_eq(entry.as_ref().unwrap(), first)));
+        assert_eq!(BUILT.load(Ordering::SeqCst), 1);
+    });
+}
+
+#[test]
+fn a_linked_tool_that_cannot_be_built_is_tried_once_and_everybody_is_told_why() {
+    static TRIED: AtomicUsize = AtomicUsize::new(0);
+    static PANICS: Submission = submission("t", || {
+        TRIED.fetch_add(1, Ordering::SeqCst);
+        shuttle::thread::yield_now();
+        // Past the hook, which would tell of each.
+        std::panic::resume_unwind(Box::new("on purpose"))
+    });
+    check(|| {
+        TRIED.store(0, Ordering::SeqCst);
+        let admission = Arc::new(Admission::new());
+        let slot = Slot::linked(&PANICS, admission.clone());
+        let seen = seen_by_all(&slot, &admission);
+        assert!(seen.iter().all(|entry| entry.as_ref().is_err_and(|error| error.contains("on purpose"))), "{seen:?}");
+        assert_eq!(TRIED.load(Ordering::SeqCst), 1);
+        // A thread that has tried one builds the next.
+        assert!(Slot::linked(&PANICS, admission.clone()).entry().is_none());
+        assert!(Slot::linked(&PLAIN, admission).entry().is_some());
+    });
+}
+
+#[test]
+fn builders_that_look_at_each_others_tools_do_not_wait_for_each_other() {
+    static SLOTS: std::sync::Mutex<Option<[Slot; 2]>> = std::sync::Mutex::new(None);
+    fn slot(index: usize) -> Slot {
+        SLOTS.lock().unwrap().as_ref().unwrap()[index].clone()
+    }
+    fn looks_at(index: usize) -> Result<Tool, DefinitionError> {
+        shuttle::thread::yield_now();
+        // What it sees of the other one, unless that is built already, is that this is no time to look.
+        if let Err(refused) = slot(index).resolve("other") {
+            assert!(refused.to_string().contains(&DefinitionError::Circular.to_string()), "{refused}");
+        }
+        Ok(tool(["a", "b"][1 - index]))
+    }
+    static A: Submission = submission("a", || looks_at(1));
+    static B: Submission = submission("b", || looks_at(0));
+    check(|| {
+        let admission = Arc::new(Admission::new());
+        *SLOTS.lock().unwrap() = Some([Slot::linked(&A, admission.clone()), Slot::linked(&B, admission)]);
+        let look = |index| -> Thread { Box::new(move || assert!(slot(index).entry().is_some())) };
+        all([look(0), look(1), look(0)]);
+        // What was refused in the middle of a build is not what the tool is from then on.
+        let built = [slot(0).resolve("a").is_ok(), slot(1).resolve("b").is_ok()];
+        *SLOTS.lock().unwrap() = None;
+        assert_eq!(built, [true, true]);
+    });
+}
+
+#[test]
+fn a_tool_that_is_built_while_its_catalog_gets_another_admission_has_one_of_the_two() {
+    check(|| {
+        let admissions = [(); 2].map(|()| Arc::new(Admission::new()));
+        let slot = Slot::linked(&PLAIN, admissions[0].clone());
+        let (first, second) = (slot.clone(), admissions[1].clone());
+        let moved = Arc::new(shuttle::sync::Mutex::new(None));
+        let put = moved.clone();
+        all([
+            Box::new(move || assert!(first.entry().is_some())) as Thread,
+            Box::new(move || *put.lock().unwrap() = Some(slot.with_admission(&second))),
+        ]);
+        let entry = moved.lock().unwrap().take().unwrap().entry().unwrap();
+        assert!(admissions.iter().any(|admission| Arc::ptr_eq(entry.admission(), admission)));
+    });
+}
+
+#[test]
+fn a_name_of_the_wrong_kind_is_told_to_everybody_too() {
+    static RENAMED: Submission = submission("t", || Ok(tool("u")));
+    check(|| {
+        let admission = Arc::new(Admission::new());
+        let slot = Slot::linked(&RENAMED, admission.clone());
+        let seen = seen_by_all(&slot, &admission);
+        assert!(seen.iter().all(Result::is_err));
+        assert!(matches!(slot.problem().unwrap().error, RegisterError::Renamed { .. }));
+    });
+}
