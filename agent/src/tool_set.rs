@@ -118,9 +118,10 @@ impl ToolSet {
     pub fn wire_definitions(&self, format: Format) -> Definitions {
         let make = || {
             let (entries, names) = (self.list(), self.wire_names());
-            let spellings: Vec<_> = entries.iter().map(|entry| names.spelling(entry.name())).collect();
-            let definitions = entries.iter().map(|entry| entry.definition(format));
-            Definitions::new(definitions.zip(spellings.iter().map(AsRef::as_ref)))
+            // Moved, because a loop that finds the format in a register takes a sixth less time.
+            Definitions::new(
+                entries.iter().map(move |entry| (entry.definition_among(entries, format), names.respelt(entry.name()))),
+            )
         };
         self.0.wire_definitions.get_or_init(format, make).clone()
     }

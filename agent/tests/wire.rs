@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agent::{Selection, ToolSet};
+use proptest::prelude::*;
 use serde_json::Value;
 use tools::protocol::wire::Format;
 use tools::{Catalog, Entry, Services};
@@ -88,5 +89,35 @@ fn a_part_of_a_set_is_spelt_as_in_the_set() {
         let names = names(format, part.as_str());
         assert_eq!(names, [set.wire_names().spelling("fs.read")]);
         assert_ne!(names, ["fs_read"], "another tool has that name");
+    }
+}
+
+#[test]
+fn sets_of_the_same_tools_share_one_text() {
+    let catalog = catalog(["a", "b", "time.now"]);
+    let (one, same) = (set(catalog.list(), &[]), set(catalog.list(), &[]));
+    for format in Format::ALL {
+        let (one, same) = (one.wire_definitions(format), same.wire_definitions(format));
+        assert_eq!(one.as_str().as_ptr(), same.as_str().as_ptr());
+        let entry = catalog.get("b").unwrap();
+        assert_eq!(one.get(1).unwrap().as_ptr(), entry.definition(format).as_str().as_ptr());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_was_asked_before_changes_no_byte(
+        asked in prop::collection::vec(prop::sample::subsequence(NAMES.to_vec(), 0..=NAMES.len()), 1..6)
+    ) {
+        let catalog = catalog(NAMES);
+        for names in &asked {
+            let some = |catalog: &Catalog| names.iter().map(|name| catalog.get(name).unwrap()).collect::<Vec<_>>();
+            for format in Format::ALL {
+                let fresh = set(some(&workshop::catalog(NAMES)), &[]);
+                prop_assert_eq!(set(some(&catalog), &[]).wire_definitions(format), fresh.wire_definitions(format));
+            }
+        }
     }
 }

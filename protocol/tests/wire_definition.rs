@@ -55,7 +55,7 @@ fn a_set_is_its_definitions_in_a_row() {
     let tools = ["a", "b.c", "d"].map(|name| tool(name, "Does it."));
     for format in Format::ALL {
         let definitions: Vec<_> = tools.iter().map(|tool| Definition::new(format, tool)).collect();
-        let set = Definitions::new(definitions.iter().zip(["a", "b_c", "d"]));
+        let set = Definitions::new(definitions.iter().map(|definition| (definition, None)));
         let texts: Vec<_> = definitions.iter().map(Definition::as_str).collect();
         assert_eq!(set.as_str(), format!("[{}]", texts.join(",")));
         assert_eq!(
@@ -76,11 +76,30 @@ fn another_spelling_changes_the_name_alone() {
     let tool = tool("a.b", "a_b and \"name\":\"a_b\"");
     for format in Format::ALL {
         let definition = Definition::new(format, &tool);
-        let set = Definitions::new([(&definition, "a_b_0123")]);
+        let set = Definitions::new([(&definition, Some("a_b_0123"))]);
         let value: Value = serde_json::from_str(set.as_str()).unwrap();
         let (name, description, _) = told(format, &value[0]);
         assert_eq!((name, description), (&json!("a_b_0123"), &json!(tool.description)));
         assert_eq!(set.as_str().len(), definition.as_str().len() + 2 + "_0123".len());
+    }
+}
+
+#[test]
+fn a_set_that_is_a_text_already_shares_it() {
+    let tools = ["a", "b", "c"].map(|name| tool(name, "Does it."));
+    for format in Format::ALL {
+        let listed = Definition::list(format, &tools);
+        let plain = |definitions: &[Definition]| Definitions::new(definitions.iter().map(|it| (it, None)));
+        let text = |set: &Definitions| set.as_str().as_ptr();
+        let all = plain(&listed);
+        assert_eq!(text(&plain(&listed)), text(&all));
+        assert_eq!(text(&all.subset(0..9)), text(&all));
+        assert_eq!(all.get(1).unwrap().as_ptr(), listed[1].as_str().as_ptr());
+        assert_ne!(text(&plain(&listed[1..])), text(&all));
+        assert_ne!(Definitions::new([(&listed[0], None), (&listed[1], Some("other")), (&listed[2], None)]), all);
+        let backwards: Vec<_> = listed.iter().rev().cloned().collect();
+        assert_eq!(plain(&backwards), all.subset([2, 1, 0]));
+        assert_ne!(plain(&backwards), all);
     }
 }
 
@@ -101,6 +120,52 @@ fn value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_set_has_the_bytes_of_one_written_tool_by_tool(
+        together in prop::collection::vec(1..9usize, 1..5),
+        chosen in prop::collection::vec((any::<prop::sample::Index>(), 1..6usize, prop::bool::weighted(0.2)), 0..8),
+        part in prop::collection::vec(0..40usize, 0..20),
+    ) {
+        let count = together.iter().sum::<usize>();
+        let tools: Vec<_> =
+            (0..count).map(|number| tool(&format!("t.{number}"), &"\"name\":\"x\" ".repeat(number % 4))).collect();
+        for format in Format::ALL {
+            let mut rest = tools.as_slice();
+            let mut definitions = Vec::new();
+            for length in &together {
+                let (now, later) = rest.split_at(*length);
+                definitions.extend(Definition::list(format, now));
+                rest = later;
+            }
+            // Neighbours mostly, some of them respelt.
+            let mut asked = Vec::new();
+            for (first, length, respelt) in &chosen {
+                let first = first.index(count);
+                asked.extend((first..count.min(first + length)).map(|position| (position, *respelt)));
+            }
+            let spelling = |respelt: bool| respelt.then_some("another_name");
+            let set = Definitions::new(
+                asked.iter().map(|(position, respelt)| (&definitions[*position], spelling(*respelt))),
+            );
+            let written = |(position, respelt): &(usize, bool)| {
+                let mut tool = tools[*position].clone();
+                if let Some(name) = spelling(*respelt) {
+                    tool.name = protocol::ToolName::new(name).unwrap();
+                }
+                Definition::new(format, &tool).as_str().to_owned()
+            };
+            let texts: Vec<String> = asked.iter().map(written).collect();
+            prop_assert_eq!(set.as_str(), format!("[{}]", texts.join(",")));
+            prop_assert_eq!(set.len(), texts.len());
+            for (position, text) in texts.iter().enumerate() {
+                prop_assert_eq!(set.get(position), Some(text.as_str()));
+            }
+            let part_of_it: Vec<_> = part.iter().filter_map(|position| texts.get(*position).cloned()).collect();
+            let of_set = set.subset(part.iter().copied());
+            prop_assert_eq!(of_set.as_str(), format!("[{}]", part_of_it.join(",")));
+        }
+    }
 
     #[test]
     fn what_is_told_is_what_the_tool_says(

@@ -1,14 +1,20 @@
 //! [`Definition`]: one tool, as a provider is told of it.
 
-use std::ops::Range;
+use std::fmt;
 
 use serde_json::Value;
 
-use super::{Format, name};
+use super::run::Run;
+use super::{Definitions, Format, name};
 use crate::{Tool, canonical_json};
+
+/// What stands before the name in every format, and nowhere before that.
+const NAME: &str = r#""name":""#;
 
 /// One tool as JSON text in the format of a provider. The text depends on the tool alone, byte for byte, whatever the order of
 /// keys in its schema.
+///
+/// Those that are made [together](Self::list) stand in one text, which is kept as long as there is one of them.
 ///
 /// ```
 /// use protocol::Tool;
@@ -22,48 +28,65 @@ use crate::{Tool, canonical_json};
 /// );
 /// # Ok::<(), protocol::InvalidName>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Definition {
-    text: Box<str>,
-    /// Where the name stands in it. Another tool of a set may want the same spelling.
-    name: Range<usize>,
+    /// Those that it was made with, and its place among them.
+    among: Definitions,
+    position: usize,
 }
 
 impl Definition {
     /// The definition of a tool, by the spelling that its name has where no other tool wants it.
     pub fn new(format: Format, tool: &Tool) -> Self {
-        let (head, described, schema, tail) = match format {
-            Format::OpenAiChat => {
-                (r#"{"type":"function","function":{"name":""#, r#"","description":"#, r#","parameters":"#, "}}")
-            }
-            Format::Anthropic => (r#"{"name":""#, r#"","description":"#, r#","input_schema":"#, "}"),
-        };
-        let spelling = name::plain(&tool.name);
-        let name = head.len()..head.len() + spelling.len();
-        let description = canonical_json(&Value::from(tool.description.as_str()));
-        let parameters = canonical_json(&tool.parameters);
-        let text = [head, &spelling, described, &description, schema, &parameters, tail].concat();
-        Self { text: text.into(), name }
+        Self { among: Definitions::written([tool], |tool, text| write(format, tool, text)), position: 0 }
+    }
+
+    /// The definitions of these tools, one after another in one text: [`Definitions`] that want neighbours in this order copy them
+    /// at once.
+    pub fn list<'a>(format: Format, tools: impl IntoIterator<Item = &'a Tool>) -> Vec<Self> {
+        let among = Definitions::written(tools, |tool, text| write(format, tool, text));
+        (0..among.len()).map(|position| Self { among: among.clone(), position }).collect()
     }
 
     /// The text, by the plain spelling of the name.
     pub fn as_str(&self) -> &str {
-        &self.text
+        self.among.get(self.position).unwrap_or_default()
     }
 
-    /// The length of the text by another spelling, in bytes.
-    pub(super) fn length(&self, spelling: &str) -> usize {
-        self.text.len() - self.name.len() + spelling.len()
+    /// The text by another spelling: what comes before the name, the spelling, and what comes after it.
+    pub(super) fn respelt<'a>(&'a self, spelling: &'a str) -> [&'a str; 3] {
+        let text = self.as_str();
+        let (head, rest) = text.split_at(text.find(NAME).map_or(0, |begin| begin + NAME.len()));
+        [head, spelling, &rest[rest.find('"').unwrap_or(0)..]]
     }
 
-    /// Adds the text by another spelling, which must be a legal one.
-    pub(super) fn write(&self, spelling: &str, out: &mut String) {
-        if &self.text[self.name.clone()] == spelling {
-            out.push_str(&self.text);
-        } else {
-            out.push_str(&self.text[..self.name.start]);
-            out.push_str(spelling);
-            out.push_str(&self.text[self.name.end..]);
-        }
+    /// The text as it is.
+    pub(super) fn run(&self) -> Run<'_> {
+        Run::Neighbours(&self.among, self.position..self.position + 1)
     }
+}
+
+impl PartialEq for Definition {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Definition {}
+
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Definition").field(&self.as_str()).finish()
+    }
+}
+
+fn write(format: Format, tool: &Tool, out: &mut String) {
+    let (head, schema, tail) = match format {
+        Format::OpenAiChat => (r#"{"type":"function","function":{"#, r#","parameters":"#, "}}"),
+        Format::Anthropic => ("{", r#","input_schema":"#, "}"),
+    };
+    let spelling = name::plain(&tool.name);
+    let description = canonical_json(&Value::from(tool.description.as_str()));
+    let parameters = canonical_json(&tool.parameters);
+    out.extend([head, NAME, &spelling, r#"","description":"#, &description, schema, &parameters, tail]);
 }

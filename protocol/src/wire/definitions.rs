@@ -1,13 +1,16 @@
 //! [`Definitions`]: the tools of a set, as a provider is told of them.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Definition;
+use super::run::Run;
 
 /// The definitions of a set of tools as JSON text in the format of a provider: an array. Clones share the text.
 ///
-/// The text is that of the [`Definition`]s in a row, so to make it is to copy theirs, and nothing is written as JSON again.
+/// The text is that of the [`Definition`]s in a row, so to make it is to copy theirs, and nothing is written as JSON again. What
+/// stands together in another text is copied at once, and a text that is the same as a whole not at all, but shared.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Definitions(Arc<Inner>);
 
@@ -19,27 +22,28 @@ struct Inner {
 }
 
 impl Definitions {
-    /// These definitions in this order, each with the spelling of its tool's name, which must be a legal one.
-    pub fn new<'a, I>(definitions: I) -> Self
-    where
-        I: IntoIterator<Item = (&'a Definition, &'a str), IntoIter: Clone>,
-    {
-        let definitions = definitions.into_iter();
-        let size = definitions.clone().map(|(definition, spelling)| definition.length(spelling)).sum();
-        let mut array = Array::new(definitions.clone().count(), size);
-        for (definition, spelling) in definitions {
-            array.push(|text| definition.write(spelling, text));
-        }
-        array.finish()
+    /// These definitions in this order, each with the spelling of its tool's name where that is not the plain one. It must be a
+    /// legal one.
+    pub fn new<'a>(definitions: impl IntoIterator<Item = (&'a Definition, Option<&'a str>)>) -> Self {
+        Self::of_runs(definitions.into_iter().map(|(definition, spelling)| match spelling {
+            None => definition.run(),
+            Some(spelling) => Run::Respelt(definition, spelling),
+        }))
     }
 
     /// Those at these positions, in the order of the positions, spelt as they are here. Positions without a definition are
     /// passed over.
     #[must_use]
-    pub fn subset(&self, positions: impl IntoIterator<Item = usize, IntoIter: Clone>) -> Self {
-        let chosen = positions.into_iter().filter_map(|position| self.get(position));
-        let mut array = Array::new(chosen.clone().count(), chosen.clone().map(str::len).sum());
-        chosen.for_each(|definition| array.push(|text| text.push_str(definition)));
+    pub fn subset(&self, positions: impl IntoIterator<Item = usize>) -> Self {
+        let chosen = positions.into_iter().filter(|position| *position < self.len());
+        Self::of_runs(chosen.map(|position| Run::Neighbours(self, position..position + 1)))
+    }
+
+    /// Those that this writes of these.
+    pub(super) fn written<T>(items: impl IntoIterator<Item = T>, write: impl Fn(T, &mut String)) -> Self {
+        let mut array = Array::new(0, 0);
+        items.into_iter().for_each(|item| array.push(|text| write(item, text)));
+        array.0.text.shrink_to(array.0.text.len() + 1);
         array.finish()
     }
 
@@ -50,9 +54,7 @@ impl Definitions {
 
     /// The definition at a position.
     pub fn get(&self, position: usize) -> Option<&str> {
-        let end = *self.0.ends.get(position)?;
-        let begin = position.checked_sub(1).map_or(0, |before| self.0.ends[before]) + 1;
-        Some(&self.0.text[begin..end])
+        (position < self.len()).then(|| self.0.neighbours(position..position + 1))
     }
 
     /// How many definitions there are.
@@ -64,11 +66,52 @@ impl Definitions {
     pub fn is_empty(&self) -> bool {
         self.0.ends.is_empty()
     }
+
+    /// Whether this is the same text in the same memory.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    fn of_runs<'a>(runs: impl Iterator<Item = Run<'a>>) -> Self {
+        let runs = Run::joined(runs);
+        if let [Run::Neighbours(set, positions)] = &runs[..]
+            && positions.len() == set.len()
+        {
+            return Self::clone(set);
+        }
+        let bytes = runs.iter().map(|run| match run {
+            Run::Neighbours(set, positions) => set.0.range(positions.clone()).len(),
+            Run::Respelt(definition, spelling) => definition.respelt(spelling).map(str::len).iter().sum(),
+        });
+        let mut array = Array::new(runs.iter().map(Run::len).sum(), bytes.sum());
+        for run in &runs {
+            match run {
+                Run::Neighbours(set, positions) => array.copy(&set.0, positions.clone()),
+                Run::Respelt(definition, spelling) => array.push(|text| text.extend(definition.respelt(spelling))),
+            }
+        }
+        array.finish()
+    }
 }
 
 impl fmt::Debug for Definitions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Definitions").field("len", &self.len()).field("bytes", &self.as_str().len()).finish()
+    }
+}
+
+impl Inner {
+    fn begin(&self, position: usize) -> usize {
+        position.checked_sub(1).map_or(0, |before| self.ends[before]) + 1
+    }
+
+    /// Where those at these positions stand in the text, of which there is at least one, with what is between them.
+    fn range(&self, positions: Range<usize>) -> Range<usize> {
+        self.begin(positions.start)..self.ends[positions.end - 1]
+    }
+
+    fn neighbours(&self, positions: Range<usize>) -> &str {
+        &self.text[self.range(positions)]
     }
 }
 
@@ -84,12 +127,23 @@ impl Array {
     }
 
     fn push(&mut self, write: impl FnOnce(&mut String)) {
-        let Inner { text, ends } = &mut self.0;
-        if !ends.is_empty() {
-            text.push(',');
+        self.separate();
+        write(&mut self.0.text);
+        self.0.ends.push(self.0.text.len());
+    }
+
+    /// Adds those at these positions of another array, of which there is at least one.
+    fn copy(&mut self, source: &Inner, positions: Range<usize>) {
+        self.separate();
+        let (begin, to) = (source.begin(positions.start), self.0.text.len());
+        self.0.text.push_str(source.neighbours(positions.clone()));
+        self.0.ends.extend(source.ends[positions].iter().map(|end| end - begin + to));
+    }
+
+    fn separate(&mut self) {
+        if !self.0.ends.is_empty() {
+            self.0.text.push(',');
         }
-        write(text);
-        ends.push(text.len());
     }
 
     fn finish(mut self) -> Definitions {

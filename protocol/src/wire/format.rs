@@ -30,13 +30,21 @@ impl<T> FormatCell<T> {
         Self { openai_chat: OnceLock::new(), anthropic: OnceLock::new() }
     }
 
+    /// The value for a format, `None` where none was made.
+    pub fn get(&self, format: Format) -> Option<&T> {
+        self.cell(format).get()
+    }
+
     /// The value for a format, made by this where there is none.
     pub fn get_or_init(&self, format: Format, make: impl FnOnce() -> T) -> &T {
-        let cell = match format {
+        self.cell(format).get_or_init(make)
+    }
+
+    fn cell(&self, format: Format) -> &OnceLock<T> {
+        match format {
             Format::OpenAiChat => &self.openai_chat,
             Format::Anthropic => &self.anthropic,
-        };
-        cell.get_or_init(make)
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod definition;
 mod definitions;
 mod format;
 mod name;
+mod run;
 
 pub use definition::Definition;
 pub use definitions::Definitions;

@@ -24,6 +24,8 @@ use crate::{Digest, ToolName};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WireNames {
     spellings: BTreeMap<ToolName, String>,
+    /// Those that are not spelt as they would be alone: of most sets none.
+    crowded: BTreeMap<ToolName, String>,
     tools: BTreeMap<String, ToolName>,
 }
 
@@ -49,6 +51,7 @@ impl WireNames {
         }
         for name in crowded {
             let spelling = table.first_free(name);
+            table.crowded.insert(name.clone(), spelling.clone());
             table.add(name, spelling);
         }
         table
@@ -63,9 +66,22 @@ impl WireNames {
         }
     }
 
+    /// The spelling of a tool of the set, where it is not the one that the name has by itself.
+    #[inline]
+    pub fn respelt(&self, name: &ToolName) -> Option<&str> {
+        // Of most sets this is all there is to it, and not even the name has to be looked at.
+        if self.crowded.is_empty() { None } else { self.spelling_in_crowd(name) }
+    }
+
     /// The tool of that spelling, `None` where the set has none.
     pub fn tool(&self, spelling: &str) -> Option<&ToolName> {
         self.tools.get(spelling)
+    }
+
+    /// Apart, so that the loop which asks stays small.
+    #[cold]
+    fn spelling_in_crowd(&self, name: &ToolName) -> Option<&str> {
+        self.crowded.get(name).map(String::as_str)
     }
 
     fn add(&mut self, name: &ToolName, spelling: String) {
