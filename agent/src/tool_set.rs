@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tools::protocol::wire::{Definitions, Format, FormatCell, WireNames};
 use tools::{
-    Arguments, Digest, Entry, Execution, Resolve, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolName,
+    Arguments, Digest, Entry, Execution, Resolve, Services, Sharded, Source, Tool, ToolCall, ToolContext, ToolError,
+    ToolName,
 };
 
 use crate::Selection;
@@ -26,7 +27,7 @@ use crate::Selection;
 /// # Ok::<(), agent::InvalidSelection>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct ToolSet(Arc<Inner>);
+pub struct ToolSet(Sharded<Inner>);
 
 /// A tool that was selected and is not in the set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -81,7 +82,7 @@ impl ToolSet {
             }
         }
         let digest = digest(&entries);
-        Self(Arc::new(Inner {
+        Self(Sharded::new(Inner {
             entries,
             left_out,
             digest,
@@ -189,7 +190,7 @@ impl ToolSet {
     /// # Errors
     /// The future gives a [`ToolError`] when the tool could not be run or failed.
     pub fn execute(&self, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
-        tools::call::execute(self.0.clone(), cx, name, arguments)
+        tools::call::execute(self.0.scope(), cx, name, arguments)
     }
 }
 
@@ -217,6 +218,14 @@ impl Resolve for Inner {
             }
             None => Err(ToolError::not_found(name, self.entries.iter().map(|entry| entry.name().as_str()))),
         }
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.position(name).ok()
+    }
+
+    fn at(&self, place: usize) -> Option<&Arc<Entry>> {
+        self.entries.get(place)
     }
 }
 

@@ -1,8 +1,7 @@
 //! [`Gate`]: how many calls may run at once, without a lock for those who need nothing else.
 
-use std::cell::Cell;
-
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::thread_number::thread_number;
 
 /// How many counters a gate is divided into at most, so that threads do not wait for each other's cache lines.
 const MAX_SHARDS: usize = 8;
@@ -76,22 +75,4 @@ impl Shard {
         let one_more = |taken| (taken < self.places).then_some(taken + 1);
         self.taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_ok()
     }
-}
-
-/// A number for this thread. Under the model checker all threads share the first counter, where they meet.
-fn thread_number() -> usize {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    static NEXT: AtomicUsize = AtomicUsize::new(1);
-    thread_local! {
-        static NUMBER: Cell<usize> = const { Cell::new(0) };
-    }
-    if cfg!(shuttle) {
-        return 0;
-    }
-    NUMBER.with(|number| {
-        if number.get() == 0 {
-            number.set(NEXT.fetch_add(1, Ordering::Relaxed));
-        }
-        number.get()
-    })
 }

@@ -4,8 +4,6 @@
 //! journal, no policy and no layers either, half of the stages have nothing to do, and the others need neither a future nor a
 //! context of the call's own. What comes out is what [`pass`] would give.
 
-use std::sync::Arc;
-
 use protocol::ToolResult;
 
 use super::clock::over_at;
@@ -15,11 +13,12 @@ use super::run::own_failure;
 use super::{MAX_ARGUMENT_BYTES, bound, checked, pass, read, ready, validate};
 use crate::call::Execution;
 use crate::handler::Computation;
+use crate::resolve::Found;
 use crate::{Arguments, Entry, Scope, ToolContext, ToolError};
 
 /// A call that may be such a one, before it is polled.
 pub(super) struct Computed {
-    pub(super) entry: Arc<Entry>,
+    pub(super) found: Found,
     pub(super) scope: Scope,
     pub(super) caller: ToolContext,
     pub(super) arguments: Arguments,
@@ -33,13 +32,15 @@ pub(super) fn is_fit(entry: &Entry, cx: &ToolContext) -> bool {
 impl Computed {
     /// The outcome; or the call as one that waits, where its tool does more than to compute or too many others run.
     pub(super) fn run(self) -> Result<Result<ToolResult, ToolError>, Execution> {
-        let Self { entry, scope, caller, arguments } = self;
+        let Self { found, scope, caller, arguments } = self;
+        let Some(entry) = found.entry(&scope) else { return Ok(Err(Found::gone())) };
         // Its place is all that it is admitted with. It is taken first, because a call that has to wait for one goes the other way.
         if let (Some(computation), Some(_place)) = (entry.handler().computation(), entry.admission().enter(false)) {
-            let overflow = Overflow { entry: &entry, from: Some((&caller, &scope)) };
+            let overflow = Overflow { entry, from: Some((&caller, &scope)) };
             let outcome = stages(overflow, &caller, arguments, computation);
             return Ok(outcome.map_err(|error| bound::bound_error(overflow, error)));
         }
+        let entry = entry.clone();
         Err(Execution::new(pass(entry, scope, caller, arguments, None)))
     }
 }

@@ -21,10 +21,19 @@
 //!     [`OutputStore`](crate::OutputStore);
 //! 14. *record outcome*: the journal knows how the call ended, also where an earlier stage refused it.
 //!
+//! A call that never waits, and that nobody but its caller has to do with, passes them [in one go](self#what-a-call-costs).
+//!
 //! Around them all is a span of `tracing`, for calls that are refused as well. It has the name `execute_tool`, the level `INFO`,
 //! the target `tools` and the attributes of OpenTelemetry's conventions for generative AI; a call that a tool makes has its span
 //! in that of the tool. Arguments and results are in it only where
 //! [`with_recorded_content`](crate::ToolContext::with_recorded_content) says so. Without a subscriber it costs a look at the level.
+//!
+//! # What a call costs
+//!
+//! Least costs a tool that is no more than a function of its arguments: a plain `fn` that `#[tool(pure)]` stands above, without a
+//! context among its parameters, called with a context that has no journal, no policy, no layers and no place in a line. Its stages
+//! need no future then, and where its schema says little (kinds, members, elements, words, bounds of integers) its arguments are
+//! checked while they are read. The outcome is that of the long way. The README of `tools/benches` has figures.
 //!
 //! # What a misbehaving tool can do
 //!
@@ -80,7 +89,8 @@ use self::compute::Computed;
 use self::overflow::Overflow;
 use self::record::Record;
 use crate::context::CallScope;
-use crate::{Arguments, Entry, Input, Resolve, Scope, ToolContext, ToolError};
+use crate::resolve::Found;
+use crate::{Arguments, Entry, Input, Scope, ToolContext, ToolError};
 
 pub use crate::strict::MAX_DEPTH;
 pub use approve::DEFAULT_APPROVAL_TIMEOUT;
@@ -119,15 +129,19 @@ pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
 /// [`execute`] in a scope that is known to be within that of the running call, if there is one.
 pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
     let record = Record::of(cx, name);
-    let resolved = scope.resolve(name);
-    let span = span::open(cx, name, resolved.as_deref().ok());
-    let execution = match (resolved, record) {
-        (Ok(entry), None) if compute::is_fit(&entry, cx) => {
-            Execution::computed(Computed { entry, scope, caller: cx.clone(), arguments: arguments.into() })
+    let found = Found::find(&scope, name);
+    let entry = found.as_ref().ok().and_then(|found| found.entry(&scope));
+    let span = span::open(cx, name, entry.map(Arc::as_ref));
+    let is_bare = entry.is_some_and(|entry| compute::is_fit(entry, cx));
+    let execution = match found {
+        Ok(found) if is_bare && record.is_none() => {
+            Execution::computed(Computed { found, scope, caller: cx.clone(), arguments: arguments.into() })
         }
-        (Ok(entry), record) => Execution::new(pass(entry, scope, cx.clone(), arguments.into(), record)),
-        (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
-        (Err(error), None) => Execution::refused(error),
+        found => match (found.and_then(|found| found.own(&scope)), record) {
+            (Ok(entry), record) => Execution::new(pass(entry, scope, cx.clone(), arguments.into(), record)),
+            (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
+            (Err(error), None) => Execution::refused(error),
+        },
     };
     span::around(span, execution)
 }
