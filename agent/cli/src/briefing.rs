@@ -1,11 +1,7 @@
 //! What a model is told before the conversation begins.
 
-use std::io::Read as _;
-
 use agent::{SystemText, tool_guidance};
 use tools::ToolContext;
-
-use crate::visible::visible;
 
 /// The file of instructions that a workspace may have.
 const INSTRUCTIONS: &str = "AGENTS.md";
@@ -30,12 +26,14 @@ pub(crate) fn system_text(cx: &ToolContext) -> SystemText {
 /// What is told of the workspace, and the instructions in it.
 #[cfg(feature = "builtin")]
 fn workspace(cx: &ToolContext) -> Option<(String, String)> {
+    use std::io::Read as _;
+
     let workspace = cx.service::<tools_builtin::fs::Workspace>()?;
     let root = workspace.root().to_string_lossy();
     let told = format!(
         "The workspace is the directory {}. The paths that file tools take and give are relative to it, such as src/main.rs; \
          the workspace itself is `.`. File tools reach nothing outside of it.",
-        visible(&root)
+        crate::visible::visible(&root)
     );
     // Through the workspace and its grant, as a tool would: a link does not lead out, and what may not be read is not told.
     let file = workspace.open_file(cx, INSTRUCTIONS).ok();

@@ -30,6 +30,17 @@ pub fn add(
     a.wrapping_add(b)
 }
 
+/// Adds two integers, as a tool that might wait.
+#[tool(pure)]
+pub async fn add_later(
+    /// The first.
+    a: i64,
+    /// The second.
+    b: i64,
+) -> i64 {
+    add(a, b)
+}
+
 /// An order as a shop takes it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -137,6 +148,17 @@ pub fn direct_add(arguments: &str) -> String {
 pub fn direct_order(arguments: &str) -> String {
     let receipt = serde_json::from_str(arguments).map(order);
     receipt.and_then(|receipt| serde_json::to_string(&receipt)).unwrap_or_default()
+}
+
+/// A catalog of [`add_later`] alone.
+///
+/// # Panics
+/// When the tool cannot be registered.
+#[allow(clippy::unwrap_used)] // A measurement of anything else would be none.
+pub fn later() -> Catalog {
+    let mut catalog = Catalog::new();
+    catalog.submit(&[&ADD_LATER_TOOL]).unwrap();
+    catalog
 }
 
 /// A catalog of [`add`], [`order`] and so many others that it holds `size` tools.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agent::{Selection, ToolSet};
-use benches::{ADD, ORDER, alike, catalog, direct_add, direct_order};
+use benches::{ADD, ORDER, alike, catalog, direct_add, direct_order, later};
 use tools::protocol::wire::{Definitions, Format};
 use tools::{Catalog, Services, SharedCatalog, Tool, ToolContext};
 
@@ -24,6 +24,7 @@ fn main() {
         "direct-add" => (0..count).for_each(|_| drop(black_box(direct_add(black_box(ADD))))),
         "direct-order" => (0..count).for_each(|_| drop(black_box(direct_order(black_box(ORDER))))),
         "add" => execute(&catalog(2), "add", ADD, count),
+        "add-later" => execute(&later(), "add_later", ADD, count),
         "order" => execute(&catalog(2), "order", ORDER, count),
         "add-of-10" => execute(&catalog(10), "add", ADD, count),
         "add-of-1000" => execute(&catalog(1_000), "add", ADD, count),

@@ -23,6 +23,7 @@ fn main() {
     let ratio = |call: f64, direct: f64| format!("{:.2} ({call:.0} / {direct:.0})", call / direct);
     row("`execute(\"add\")` from JSON text, instructions, direct = 1", &ratio(add, direct_add), "≤ 2.8", "≤ 2.0");
     row("`execute(\"order\")` from JSON text, the same", &ratio(order, direct_order), "≤ 1.6", "≤ 1.15");
+    row("`add` as an `async fn`, the same", &ratio(instructions("add-later"), direct_add), "", "");
     let above = |name: &str, direct: &str| allocations(name) - allocations(direct);
     let more = format!("{:.1} / {:.1}", above("add", "direct-add"), above("order", "direct-order"));
     row("heap allocations above direct: add / order", &more, "≤ 3 / ≤ 16", "≤ 1 / ≤ 1");
