@@ -4,9 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // Without valgrind there is no table, and printing it is all this does.
 
 use std::env;
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
+
+use benches::count::Programs;
 
 /// Links in the program `linked`.
 const LINKED: u64 = 10_000;
@@ -16,25 +17,27 @@ fn main() {
         .args(["build", "--release", "--quiet", "--package", "toolcrib-benches", "--features", "linked", "--bins"])
         .status();
     assert!(built.unwrap().success(), "the programs do not build");
+    let programs = Programs(env::current_exe().unwrap().with_file_name(""));
     row("figure", "measured", "reach", "stretch");
     row("---", "--:", "--:", "--:");
-    let (direct_add, direct_order) = (instructions("direct-add"), instructions("direct-order"));
-    let (add, order) = (instructions("add"), instructions("order"));
+    let (direct_add, direct_order) = (programs.instructions("direct-add"), programs.instructions("direct-order"));
+    let (add, order) = (programs.instructions("add"), programs.instructions("order"));
     let ratio = |call: f64, direct: f64| format!("{:.2} ({call:.0} / {direct:.0})", call / direct);
     row("`execute(\"add\")` from JSON text, instructions, direct = 1", &ratio(add, direct_add), "≤ 2.8", "≤ 2.0");
     row("`execute(\"order\")` from JSON text, the same", &ratio(order, direct_order), "≤ 1.6", "≤ 1.15");
-    row("`add` as an `async fn`, the same", &ratio(instructions("add-later"), direct_add), "", "");
-    let above = |name: &str, direct: &str| allocations(name) - allocations(direct);
+    row("`add` as an `async fn`, the same", &ratio(programs.instructions("add-later"), direct_add), "", "");
+    let above = |name: &str, direct: &str| programs.allocations(name) - programs.allocations(direct);
     let more = format!("{:.1} / {:.1}", above("add", "direct-add"), above("order", "direct-order"));
     row("heap allocations above direct: add / order", &more, "≤ 3 / ≤ 16", "≤ 1 / ≤ 1");
     // Many rounds: with so many names, hashing them costs some steps more or less in each run.
-    let sizes = ["add-of-10", "add-of-1000", "add-of-100000"].map(|name| instructions_in(name, 100_000));
+    let sizes = ["add-of-10", "add-of-1000", "add-of-100000"].map(|name| programs.instructions_in(name, 100_000));
     let sizes = sizes.map(|count| format!("{:.2}", count / add)).join(" / ");
     row("the same call in a catalog of 10 / 1,000 / 100,000 tools, of 2 = 1", &sizes, "≤ 1.03", "");
-    let threads = figure("threads", 2) / figure("threads", 1);
+    let threads = figure(&programs, "threads", 2) / figure(&programs, "threads", 1);
     row("two threads through one `ToolSet`, rate over that of one thread", &format!("{threads:.2}"), "≥ 1.6", "≥ 1.9");
-    let [assembled, of_more, subset] = ["assembled", "assembled-of-more", "subset"].map(|name| middle(name, 2_000));
-    let unchanged = allocations("unchanged");
+    let [assembled, of_more, subset] =
+        ["assembled", "assembled-of-more", "subset"].map(|name| middle(&programs, name, 2_000));
+    let unchanged = programs.allocations("unchanged");
     let told = format!("{assembled:.2} / {of_more:.2} / {unchanged:.1} allocations / {subset:.2}");
     let reach = "≤ 1.1 / ≤ 1.1 / none / ≤ 2.5";
     row(
@@ -43,91 +46,41 @@ fn main() {
         reach,
         "",
     );
-    let beside = figure("beside-a-writer", 3);
+    let beside = figure(&programs, "beside-a-writer", 3);
     row("`get` p99.9 beside a writer that registers without pause", &format!("{beside:.2} µs"), "≤ 2 µs", "");
-    let start = time("linked", "1").saturating_sub(time("scenario", "nothing"));
+    let start = time(&programs, "linked", "1").saturating_sub(time(&programs, "scenario", "nothing"));
     let start = format!("{:.1} ms", start.as_secs_f64() * 1e3);
     row("10,000 linked tools: start to first validated execute, above an empty program", &start, "≤ 10 ms", "≤ 4 ms");
-    let (idle, one, many) = (heap(&[]), heap(&["0"]), heap(&["200"]));
+    let (idle, one, many) = (programs.heap(&[]), programs.heap(&["0"]), programs.heap(&["200"]));
     let per_tool = (one - idle) / LINKED as f64;
     let called = (many - one) / 200.0 / 1024.0;
     let memory = format!("{per_tool:.0} B / {called:.1} KiB");
     row("heap of a linked tool before first use / after its first validated call", &memory, "≤ 256 B / ≤ 40 KB", "");
-    let first = instructions_of("scenario", &["first", "1"]) - instructions_of("scenario", &["first", "0"]) - add;
-    let first = format!("{:.2} M", first / 1e6);
+    let first = format!("{:.2} M", programs.first(add) / 1e6);
     row("first validated execute of a process above a later one, instructions", &first, "≤ 0.8 M", "");
 }
 
-/// Instructions of one round of a scenario.
-fn instructions(scenario: &str) -> f64 {
-    instructions_in(scenario, 1_000)
-}
-
-/// The same, as the mean of so many rounds.
-fn instructions_in(scenario: &str, rounds: u64) -> f64 {
-    let [few, many] = [200, 200 + rounds].map(|count| instructions_of("scenario", &[scenario, &count.to_string()]));
-    (many - few) / rounds as f64
-}
-
-fn instructions_of(program: &str, arguments: &[&str]) -> f64 {
-    let options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
-    after(&valgrind(&options, program, arguments), "refs:")
-}
-
-/// Allocations of one round of a scenario.
-fn allocations(scenario: &str) -> f64 {
-    let options = ["--tool=memcheck", "--leak-check=no", "--undef-value-errors=no"];
-    let count = |count: &str| after(&valgrind(&options, "scenario", &[scenario, count]), "total heap usage:");
-    (count("1200") - count("200")) / 1_000.0
-}
-
-/// Bytes on the heap at the end of the program with the linked tools.
-fn heap(arguments: &[&str]) -> f64 {
-    let options = ["--tool=memcheck", "--leak-check=no", "--undef-value-errors=no"];
-    after(&valgrind(&options, "linked", arguments), "in use at exit:")
-}
-
-/// What valgrind says of a program.
-fn valgrind(options: &[&str], program: &str, arguments: &[&str]) -> String {
-    let output = Command::new("valgrind").args(options).arg(path(program)).args(arguments).output();
-    let output = output.expect("valgrind is installed");
-    assert!(output.status.success(), "{program} {arguments:?} failed");
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// The number after a label.
-fn after(report: &str, label: &str) -> f64 {
-    let rest = report.split_once(label).unwrap_or_else(|| panic!("valgrind says no {label:?}")).1;
-    let number = rest.split_whitespace().next().unwrap_or_default();
-    number.replace(',', "").parse().unwrap()
-}
-
 /// The figure that a scenario prints.
-fn figure(scenario: &str, count: u64) -> f64 {
-    let output = Command::new(path("scenario")).args([scenario, &count.to_string()]).output().unwrap();
+fn figure(programs: &Programs, scenario: &str, count: u64) -> f64 {
+    let output = Command::new(programs.path("scenario")).args([scenario, &count.to_string()]).output().unwrap();
     String::from_utf8_lossy(&output.stdout).trim().parse().unwrap()
 }
 
 /// The middle one of some runs: how fast a long text is copied depends on where in memory it happens to be, a tenth more or less.
-fn middle(scenario: &str, count: u64) -> f64 {
-    let mut figures: Vec<_> = (0..15).map(|_| figure(scenario, count)).collect();
+fn middle(programs: &Programs, scenario: &str, count: u64) -> f64 {
+    let mut figures: Vec<_> = (0..15).map(|_| figure(programs, scenario, count)).collect();
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]
 }
 
 /// The shortest of some runs: what else the machine does can only add to it.
-fn time(program: &str, argument: &str) -> Duration {
+fn time(programs: &Programs, program: &str, argument: &str) -> Duration {
     let run = |_| {
         let start = Instant::now();
-        assert!(Command::new(path(program)).arg(argument).status().unwrap().success());
+        assert!(Command::new(programs.path(program)).arg(argument).status().unwrap().success());
         start.elapsed()
     };
     (0..20).map(run).min().unwrap_or_default()
-}
-
-/// A program beside this one.
-fn path(program: &str) -> PathBuf {
-    env::current_exe().unwrap().with_file_name(program)
 }
 
 fn row(figure: &str, measured: &str, reach: &str, stretch: &str) {

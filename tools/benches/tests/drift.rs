@@ -1,0 +1,36 @@
+//! What a call costs has not grown unseen: what is counted stays within a tenth of the README's table, where that has to be met.
+
+#![allow(missing_docs, clippy::print_stdout)] // What was counted is worth reading where it holds as well.
+
+use std::path::Path;
+
+use benches::count::Programs;
+
+#[test]
+#[ignore = "wants valgrind and a release build: cargo test --release -p toolcrib-benches --test drift -- --ignored"]
+fn a_call_costs_what_the_readme_says() {
+    let scenario = Path::new(env!("CARGO_BIN_EXE_scenario"));
+    let programs = Programs(scenario.with_file_name(""));
+    let (direct_add, direct_order) = (programs.instructions("direct-add"), programs.instructions("direct-order"));
+    let (add, order) = (programs.instructions("add"), programs.instructions("order"));
+    let above = |name, direct| programs.allocations(name) - programs.allocations(direct);
+    let figures = [
+        ("instructions of add, direct = 1", add / direct_add, 3.0),
+        ("instructions of order, direct = 1", order / direct_order, 1.45),
+        ("allocations of add above direct", above("add", "direct-add"), 1.5),
+        ("allocations of order above direct", above("order", "direct-order"), 7.5),
+        (
+            "instructions of add among 1,000 tools, among 2 = 1",
+            programs.instructions_in("add-of-1000", 20_000) / add,
+            1.03,
+        ),
+        ("instructions of the first validated call above a later one", programs.first(add), 100_000.0),
+        ("allocations of definitions that were told before", programs.allocations("unchanged"), 0.5),
+    ];
+    for (figure, measured, most) in figures {
+        println!("{figure}: {measured:.2}, at most {most}");
+    }
+    for (figure, measured, most) in figures {
+        assert!(measured <= most, "{figure}: {measured:.2}, and not {most}");
+    }
+}
