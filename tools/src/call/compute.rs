@@ -7,11 +7,11 @@
 use protocol::ToolResult;
 
 use super::clock::over_at;
+use super::execution::{Outcome, Passing};
 use super::isolate::{Panic, guarded};
 use super::overflow::Overflow;
 use super::run::own_failure;
 use super::{MAX_ARGUMENT_BYTES, bound, checked, pass, read, ready, validate};
-use crate::call::Execution;
 use crate::handler::Computation;
 use crate::resolve::Found;
 use crate::{Arguments, Entry, Scope, ToolContext, ToolError};
@@ -31,7 +31,7 @@ pub(super) fn is_fit(entry: &Entry, cx: &ToolContext) -> bool {
 
 impl Computed {
     /// The outcome; or the call as one that waits, where its tool does more than to compute or too many others run.
-    pub(super) fn run(self) -> Result<Result<ToolResult, ToolError>, Execution> {
+    pub(super) fn run(self) -> Result<Outcome, Passing> {
         let Self { found, scope, caller, arguments } = self;
         let Some(entry) = found.entry(&scope) else { return Ok(Err(Found::gone())) };
         // Its place is all that it is admitted with. It is taken first, because a call that has to wait for one goes the other way.
@@ -41,7 +41,7 @@ impl Computed {
             return Ok(outcome.map_err(|error| bound::bound_error(overflow, error)));
         }
         let entry = entry.clone();
-        Err(Execution::new(pass(entry, scope, caller, arguments, None)))
+        Err(Box::pin(pass(entry, scope, caller, arguments, None)))
     }
 }
 

@@ -18,10 +18,13 @@ enum State {
     /// A call that never waits, which needs no room of its own. `None` once it has ended.
     Computed(Option<Computed>),
     Refused(future::Ready<Outcome>),
-    Passing(Pin<Box<dyn Future<Output = Outcome> + Send>>),
+    Passing(Passing),
 }
 
-type Outcome = Result<ToolResult, ToolError>;
+pub(super) type Outcome = Result<ToolResult, ToolError>;
+
+/// A call that may wait.
+pub(super) type Passing = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 impl Execution {
     pub(super) fn computed(call: Computed) -> Self {
@@ -48,9 +51,10 @@ impl Future for Execution {
                 let Some(call) = call.take() else { return Poll::Pending };
                 match call.run() {
                     Ok(outcome) => Poll::Ready(outcome),
-                    Err(waiting) => {
-                        *self = waiting;
-                        self.poll(task)
+                    Err(mut passing) => {
+                        let first = passing.as_mut().poll(task);
+                        self.0 = State::Passing(passing);
+                        first
                     }
                 }
             }
