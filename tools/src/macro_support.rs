@@ -2,6 +2,7 @@
 //! of the same version.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt::Display;
 
 use protocol::{Declared, Effects, Example, InvalidName, InvalidTemplate, Limits, Template, Tool, ToolResult};
@@ -41,8 +42,15 @@ impl<A: Arguments> Computation for Pure<A> {
         (self.compute)(deserialized(entry, arguments)?, entry)
     }
 
-    fn of_text(&self, entry: &Entry, schema: &Plain, text: &str) -> Option<Result<ToolResult, ToolError>> {
+    fn of_text(
+        &self,
+        entry: &Entry,
+        schema: &Plain,
+        text: &str,
+        is_read: &Cell<bool>,
+    ) -> Option<Result<ToolResult, ToolError>> {
         let arguments = read_plain(text, schema)?;
+        is_read.set(true);
         Some((self.compute)(arguments, Some(entry)))
     }
 }

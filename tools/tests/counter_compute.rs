@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::{
-    Admission, Arguments, Catalog, Entry, HandlerFuture, JsonSchema, Layer, Next, Resolve, Sharded, ToolContext,
-    ToolError, ToolResult, tool,
+    Admission, Arguments, Catalog, Entry, HandlerFuture, JsonSchema, Layer, Next, OutputStore, Resolve, Sharded,
+    ToolContext, ToolError, ToolResult, tool,
 };
 
 /// A layer that does nothing. With one, every call goes the long way.
@@ -95,12 +95,63 @@ fn lie() -> Result<(), ToolError> {
     Err(ToolError::Cancelled { tool: "another".to_owned() })
 }
 
+/// Doubles.
+#[tool(pure)]
+fn double(#[args] large: Large) -> String {
+    (large.number * 2).to_string()
+}
+
+/// Takes more than its schema can say.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Large {
+    /// What to double.
+    #[schemars(with = "f64")]
+    number: i128,
+}
+
+/// Reads one digit.
+#[tool(pure)]
+fn digit(#[args] digit: Digit) -> String {
+    format!("{} for {}", digit.digit, digit.purpose)
+}
+
+/// What panics while it is read, where it is not what its schema says.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Digit {
+    /// The digit.
+    #[serde(deserialize_with = "sure_digit")]
+    digit: u32,
+    /// What for.
+    purpose: String,
+}
+
+fn sure_digit<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let digit = u32::deserialize(deserializer)?;
+    assert!(digit < 10, "{digit} is no digit");
+    Ok(digit)
+}
+
+/// Something that no host offers, with a long name.
+struct ServiceWithANameThatTakesMoreThanHalfOfTheRoomThatALineHasWhichSaysThatSomethingIsMissingFromAResult;
+
+/// Needs it.
+#[tool(
+    pure,
+    max_output = "1B",
+    needs = ServiceWithANameThatTakesMoreThanHalfOfTheRoomThatALineHasWhichSaysThatSomethingIsMissingFromAResult
+)]
+fn demand() {}
+
 fn catalog() -> Catalog {
     filled(Catalog::new())
 }
 
 fn filled(mut catalog: Catalog) -> Catalog {
-    catalog.submit(&[&DIVIDE_TOOL, &MISBEHAVE_TOOL, &REPEAT_TOOL, &LIE_TOOL]).unwrap();
+    catalog
+        .submit(&[&DIVIDE_TOOL, &MISBEHAVE_TOOL, &REPEAT_TOOL, &LIE_TOOL, &DOUBLE_TOOL, &DIGIT_TOOL, &DEMAND_TOOL])
+        .unwrap();
     catalog
 }
 
@@ -156,6 +207,16 @@ async fn arguments_of_every_kind_have_one_outcome() {
         ("repeat", &deep),
         ("lie", "{}"),
         ("lie", r#"{"a": 1}"#),
+        ("double", r#"{"number": 4}"#),
+        ("double", r#"{"number": -4}"#),
+        ("double", r#"{"number": 4.0}"#),
+        ("double", r#"{"number": 18446744073709551615}"#),
+        ("double", r#"{"number": 18446744073709551616}"#),
+        ("double", r#"{"number": -9223372036854775809}"#),
+        ("digit", r#"{"digit": 7, "purpose": ""}"#),
+        ("digit", r#"{"digit": 17, "purpose": ""}"#),
+        ("digit", r#"{"digit": 17}"#),
+        ("digit", r#"{"digit": 17, "purpose": "", "purpose": ""}"#),
         ("nothing", "{}"),
     ] {
         let of_text = outcome(&cx, name, text).await;
@@ -194,6 +255,26 @@ async fn a_call_that_is_over_before_it_begins_is_refused_either_way() {
     assert!(matches!(timeout, Err(ToolError::Timeout { .. })));
     let late = catalog().execute(&ToolContext::new().with_deadline(Instant::now()), "divide", call).await;
     assert!(matches!(late, Err(ToolError::Timeout { .. })));
+}
+
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_told_before_there_is_no_time() {
+    let cx = ToolContext::new().with_timeout(Duration::ZERO);
+    for text in [r#"{"a": "1"}"#, r#"{"a": 1, "a": 1}"#, "{"] {
+        let refused = outcome(&cx, "divide", text).await;
+        assert!(matches!(refused, Err(ToolError::InvalidArguments { .. })), "{refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_says_why_a_call_was_refused_is_not_kept() {
+    let mut catalog = catalog();
+    catalog.register(pure(OutputStore::READER), hang).unwrap();
+    let cx = ToolContext::new().with_service(OutputStore::new());
+    let short = catalog.execute(&cx, "demand", "{}").await;
+    let long = catalog.execute(&cx.with_layer(Arc::new(Nothing)), "demand", "{}").await;
+    assert!(matches!(&short, Err(ToolError::Unavailable { reason, .. }) if reason.contains("left out")), "{short:?}");
+    assert_eq!(short, long);
 }
 
 #[tokio::test]

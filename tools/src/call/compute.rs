@@ -4,7 +4,11 @@
 //! journal, no policy and no layers either, half of the stages have nothing to do, and the others need neither a future nor a
 //! context of the call's own. What comes out is what [`pass`] would give.
 
+use std::cell::Cell;
+use std::time::Duration;
+
 use protocol::ToolResult;
+use tokio::time::Instant;
 
 use super::clock::over_at;
 use super::execution::{Outcome, Passing};
@@ -36,8 +40,8 @@ impl Computed {
         let Some(entry) = found.entry(&scope) else { return Ok(Err(Found::gone())) };
         // Its place is all that it is admitted with. It is taken first, because a call that has to wait for one goes the other way.
         if let (Some(computation), Some(_place)) = (entry.handler().computation(), entry.admission().enter(false)) {
-            let overflow = Overflow { entry, from: Some((&caller, &scope)) };
-            let outcome = stages(overflow, &caller, arguments, computation);
+            let mut overflow = Overflow { entry, from: None };
+            let outcome = stages(&mut overflow, &caller, &scope, arguments, computation);
             return Ok(outcome.map_err(|error| bound::bound_error(overflow, error)));
         }
         let entry = entry.clone();
@@ -45,35 +49,50 @@ impl Computed {
     }
 }
 
-fn stages(
-    overflow: Overflow<'_>,
-    caller: &ToolContext,
+fn stages<'a>(
+    overflow: &mut Overflow<'a>,
+    caller: &'a ToolContext,
+    scope: &'a Scope,
     arguments: Arguments,
     computation: &dyn Computation,
 ) -> Result<ToolResult, ToolError> {
     let entry = overflow.entry;
-    ready(entry, caller)?;
-    let (deadline, limit) = caller.term(entry)?;
     let panicked = |Panic(message)| ToolError::Panicked { tool: entry.name().to_string(), message };
-    let at_once = match (&arguments, entry.plain()) {
-        (Arguments::Text(text), Some(schema)) if text.len() <= MAX_ARGUMENT_BYTES => {
-            guarded(|| computation.of_text(entry, schema, text)).map_err(panicked)?
+    ready(entry, caller)?;
+    if let (Arguments::Text(text), Some(schema)) = (&arguments, entry.plain())
+        && text.len() <= MAX_ARGUMENT_BYTES
+        // That there is no time is told of arguments that fit alone, which has to be looked at then.
+        && let Ok(term) = caller.term(entry)
+    {
+        overflow.from = Some((caller, scope));
+        let is_read = Cell::new(false);
+        match guarded(|| computation.of_text(entry, schema, text, &is_read)) {
+            Ok(Some(result)) => {
+                arguments.spare();
+                return ended(*overflow, caller, term, result);
+            }
+            Err(panic) if is_read.get() => return Err(panicked(panic)),
+            Ok(None) | Err(_) => overflow.from = None,
         }
-        _ => None,
-    };
-    let result = match at_once {
-        Some(result) => {
-            arguments.spare();
-            result
-        }
-        None => {
-            let arguments = read(entry, caller, arguments)?;
-            validate::validate(entry, &arguments)?;
-            guarded(|| computation.of_input(Some(entry), arguments)).map_err(panicked)?
-        }
-    };
-    if let Some(error) = over_at(entry, caller, deadline, limit) {
-        return Err(error);
     }
-    checked(overflow, result.map_err(|error| own_failure(entry, error))?)
+    let arguments = read(entry, caller, arguments)?;
+    validate::validate(entry, &arguments)?;
+    let term = caller.term(entry)?;
+    overflow.from = Some((caller, scope));
+    let result = guarded(|| computation.of_input(Some(entry), arguments)).map_err(panicked)?;
+    ended(*overflow, caller, term, result)
+}
+
+/// The outcome of what was computed, if that is not too late.
+#[inline]
+fn ended(
+    overflow: Overflow<'_>,
+    caller: &ToolContext,
+    (deadline, limit): (Instant, Duration),
+    result: Result<ToolResult, ToolError>,
+) -> Result<ToolResult, ToolError> {
+    match over_at(overflow.entry, caller, deadline, limit) {
+        Some(error) => Err(error),
+        None => checked(overflow, result.map_err(|error| own_failure(overflow.entry, error))?),
+    }
 }

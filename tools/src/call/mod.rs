@@ -31,8 +31,9 @@
 //! # What a call costs
 //!
 //! Least costs a tool that is no more than a function of its arguments: a plain `fn` that `#[tool(pure)]` stands above, without a
-//! context among its parameters, called with a context that has no journal, no policy, no layers and no place in a line. Its stages
-//! need no future then, and where its schema says little (kinds, members, elements, words, bounds of integers) its arguments are
+//! context among its parameters and without limits on how often and how many at once, called outside of other calls with a context
+//! that has no journal, no policy, no layers, no timekeeper and no place in a line, and records no content. Its stages need no future
+//! then, and where its schema says little (kinds, members, elements, words, bounds of integers) its arguments are
 //! checked while they are read. The outcome is that of the long way. The README of `tools/benches` has figures.
 //!
 //! # What a misbehaving tool can do

@@ -1,5 +1,7 @@
 //! [`Computation`]: a tool that is no more than a function of its arguments.
 
+use std::cell::Cell;
+
 use protocol::ToolResult;
 
 use crate::schema::Plain;
@@ -15,6 +17,13 @@ pub trait Computation: Sync {
     fn of_input(&self, entry: Option<&Entry>, arguments: Input) -> Result<ToolResult, ToolError>;
 
     /// The outcome for arguments as text, where they surely satisfy the schema. `None` leaves them to those who read and validate, and
-    /// nothing has been computed.
-    fn of_text(&self, entry: &Entry, schema: &Plain, text: &str) -> Option<Result<ToolResult, ToolError>>;
+    /// nothing has been computed. Says when they are read: a type may panic at what does not fit its schema, and that is no panic of
+    /// the tool.
+    fn of_text(
+        &self,
+        entry: &Entry,
+        schema: &Plain,
+        text: &str,
+        is_read: &Cell<bool>,
+    ) -> Option<Result<ToolResult, ToolError>>;
 }

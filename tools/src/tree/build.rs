@@ -31,9 +31,10 @@ impl<'t> Builder<'t> {
     pub(super) fn number(&mut self, number: &Number) -> Result<(), Unfit> {
         self.scalar(match (number.as_u64(), number.as_i64(), number.as_f64()) {
             (Some(number), _, _) => Mark::Unsigned(number),
-            (None, Some(number), _) => Mark::Negative(number),
-            (None, None, Some(number)) => Mark::Float(number),
-            (None, None, None) => return Err(Unfit),
+            // `-0` is a float, also where serde_json keeps numbers as they are written (its `arbitrary_precision`).
+            (None, Some(number @ ..0), _) => Mark::Negative(number),
+            (None, _, Some(number)) => Mark::Float(number),
+            (None, _, None) => return Err(Unfit),
         });
         Ok(())
     }

@@ -60,12 +60,13 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Checked<'_, D> {
         deserialize_i16 as deserialize_i16(),
         deserialize_i32 as deserialize_i32(),
         deserialize_i64 as deserialize_i64(),
-        deserialize_i128 as deserialize_i128(),
+        // What 64 bits do not hold is no integer in a value.
+        deserialize_i128 as deserialize_any(),
+        deserialize_u128 as deserialize_any(),
         deserialize_u8 as deserialize_u8(),
         deserialize_u16 as deserialize_u16(),
         deserialize_u32 as deserialize_u32(),
         deserialize_u64 as deserialize_u64(),
-        deserialize_u128 as deserialize_u128(),
         // Rounded once to 64 bits and then to 32, as in a value.
         deserialize_f32 as deserialize_f64(),
         deserialize_f64 as deserialize_f64(),
@@ -164,18 +165,6 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Watch<'_, V> {
     fn visit_f64<E: Error>(self, number: f64) -> Result<V::Value, E> {
         sure(matches!(self.plain.kind, Kind::Number))?;
         self.visitor.visit_f64(number)
-    }
-
-    #[inline]
-    fn visit_i128<E: Error>(self, number: i128) -> Result<V::Value, E> {
-        self.integer(number)?;
-        self.visitor.visit_i128(number)
-    }
-
-    #[inline]
-    fn visit_u128<E: Error>(self, number: u128) -> Result<V::Value, E> {
-        self.integer(number.try_into().map_err(|_| unsure())?)?;
-        self.visitor.visit_u128(number)
     }
 
     #[inline]

@@ -122,6 +122,64 @@ fn the_largest_text_of_the_largest_plain_schema_is_not_too_costly_for_a_validato
     assert_eq!(Validator::compile(&schema).unwrap().check_tree(&Tree::read(text).unwrap(), None), Ok(()));
 }
 
+#[test]
+fn what_a_plain_schema_quotes_does_not_keep_it_from_being_one() {
+    let odd = [
+        json!({"$ref": "nowhere:/a#b"}),
+        json!({"$id": "::", "$schema": "::"}),
+        json!({"type": 7}),
+        json!([{"$ref": 1}]),
+    ];
+    for said in odd {
+        for schema in [
+            json!({"type": "object", "default": said}),
+            json!({"type": "object", "examples": [said]}),
+            json!({"type": "object", "properties": {"a": {"type": "string", "default": said, "examples": [said]}}}),
+            json!({"type": "array", "items": {"type": "null", "default": said}}),
+            json!({"anyOf": [{"type": "string"}, {"type": "null"}], "default": said}),
+        ] {
+            plain(&schema);
+            assert!(Validator::compile(&schema).is_ok(), "{schema}");
+        }
+    }
+    let words = [
+        "$ref",
+        "$id",
+        "$schema",
+        "$defs",
+        "$anchor",
+        "$dynamicRef",
+        "$dynamicAnchor",
+        "$recursiveRef",
+        "$vocabulary",
+        "id",
+        "const",
+        "enum",
+        "items",
+        "type",
+        "properties",
+        "required",
+        "allOf",
+        "not",
+        "pattern",
+        "",
+        "/",
+        "~",
+        "%25",
+        "#",
+    ];
+    for word in words {
+        for value in [json!({"type": "null"}), json!({"type": "object", "properties": {word: {"type": "null"}}})] {
+            let schema = json!({"type": "object", "properties": {word: value}, "required": [word]});
+            let plain = plain(&schema);
+            let validator = Validator::compile(&schema).unwrap_or_else(|error| panic!("{schema}: {error}"));
+            for value in [json!({word: null}), json!({word: {word: null}}), json!({word: {"b": 1}}), json!({})] {
+                assert!(!accepts(&plain, &value) || validator.check(&value).is_ok(), "{value} against {schema}");
+            }
+        }
+    }
+}
+
 /// Schemas of which many are plain, and many are nearly so.
 fn schemas() -> impl Strategy<Value = Value> {
     let leaf = prop::sample::select(vec![
