@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tools::{
-    Admission, Arguments, Catalog, Entry, HandlerFuture, JsonSchema, Layer, Next, OutputStore, Resolve, Sharded,
-    ToolContext, ToolError, ToolResult, tool,
+    Admission, Arguments, Catalog, HandlerFuture, JsonSchema, Layer, Next, OutputStore, ToolContext, ToolError,
+    ToolResult, tool,
 };
 
 /// A layer that does nothing. With one, every call goes the long way.
@@ -328,65 +328,4 @@ fn count(
     by: usize,
 ) -> usize {
     COUNT.fetch_add(by, Ordering::Relaxed) + by
-}
-
-/// Says where its only tool stands, and has none there when it is asked.
-struct Forgetful(Catalog);
-
-impl Resolve for Forgetful {
-    fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
-        self.0.get(name)
-    }
-
-    fn place(&self, _: &str) -> Option<usize> {
-        Some(0)
-    }
-}
-
-#[tokio::test]
-async fn a_tool_that_is_gone_from_its_place_is_an_error_either_way() {
-    let scope = Sharded::new(Forgetful(catalog()));
-    for cx in [ToolContext::new(), ToolContext::new().with_layer(Arc::new(Nothing))] {
-        let outcome = tools::call::execute(scope.scope(), &cx, "divide", r#"{"a": 1}"#).await;
-        assert!(matches!(outcome, Err(ToolError::Internal { .. })), "{outcome:?}");
-    }
-}
-
-#[test]
-fn threads_that_share_a_scope_find_the_same_tools() {
-    let scope = Sharded::new(places());
-    let entry = scope.resolve("divide").unwrap();
-    std::thread::scope(|threads| {
-        for _ in 0..20 {
-            threads.spawn(|| {
-                let own = scope.clone().scope();
-                assert!(Arc::ptr_eq(&own.resolve("divide").unwrap(), &entry));
-                assert!(Arc::ptr_eq(own.at(own.place("divide").unwrap()).unwrap(), &entry));
-                let call = tools::call::execute(own, &ToolContext::new(), "divide", r#"{"a": 8, "b": 2}"#);
-                assert_eq!(poll(&mut { call }).unwrap().unwrap().to_text(), "4");
-            });
-        }
-    });
-}
-
-/// Tools in the order of their names.
-struct Places(Vec<Arc<Entry>>);
-
-fn places() -> Places {
-    Places(catalog().list())
-}
-
-impl Resolve for Places {
-    fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
-        let found = self.place(name).and_then(|place| self.at(place));
-        found.cloned().ok_or_else(|| ToolError::not_found(name, std::iter::empty()))
-    }
-
-    fn place(&self, name: &str) -> Option<usize> {
-        self.0.iter().position(|entry| *entry.name() == *name)
-    }
-
-    fn at(&self, place: usize) -> Option<&Arc<Entry>> {
-        self.0.get(place)
-    }
 }

@@ -1,8 +1,8 @@
 //! [`Execution`]: a call under way.
 
-use std::future::{self, Future};
+use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use protocol::ToolResult;
 
@@ -10,15 +10,16 @@ use super::compute::Computed;
 use crate::ToolError;
 
 /// The future of a call. It owns everything that it needs, so it can be moved to another task; dropping it takes the call
-/// back.
+/// back. Once it was ready it stays pending.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Execution(State);
 
 enum State {
     /// A call that never waits, which needs no room of its own. `None` once it has ended.
     Computed(Option<Computed>),
-    Refused(future::Ready<Outcome>),
+    Refused(Option<ToolError>),
     Passing(Passing),
+    Ended,
 }
 
 pub(super) type Outcome = Result<ToolResult, ToolError>;
@@ -36,7 +37,7 @@ impl Execution {
     }
 
     pub(crate) fn refused(error: ToolError) -> Self {
-        Self(State::Refused(future::ready(Err(error))))
+        Self(State::Refused(Some(error)))
     }
 }
 
@@ -45,16 +46,20 @@ impl Future for Execution {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
-            State::Passing(call) => call.as_mut().poll(task),
-            State::Refused(error) => Pin::new(error).poll(task),
+            State::Passing(call) => {
+                let outcome = ready!(call.as_mut().poll(task));
+                self.0 = State::Ended;
+                Poll::Ready(outcome)
+            }
+            State::Ended => Poll::Pending,
+            State::Refused(error) => error.take().map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
             State::Computed(call) => {
                 let Some(call) = call.take() else { return Poll::Pending };
                 match call.run() {
                     Ok(outcome) => Poll::Ready(outcome),
-                    Err(mut passing) => {
-                        let first = passing.as_mut().poll(task);
+                    Err(passing) => {
                         self.0 = State::Passing(passing);
-                        first
+                        self.poll(task)
                     }
                 }
             }

@@ -26,7 +26,12 @@ pub(crate) fn text() -> String {
 pub(crate) fn keep_text(mut text: String) {
     if text.capacity() <= MOST_BYTES {
         text.clear();
-        with(|spare| spare.get_or_insert_default().text = text);
+        with(|spare| {
+            let kept = &mut spare.get_or_insert_default().text;
+            if kept.capacity() < text.capacity() {
+                *kept = text;
+            }
+        });
     }
 }
 

@@ -4,12 +4,14 @@
 //! may not have, what is unknown is passed over. So the type is not asked. Between the reader of the text and the type stands one
 //! that sees every value as it comes, with what the schema says of its place, and gives up at the first that it cannot vouch for.
 
+mod key;
+
 use std::fmt;
 
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor};
-use serde::forward_to_deserialize_any;
 
+use self::key::Key;
 use super::{Kind, Object, Plain};
 
 /// The whole text as a type, where it surely satisfies the schema, has no key twice and fits the type.
@@ -307,72 +309,6 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
     #[inline]
     fn size_hint(&self) -> Option<usize> {
         self.inner.size_hint()
-    }
-}
-
-/// A key that has to be that of a member, and not of one that was there: what is to be read of it, the text that it is read from, and
-/// its reader, in turn.
-struct Key<'m, T> {
-    inner: T,
-    object: &'m Object,
-    seen: &'m mut u64,
-    place: &'m mut usize,
-}
-
-impl<T> Key<'_, T> {
-    #[inline]
-    fn tick<E: Error>(&mut self, key: &str) -> Result<(), E> {
-        let next = if *self.seen == 0 { 0 } else { *self.place + 1 };
-        *self.place = self.object.find(key.as_bytes(), next).ok_or_else(unsure)?;
-        let bit = 1 << *self.place;
-        sure(*self.seen & bit == 0)?;
-        *self.seen |= bit;
-        Ok(())
-    }
-}
-
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Key<'_, S> {
-    type Value = S::Value;
-
-    #[inline]
-    fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
-        let Self { inner: seed, object, seen, place } = self;
-        seed.deserialize(Key { inner, object, seen, place })
-    }
-}
-
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Key<'_, D> {
-    type Error = D::Error;
-
-    #[inline]
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let Self { inner, object, seen, place } = self;
-        inner.deserialize_str(Key { inner: visitor, object, seen, place })
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
-    }
-}
-
-impl<'de, V: Visitor<'de>> Visitor<'de> for Key<'_, V> {
-    type Value = V::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.expecting(f)
-    }
-
-    #[inline]
-    fn visit_str<E: Error>(mut self, key: &str) -> Result<V::Value, E> {
-        self.tick(key)?;
-        self.inner.visit_str(key)
-    }
-
-    #[inline]
-    fn visit_borrowed_str<E: Error>(mut self, key: &'de str) -> Result<V::Value, E> {
-        self.tick(key)?;
-        self.inner.visit_borrowed_str(key)
     }
 }
 
