@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::canonical_json;
 
@@ -30,7 +29,7 @@ impl Digest {
 
     /// The digest of bytes.
     pub fn of_bytes(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
+        Self(hmac_sha256::Hash::hash(bytes))
     }
 
     /// The 32 bytes.

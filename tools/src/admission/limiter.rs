@@ -66,8 +66,8 @@ impl Limiter {
     /// # Errors
     /// When there is one again.
     pub(crate) fn take_token(&self) -> Result<(), Instant> {
-        let mut state = lock(&self.0);
-        state.bucket.as_mut().map_or(Ok(()), |bucket| bucket.take(Instant::now()))
+        let state = lock(&self.0);
+        state.bucket.as_ref().map_or(Ok(()), Bucket::take)
     }
 
     pub(super) fn leave(&self) {

@@ -1,68 +1,85 @@
 //! [`Bucket`]: how often something may start.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
+use governor::clock::Clock;
+use governor::nanos::Nanos;
+use governor::state::{InMemoryState, NotKeyed};
+use governor::{Quota, RateLimiter};
 use protocol::Rate;
 use tokio::time::Instant;
 
-/// A token bucket, kept as the one moment at which it will be full again (the generic cell rate algorithm). It is always asked
-/// under a lock, so a number is enough.
+/// A token bucket.
 #[derive(Debug)]
 pub(super) struct Bucket {
-    /// How long a token takes to come.
-    interval: Duration,
-    /// How long all tokens take to come.
-    whole: Duration,
-    full_at: Option<Instant>,
+    limiter: RateLimiter<NotKeyed, InMemoryState, Watch>,
+    start: Instant,
+}
+
+/// The clock of tokio, from a moment on: what has to wait for a token waits by that.
+#[derive(Clone, Debug)]
+struct Watch(Instant);
+
+impl Clock for Watch {
+    type Instant = Nanos;
+
+    fn now(&self) -> Nanos {
+        self.0.elapsed().into()
+    }
 }
 
 impl Bucket {
     /// A bucket that is full. Neither figure of the rate is 0.
     pub(super) fn new(rate: Rate) -> Self {
-        let whole = Duration::from_millis(rate.per_ms);
+        let calls = NonZeroU32::new(rate.calls).unwrap_or(NonZeroU32::MIN);
         // A rate above one call a nanosecond is none.
-        let interval = (whole / rate.calls.max(1)).max(Duration::from_nanos(1));
-        Self { interval, whole: interval * rate.calls, full_at: None }
+        let interval = (Duration::from_millis(rate.per_ms) / calls.get()).max(Duration::from_nanos(1));
+        let quota = Quota::with_period(interval).unwrap_or(Quota::per_second(calls)).allow_burst(calls);
+        let start = Instant::now();
+        Self { limiter: RateLimiter::direct_with_clock(quota, Watch(start)), start }
     }
 
     /// Takes a token.
     ///
     /// # Errors
     /// When there is one again.
-    pub(super) fn take(&mut self, now: Instant) -> Result<(), Instant> {
-        let full_at = self.full_at.map_or(now, |full_at| full_at.max(now)) + self.interval;
-        if full_at.duration_since(now) <= self.whole {
-            self.full_at = Some(full_at);
-            return Ok(());
-        }
-        Err(now + (full_at.duration_since(now) - self.whole))
+    pub(super) fn take(&self) -> Result<(), Instant> {
+        self.limiter.check().map_err(|until| self.start + Duration::from(until.earliest_possible()))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::advance;
+
     use super::*;
 
-    #[test]
-    fn a_bucket_gives_what_it_holds_and_then_one_token_at_a_time() {
-        let mut bucket = Bucket::new(Rate { calls: 3, per_ms: 300 });
+    #[tokio::test(start_paused = true)]
+    async fn a_bucket_gives_what_it_holds_and_then_one_token_at_a_time() {
+        let bucket = Bucket::new(Rate { calls: 3, per_ms: 300 });
         let start = Instant::now();
         let after = |ms| start + Duration::from_millis(ms);
+        let until = async |ms| advance(after(ms) - Instant::now()).await;
 
-        assert!((0..3).all(|_| bucket.take(start).is_ok()));
-        assert_eq!(bucket.take(start), Err(after(100)));
-        assert_eq!(bucket.take(after(40)), Err(after(100)), "to ask takes nothing");
-        assert_eq!(bucket.take(after(100)), Ok(()));
-        assert_eq!(bucket.take(after(100)), Err(after(200)));
+        assert!((0..3).all(|_| bucket.take().is_ok()));
+        assert_eq!(bucket.take(), Err(after(100)));
+        until(40).await;
+        assert_eq!(bucket.take(), Err(after(100)), "to ask takes nothing");
+        until(100).await;
+        assert_eq!(bucket.take(), Ok(()));
+        assert_eq!(bucket.take(), Err(after(200)));
 
-        assert!((0..3).all(|_| bucket.take(after(10_000)).is_ok()), "it is full again");
-        assert_eq!(bucket.take(after(10_000)), Err(after(10_100)), "and never more than full");
+        until(10_000).await;
+        assert!((0..3).all(|_| bucket.take().is_ok()), "it is full again");
+        assert_eq!(bucket.take(), Err(after(10_100)), "and never more than full");
     }
 
     #[test]
     fn a_rate_without_measure_does_no_harm() {
-        let now = Instant::now();
-        assert!(Bucket::new(Rate { calls: u32::MAX, per_ms: 1 }).take(now).is_ok());
-        assert!(Bucket::new(Rate { calls: 1, per_ms: 86_400_000 * 365 }).take(now).is_ok());
+        assert!(Bucket::new(Rate { calls: u32::MAX, per_ms: 1 }).take().is_ok());
+        assert!(Bucket::new(Rate { calls: 1, per_ms: 86_400_000 * 365 }).take().is_ok());
+        let most = Bucket::new(Rate { calls: u32::MAX, per_ms: 86_400_000 * 365 });
+        assert!((0..1_000).all(|_| most.take().is_ok()));
     }
 }
