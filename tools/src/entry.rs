@@ -22,6 +22,8 @@ use crate::{
 pub struct Entry {
     tool: Tool,
     handler: Box<dyn Handler>,
+    /// What the handler computes, where it does nothing else and nothing was put around it.
+    computation: Option<&'static dyn Computation>,
     source: Source,
     digest: OnceLock<Digest>,
     definitions: FormatCell<Definition>,
@@ -72,6 +74,11 @@ impl Entry {
     /// The code that runs it: for the last stage of the counter alone.
     pub(crate) fn handler(&self) -> &dyn Handler {
         &*self.handler
+    }
+
+    /// What it computes, where it does nothing else.
+    pub(crate) fn computation(&self) -> Option<&'static dyn Computation> {
+        self.computation
     }
 
     /// What is left of its limits, where it has some.
@@ -158,7 +165,8 @@ impl Entry {
                 place: Box::new(submission.source.clone()),
             });
         }
-        Self::unproven(tool, Box::new(LinkedHandler(submission.handler)), submission.source.clone())
+        let entry = Self::unproven(tool, Box::new(LinkedHandler(submission.handler)), submission.source.clone())?;
+        Ok(Self { computation: submission.handler.computation(), ..entry })
     }
 
     /// Compiles the schemas and validates the examples.
@@ -221,6 +229,7 @@ impl Entry {
         let mut entry = Self {
             tool,
             handler,
+            computation: None,
             source,
             digest: OnceLock::new(),
             definitions: FormatCell::new(),
@@ -286,10 +295,6 @@ struct LinkedHandler(&'static dyn Handler);
 impl Handler for LinkedHandler {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         self.0.call(cx, arguments)
-    }
-
-    fn computation(&self) -> Option<&dyn Computation> {
-        self.0.computation()
     }
 
     fn needs(&self) -> &[Need] {

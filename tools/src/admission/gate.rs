@@ -48,9 +48,12 @@ impl Gate {
     /// A place, unless there is none. For those who have waited.
     pub(super) fn take(&self) -> Option<Place> {
         let count = self.shards.len();
-        let own = thread_number() % count;
-        let index = (own..count).chain(0..own).find(|index| self.shards[*index].take())?;
         // There are at most `MAX_SHARDS`.
+        let own = thread_number() % count;
+        if self.shards[own].take() {
+            return Some(Place(own as u8));
+        }
+        let index = (own + 1..count).chain(0..own).find(|index| self.shards[*index].take())?;
         Some(Place(index as u8))
     }
 

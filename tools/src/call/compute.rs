@@ -39,7 +39,7 @@ impl Computed {
         let Self { found, scope, caller, arguments } = self;
         let Some(entry) = found.entry(&scope) else { return Ok(Err(Found::gone())) };
         // Its place is all that it is admitted with. It is taken first, because a call that has to wait for one goes the other way.
-        if let (Some(computation), Some(_place)) = (entry.handler().computation(), entry.admission().enter(false)) {
+        if let (Some(computation), Some(_place)) = (entry.computation(), entry.admission().enter(false)) {
             let mut overflow = Overflow { entry, from: None };
             let outcome = stages(&mut overflow, &caller, &scope, arguments, computation);
             return Ok(outcome.map_err(|error| bound::bound_error(overflow, error)));

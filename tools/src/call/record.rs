@@ -73,9 +73,13 @@ pub async fn refuse(cx: &ToolContext, name: &str, kind: &'static str, reason: &s
 
 impl Record {
     /// The record of a call that is made with this context, where that has a journal.
+    #[inline]
     pub(super) fn of(cx: &ToolContext, tool: &str) -> Option<Box<Self>> {
-        let journal = cx.recorder()?.clone();
-        Some(Box::new(Self {
+        cx.recorder().map(|journal| Self::new(cx, tool, journal.clone()))
+    }
+
+    fn new(cx: &ToolContext, tool: &str, journal: Arc<dyn Journal>) -> Box<Self> {
+        Box::new(Self {
             journal,
             owner: cx.owner(),
             call_id: cx.call_id().map(Arc::from),
@@ -88,7 +92,7 @@ impl Record {
             arguments: None,
             attempt: 1,
             state: State::New,
-        }))
+        })
     }
 
     /// What the call gave when it was made before; it is not to be run then.

@@ -4,16 +4,12 @@ use std::future::Future;
 
 use serde_json::Value;
 
-use super::{Computation, Handler, HandlerFuture, IntoToolResult};
+use super::{Handler, HandlerFuture, IntoToolResult};
 use crate::{Input, Need, ToolContext};
 
 impl Handler for Box<dyn Handler> {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         (**self).call(cx, arguments)
-    }
-
-    fn computation(&self) -> Option<&dyn Computation> {
-        (**self).computation()
     }
 
     fn needs(&self) -> &[Need] {
