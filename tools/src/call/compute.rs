@@ -20,26 +20,28 @@ use crate::handler::Computation;
 use crate::resolve::Found;
 use crate::{Arguments, Entry, Scope, ToolContext, ToolError};
 
-/// A call that may be such a one, before it is polled.
+/// Such a call, before it is polled.
 pub(super) struct Computed {
     pub(super) found: Found,
     pub(super) scope: Scope,
     pub(super) caller: ToolContext,
     pub(super) arguments: Arguments,
+    pub(super) computation: &'static dyn Computation,
 }
 
-/// Whether a call with this context may be such a one. What its tool is shows when it is polled.
-pub(super) fn is_fit(entry: &Entry, cx: &ToolContext) -> bool {
-    entry.tool().effects.is_pure() && entry.limiter().is_none() && cx.is_bare()
+/// What a call of this tool with this context computes, where it is such a one.
+pub(super) fn computation(entry: &Entry, cx: &ToolContext) -> Option<&'static dyn Computation> {
+    let is_alone = entry.tool().effects.is_pure() && entry.limiter().is_none() && cx.is_bare();
+    entry.computation().filter(|_| is_alone)
 }
 
 impl Computed {
-    /// The outcome; or the call as one that waits, where its tool does more than to compute or too many others run.
+    /// The outcome; or the call as one that waits, where too many others run.
     pub(super) fn run(self) -> Result<Outcome, Passing> {
-        let Self { found, scope, caller, arguments } = self;
+        let Self { found, scope, caller, arguments, computation } = self;
         let Some(entry) = found.entry(&scope) else { return Ok(Err(Found::gone())) };
         // Its place is all that it is admitted with. It is taken first, because a call that has to wait for one goes the other way.
-        if let (Some(computation), Some(_place)) = (entry.computation(), entry.admission().enter(false)) {
+        if let Some(_place) = entry.admission().enter(false) {
             let mut overflow = Overflow { entry, from: None };
             let outcome = stages(&mut overflow, &caller, &scope, arguments, computation);
             return Ok(outcome.map_err(|error| bound::bound_error(overflow, error)));

@@ -133,12 +133,14 @@ pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: 
     let found = Found::find(&scope, name);
     let entry = found.as_ref().ok().and_then(|found| found.entry(&scope));
     let span = span::open(cx, name, entry.map(Arc::as_ref));
-    let is_bare = entry.is_some_and(|entry| compute::is_fit(entry, cx));
-    let execution = match found {
-        Ok(found) if is_bare && record.is_none() => {
-            Execution::computed(Computed { found, scope, caller: cx.clone(), arguments: arguments.into() })
+    let computation = entry.and_then(|entry| compute::computation(entry, cx));
+    let execution = match (found, computation) {
+        // There is no record then: a context with a journal is not bare.
+        (Ok(found), Some(computation)) => {
+            let (caller, arguments) = (cx.clone(), arguments.into());
+            Execution::computed(Computed { found, scope, caller, arguments, computation })
         }
-        found => match (found.and_then(|found| found.own(&scope)), record) {
+        (found, _) => match (found.and_then(|found| found.own(&scope)), record) {
             (Ok(entry), record) => Execution::new(pass(entry, scope, cx.clone(), arguments.into(), record)),
             (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
             (Err(error), None) => Execution::refused(error),

@@ -19,7 +19,7 @@ use protocol::{Clause, Grant, ToolName};
 use tokio_util::sync::CancellationToken;
 
 use crate::journal::Journal;
-use crate::{Layer, Policy};
+use crate::{Entry, Layer, Policy};
 
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use line::Line;
@@ -271,7 +271,7 @@ impl ToolContext {
 
     /// The tool that is running; `None` outside of a call.
     pub fn tool(&self) -> Option<&ToolName> {
-        self.call.as_ref().map(|call| call.entry.name())
+        self.entry().map(Entry::name)
     }
 
     /// How many calls are around this one: 0 outside of a call, 1 in a call, 2 in a call made by that.

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Facts, ToolContext};
 use crate::call::{self, Execution};
+use crate::handler::tool_text;
 use crate::sync::OnceLock;
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
 use crate::{Arguments, Entry, Progress, Resolve, Scope, ToolError};
@@ -266,6 +267,6 @@ impl ToolContext {
     }
 
     pub(crate) fn tool_text(&self) -> String {
-        self.tool().map(ToString::to_string).unwrap_or_default()
+        tool_text(self.entry())
     }
 }

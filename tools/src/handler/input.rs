@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use super::output::tool;
+use super::output::tool_text;
 use crate::{Entry, Input, ToolError, Violation};
 
 /// Arguments as a type. They have passed the schema, so a refusal means that the type is narrower than its schema says; the
@@ -19,6 +19,6 @@ pub(crate) fn deserialized<A: DeserializeOwned>(entry: Option<&Entry>, mut argum
             found: error.to_string(),
             near: Vec::new(),
         };
-        ToolError::InvalidArguments { tool: tool(entry), violations: vec![violation] }
+        ToolError::InvalidArguments { tool: tool_text(entry), violations: vec![violation] }
     })
 }

@@ -19,7 +19,7 @@ pub use computation::Computation;
 pub use future::HandlerFuture;
 pub(crate) use input::deserialized;
 pub use output::{DONE, IntoToolResult};
-pub(crate) use output::{of_outcome, of_value};
+pub(crate) use output::{of_outcome, of_value, tool_text};
 pub use typed::{Typed, typed};
 
 /// The code that runs a tool. Object-safe.

@@ -83,7 +83,7 @@ pub(crate) fn of_outcome<T: Serialize + 'static, E: Display + 'static>(
         Err(error) => Err(match taken::<_, ToolError>(error) {
             Ok(error) => error,
             // The alternate form: with it, errors such as those of anyhow tell their causes.
-            Err(error) => ToolError::ExecutionFailed { tool: tool(entry), message: format!("{error:#}") },
+            Err(error) => ToolError::ExecutionFailed { tool: tool_text(entry), message: format!("{error:#}") },
         }),
     }
 }
@@ -113,7 +113,7 @@ pub(crate) fn of_value<T: Serialize + 'static>(value: T, entry: Option<&Entry>) 
     match serde_json::to_value(value) {
         Ok(value) => Ok(ToolResult::structured(value)),
         Err(error) => Err(ToolError::InvalidOutput {
-            tool: tool(entry),
+            tool: tool_text(entry),
             violations: vec![Violation {
                 pointer: String::new(),
                 expected: "a result that can be written as JSON".to_owned(),
@@ -125,7 +125,7 @@ pub(crate) fn of_value<T: Serialize + 'static>(value: T, entry: Option<&Entry>) 
 }
 
 /// What errors name; nothing outside of a call.
-pub(super) fn tool(entry: Option<&Entry>) -> String {
+pub(crate) fn tool_text(entry: Option<&Entry>) -> String {
     entry.map(|entry| entry.name().to_string()).unwrap_or_default()
 }
 

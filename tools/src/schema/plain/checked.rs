@@ -12,7 +12,7 @@ use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor};
 
 use self::key::Key;
-use super::{Kind, Object, Plain};
+use super::{Kind, Plain, Tally};
 
 /// The whole text as a type, where it surely satisfies the schema, has no key twice and fits the type.
 pub(crate) fn read<T: DeserializeOwned>(text: &str, plain: &Plain) -> Option<T> {
@@ -212,9 +212,9 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Watch<'_, V> {
     #[inline]
     fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
         let Kind::Object(object) = &self.plain.kind else { return Err(unsure()) };
-        let mut members = Members { inner, object, seen: 0, place: 0 };
+        let mut members = Members { inner, tally: Tally::new(object), plain: None };
         let value = self.visitor.visit_map(&mut members)?;
-        sure(object.has_all(members.seen))?;
+        sure(members.tally.is_whole())?;
         Ok(value)
     }
 }
@@ -282,11 +282,9 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Elements<'_, A> {
 
 struct Members<'p, A> {
     inner: A,
-    object: &'p Object,
-    /// A bit for each member that was there.
-    seen: u64,
-    /// Of the member whose key was read last.
-    place: usize,
+    tally: Tally<'p>,
+    /// The schema of the member whose key was read last.
+    plain: Option<&'p Plain>,
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
@@ -294,14 +292,14 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, A> {
 
     #[inline]
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
-        let Self { inner, object, seen, place } = self;
-        inner.next_key_seed(Key { inner: seed, object, seen, place })
+        let Self { inner, tally, plain } = self;
+        inner.next_key_seed(Key { inner: seed, tally, plain })
     }
 
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        match self.object.members.get(self.place) {
-            Some((_, plain)) => self.inner.next_value_seed(Seed { seed, plain }),
+        match self.plain {
+            Some(plain) => self.inner.next_value_seed(Seed { seed, plain }),
             None => Err(unsure()),
         }
     }

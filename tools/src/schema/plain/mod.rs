@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::Value;
 
-use crate::tree::{Members, Node};
+use crate::tree::Node;
 
 pub(crate) use self::checked::read;
 
@@ -65,7 +65,12 @@ impl Plain {
             Kind::Array(items) => {
                 value.as_array().is_some_and(|mut elements| elements.all(|element| items.accepts(element)))
             }
-            Kind::Object(object) => value.as_object().is_some_and(|members| object.accepts(members)),
+            Kind::Object(object) => {
+                let mut tally = Tally::new(object);
+                let mut fits =
+                    |(name, value): (&[u8], Node<'_>)| tally.tick(name).is_some_and(|own| own.accepts(value));
+                value.as_object().is_some_and(|members| members.by_bytes().all(&mut fits)) && tally.is_whole()
+            }
         }
     }
 }
@@ -82,36 +87,43 @@ impl Kind {
     }
 }
 
-impl Object {
+/// What was seen so far of the members of an object.
+struct Tally<'p> {
+    object: &'p Object,
+    /// A bit for each that was there.
+    seen: u64,
+    /// The one after the last that was there.
+    next: usize,
+}
+
+impl<'p> Tally<'p> {
+    fn new(object: &'p Object) -> Self {
+        Self { object, seen: 0, next: 0 }
+    }
+
+    /// The schema of the member of that name, if there is one and it was not there yet.
+    #[inline]
+    fn tick(&mut self, name: &[u8]) -> Option<&'p Plain> {
+        let members = &self.object.members;
+        let is_it = |(own, _): &(Box<str>, Plain)| own.as_bytes() == name;
+        // It is often the next one.
+        let place = match members.get(self.next).is_some_and(is_it) {
+            true => self.next,
+            false => members.iter().position(is_it)?,
+        };
+        let bit = 1 << place;
+        if self.seen & bit != 0 {
+            return None;
+        }
+        self.seen |= bit;
+        self.next = place + 1;
+        Some(&members[place].1)
+    }
+
     /// Whether all members that have to be there were.
     #[inline]
-    fn has_all(&self, seen: u64) -> bool {
-        seen & self.required == self.required
-    }
-
-    /// No key is there twice in a tree.
-    fn accepts(&self, members: Members<'_>) -> bool {
-        let mut seen = 0;
-        let mut next = 0;
-        for (name, value) in members.by_bytes() {
-            let Some(index) = self.find(name, next) else { return false };
-            if !self.members[index].1.accepts(value) {
-                return false;
-            }
-            seen |= 1 << index;
-            next = index + 1;
-        }
-        self.has_all(seen)
-    }
-
-    /// Where the member of that name is. It is often the next one.
-    #[inline]
-    fn find(&self, name: &[u8], next: usize) -> Option<usize> {
-        let is_it = |(own, _): &(Box<str>, Plain)| own.as_bytes() == name;
-        if self.members.get(next).is_some_and(is_it) {
-            return Some(next);
-        }
-        self.members.iter().position(is_it)
+    fn is_whole(&self) -> bool {
+        self.seen & self.object.required == self.object.required
     }
 }
 

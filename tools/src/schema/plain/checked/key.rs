@@ -5,47 +5,43 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::{sure, unsure};
-use crate::schema::plain::Object;
+use super::sure;
+use crate::schema::plain::{Plain, Tally};
 
 /// A key that has to be that of a member, and not of one that was there: what is to be read of it, the text that it is read from, and
 /// its reader, in turn.
-pub(super) struct Key<'m, T> {
+pub(super) struct Key<'m, 'p, T> {
     pub(super) inner: T,
-    pub(super) object: &'m Object,
-    pub(super) seen: &'m mut u64,
-    pub(super) place: &'m mut usize,
+    pub(super) tally: &'m mut Tally<'p>,
+    /// Where the schema of the member goes.
+    pub(super) plain: &'m mut Option<&'p Plain>,
 }
 
-impl<T> Key<'_, T> {
+impl<T> Key<'_, '_, T> {
     #[inline]
     fn tick<E: Error>(&mut self, key: &str) -> Result<(), E> {
-        let next = if *self.seen == 0 { 0 } else { *self.place + 1 };
-        *self.place = self.object.find(key.as_bytes(), next).ok_or_else(unsure)?;
-        let bit = 1 << *self.place;
-        sure(*self.seen & bit == 0)?;
-        *self.seen |= bit;
-        Ok(())
+        *self.plain = self.tally.tick(key.as_bytes());
+        sure(self.plain.is_some())
     }
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Key<'_, S> {
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Key<'_, '_, S> {
     type Value = S::Value;
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
-        let Self { inner: seed, object, seen, place } = self;
-        seed.deserialize(Key { inner, object, seen, place })
+        let Self { inner: seed, tally, plain } = self;
+        seed.deserialize(Key { inner, tally, plain })
     }
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Key<'_, D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Key<'_, '_, D> {
     type Error = D::Error;
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        let Self { inner, object, seen, place } = self;
-        inner.deserialize_str(Key { inner: visitor, object, seen, place })
+        let Self { inner, tally, plain } = self;
+        inner.deserialize_str(Key { inner: visitor, tally, plain })
     }
 
     forward_to_deserialize_any! {
@@ -54,7 +50,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Key<'_, D> {
     }
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Key<'_, V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for Key<'_, '_, V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
