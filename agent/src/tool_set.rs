@@ -219,14 +219,6 @@ impl Resolve for Inner {
             None => Err(ToolError::not_found(name, self.entries.iter().map(|entry| entry.name().as_str()))),
         }
     }
-
-    fn place(&self, name: &str) -> Option<usize> {
-        self.position(name).ok()
-    }
-
-    fn at(&self, place: usize) -> Option<&Arc<Entry>> {
-        self.entries.get(place)
-    }
 }
 
 impl Inner {

@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::tree::{keep_text, spare_text};
-
 /// The arguments of a call as they arrive: a JSON value, or JSON text that the counter parses strictly (duplicate keys
 /// are refused).
 #[derive(Clone, PartialEq)]
@@ -15,15 +13,6 @@ pub enum Arguments {
     Value(Value),
     /// JSON text.
     Text(String),
-}
-
-impl Arguments {
-    /// Leaves the room of a text to the next call on this thread.
-    pub(crate) fn spare(self) {
-        if let Self::Text(text) = self {
-            keep_text(text);
-        }
-    }
 }
 
 impl From<Value> for Arguments {
@@ -40,9 +29,7 @@ impl From<String> for Arguments {
 
 impl From<&str> for Arguments {
     fn from(text: &str) -> Self {
-        let mut own = spare_text();
-        own.push_str(text);
-        Self::Text(own)
+        Self::Text(text.to_owned())
     }
 }
 

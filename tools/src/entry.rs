@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
 use crate::call::{Panic, guarded};
-use crate::handler::Computation;
 use crate::schema::{self, Mask, Plain, Validator};
 use crate::{
     DefinitionError, Handler, HandlerFuture, Input, Need, RegisterError, SchemaError, Source, Submission, ToolContext,
@@ -22,8 +21,6 @@ use crate::{
 pub struct Entry {
     tool: Tool,
     handler: Box<dyn Handler>,
-    /// What the handler computes, where it does nothing else and nothing was put around it.
-    computation: Option<&'static dyn Computation>,
     source: Source,
     digest: OnceLock<Digest>,
     definitions: FormatCell<Definition>,
@@ -74,11 +71,6 @@ impl Entry {
     /// The code that runs it: for the last stage of the counter alone.
     pub(crate) fn handler(&self) -> &dyn Handler {
         &*self.handler
-    }
-
-    /// What it computes, where it does nothing else.
-    pub(crate) fn computation(&self) -> Option<&'static dyn Computation> {
-        self.computation
     }
 
     /// What is left of its limits, where it has some.
@@ -165,8 +157,7 @@ impl Entry {
                 place: Box::new(submission.source.clone()),
             });
         }
-        let entry = Self::unproven(tool, Box::new(LinkedHandler(submission.handler)), submission.source.clone())?;
-        Ok(Self { computation: submission.handler.computation(), ..entry })
+        Self::unproven(tool, Box::new(LinkedHandler(submission.handler)), submission.source.clone())
     }
 
     /// Compiles the schemas and validates the examples.
@@ -229,7 +220,6 @@ impl Entry {
         let mut entry = Self {
             tool,
             handler,
-            computation: None,
             source,
             digest: OnceLock::new(),
             definitions: FormatCell::new(),

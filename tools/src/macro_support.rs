@@ -2,7 +2,6 @@
 //! of the same version.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::fmt::Display;
 
 use protocol::{Declared, Effects, Example, InvalidName, InvalidTemplate, Limits, Template, Tool, ToolResult};
@@ -11,8 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::handler::{Computation, deserialized, of_outcome, of_value};
-use crate::schema::{Plain, read_plain};
+use crate::handler::{deserialized, of_outcome, of_value};
 use crate::{DefinitionError, Entry, Handler, Input, ToolContext, ToolError, schema_of};
 
 pub use crate::handler::run_blocking;
@@ -21,53 +19,13 @@ pub use {inventory, schemars, serde, serde_json};
 
 /// The handler of a submission: a function pointer, so that a tool costs no `impl` to compile.
 pub struct Function {
-    pub code: Code,
+    pub call: fn(ToolContext, Input) -> HandlerFuture<'static>,
     pub needs: &'static [Need],
-}
-
-/// What runs.
-pub enum Code {
-    /// A function of the arguments alone.
-    Computation(&'static dyn Computation),
-    Call(fn(ToolContext, Input) -> HandlerFuture<'static>),
-}
-
-/// A function of arguments that are a type.
-pub struct Pure<A> {
-    pub compute: fn(A, Option<&Entry>) -> Result<ToolResult, ToolError>,
-}
-
-impl<A: Arguments> Computation for Pure<A> {
-    fn of_input(&self, entry: Option<&Entry>, arguments: Input) -> Result<ToolResult, ToolError> {
-        (self.compute)(deserialized(entry, arguments)?, entry)
-    }
-
-    fn of_text(
-        &self,
-        entry: &Entry,
-        schema: &Plain,
-        text: &str,
-        is_read: &Cell<bool>,
-    ) -> Option<Result<ToolResult, ToolError>> {
-        let arguments = read_plain(text, schema)?;
-        is_read.set(true);
-        Some((self.compute)(arguments, Some(entry)))
-    }
 }
 
 impl Handler for Function {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
-        match self.code {
-            Code::Computation(function) => HandlerFuture::ready(function.of_input(cx.entry(), arguments)),
-            Code::Call(call) => call(cx, arguments),
-        }
-    }
-
-    fn computation(&self) -> Option<&dyn Computation> {
-        match self.code {
-            Code::Computation(function) => Some(function),
-            Code::Call(_) => None,
-        }
+        (self.call)(cx, arguments)
     }
 
     fn needs(&self) -> &[Need] {
@@ -82,7 +40,7 @@ pub const BROKEN: Submission = Submission {
     source: Source { crate_name: Cow::Borrowed(""), version: Cow::Borrowed(""), file: Cow::Borrowed(""), line: 0 },
     definition: || Err(DefinitionError::Name(InvalidName::Empty)),
     handler: &Function {
-        code: Code::Call(|cx, _| HandlerFuture::ready(Err(ToolError::internal(&cx, "the tool did not compile")))),
+        call: |cx, _| HandlerFuture::ready(Err(ToolError::internal(&cx, "the tool did not compile"))),
         needs: &[],
     },
 };

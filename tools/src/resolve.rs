@@ -13,19 +13,6 @@ pub trait Resolve: Send + Sync {
     /// [`ToolError::NotFound`] with near names, [`ToolError::Conflict`] with both places, [`ToolError::Internal`] for a
     /// linked tool that cannot be built.
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError>;
-
-    /// Where the tool of that name stands, for [`at`](Self::at), if it stays there: a call then borrows it, and counts no reference to
-    /// it that threads would contend for. What has no places need not say anything.
-    fn place(&self, name: &str) -> Option<usize> {
-        let _ = name;
-        None
-    }
-
-    /// The tool at a [place](Self::place): the same for as long as this lives.
-    fn at(&self, place: usize) -> Option<&Arc<Entry>> {
-        let _ = place;
-        None
-    }
 }
 
 /// A [`Resolve`] that a call can keep for as long as it runs.
@@ -76,64 +63,9 @@ impl Scope {
     }
 }
 
-/// A tool that was looked up: where it stands in the scope, or itself.
-pub(crate) enum Found {
-    Place(usize),
-    Entry(Arc<Entry>),
-}
-
-impl Found {
-    /// The tool of that name.
-    ///
-    /// # Errors
-    /// As [`Resolve::resolve`].
-    #[inline]
-    pub(crate) fn find(scope: &Scope, name: &str) -> Result<Self, ToolError> {
-        match scope.place(name) {
-            Some(place) => Ok(Self::Place(place)),
-            None => scope.resolve(name).map(Self::Entry),
-        }
-    }
-
-    /// The tool, in the scope that it was found in.
-    #[inline]
-    pub(crate) fn entry<'a>(&'a self, scope: &'a Scope) -> Option<&'a Arc<Entry>> {
-        match self {
-            Self::Place(place) => scope.at(*place),
-            Self::Entry(entry) => Some(entry),
-        }
-    }
-
-    /// A reference of its own to the tool.
-    ///
-    /// # Errors
-    /// [`gone`](Self::gone).
-    pub(crate) fn own(self, scope: &Scope) -> Result<Arc<Entry>, ToolError> {
-        match self {
-            Self::Place(place) => scope.at(place).cloned().ok_or_else(Self::gone),
-            Self::Entry(entry) => Ok(entry),
-        }
-    }
-
-    /// What is wrong where no tool is at the place that was told.
-    #[cold]
-    pub(crate) fn gone() -> ToolError {
-        let message = "no tool stands where its scope said; mend `Resolve::at` of what it was looked up in";
-        ToolError::Internal { tool: String::new(), message: message.to_owned() }
-    }
-}
-
 impl Resolve for Scope {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         self.inner().resolve(name)
-    }
-
-    fn place(&self, name: &str) -> Option<usize> {
-        self.inner().place(name)
-    }
-
-    fn at(&self, place: usize) -> Option<&Arc<Entry>> {
-        self.inner().at(place)
     }
 }
 

@@ -55,12 +55,4 @@ impl<R: Resolve> Resolve for Shard<R> {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         self.0.resolve(name)
     }
-
-    fn place(&self, name: &str) -> Option<usize> {
-        self.0.place(name)
-    }
-
-    fn at(&self, place: usize) -> Option<&Arc<Entry>> {
-        self.0.at(place)
-    }
 }

@@ -90,7 +90,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
     );
     let arguments = arguments(function);
     let definition = definition(attribute, function, name);
-    let code = code(attribute, function);
+    let handler = handler(attribute, function);
     // One block, so that nothing but the constant is seen from outside, and one alias, so that the attributes of the
     // derives can name what they need also where `crate` is a path that only makes sense here.
     quote! {
@@ -109,7 +109,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
                 },
                 definition: || #definition,
                 handler: &__toolcrib::Function {
-                    code: #code,
+                    call: #handler,
                     needs: &[#(__toolcrib::Need::of::<#needs>()),*],
                 },
             }
@@ -210,7 +210,7 @@ fn example(example: &Example) -> TokenStream {
 }
 
 /// The function pointer that runs the tool.
-fn code(attribute: &Attribute, function: &Function) -> TokenStream {
+fn handler(attribute: &Attribute, function: &Function) -> TokenStream {
     // Local names are those of the macro alone.
     let here = Span::mixed_site();
     let ident = &function.item.sig.ident;
@@ -241,32 +241,20 @@ fn code(attribute: &Attribute, function: &Function) -> TokenStream {
     let called = quote_spanned! {at(ident.span())=> #ident(#(#passed),*) #wait };
     // The complaint about a result that is none has to stand at the type of the result.
     let finished = quote_spanned! {output=> __toolcrib::Returned(&__output).kind().finish(__output, __entry) };
-    let run = quote_spanned! {here=>
+    let body = quote_spanned! {here=>
         use __toolcrib::ReturnKind as _;
+        let __entry = __toolcrib::entry(&__cx);
+        let #pattern = #read(__entry, __arguments)?;
         let __output = #called;
         #finished
     };
-    let body = quote_spanned! {here=>
-        let __entry = __toolcrib::entry(&__cx);
-        let #pattern = #read(__entry, __arguments)?;
-        #run
-    };
-    let takes_context = function.parameters.iter().any(|parameter| matches!(parameter, Parameter::Context { .. }));
-    let call = if function.is_async() {
+    if function.is_async() {
         quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::new(async move { #body }) }
     } else if attribute.pure.is_none() || attribute.blocking.is_some() {
         quote_spanned! {here=> |__cx, __arguments| __toolcrib::run_blocking(__cx, move |__cx| { #body }) }
-    } else if takes_context {
-        quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::ready((move || { #body })()) }
     } else {
-        let (ty, place) = match arguments_type(function) {
-            Some(ty) => (quote! { #ty }, at(ty.span())),
-            None => (quote_spanned! {here=> __ToolcribArguments }, here),
-        };
-        let compute = quote_spanned! {here=> |#pattern: #ty, __entry| { #run } };
-        return quote_spanned! {place=> __toolcrib::Code::Computation(&__toolcrib::Pure { compute: #compute }) };
-    };
-    quote_spanned! {here=> __toolcrib::Code::Call(#call) }
+        quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::ready((move || { #body })()) }
+    }
 }
 
 /// A place in the author's code for errors, which lints nevertheless take for code of a macro.

@@ -4,7 +4,6 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -12,7 +11,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::isolate::guarded;
 use crate::context::CallScope;
-use crate::{Entry, ToolContext, ToolError};
+use crate::{ToolContext, ToolError};
 
 /// What is wrong where there is no timer.
 const NO_CLOCK: &str = "a tool that waits needs a tokio runtime with its time driver enabled";
@@ -51,16 +50,10 @@ pub(super) async fn within<F: Future>(call: &CallScope, future: F) -> Result<F::
 /// Why nobody waits for a call any more, if so. The clock is read itself: what is always busy can keep a timer from being polled
 /// with effect.
 pub(super) fn over(call: &CallScope) -> Option<ToolError> {
-    over_at(&call.entry, &call.caller, call.deadline, call.limit)
-}
-
-/// [`over`], of a call with these facts.
-pub(super) fn over_at(entry: &Entry, caller: &ToolContext, deadline: Instant, limit: Duration) -> Option<ToolError> {
-    let tool = || entry.name().to_string();
-    if caller.is_cancelled() {
-        return Some(ToolError::Cancelled { tool: tool() });
+    if call.caller.is_cancelled() {
+        return Some(cancelled(call));
     }
-    (Instant::now() >= deadline).then(|| ToolError::Timeout { tool: tool(), limit })
+    (Instant::now() >= call.deadline).then(|| late(call))
 }
 
 /// What ends a call from outside. Set when it first waits, which most never do.

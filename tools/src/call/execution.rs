@@ -6,7 +6,6 @@ use std::task::{Context, Poll, ready};
 
 use protocol::ToolResult;
 
-use super::compute::Computed;
 use crate::ToolError;
 
 /// The future of a call. It owns everything that it needs, so it can be moved to another task; dropping it takes the call
@@ -15,23 +14,12 @@ use crate::ToolError;
 pub struct Execution(State);
 
 enum State {
-    /// A call that never waits, which needs no room of its own. `None` once it has ended.
-    Computed(Option<Computed>),
     Refused(Option<ToolError>),
-    Passing(Passing),
+    Passing(Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send>>),
     Ended,
 }
 
-pub(super) type Outcome = Result<ToolResult, ToolError>;
-
-/// A call that may wait.
-pub(super) type Passing = Pin<Box<dyn Future<Output = Outcome> + Send>>;
-
 impl Execution {
-    pub(super) fn computed(call: Computed) -> Self {
-        Self(State::Computed(Some(call)))
-    }
-
     pub(crate) fn new(call: impl Future<Output = Result<ToolResult, ToolError>> + Send + 'static) -> Self {
         Self(State::Passing(Box::pin(call)))
     }
@@ -53,16 +41,6 @@ impl Future for Execution {
             }
             State::Ended => Poll::Pending,
             State::Refused(error) => error.take().map_or(Poll::Pending, |error| Poll::Ready(Err(error))),
-            State::Computed(call) => {
-                let Some(call) = call.take() else { return Poll::Pending };
-                match call.run() {
-                    Ok(outcome) => Poll::Ready(outcome),
-                    Err(passing) => {
-                        self.0 = State::Passing(passing);
-                        self.poll(task)
-                    }
-                }
-            }
         }
     }
 }

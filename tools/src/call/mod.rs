@@ -21,20 +21,10 @@
 //!     [`OutputStore`](crate::OutputStore);
 //! 14. *record outcome*: the journal knows how the call ended, also where an earlier stage refused it.
 //!
-//! A call that never waits, and that nobody but its caller has to do with, passes them [in one go](self#what-a-call-costs).
-//!
 //! Around them all is a span of `tracing`, for calls that are refused as well. It has the name `execute_tool`, the level `INFO`,
 //! the target `tools` and the attributes of OpenTelemetry's conventions for generative AI; a call that a tool makes has its span
 //! in that of the tool. Arguments and results are in it only where
 //! [`with_recorded_content`](crate::ToolContext::with_recorded_content) says so. Without a subscriber it costs a look at the level.
-//!
-//! # What a call costs
-//!
-//! Least costs a tool that is no more than a function of its arguments: a plain `fn` that `#[tool(pure)]` stands above, without a
-//! context among its parameters and without limits on how often and how many at once, called outside of other calls with a context
-//! that has no journal, no policy, no layers, no timekeeper and no place in a line, and records no content. Its stages need no future
-//! then, and where its schema says little (kinds, members, elements, words, bounds of integers) its arguments are
-//! checked while they are read. The outcome is that of the long way. The README of `tools/benches` has figures.
 //!
 //! # What a misbehaving tool can do
 //!
@@ -67,7 +57,6 @@ mod approve;
 mod authorize;
 mod bound;
 mod clock;
-mod compute;
 mod convention;
 mod execution;
 mod isolate;
@@ -86,12 +75,10 @@ use std::sync::Arc;
 
 use protocol::ToolResult;
 
-use self::compute::Computed;
 use self::overflow::Overflow;
 use self::record::Record;
 use crate::context::CallScope;
-use crate::resolve::Found;
-use crate::{Arguments, Entry, Input, Scope, ToolContext, ToolError};
+use crate::{Arguments, Entry, Input, Resolve as _, Scope, ToolContext, ToolError};
 
 pub use crate::strict::MAX_DEPTH;
 pub use approve::DEFAULT_APPROVAL_TIMEOUT;
@@ -130,21 +117,12 @@ pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
 /// [`execute`] in a scope that is known to be within that of the running call, if there is one.
 pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
     let record = Record::of(cx, name);
-    let found = Found::find(&scope, name);
-    let entry = found.as_ref().ok().and_then(|found| found.entry(&scope));
-    let span = span::open(cx, name, entry.map(Arc::as_ref));
-    let computation = entry.and_then(|entry| compute::computation(entry, cx));
-    let execution = match (found, computation) {
-        // There is no record then: a context with a journal is not bare.
-        (Ok(found), Some(computation)) => {
-            let (caller, arguments) = (cx.clone(), arguments.into());
-            Execution::computed(Computed { found, scope, caller, arguments, computation })
-        }
-        (found, _) => match (found.and_then(|found| found.own(&scope)), record) {
-            (Ok(entry), record) => Execution::new(pass(entry, scope, cx.clone(), arguments.into(), record)),
-            (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
-            (Err(error), None) => Execution::refused(error),
-        },
+    let found = scope.resolve(name);
+    let span = span::open(cx, name, found.as_ref().ok().map(Arc::as_ref));
+    let execution = match (found, record) {
+        (Ok(entry), record) => Execution::new(pass(entry, scope, cx.clone(), arguments.into(), record)),
+        (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
+        (Err(error), None) => Execution::refused(error),
     };
     span::around(span, execution)
 }

@@ -56,7 +56,7 @@ impl Future for Run<'_> {
 
 /// A tool that says it was cancelled when nobody did that, or that the machinery around it is broken, has failed: none of that is
 /// its to say, and it would end the whole run.
-pub(super) fn own_failure(entry: &Entry, error: ToolError) -> ToolError {
+fn own_failure(entry: &Entry, error: ToolError) -> ToolError {
     match error {
         ToolError::Cancelled { .. } | ToolError::Diverged { .. } | ToolError::Internal { .. } => {
             ToolError::ExecutionFailed { tool: entry.name().to_string(), message: error.to_string() }

@@ -10,7 +10,7 @@ use protocol::{Access, Target};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Facts, ToolContext};
+use super::ToolContext;
 use crate::call::{self, Execution};
 use crate::handler::tool_text;
 use crate::sync::OnceLock;
@@ -155,14 +155,6 @@ impl ToolContext {
             return Err(ToolError::Timeout { tool: entry.name().to_string(), limit: timeout });
         }
         Ok((deadline, limit))
-    }
-
-    /// Whether a call that is made with this needs no more of a context than its arguments: nobody is to hear of it, to agree to
-    /// it or to stand in line for it.
-    pub(crate) fn is_bare(&self) -> bool {
-        let Facts { spot, policy, layers, journal, timekeeper, records_content, .. } = &*self.facts;
-        let is_alone = self.call.is_none() && spot.is_none() && timekeeper.is_none();
-        is_alone && policy.is_none() && layers.is_none() && journal.is_none() && !records_content
     }
 
     /// The context for one more attempt of the same call: what the last one left running is not part of it.

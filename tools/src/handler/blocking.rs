@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
+use super::input::value;
 use super::{Handler, HandlerFuture, IntoToolResult, deserialized};
 use crate::{Input, ToolContext, ToolError};
 
@@ -40,7 +41,7 @@ where
 {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         let function = self.0.clone();
-        run_blocking(cx, move |cx| function(cx, arguments.into_value()).into_tool_result(cx))
+        run_blocking(cx, move |cx| function(cx, value(cx.entry(), arguments)?).into_tool_result(cx))
     }
 
     fn origin(&self) -> &'static str {

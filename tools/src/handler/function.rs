@@ -4,6 +4,7 @@ use std::future::Future;
 
 use serde_json::Value;
 
+use super::input::value;
 use super::{Handler, HandlerFuture, IntoToolResult};
 use crate::{Input, Need, ToolContext};
 
@@ -27,7 +28,10 @@ where
     Fut: Future<Output: IntoToolResult> + Send + 'static,
 {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
-        let future = self(cx.clone(), arguments.into_value());
+        let future = match value(cx.entry(), arguments) {
+            Ok(arguments) => self(cx.clone(), arguments),
+            Err(error) => return HandlerFuture::ready(Err(error)),
+        };
         HandlerFuture::new(async move { future.await.into_tool_result(&cx) })
     }
 }

@@ -1,6 +1,7 @@
 //! Arguments as a type of the handler's own.
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::output::tool_text;
 use crate::{Entry, Input, ToolError, Violation};
@@ -12,13 +13,24 @@ pub(crate) fn deserialized<A: DeserializeOwned>(entry: Option<&Entry>, mut argum
     if let Some(entry) = entry {
         arguments.set_tool(entry);
     }
-    arguments.deserialize().map_err(|error| {
-        let violation = Violation {
-            pointer: String::new(),
-            expected: "arguments as the description says".to_owned(),
-            found: error.to_string(),
-            near: Vec::new(),
-        };
-        ToolError::InvalidArguments { tool: tool_text(entry), violations: vec![violation] }
-    })
+    arguments
+        .deserialize()
+        .map_err(|error| refused(entry, "arguments as the description says".to_owned(), error.to_string()))
+}
+
+/// Returns the arguments as a value, for handlers that take one.
+///
+/// # Errors
+/// Returns [`ToolError::InvalidArguments`] for an integer beyond 64 bits: a value would hold a rounded one.
+pub(super) fn value(entry: Option<&Entry>, arguments: Input) -> Result<Value, ToolError> {
+    if arguments.has_wide() {
+        let expected = "integers of at most 64 bits, since this tool holds no larger ones".to_owned();
+        return Err(refused(entry, expected, "a larger one".to_owned()));
+    }
+    Ok(arguments.into_value())
+}
+
+fn refused(entry: Option<&Entry>, expected: String, found: String) -> ToolError {
+    let violation = Violation { pointer: String::new(), expected, found, near: Vec::new() };
+    ToolError::InvalidArguments { tool: tool_text(entry), violations: vec![violation] }
 }

@@ -5,7 +5,6 @@
 //! of its context.
 
 mod blocking;
-mod computation;
 mod function;
 mod future;
 mod input;
@@ -15,7 +14,6 @@ mod typed;
 use crate::{Input, Need, ToolContext};
 
 pub use blocking::{Blocking, BlockingTyped, MAX_BLOCKING, blocking, blocking_typed, run_blocking};
-pub use computation::Computation;
 pub use future::HandlerFuture;
 pub(crate) use input::deserialized;
 pub use output::{DONE, IntoToolResult};
@@ -36,13 +34,6 @@ pub trait Handler: Send + Sync + 'static {
     ///
     /// The future must yield. A panic in it, or in making it, becomes [`ToolError::Panicked`](crate::ToolError::Panicked).
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a>;
-
-    /// The tool as a function of its arguments, where it is no more than that and gives what `call` would: for the counter, which then
-    /// makes no future of the call.
-    #[doc(hidden)]
-    fn computation(&self) -> Option<&dyn Computation> {
-        None
-    }
 
     /// The services it needs to find in the context. Without them it is not called.
     fn needs(&self) -> &[Need] {

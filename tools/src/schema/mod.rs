@@ -27,6 +27,6 @@ pub use error::SchemaError;
 pub use mask::masked;
 pub(crate) use mask::{MASK, Mask};
 pub(crate) use phrase::show;
-pub(crate) use plain::{Plain, read as read_plain};
+pub(crate) use plain::Plain;
 pub(crate) use validator::Validator;
 pub use violation::Violation;

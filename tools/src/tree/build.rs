@@ -3,24 +3,24 @@
 use serde_json::{Number, Value};
 
 use super::node::{FEW, Mark};
-use super::{Loan, Tree, Unfit, spare};
+use super::{Tree, Unfit};
 use crate::strict::MAX_DEPTH;
 
 /// A tree that grows mark by mark, in the order of its text.
 pub(super) struct Builder<'t> {
     /// What plain strings stand in.
     text: &'t str,
-    tree: Box<Tree>,
+    tree: Tree,
     depth: usize,
 }
 
 impl<'t> Builder<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, tree: spare::tree(), depth: 0 }
+        Self { text, tree: Tree::default(), depth: 0 }
     }
 
     /// The tree, still without its text.
-    pub(super) fn finish(self) -> Box<Tree> {
+    pub(super) fn finish(self) -> Tree {
         self.tree
     }
 
@@ -28,14 +28,31 @@ impl<'t> Builder<'t> {
         self.tree.marks.push(mark);
     }
 
-    pub(super) fn number(&mut self, number: &Number) -> Result<(), Unfit> {
+    /// Adds a number. `text` is how it is written, if that is known.
+    pub(super) fn number(&mut self, number: &Number, text: Option<&str>) -> Result<(), Unfit> {
         self.scalar(match (number.as_u64(), number.as_i64(), number.as_f64()) {
             (Some(number), _, _) => Mark::Unsigned(number),
             // `-0` is a float, also where serde_json keeps numbers as they are written (its `arbitrary_precision`).
             (None, Some(number @ ..0), _) => Mark::Negative(number),
-            (None, _, Some(number)) => Mark::Float(number),
+            (None, _, Some(float)) => return self.float_or_wide(number, float, text),
             (None, _, None) => return Err(Unfit),
         });
+        Ok(())
+    }
+
+    /// Adds a number that is no integer of 64 bits.
+    fn float_or_wide(&mut self, number: &Number, float: f64, text: Option<&str>) -> Result<(), Unfit> {
+        // With its `arbitrary_precision`, a number of serde_json knows how it was written.
+        let own = text.is_none().then(|| number.to_string());
+        let digits = text.or(own.as_deref()).filter(|digits| !digits.contains(['.', 'e', 'E']) && float != 0.0);
+        let Some(digits) = digits else {
+            self.scalar(Mark::Float(float));
+            return Ok(());
+        };
+        let (start, len) = (small(self.tree.other.len())?, small(digits.len())?);
+        self.tree.other.push_str(digits);
+        self.tree.has_wide = true;
+        self.scalar(Mark::Wide { start, len });
         Ok(())
     }
 
@@ -120,10 +137,10 @@ impl<'t> Builder<'t> {
 }
 
 /// The tree of a value.
-pub(super) fn build(value: &Value) -> Result<Loan, Unfit> {
+pub(super) fn build(value: &Value) -> Result<Tree, Unfit> {
     let mut builder = Builder::new("");
     add(&mut builder, value)?;
-    Ok(Loan::new(builder.finish()))
+    Ok(builder.finish())
 }
 
 /// Recurses no deeper than a tree may be.
@@ -131,7 +148,7 @@ fn add(builder: &mut Builder<'_>, value: &Value) -> Result<(), Unfit> {
     match value {
         Value::Null => builder.scalar(Mark::Null),
         Value::Bool(flag) => builder.scalar(Mark::Bool(*flag)),
-        Value::Number(number) => builder.number(number)?,
+        Value::Number(number) => builder.number(number, None)?,
         Value::String(string) => builder.copied(string)?,
         Value::Array(items) => {
             let place = builder.open()?;

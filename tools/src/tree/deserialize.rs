@@ -1,46 +1,107 @@
-//! Types from trees, by the rules of `serde_json::from_value`.
+//! Types from trees, by the rules of `serde_json`, except for two that concern numbers:
 //!
-//! What is read here would be read from a value as well. The other way round does not hold (keys that are numbers, for
-//! example): where this fails, the value is asked.
+//! - JSON Schema calls 1.0 an integer. [`Reader`] does so too, up to the integers that a float holds exactly.
+//! - No number loses its value: an integer beyond 64 bits is read into a type that holds it or refused, and so is a number
+//!   beyond the range of `f32`.
 
-use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
+use serde::de::value::StrDeserializer;
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
     VariantAccess, Visitor,
 };
 use serde_json::Error;
 
+use super::key::Key;
 use super::node::Mark;
 use super::{Elements, Members, Node};
 
-impl<'de> Node<'de> {
+/// The largest integer without a neighbour that is the same float, 2^53 - 1: `Number.MAX_SAFE_INTEGER` of ECMAScript.
+const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
+
+/// The integer that a float stands for. Returns `None` for a fraction, and beyond [`MAX_SAFE_INTEGER`], where the number that was
+/// meant may be another one.
+pub(super) fn integer(float: f64) -> Option<i64> {
+    // The range makes the conversion exact.
+    (float.fract() == 0.0 && float.abs() <= MAX_SAFE_INTEGER).then_some(float as i64)
+}
+
+/// How a reader takes floats where the type does not say whether it wants an integer: members of untagged enums and flattened
+/// structs, which serde reads before it knows their type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Floats {
+    /// As floats.
+    AsSent,
+    /// As integers, if they are integral.
+    AsIntegers,
+}
+
+/// Reads types out of a tree.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'de> {
+    node: Node<'de>,
+    floats: Floats,
+}
+
+impl<'de> Reader<'de> {
+    pub(crate) fn new(node: Node<'de>, floats: Floats) -> Self {
+        Self { node, floats }
+    }
+
+    fn at(self, node: Node<'de>) -> Self {
+        Self { node, ..self }
+    }
+
     fn unexpected(self) -> Unexpected<'de> {
-        match self.mark() {
+        match self.node.mark() {
             Mark::Null => Unexpected::Unit,
             Mark::Bool(flag) => Unexpected::Bool(flag),
             Mark::Unsigned(number) => Unexpected::Unsigned(number),
             Mark::Negative(number) => Unexpected::Signed(number),
             Mark::Float(number) => Unexpected::Float(number),
-            Mark::Plain { .. } | Mark::Other { .. } => Unexpected::Str(self.as_str().unwrap_or_default()),
+            Mark::Wide { .. } => Unexpected::Other(self.node.as_wide().unwrap_or_default()),
+            Mark::Plain { .. } | Mark::Other { .. } => Unexpected::Str(self.node.as_str().unwrap_or_default()),
             Mark::Array { .. } => Unexpected::Seq,
             Mark::Object { .. } => Unexpected::Map,
         }
     }
 
     #[inline]
-    fn array<V: Visitor<'de>>(elements: Elements<'de>, visitor: V) -> Result<V::Value, Error> {
+    fn array<V: Visitor<'de>>(self, elements: Elements<'de>, visitor: V) -> Result<V::Value, Error> {
         let len = elements.len();
-        let mut items = Items(elements);
+        let mut items = Items { elements, reader: self };
         let value = visitor.visit_seq(&mut items)?;
-        if items.0.len() > 0 { Err(Error::invalid_length(len, &"fewer elements in array")) } else { Ok(value) }
+        if items.elements.len() > 0 {
+            return Err(Error::invalid_length(len, &"fewer elements in array"));
+        }
+        Ok(value)
     }
 
     #[inline]
-    fn object<V: Visitor<'de>>(members: Members<'de>, visitor: V) -> Result<V::Value, Error> {
+    fn object<V: Visitor<'de>>(self, members: Members<'de>, visitor: V) -> Result<V::Value, Error> {
         let len = members.len();
-        let mut pairs = Pairs { members, member: None };
+        let mut pairs = Pairs { members, member: None, reader: self };
         let value = visitor.visit_map(&mut pairs)?;
         if pairs.members.len() > 0 { Err(Error::invalid_length(len, &"fewer elements in map")) } else { Ok(value) }
+    }
+
+    /// An integer beyond 64 bits, for a visitor that takes 128.
+    fn wide<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let digits = self.node.as_wide().unwrap_or_default();
+        if let Ok(number) = digits.parse() {
+            visitor.visit_u128(number)
+        } else if let Ok(number) = digits.parse() {
+            visitor.visit_i128(number)
+        } else {
+            Err(Error::invalid_value(self.unexpected(), &visitor))
+        }
+    }
+
+    /// An integral float, as an integer.
+    fn integral<V: Visitor<'de>>(number: i64, visitor: V) -> Result<V::Value, Error> {
+        match u64::try_from(number) {
+            Ok(number) => visitor.visit_u64(number),
+            Err(_) => visitor.visit_i64(number),
+        }
     }
 }
 
@@ -49,7 +110,7 @@ macro_rules! only {
     ($($method:ident: $kind:pat,)*) => {
         $(#[inline]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            match self.mark() {
+            match self.node.mark() {
                 $kind => self.deserialize_any(visitor),
                 _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
             }
@@ -57,37 +118,83 @@ macro_rules! only {
     };
 }
 
-impl<'de> Deserializer<'de> for Node<'de> {
+/// Methods that take integers. Those of 64 bits and fewer refuse a wide one.
+macro_rules! integers {
+    ($($method:ident: $is_wide:literal,)*) => {
+        $(#[inline]
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            match self.node.mark() {
+                Mark::Unsigned(number) => visitor.visit_u64(number),
+                Mark::Negative(number) => visitor.visit_i64(number),
+                Mark::Float(number) => match integer(number) {
+                    Some(number) => Self::integral(number, visitor),
+                    None => visitor.visit_f64(number),
+                },
+                Mark::Wide { .. } if $is_wide => self.wide(visitor),
+                Mark::Wide { .. } => Err(Error::invalid_value(self.unexpected(), &visitor)),
+                _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
+            }
+        })*
+    };
+}
+
+impl<'de> Deserializer<'de> for Reader<'de> {
     type Error = Error;
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.mark() {
+        match self.node.mark() {
             Mark::Null => visitor.visit_unit(),
             Mark::Bool(flag) => visitor.visit_bool(flag),
             Mark::Unsigned(number) => visitor.visit_u64(number),
             Mark::Negative(number) => visitor.visit_i64(number),
+            Mark::Float(number) => match integer(number).filter(|_| self.floats == Floats::AsIntegers) {
+                Some(number) => Self::integral(number, visitor),
+                None => visitor.visit_f64(number),
+            },
+            Mark::Wide { .. } => self.wide(visitor),
+            Mark::Plain { .. } | Mark::Other { .. } => {
+                visitor.visit_borrowed_str(self.node.as_str().unwrap_or_default())
+            }
+            Mark::Array { .. } => self.array(self.node.elements(), visitor),
+            Mark::Object { .. } => self.object(self.node.members(), visitor),
+        }
+    }
+
+    integers! {
+        deserialize_i8: false,
+        deserialize_i16: false,
+        deserialize_i32: false,
+        deserialize_i64: false,
+        deserialize_i128: true,
+        deserialize_u8: false,
+        deserialize_u16: false,
+        deserialize_u32: false,
+        deserialize_u64: false,
+        deserialize_u128: true,
+    }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let number = self.node.as_number().and_then(|number| number.as_f64());
+        if number.is_some_and(|number| (number as f32).is_infinite()) {
+            return Err(Error::invalid_value(self.unexpected(), &"a number in the range of f32"));
+        }
+        self.deserialize_f64(visitor)
+    }
+
+    #[inline]
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.node.mark() {
+            Mark::Unsigned(number) => visitor.visit_u64(number),
+            Mark::Negative(number) => visitor.visit_i64(number),
             Mark::Float(number) => visitor.visit_f64(number),
-            Mark::Plain { .. } | Mark::Other { .. } => visitor.visit_borrowed_str(self.as_str().unwrap_or_default()),
-            Mark::Array { .. } => Self::array(self.elements(), visitor),
-            Mark::Object { .. } => Self::object(self.members(), visitor),
+            Mark::Wide { .. } => visitor.visit_f64(self.node.as_rounded().unwrap_or(f64::NAN)),
+            _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
         }
     }
 
     only! {
         deserialize_bool: Mark::Bool(_),
-        deserialize_i8: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
-        deserialize_i16: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
-        deserialize_i32: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
-        deserialize_i64: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
-        deserialize_i128: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
-        deserialize_u8: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
-        deserialize_u16: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
-        deserialize_u32: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
-        deserialize_u64: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
-        deserialize_u128: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
-        deserialize_f32: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
-        deserialize_f64: Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_),
         deserialize_char: Mark::Plain { .. } | Mark::Other { .. },
         deserialize_str: Mark::Plain { .. } | Mark::Other { .. },
         deserialize_string: Mark::Plain { .. } | Mark::Other { .. },
@@ -101,7 +208,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
 
     #[inline]
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.mark() {
+        match self.node.mark() {
             Mark::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
@@ -139,7 +246,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        match self.mark() {
+        match self.node.mark() {
             Mark::Array { .. } | Mark::Object { .. } => self.deserialize_any(visitor),
             _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
         }
@@ -152,12 +259,14 @@ impl<'de> Deserializer<'de> for Node<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        if let Some(variant) = self.as_str() {
+        if let Some(variant) = self.node.as_str() {
             return visitor.visit_enum(Variant { variant, content: None });
         }
-        let mut members = self.members();
+        let mut members = self.node.members();
         match (members.next(), members.next()) {
-            (Some((variant, content)), None) => visitor.visit_enum(Variant { variant, content: Some(content) }),
+            (Some((variant, content)), None) => {
+                visitor.visit_enum(Variant { variant, content: Some(self.at(content)) })
+            }
             _ => Err(Error::invalid_type(self.unexpected(), &"string or map")),
         }
     }
@@ -168,7 +277,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Error> for Node<'de> {
+impl<'de> IntoDeserializer<'de, Error> for Reader<'de> {
     type Deserializer = Self;
 
     #[inline]
@@ -177,25 +286,29 @@ impl<'de> IntoDeserializer<'de, Error> for Node<'de> {
     }
 }
 
-struct Items<'de>(Elements<'de>);
+struct Items<'de> {
+    elements: Elements<'de>,
+    reader: Reader<'de>,
+}
 
 impl<'de> SeqAccess<'de> for Items<'de> {
     type Error = Error;
 
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
-        self.0.next().map(|element| seed.deserialize(element)).transpose()
+        self.elements.next().map(|element| seed.deserialize(self.reader.at(element))).transpose()
     }
 
     #[inline]
     fn size_hint(&self) -> Option<usize> {
-        Some(self.0.len())
+        Some(self.elements.len())
     }
 }
 
 struct Pairs<'de> {
     members: Members<'de>,
     member: Option<Node<'de>>,
+    reader: Reader<'de>,
 }
 
 impl<'de> MapAccess<'de> for Pairs<'de> {
@@ -205,13 +318,13 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         let Some((key, member)) = self.members.next() else { return Ok(None) };
         self.member = Some(member);
-        seed.deserialize(BorrowedStrDeserializer::new(key)).map(Some)
+        seed.deserialize(Key(key)).map(Some)
     }
 
     #[inline]
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
         match self.member.take() {
-            Some(member) => seed.deserialize(member),
+            Some(member) => seed.deserialize(self.reader.at(member)),
             None => Err(Error::custom("value is missing")),
         }
     }
@@ -224,7 +337,7 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
 
 struct Variant<'de> {
     variant: &'de str,
-    content: Option<Node<'de>>,
+    content: Option<Reader<'de>>,
 }
 
 impl<'de> EnumAccess<'de> for Variant<'de> {
@@ -239,7 +352,7 @@ impl<'de> EnumAccess<'de> for Variant<'de> {
 
 impl<'de> Variant<'de> {
     #[inline]
-    fn content(&self, expected: &'static str) -> Result<Node<'de>, Error> {
+    fn content(&self, expected: &'static str) -> Result<Reader<'de>, Error> {
         self.content.ok_or_else(|| Error::invalid_type(Unexpected::UnitVariant, &expected))
     }
 }
@@ -248,7 +361,7 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {
-        match self.content.map(Node::mark) {
+        match self.content.map(|content| content.node.mark()) {
             None | Some(Mark::Null) => Ok(()),
             Some(_) => Err(Error::custom("a variant without content has some")),
         }
@@ -260,17 +373,17 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
         let content = self.content("tuple variant")?;
-        match content.as_array() {
+        match content.node.as_array() {
             Some(elements) if elements.len() == 0 => visitor.visit_unit(),
-            Some(elements) => Node::array(elements, visitor),
+            Some(elements) => content.array(elements, visitor),
             None => Err(Error::invalid_type(content.unexpected(), &"tuple variant")),
         }
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
         let content = self.content("struct variant")?;
-        match content.as_object() {
-            Some(members) => Node::object(members, visitor),
+        match content.node.as_object() {
+            Some(members) => content.object(members, visitor),
             None => Err(Error::invalid_type(content.unexpected(), &"struct variant")),
         }
     }

@@ -1,21 +1,20 @@
 //! [`Tree`]: arguments as they are read, checked and handed on.
 //!
-//! Building a `serde_json::Value` costs two to three times a typed parse: an allocation for each string and each object. A
-//! tree is two buffers, the text and a flat list of nodes that say where in the text they stand, and both are used again by
-//! the thread's next call. A `Value` is built only for who asks for one.
+//! A tree is two buffers: the text, and a flat list of marks that say where in the text each value stands. A `Value` is built
+//! only where one is asked for.
 
 mod build;
 mod deserialize;
+mod key;
 mod node;
 mod read;
-mod spare;
 
 use serde_json::Value;
 
 use self::node::Mark;
 
 pub(crate) use self::node::{Elements, Members, Node};
-pub(crate) use self::spare::{Loan, keep_text, text as spare_text};
+pub(crate) use self::deserialize::{Floats, Reader};
 
 /// A JSON value, flat. The first mark is the root; the marks of what is inside a container follow its own.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +27,8 @@ pub(crate) struct Tree {
     /// The places of the keys of each large object, in the order of the keys.
     sorted: Vec<u32>,
     depth: usize,
+    /// Whether one of its numbers is an integer beyond 64 bits.
+    has_wide: bool,
 }
 
 /// A value that nests too deep, or is too large, to be a tree.
@@ -35,16 +36,12 @@ pub(crate) struct Tree {
 pub(crate) struct Unfit;
 
 impl Tree {
-    const fn new() -> Self {
-        Self { text: String::new(), other: String::new(), marks: Vec::new(), sorted: Vec::new(), depth: 0 }
-    }
-
     /// The whole text, read strictly: no object has a key twice, and nothing nests deeper than
     /// [`MAX_DEPTH`](crate::strict::MAX_DEPTH).
     ///
     /// # Errors
     /// The text, when it is refused; [`strict::read`](crate::strict::read) says why.
-    pub(crate) fn read(text: String) -> Result<Loan, String> {
+    pub(crate) fn read(text: String) -> Result<Self, String> {
         read::read(text)
     }
 
@@ -52,7 +49,7 @@ impl Tree {
     ///
     /// # Errors
     /// [`Unfit`] when it nests deeper than [`MAX_DEPTH`](crate::strict::MAX_DEPTH), or has more than 4 GiB of text.
-    pub(crate) fn of_value(value: &Value) -> Result<Loan, Unfit> {
+    pub(crate) fn of_value(value: &Value) -> Result<Self, Unfit> {
         build::build(value)
     }
 
@@ -76,20 +73,25 @@ impl Tree {
         self.text.len() + self.other.len()
     }
 
-    /// Makes it the tree of one string.
-    pub(crate) fn set_string(&mut self, string: &str) {
-        self.clear();
-        self.text.push_str(string);
-        // The name of a property: no longer than the tree it comes from may be.
-        self.marks.push(Mark::Plain { start: 0, len: string.len() as u32 });
+    /// Returns true if one of its numbers is an integer beyond 64 bits, which no `Value` holds.
+    pub(crate) fn has_wide(&self) -> bool {
+        self.has_wide
     }
 
-    fn clear(&mut self) {
-        self.text.clear();
+    /// Returns true if one of its numbers is written with a fraction or an exponent and is an integer all the same.
+    pub(crate) fn has_integral_float(&self) -> bool {
+        self.marks.iter().any(|mark| matches!(mark, Mark::Float(number) if deserialize::integer(*number).is_some()))
+    }
+
+    /// Makes it the tree of one string.
+    pub(crate) fn set_string(&mut self, string: &str) {
         self.other.clear();
         self.marks.clear();
         self.sorted.clear();
-        self.depth = 0;
+        self.text.clear();
+        self.text.push_str(string);
+        // The name of a property: no longer than the tree it comes from may be.
+        self.marks.push(Mark::Plain { start: 0, len: string.len() as u32 });
     }
 }
 

@@ -12,7 +12,13 @@ pub(super) enum Mark {
     Unsigned(u64),
     /// Always below 0.
     Negative(i64),
+    /// A number with a fraction or an exponent, or `-0`.
     Float(f64),
+    /// The digits of an integer beyond 64 bits, with its sign. They stand elsewhere.
+    Wide {
+        start: u32,
+        len: u32,
+    },
     /// A string that stands in the text as it is.
     Plain {
         start: u32,
@@ -130,7 +136,15 @@ impl<'a> Node<'a> {
 
     #[inline]
     pub(crate) fn is_number(self) -> bool {
-        matches!(self.mark(), Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_))
+        matches!(self.mark(), Mark::Unsigned(_) | Mark::Negative(_) | Mark::Float(_) | Mark::Wide { .. })
+    }
+
+    /// The digits of an integer beyond 64 bits, with its sign. Returns `None` for any other value.
+    pub(crate) fn as_wide(self) -> Option<&'a str> {
+        match self.mark() {
+            Mark::Wide { start, len } => self.tree.other.get(start as usize..start as usize + len as usize),
+            _ => None,
+        }
     }
 
     #[inline]
@@ -152,8 +166,14 @@ impl<'a> Node<'a> {
             Mark::Unsigned(number) => Some(number.into()),
             Mark::Negative(number) => Some(number.into()),
             Mark::Float(number) => Number::from_f64(number),
+            Mark::Wide { .. } => Number::from_f64(self.as_rounded()?),
             _ => None,
         }
+    }
+
+    /// The float next to an integer beyond 64 bits. Returns `None` for any other value.
+    pub(super) fn as_rounded(self) -> Option<f64> {
+        self.as_wide()?.parse().ok()
     }
 
     /// The number, where it is written as an integer and fits into 64 bits.
@@ -225,18 +245,30 @@ impl<'a> Node<'a> {
         None
     }
 
-    /// The value as one of serde_json.
+    /// Returns the value as `serde_json` reads it: an integer beyond 64 bits is the nearest float. For verdicts and their
+    /// explanations only.
     pub(crate) fn to_value(self) -> Value {
+        self.to_value_with(&|wide| wide.as_number().into())
+    }
+
+    /// Returns the value for showing, recording and authorising: an integer beyond 64 bits is a string of its digits, since no
+    /// [`Number`] holds one.
+    pub(crate) fn to_exact_value(self) -> Value {
+        self.to_value_with(&|wide| wide.as_wide().into())
+    }
+
+    fn to_value_with(self, of_wide: &impl Fn(Self) -> Value) -> Value {
         match self.mark() {
             Mark::Null => Value::Null,
             Mark::Bool(flag) => flag.into(),
             Mark::Unsigned(number) => number.into(),
             Mark::Negative(number) => number.into(),
             Mark::Float(number) => number.into(),
+            Mark::Wide { .. } => of_wide(self),
             Mark::Plain { .. } | Mark::Other { .. } => self.as_str().unwrap_or_default().into(),
-            Mark::Array { .. } => self.elements().map(Self::to_value).collect(),
+            Mark::Array { .. } => self.elements().map(|element| element.to_value_with(of_wide)).collect(),
             Mark::Object { .. } => {
-                let members = self.members().map(|(key, member)| (key.to_owned(), member.to_value()));
+                let members = self.members().map(|(key, member)| (key.to_owned(), member.to_value_with(of_wide)));
                 Value::Object(members.collect::<Map<_, _>>())
             }
         }

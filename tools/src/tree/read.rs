@@ -8,16 +8,16 @@ use serde_json::Number;
 
 use super::build::Builder;
 use super::node::{FEW, Mark};
-use super::{Loan, Unfit};
+use super::{Tree, Unfit};
 
 /// Reads a whole text. What is refused here may still be JSON.
-pub(super) fn read(text: String) -> Result<Loan, String> {
+pub(super) fn read(text: String) -> Result<Tree, String> {
     let mut reader = Reader { text: &text, bytes: text.as_bytes(), builder: Builder::new(&text) };
     match reader.whole() {
         Ok(()) => {
             let mut tree = reader.builder.finish();
             tree.text = text;
-            Ok(Loan::new(tree))
+            Ok(tree)
         }
         Err(Unfit) => Err(text),
     }
@@ -148,7 +148,7 @@ impl Reader<'_> {
         let end = start + self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
         let text = self.text.get(start..end).ok_or(Unfit)?;
         let number: Number = serde_json::from_str(text).map_err(|_| Unfit)?;
-        self.builder.number(&number)?;
+        self.builder.number(&number, Some(text))?;
         Ok(end)
     }
 

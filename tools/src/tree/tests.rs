@@ -79,14 +79,6 @@ fn a_member_is_found_in_small_and_in_large_objects() {
     }
 }
 
-#[test]
-fn buffers_of_an_earlier_tree_leave_nothing_behind() {
-    for text in [r#"{"a": ["\n", {"b": 1.5}]}"#, "[]", r#""\t""#, r#"{"c": "\u0061"}"#, "1"] {
-        let tree = Tree::read(text.to_owned()).unwrap();
-        assert_eq!(tree.root().to_value(), serde_json::from_str::<Value>(text).unwrap());
-    }
-}
-
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 enum Choice {
     Unit,
@@ -128,13 +120,13 @@ struct Open {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Wrapped(u16);
 
-/// A tree gives the type that its value gives, or nothing where the value gives nothing.
+/// A tree gives the type that its value gives, and nothing where the value gives nothing. Integral floats are the exception.
 fn same<T: DeserializeOwned + PartialEq + std::fmt::Debug>(value: &Value) -> Result<(), TestCaseError> {
     let of_value: Result<T, _> = serde_json::from_value(value.clone());
     for tree in [Tree::of_value(value).unwrap(), Tree::read(value.to_string()).unwrap()] {
-        if let Ok(typed) = T::deserialize(tree.root()) {
-            let of_value = of_value.as_ref();
-            prop_assert!(of_value.is_ok_and(|of_value| *of_value == typed), "{:?} of {}", typed, value);
+        if !tree.has_integral_float() {
+            let typed = T::deserialize(Reader::new(tree.root(), Floats::AsSent)).ok();
+            prop_assert_eq!(typed.as_ref(), of_value.as_ref().ok(), "{}", value);
         }
         let asked = crate::Input::of_tree(tree).deserialize::<T>();
         if of_value.is_ok() {

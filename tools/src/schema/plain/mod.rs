@@ -6,7 +6,6 @@
 //! say. Validators are then built only for tools that are called with something unusual: building the first one of a
 //! process costs as much as a thousand calls.
 
-mod checked;
 mod compile;
 
 use std::ops::RangeInclusive;
@@ -15,11 +14,9 @@ use serde_json::Value;
 
 use crate::tree::Node;
 
-pub(crate) use self::checked::read;
-
 /// A schema that says little.
 #[derive(Debug)]
-pub struct Plain {
+pub(crate) struct Plain {
     kind: Kind,
     /// Whether it takes `null` as well.
     is_nullable: bool,
