@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use self::node::Mark;
 
-pub(crate) use self::node::{Elements, Members, Node};
 pub(crate) use self::deserialize::{Floats, Reader};
+pub(crate) use self::node::{Elements, Members, Node};
 
 /// A JSON value, flat. The first mark is the root; the marks of what is inside a container follow its own.
 #[derive(Clone, Debug, Default)]

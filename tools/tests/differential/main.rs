@@ -1,0 +1,58 @@
+//! Arguments on their way through `execute`, beside two references: the `jsonschema` crate and `serde_json`.
+//!
+//! For each of the [types](types::all), each case and both forms (text and value):
+//!
+//! 1. a call runs only if the validator accepts its arguments;
+//! 2. a tool is given what `serde_json` gives, if that accepts the arguments;
+//! 3. a call runs if the validator and `serde_json` both accept its arguments.
+//!
+//! The [intended differences](intended) are a list.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod case;
+mod exact;
+mod intended;
+#[path = "../notebook/mod.rs"]
+mod notebook;
+mod subject;
+mod types;
+
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+use crate::case::Cases;
+use crate::subject::Tally;
+
+/// Runs this many cases, in equal parts for all types, and says what came of them.
+fn run(count: usize, seed: u8) -> Tally {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut cases = Cases::new(TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]));
+    let subjects = types::all();
+    let mut tally = Tally::default();
+    for index in 0..count {
+        let subject = &subjects[index % subjects.len()];
+        let case = cases.next(subject.seeds());
+        runtime.block_on(subject.judge(&case, &mut tally));
+    }
+    tally
+}
+
+#[test]
+fn what_runs_is_what_the_validator_and_serde_accept() {
+    let tally = run(10_000, 1);
+    assert!(types::all().len() >= 30);
+    // Cases that all take one road would show nothing.
+    for (outcome, most) in [(tally.ran, 0.9), (tally.invalid, 0.9), (tally.misfit, 0.5)] {
+        let share = outcome as f64 / tally.cases as f64;
+        assert!(share > 0.01 && share < most, "{tally:?}");
+    }
+    assert!(tally.intended > 0 && tally.intended < tally.cases / 10, "{tally:?}");
+}
+
+#[test]
+#[ignore = "takes a minute in a release build: cargo test --release -p toolcrib-tools --test differential -- --ignored"]
+fn what_runs_is_what_the_validator_and_serde_accept_a_million_times() {
+    let tally = run(1_000_000, 2);
+    println!("{tally:?}");
+    assert_eq!(tally.texts, 1_000_000);
+}
