@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sample::{closed, pure};
 use serde_json::{Value, json};
 use tools::call::{MAX_ARGUMENT_BYTES, MAX_DEPTH};
-use tools::{Arguments, Catalog, RegisterError, Tool, ToolContext, ToolError, Violation};
+use tools::{Arguments, Catalog, Effects, RegisterError, Tool, ToolContext, ToolError, Violation};
 
 /// A catalog of one tool that counts how often it ran.
 struct Counter {
@@ -208,4 +208,22 @@ async fn unknown_names_get_one_answer_and_nothing_runs() {
         assert!(!error.to_string().contains('\0'), "control characters are made visible");
     }
     assert_eq!(counter.runs.load(Ordering::Relaxed), 0);
+}
+
+#[tokio::test]
+async fn validation_ends_at_the_deadline() {
+    // 34 KB of schema and 196 KB of arguments, each element of which is held against every alternative.
+    let alternatives: Vec<_> = (0..480)
+        .map(|number| json!({"type": "object", "properties": {"a": {"const": number}}, "required": ["a"]}))
+        .collect();
+    let parameters = json!({"type": "object", "properties": {"items": {"items": {"oneOf": alternatives}}}});
+    let tool = Tool::new("t", "Takes items.", parameters).unwrap().with_effects(Effects::Pure);
+    let mut catalog = Catalog::new();
+    catalog.register(tool, async |_: ToolContext, _: Value| "ran".to_owned()).unwrap();
+    let items = vec![json!({"a": 479}); 20_000];
+    let cx = ToolContext::new().with_timeout(std::time::Duration::from_millis(300));
+    let late = catalog.execute(&cx, "t", json!({ "items": items })).await;
+    assert!(matches!(late, Err(ToolError::Timeout { .. })), "{late:?}");
+    let few = catalog.execute(&cx, "t", json!({ "items": items[..10] })).await;
+    assert_eq!(few.unwrap().to_text(), "ran");
 }

@@ -72,13 +72,15 @@ mod supply;
 mod validate;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use protocol::ToolResult;
+use tokio::time::Instant;
 
 use self::overflow::Overflow;
 use self::record::Record;
 use crate::context::CallScope;
-use crate::{Arguments, Entry, Input, Resolve as _, Scope, ToolContext, ToolError};
+use crate::{Arguments, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, schema};
 
 pub use crate::strict::MAX_DEPTH;
 pub use approve::DEFAULT_APPROVAL_TIMEOUT;
@@ -108,10 +110,10 @@ pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments:
 /// it can be told what the call would touch. Whether that is granted is not looked at.
 ///
 /// # Errors
-/// [`ToolError::InvalidArguments`] with every violation.
+/// Returns [`ToolError::InvalidArguments`] with every violation, and [`ToolError::Timeout`] if the tool's own time limit passes.
 pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
     let arguments = parse::parse(entry.name(), arguments)?;
-    validate::validate(entry, &arguments).map(drop)
+    in_time(entry, ToolContext::new().allowance(entry), || validate::validate(entry, &arguments)).map(drop)
 }
 
 /// [`execute`] in a scope that is known to be within that of the running call, if there is one.
@@ -161,7 +163,7 @@ async fn run_stages(
     {
         return Ok(result);
     }
-    let targets = validate::validate(entry, &arguments)?;
+    let targets = in_time(entry, caller.allowance(entry), || validate::validate(entry, &arguments))?;
     let keys = admit::keys(&caller, &targets);
     let asked = authorize::authorize(entry, &caller, targets)?;
     // Whoever has to be asked about arrives when the answer does: others do not wait for a person.
@@ -191,7 +193,21 @@ async fn run_stages(
         Some(waits) => Box::pin(retry::run(entry, cx, arguments, waits)).await,
     };
     drop(admitted);
-    checked(Overflow { entry, from: Some((&call.caller, &call.scope)) }, result?)
+    let overflow = Overflow { entry, from: Some((&call.caller, &call.scope)) };
+    in_time(entry, (call.deadline, call.limit), || checked(overflow, result?))
+}
+
+/// Runs a stage that computes, until the deadline.
+///
+/// # Errors
+/// Returns the stage's own error, or [`ToolError::Timeout`] if the deadline passed.
+fn in_time<T>(
+    entry: &Entry,
+    (deadline, limit): (Instant, Duration),
+    stage: impl FnOnce() -> Result<T, ToolError>,
+) -> Result<T, ToolError> {
+    let timeout = || Err(ToolError::Timeout { tool: entry.name().to_string(), limit });
+    schema::within(deadline, stage).unwrap_or_else(timeout)
 }
 
 /// The stage *supply*, for a call that somebody waits for.

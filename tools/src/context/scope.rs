@@ -137,24 +137,34 @@ impl ToolContext {
         Ok(Self { facts: call.caller.facts.clone(), call: Some(Arc::new(call)) })
     }
 
-    /// When a call that begins now has to be over, and how long that is.
+    /// Returns when a call that begins now has to be over, and how long that is.
     ///
     /// # Errors
-    /// [`ToolError::Timeout`] when there is no time.
-    pub(crate) fn term(&self, entry: &Entry) -> Result<(Instant, Duration), ToolError> {
-        let now = Instant::now();
-        let own = entry.tool().limits.timeout_ms.map(Duration::from_millis);
-        let timeout = self.timeout().or(own).unwrap_or(DEFAULT_TIMEOUT);
-        let (by_timeout, most) =
-            now.checked_add(timeout).map_or_else(|| (now + FOREVER, FOREVER), |by_timeout| (by_timeout, timeout));
-        let (deadline, limit) = match self.deadline().map(Instant::from_std) {
-            Some(outer) if outer < by_timeout => (outer, outer.saturating_duration_since(now)),
-            _ => (by_timeout, most),
-        };
+    /// Returns [`ToolError::Timeout`] if there is no time.
+    fn term(&self, entry: &Entry) -> Result<(Instant, Duration), ToolError> {
+        let (deadline, limit) = self.allowance(entry);
         if limit.is_zero() {
-            return Err(ToolError::Timeout { tool: entry.name().to_string(), limit: timeout });
+            let limit = self.timeout_of(entry);
+            return Err(ToolError::Timeout { tool: entry.name().to_string(), limit });
         }
         Ok((deadline, limit))
+    }
+
+    /// Returns when what begins now has to be over, and how long that is, which may be no time.
+    pub(crate) fn allowance(&self, entry: &Entry) -> (Instant, Duration) {
+        let now = Instant::now();
+        let timeout = self.timeout_of(entry);
+        let (by_timeout, most) =
+            now.checked_add(timeout).map_or_else(|| (now + FOREVER, FOREVER), |by_timeout| (by_timeout, timeout));
+        match self.deadline().map(Instant::from_std) {
+            Some(outer) if outer < by_timeout => (outer, outer.saturating_duration_since(now)),
+            _ => (by_timeout, most),
+        }
+    }
+
+    fn timeout_of(&self, entry: &Entry) -> Duration {
+        let own = entry.tool().limits.timeout_ms.map(Duration::from_millis);
+        self.timeout().or(own).unwrap_or(DEFAULT_TIMEOUT)
     }
 
     /// The context for one more attempt of the same call: what the last one left running is not part of it.

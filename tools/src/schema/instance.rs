@@ -1,11 +1,13 @@
-//! Trees as what `jsonschema` validates.
+//! Trees as `jsonschema` validates them: until the [deadline](super::deadline) of a check, and empty from then on.
 
 use std::borrow::Cow;
+use std::iter::TakeWhile;
 
 use jsonschema::JsonType;
 use jsonschema::json::{self, Json, NodeIdentity, cmp};
 use serde_json::{Number, Value};
 
+use super::deadline::{has_passed, has_passed_at_long_step};
 use crate::tree::{Elements, Members, Node, Tree};
 
 /// The representation of JSON that validators here are compiled for.
@@ -36,22 +38,22 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
 
     #[inline]
     fn as_object(&self) -> Option<Self> {
-        Node::as_object(*self).map(|_| *self)
+        Node::as_object(*self).filter(|_| !has_passed()).map(|_| *self)
     }
 
     #[inline]
     fn as_array(&self) -> Option<Self> {
-        Node::as_array(*self).map(|_| *self)
+        Node::as_array(*self).filter(|_| !has_passed()).map(|_| *self)
     }
 
     #[inline]
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        self.as_str().map(Cow::Borrowed)
+        self.as_str().filter(|_| !has_passed()).map(Cow::Borrowed)
     }
 
     #[inline]
     fn as_number(&self) -> Option<Number> {
-        Node::as_number(*self)
+        Node::as_number(*self).filter(|_| !has_passed())
     }
 
     #[inline]
@@ -76,6 +78,7 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
 
     #[inline]
     fn json_type(&self) -> JsonType {
+        has_passed();
         if Node::is_string(*self) {
             JsonType::String
         } else if Node::as_object(*self).is_some() {
@@ -95,12 +98,12 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
         match (self.as_str(), expected) {
             (Some(string), Value::String(expected)) => string == expected,
             (Some(_), _) | (None, Value::String(_)) => false,
-            (None, _) => cmp::equal(&Node::to_value(*self), expected),
+            (None, _) => !has_passed_at_long_step() && cmp::equal(&Node::to_value(*self), expected),
         }
     }
 
     fn to_value(&self) -> Cow<'a, Value> {
-        Cow::Owned(Node::to_value(*self))
+        Cow::Owned(if has_passed_at_long_step() { Value::Null } else { Node::to_value(*self) })
     }
 
     #[inline]
@@ -112,11 +115,11 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
 impl<'a> json::Object<'a, Instance> for Node<'a> {
     type Node = Self;
     type MemberName = &'a str;
-    type MembersIter = Members<'a>;
+    type MembersIter = TakeWhile<Members<'a>, fn(&(&'a str, Self)) -> bool>;
 
     #[inline]
     fn len(&self) -> usize {
-        self.members().len()
+        Node::members(*self).len()
     }
 
     #[inline]
@@ -125,22 +128,22 @@ impl<'a> json::Object<'a, Instance> for Node<'a> {
     }
 
     #[inline]
-    fn members(&self) -> Members<'a> {
-        Node::members(*self)
+    fn members(&self) -> Self::MembersIter {
+        Node::members(*self).take_while(|_| !has_passed())
     }
 }
 
 impl<'a> json::Array<'a, Instance> for Node<'a> {
     type Node = Self;
-    type ElementsIter = Elements<'a>;
+    type ElementsIter = TakeWhile<Elements<'a>, fn(&Self) -> bool>;
 
     #[inline]
     fn len(&self) -> usize {
-        self.elements().len()
+        Node::elements(*self).len()
     }
 
     #[inline]
-    fn elements(&self) -> Elements<'a> {
-        Node::elements(*self)
+    fn elements(&self) -> Self::ElementsIter {
+        Node::elements(*self).take_while(|_| !has_passed())
     }
 }

@@ -9,6 +9,7 @@
 
 mod branch;
 mod budget;
+mod deadline;
 mod error;
 mod expectation;
 mod graph;
@@ -23,6 +24,7 @@ mod validator;
 mod violation;
 
 pub(crate) use budget::{inspect_output, inspect_parameters};
+pub(crate) use deadline::within;
 pub use error::SchemaError;
 pub use mask::masked;
 pub(crate) use mask::{MASK, Mask};

@@ -7,16 +7,19 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jsonschema::{FancyRegex, Keyword, PatternOptions, ValidationError};
 use serde_json::{Value, json};
 
 use super::instance::Instance;
-use super::{SchemaError, phrase};
+use super::{SchemaError, deadline, phrase};
 use crate::tree::Node;
 
 /// What the patterns of one check may cost together: nanoseconds in the worst case.
 pub(super) const PURSE: u64 = 2_000_000_000;
+/// The least that they may cost, however near the deadline is: an estimate of the worst case is far above most matches.
+const SMALL_PURSE: u64 = 50_000_000;
 /// Times one match may go back and try another way.
 const MOST_BACKTRACKS: usize = 10_000;
 /// Size of one compiled pattern in bytes, where there are few patterns and where there are many.
@@ -28,11 +31,18 @@ thread_local! {
     static LEFT: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Runs `work` with a full purse. `None` where the patterns cost more: then `work` saw matches fail that were never tried.
+/// Runs `work` with a full purse, or, before a near [deadline], with one for the time that is left. Returns `None` if the patterns
+/// cost more: `work` then saw matches fail that were never tried.
 pub(super) fn within_purse<T>(work: impl FnOnce() -> T) -> Option<T> {
-    LEFT.set(Some(PURSE));
+    let nanoseconds = |left: Duration| left.as_nanos().try_into().unwrap_or(PURSE);
+    let purse = deadline::left().map_or(PURSE, |left| nanoseconds(left).clamp(SMALL_PURSE, PURSE));
+    LEFT.set(Some(purse));
     let result = work();
-    LEFT.take().map(|_| result)
+    let is_paid = LEFT.take().is_some();
+    if !is_paid && purse < PURSE {
+        deadline::pass();
+    }
+    is_paid.then_some(result)
 }
 
 /// The regular expressions of a schema, compiled once each.
