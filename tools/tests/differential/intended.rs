@@ -14,7 +14,7 @@ pub(crate) enum Intended {
     /// The same beside a `Value`, which keeps the float.
     KeptFloat,
     /// An integer beyond 64 bits is refused where it would be rounded: in a `Value`, and where serde reads a value before it knows
-    /// its type (untagged enums, flattened structs).
+    /// its type (untagged and internally tagged enums, flattened structs).
     WideInteger,
     /// A number beyond the range of `f32` is refused. serde makes it infinite.
     InfiniteFloat,

@@ -162,8 +162,11 @@ pub(crate) fn all() -> Vec<Subject> {
             &[r#"{"a": 7}"#, r#"{"a": ["a"]}"#, r#"{"a": {"a": 1, "b": true}}"#, r#"{"a": 1.5}"#],
             &[WideInteger],
         ),
-        Subject::new::<Tagged>(&[r#"{"kind": "a", "n": 1}"#, r#"{"a": "x", "kind": "b"}"#], &[]),
-        Subject::new::<Adjacent>(&[r#"{"kind": "Number", "value": 1}"#, r#"{"value": "a", "kind": "Text"}"#], &[]),
+        Subject::new::<Tagged>(&[r#"{"kind": "a", "n": 1}"#, r#"{"a": "x", "kind": "b"}"#], &[WideInteger]),
+        Subject::new::<Adjacent>(
+            &[r#"{"kind": "Number", "value": 1}"#, r#"{"value": "a", "kind": "Text"}"#],
+            &[WideInteger],
+        ),
         Subject::new::<Pair>(&[r#"{"a": [1, "a"]}"#, r#"{"a": [1.0, ""], "b": [1, 2.5, true]}"#], &[]),
         Subject::new::<Fixed>(&[r#"{"a": [1, -2, 3]}"#], &[]),
         Subject::new::<Words>(&[r#"{"a": {"x": 1}}"#, r#"{"a": {}}"#], &[]),
