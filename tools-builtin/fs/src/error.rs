@@ -138,6 +138,15 @@ impl FsError {
         Self::Partly { source: Box::new(self), done }
     }
 
+    /// The error, with the directories that were made until then.
+    pub(crate) fn after_making(self, made: &[RelativePath]) -> Self {
+        if made.is_empty() {
+            return self;
+        }
+        let made: Vec<_> = made.iter().map(|path| format!("`{path}`")).collect();
+        self.after(format!("these directories were made, and stay: {}", made.join(", ")))
+    }
+
     /// The error as the result of a call.
     pub(crate) fn told(self, cx: &ToolContext) -> ToolError {
         match self {

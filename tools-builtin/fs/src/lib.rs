@@ -2,7 +2,9 @@
 
 #[cfg(target_os = "linux")]
 mod abandoned;
+mod confined;
 mod diff;
+mod directory;
 mod draft;
 mod edit;
 mod encoding;
@@ -38,6 +40,8 @@ mod fixture;
 
 use tools::{Catalog, RegisterError};
 
+pub use kind::Kind;
+pub use list::DirEntry;
 pub use workspace::Workspace;
 
 /// Adds the tools of this crate to a catalog, for hosts that do not rely on linking.

@@ -61,13 +61,7 @@ pub(crate) fn written(
     check: impl Fn(&Slot) -> Result<(), FsError>,
 ) -> Result<String, FsError> {
     let mut made = Vec::new();
-    put(cx, workspace, path, content, parents, check, &mut made).map_err(|error| {
-        if made.is_empty() {
-            return error;
-        }
-        let made: Vec<_> = made.iter().map(|path| format!("`{path}`")).collect();
-        error.after(format!("these directories were made, and stay: {}", made.join(", ")))
-    })
+    put(cx, workspace, path, content, parents, check, &mut made).map_err(|error| error.after_making(&made))
 }
 
 fn put(
