@@ -7,18 +7,24 @@ use tools::{Access, ToolContext, ToolError, tool};
 use crate::Workspace;
 use crate::diff;
 use crate::draft::Draft;
+use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::place::open_file;
 use crate::replacement::{MAX_FILE, replaced};
 use crate::slot::{Missing, Slot, Way};
+use crate::view::View;
+
+/// Follows the diff of a file that is not UTF-8.
+const LOSSY: &str = "[bytes that are not UTF-8 are shown as \u{FFFD} and were kept]\n";
 
 /// How often an edit begins anew because the file was changed meanwhile. Each time, somebody else's change was made.
 const ATTEMPTS: usize = 100;
 
-/// Replaces text in a file of the workspace. `old` has to be in the file exactly as it is given, with its spaces and line
-/// ends, and only once unless `all` is set. The result is a unified diff.
+/// Replaces text in a file of the workspace. `old` has to be in the file exactly as it is given, with its spaces, and only once
+/// unless `all` is set. Line ends match in any style, and the file keeps its own, as well as bytes that are not UTF-8. The
+/// result is a unified diff.
 #[tool(
     name = "fs.edit",
     title = "Edit a file",
@@ -63,18 +69,19 @@ fn edited(
         if let Some(kind) = slot.kind.filter(|kind| *kind != Kind::File) {
             return Err(FsError::NotWritable { path: slot.path, kind });
         }
-        let before = content(&slot)?;
-        let after = replaced(cx, &slot.path, &before, old, new, all)?;
-        if after.len() as u64 > MAX_FILE {
-            return Err(FsError::TooLarge { path: slot.path, limit: MAX_FILE });
-        }
+        let before = content(cx, &slot)?;
+        let view = View::new(&before);
+        let after = replaced(cx, &slot.path, &view, old, new, all)?;
         // All that takes long, or can fail for reasons of its own, comes before the file is touched.
-        let diff = diff::unified(&slot.path, &before, &after);
-        let draft = Draft::new(workspace, &slot, after.as_bytes())?;
+        let mut diff = diff::unified(&slot.path, &view.text, &View::new(&after).text);
+        if !view.is_utf8() {
+            diff.push_str(LOSSY);
+        }
+        let draft = Draft::new(workspace, &slot, &after)?;
         let _changing = workspace.changing();
         cx.check_cancelled()?;
         // Another call may have written it since, and programs beside this one never ask the workspace.
-        if content(&slot).is_ok_and(|now| now == before) && draft.put()? {
+        if read(&slot).is_ok_and(|now| now == before) && draft.put()? {
             return Ok(diff);
         }
         // The text may still be there, so it is looked for in what there is now.
@@ -82,7 +89,18 @@ fn edited(
     Err(FsError::Changed { path: path.clone() })
 }
 
-fn content(slot: &Slot) -> Result<String, FsError> {
+/// Returns the bytes of a file, if they stand for text in UTF-8 or in another encoding that has ASCII in it.
+fn content(cx: &ToolContext, slot: &Slot) -> Result<Vec<u8>, FsError> {
+    let path = &slot.path;
+    let bytes = read(slot)?;
+    match Encoding::detect(cx, path, &bytes[..])? {
+        Encoding::Utf8 | Encoding::Other => Ok(bytes),
+        Encoding::Utf16 => Err(FsError::Utf16 { path: path.clone() }),
+        Encoding::Binary => Err(FsError::Binary { path: path.clone() }),
+    }
+}
+
+fn read(slot: &Slot) -> Result<Vec<u8>, FsError> {
     let path = &slot.path;
     let file = open_file(&slot.parent, &slot.name, path)?;
     let mut bytes = Vec::new();
@@ -90,10 +108,7 @@ fn content(slot: &Slot) -> Result<String, FsError> {
     if bytes.len() as u64 > MAX_FILE {
         return Err(FsError::TooLarge { path: path.clone(), limit: MAX_FILE });
     }
-    if bytes.contains(&0) {
-        return Err(FsError::Binary { path: path.clone() });
-    }
-    String::from_utf8(bytes).map_err(|_| FsError::NotUtf8 { path: path.clone() })
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -162,12 +177,10 @@ mod tests {
         let fixture = Fixture::new();
         fixture.write("dir/a", "text");
         fixture.write("binary", "a\0b");
-        std::fs::write(fixture.root().join("latin"), b"caf\xE9").unwrap();
         let edit = |path: &str| json!({"path": path, "old": "a", "new": "b"});
         fixture.fails("fs.edit", edit("dir"), "`dir` is a directory").await;
         fixture.fails("fs.edit", edit("gone"), "there is no `gone`").await;
         fixture.fails("fs.edit", edit("binary"), "it has NUL bytes").await;
-        fixture.fails("fs.edit", edit("latin"), "is not text in UTF-8").await;
         fixture.fails("fs.edit", json!({"path": "dir/a", "old": "t", "new": "t"}), "are the same").await;
         fixture.fails("fs.edit", json!({"path": "dir/a", "old": "", "new": "t"}), "/old").await;
         let bomb = json!({"path": "dir/a", "old": "t", "new": "t".repeat(5 * 1024 * 1024), "all": true});

@@ -51,8 +51,28 @@ pub(crate) enum FsError {
     IntoItself { from: RelativePath, to: RelativePath },
     #[error("`{from}` and `{to}` are two names of one file, so there is nothing to move; remove one of the names")]
     SameFile { from: RelativePath, to: RelativePath },
-    #[error("`{path}` is not text in UTF-8, and only that can be edited; write the file whole with fs.write")]
-    NotUtf8 { path: RelativePath },
+    #[error(
+        "`old` does not occur in `{path}`, which is not UTF-8 in lines {lines}: fs.read shows \u{FFFD} for bytes there that \
+         nothing can match; choose an `old` without them, such as the text beside them"
+    )]
+    NotUtf8 { path: RelativePath, lines: String },
+    #[error(
+        "`{path}` is not UTF-8, and `new` adds `{character}`, which would be in another encoding than the rest; spell it in \
+         ASCII, with an escape if the file's format has one"
+    )]
+    MixedEncodings { path: RelativePath, character: char },
+    #[error("`{path}` is text in UTF-16, and only UTF-8 is read and edited; have it converted, or leave it")]
+    Utf16 { path: RelativePath },
+    #[error(
+        "an edit keeps the line ends and the byte order mark of `{path}`, and `old` and `new` name nothing else to change; \
+         say what shall be different, or write the file whole with fs.write"
+    )]
+    Kept { path: RelativePath },
+    #[error(
+        "`{path}` is text that is not UTF-8, so fs.read cannot show all of it and writing it whole would lose the rest; change \
+         it with fs.edit, which keeps its bytes, or remove it first if it shall be lost"
+    )]
+    LossyOverwrite { path: RelativePath },
     #[error("`old` and `new` are the same, so nothing would change; say what shall be different")]
     SameText,
     #[error("`old` does not occur in `{path}`; {near}")]
@@ -116,6 +136,15 @@ impl FsError {
     /// The error, with what had been done until then.
     pub(crate) fn after(self, done: String) -> Self {
         Self::Partly { source: Box::new(self), done }
+    }
+
+    /// The error, with the directories that were made until then.
+    pub(crate) fn after_making(self, made: &[RelativePath]) -> Self {
+        if made.is_empty() {
+            return self;
+        }
+        let made: Vec<_> = made.iter().map(|path| format!("`{path}`")).collect();
+        self.after(format!("these directories were made, and stay: {}", made.join(", ")))
     }
 
     /// The error as the result of a call.

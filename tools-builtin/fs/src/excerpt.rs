@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, Read, Take};
 
 use tools::ToolContext;
 
+use crate::encoding::MAX_SEARCHED;
 use crate::error::FsError;
 use crate::path::RelativePath;
 
@@ -12,9 +13,6 @@ const MAX_TEXT: usize = 48 * 1024;
 
 /// How much of one line is shown, in bytes.
 const MAX_LINE: u64 = 4 * 1024;
-
-/// How far into a file lines are searched for, in bytes.
-const MAX_SEARCHED: u64 = 64 * 1024 * 1024;
 
 /// Some lines of a file. The memory that it takes to make one does not grow with the file or its lines.
 #[derive(Debug, Default)]

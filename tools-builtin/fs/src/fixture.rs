@@ -49,14 +49,18 @@ impl Fixture {
         self.dir.path()
     }
 
-    pub(crate) fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, content: &(impl AsRef<[u8]> + ?Sized)) {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        fs::write(path, content).unwrap();
     }
 
     pub(crate) fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.root().join(path)).unwrap()
+        String::from_utf8(self.bytes(path)).unwrap()
+    }
+
+    pub(crate) fn bytes(&self, path: &str) -> Vec<u8> {
+        fs::read(self.root().join(path)).unwrap()
     }
 
     /// The names in a directory, sorted.

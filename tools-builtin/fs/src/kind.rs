@@ -8,13 +8,21 @@ use serde::Serialize;
 /// What a directory entry is, without following it when it is a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+#[non_exhaustive]
+pub enum Kind {
+    /// A regular file.
     File,
+    /// A directory.
     Directory,
+    /// A symbolic link.
     Link,
+    /// A named pipe.
     Pipe,
+    /// A Unix socket.
     Socket,
+    /// A block or character device.
     Device,
+    /// Something else, or unknown.
     Unknown,
 }
 

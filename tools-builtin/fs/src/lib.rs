@@ -2,14 +2,18 @@
 
 #[cfg(target_os = "linux")]
 mod abandoned;
+mod confined;
 mod diff;
+mod directory;
 mod draft;
 mod edit;
+mod encoding;
 mod error;
 mod excerpt;
 mod glob;
 mod ignored;
 mod kind;
+mod line_end;
 mod list;
 mod nearest;
 mod path;
@@ -27,6 +31,7 @@ mod search;
 mod slot;
 mod subtree;
 mod tree;
+mod view;
 mod workspace;
 mod write;
 
@@ -35,6 +40,8 @@ mod fixture;
 
 use tools::{Catalog, RegisterError};
 
+pub use kind::Kind;
+pub use list::DirEntry;
 pub use workspace::Workspace;
 
 /// Adds the tools of this crate to a catalog, for hosts that do not rely on linking.

@@ -20,6 +20,9 @@ use crate::place::Place;
 /// How many entries one listing shows.
 const MAX_ENTRIES: usize = 500;
 
+/// How many entries a directory may have that is listed at once, for tools of other crates.
+const MAX_AT_ONCE: usize = 100_000;
+
 /// Lists a directory of the workspace: the names in it, hidden ones included, with their kinds and the sizes of files in
 /// bytes. Directories below it are not entered. A long listing comes in parts, and a note says how to go on.
 #[tool(
@@ -53,7 +56,7 @@ pub(crate) struct Listing {
     /// Where the directory is, after links.
     path: String,
     /// Sorted by name, byte by byte.
-    entries: Vec<Item>,
+    entries: Vec<DirEntry>,
     /// How many entries come after these.
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
@@ -62,15 +65,20 @@ pub(crate) struct Listing {
     note: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct Item {
-    name: String,
-    kind: Kind,
+/// An entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DirEntry {
+    /// The last part of its path.
+    pub name: String,
+    /// The kind, of a link itself and not of its target.
+    pub kind: Kind,
+    /// The size of a regular file, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    size: Option<u64>,
-    /// The name as it is shown has replacement characters in it, and nothing can be opened by it.
+    pub size: Option<u64>,
+    /// True if the name is shown with replacement characters, and nothing can be opened by it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    name_is_not_utf8: bool,
+    pub name_is_not_utf8: bool,
 }
 
 fn listing(
@@ -80,6 +88,34 @@ fn listing(
     after: Option<&str>,
 ) -> Result<Listing, FsError> {
     let after = after.map(position).transpose()?;
+    let Part { path, entries, more, last } = part(cx, workspace, path, after.as_deref(), MAX_ENTRIES)?;
+    let last = last.filter(|_| more > 0);
+    let note = last.map(|last| format!("{more} more entries; go on with after = \"{}\"", spelled(&last)));
+    Ok(Listing { path: path.to_string(), entries, more, note })
+}
+
+/// Some entries of a directory, and how many come after them.
+struct Part {
+    path: RelativePath,
+    entries: Vec<DirEntry>,
+    more: u64,
+    /// The name of the last one.
+    last: Option<OsString>,
+}
+
+/// Returns the entries of a directory by their names.
+pub(crate) fn entries(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> Result<Vec<DirEntry>, FsError> {
+    let Part { path, entries, more, .. } = part(cx, workspace, path, None, MAX_AT_ONCE)?;
+    if more > 0 { Err(FsError::TooMany { path, limit: MAX_AT_ONCE as u64 }) } else { Ok(entries) }
+}
+
+fn part(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    after: Option<&[u8]>,
+    limit: usize,
+) -> Result<Part, FsError> {
     let place = Place::find(cx, workspace, path)?;
     let dir = place.open_dir()?;
     // Only the first names are kept, so that memory does not grow with the directory.
@@ -88,19 +124,18 @@ fn listing(
     for entry in dir.entries().map_err(FsError::io(&place.path))? {
         cx.check_cancelled()?;
         let name = entry.map_err(FsError::io(&place.path))?.file_name();
-        if name.to_str().is_some_and(is_draft) || after.as_ref().is_some_and(|after| *bytes(&name) <= **after) {
+        if name.to_str().is_some_and(is_draft) || after.is_some_and(|after| bytes(&name) <= after) {
             continue;
         }
         first.insert(ByBytes(name));
-        if first.len() > MAX_ENTRIES {
+        if first.len() > limit {
             first.pop_last();
             more += 1;
         }
     }
-    let last = first.last().filter(|_| more > 0);
-    let note = last.map(|last| format!("{more} more entries; go on with after = \"{}\"", spelled(&last.0)));
+    let last = first.last().map(|last| last.0.clone());
     let entries = first.into_iter().filter_map(|name| item(&dir, name.0)).collect();
-    Ok(Listing { path: place.path.to_string(), entries, more, note })
+    Ok(Part { path: place.path, entries, more, last })
 }
 
 /// A name in the order of a listing: by its bytes, since several names that are not UTF-8 may be shown as one.
@@ -138,14 +173,14 @@ fn position(after: &str) -> Result<Vec<u8>, FsError> {
 }
 
 /// One entry; `None` for one that has gone meanwhile.
-fn item(dir: &Dir, name: OsString) -> Option<Item> {
+fn item(dir: &Dir, name: OsString) -> Option<DirEntry> {
     let (kind, size) = match dir.symlink_metadata(&name) {
         Ok(metadata) => (Kind::from(metadata.file_type()), metadata.is_file().then(|| metadata.len())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         Err(_) => (Kind::Unknown, None),
     };
     let name_is_not_utf8 = name.to_str().is_none();
-    Some(Item { name: name.to_string_lossy().into_owned(), kind, size, name_is_not_utf8 })
+    Some(DirEntry { name: name.to_string_lossy().into_owned(), kind, size, name_is_not_utf8 })
 }
 
 fn is_zero(count: &u64) -> bool {

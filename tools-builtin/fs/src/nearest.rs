@@ -45,8 +45,7 @@ pub(crate) fn nearest(cx: &ToolContext, text: &str, wanted: &str) -> Result<Stri
     if end - start > shown.len() {
         shown.push(format!("[… {} more lines …]", end - start - shown.len()));
     }
-    let hint = if text.contains("\r\n") { " (its lines end with CR LF)" } else { "" };
-    Ok(format!("the nearest place{part} is {place}{hint}:\n{}", shown.join("\n")))
+    Ok(format!("the nearest place{part} is {place}:\n{}", shown.join("\n")))
 }
 
 /// Where most of the wanted lines are, leaving aside the space around them.
@@ -109,8 +108,6 @@ mod tests {
     #[test]
     fn space_around_lines_does_not_matter() {
         assert_eq!(near("{\n\tcall();\n}\n", "  call();"), "the nearest place is line 2:\n2: \tcall();");
-        let crlf = near("one two\r\nthree four\r\n", "one two\nthree four");
-        assert!(crlf.starts_with("the nearest place is lines 1 to 2 (its lines end with CR LF):"), "{crlf}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 use tools::{Content, ToolContext, ToolError, tool};
 
 use crate::Workspace;
+use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::excerpt::Excerpt;
 use crate::path::RelativePath;
@@ -55,6 +56,9 @@ fn text(
     let mut file = place.open_file()?;
     let mut head = Vec::with_capacity(MAGIC_LENGTH);
     file.by_ref().take(MAGIC_LENGTH as u64).read_to_end(&mut head).map_err(FsError::io(&place.path))?;
+    if Encoding::from_mark(&head) == Some(Encoding::Utf16) {
+        return Err(FsError::Utf16 { path: place.path });
+    }
     let whole = head.as_slice().chain(file);
     if let Some(mime_type) = picture::mime_type(&head) {
         return picture::contents(&place.path, mime_type, whole);
@@ -79,7 +83,7 @@ fn note(excerpt: &Excerpt, start: u64) -> Option<String> {
         facts.push(format!("long lines that were cut: {}", excerpt.cut));
     }
     if excerpt.lossy {
-        facts.push("bytes that are not UTF-8 are shown as \u{FFFD}".to_owned());
+        facts.push("bytes that are not UTF-8 are shown as \u{FFFD}; fs.edit keeps them".to_owned());
     }
     (!facts.is_empty()).then(|| format!("[{}]", facts.join("; ")))
 }
@@ -136,10 +140,18 @@ mod tests {
         let fixture = Fixture::new();
         fixture.write("src/main.rs", "");
         fixture.write("binary", "a\0b");
+        fixture.write("utf16", b"\xFF\xFEa\0");
+        fixture.write("latin", b"caf\xE9");
         fixture.fails("fs.read", json!({"path": "src"}), "list it with fs.list").await;
         fixture.fails("fs.read", json!({"path": "src/Main"}), "did you mean `src/main.rs`?").await;
         fixture.fails("fs.read", json!({"path": "other"}), "list its directory with fs.list").await;
         fixture.fails("fs.read", json!({"path": "binary"}), "it has NUL bytes").await;
+        fixture.fails("fs.read", json!({"path": "utf16"}), "UTF-16").await;
+        let lossy = fixture.text("fs.read", json!({"path": "latin"})).await;
+        assert!(
+            lossy.starts_with("caf\u{FFFD}") && lossy.contains("not UTF-8") && lossy.contains("fs.edit"),
+            "{lossy}"
+        );
     }
 
     #[tokio::test]

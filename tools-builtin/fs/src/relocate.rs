@@ -43,10 +43,13 @@ pub(crate) fn relocate(
     moved(cx, &workspace, &from, &to, overwrite).map_err(|error| error.told(cx))
 }
 
-const FROM: &[Access] = &[Access::Read, Access::Write];
-const TO: &[Access] = &[Access::Write, Access::Destroy];
+/// The accesses that the old path of an entry needs.
+pub(crate) const FROM: &[Access] = &[Access::Read, Access::Write];
+/// The accesses that its new path needs.
+pub(crate) const TO: &[Access] = &[Access::Write, Access::Destroy];
 
-fn moved(
+/// Moves an entry and tells what was done.
+pub(crate) fn moved(
     cx: &ToolContext,
     workspace: &Workspace,
     from: &RelativePath,

@@ -43,7 +43,13 @@ pub(crate) fn remove(
     removed(cx, &workspace, &path, recursive).map_err(|error| error.told(cx))
 }
 
-fn removed(cx: &ToolContext, workspace: &Workspace, path: &RelativePath, recursive: bool) -> Result<String, FsError> {
+/// Removes an entry, and everything below it with `recursive`, and tells what was done.
+pub(crate) fn removed(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    recursive: bool,
+) -> Result<String, FsError> {
     // Held from the first look on, so that no other call of this workspace changes what was checked.
     let _changing = workspace.changing();
     let way = Way { accesses: &[Access::Destroy], follow: false, missing: Missing::Refused };

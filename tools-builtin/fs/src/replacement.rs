@@ -1,67 +1,304 @@
 //! Text in the place of other text.
 
+use std::collections::HashSet;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use tools::ToolContext;
 
 use crate::error::FsError;
+use crate::line_end::LineEnd;
 use crate::nearest::nearest;
 use crate::path::RelativePath;
+use crate::view::View;
 
-/// How large a text may be, in bytes, before and after.
+/// How large a file may be, in bytes, before and after.
 pub(crate) const MAX_FILE: u64 = 8 * 1024 * 1024;
 
 /// How many occurrences are counted of a text that should occur once.
 const MAX_COUNTED: usize = 1000;
 
-/// How many lines are named in which a text occurs that should occur once.
+/// How many lines are named.
 const MAX_LINES_NAMED: usize = 8;
 
-/// The text with `new` in the place of `old`: of its one occurrence, or of all.
+/// How long lines that `old` and `new` share are looked for. Those that are not found are written anew.
+const MAX_TIME: Duration = Duration::from_millis(500);
+
+/// Returns the bytes of a file with `new` in the place of `old`: of its one occurrence, or of all. The bytes around it stay, and
+/// so do the lines in it that `new` has too. Its other lines end like those of the file.
 pub(crate) fn replaced(
     cx: &ToolContext,
     path: &RelativePath,
-    text: &str,
+    view: &View<'_>,
     old: &str,
     new: &str,
     all: bool,
-) -> Result<String, FsError> {
-    let Some(first) = text.find(old) else {
-        return Err(FsError::NoMatch { path: path.clone(), near: nearest(cx, text, old)? });
-    };
-    if all {
-        // Measured before it is made: a long text in many places can be more than fits into memory.
-        let count = text.matches(old).count();
-        let grown = (text.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
-        return if grown as u64 > MAX_FILE {
-            Err(FsError::TooLarge { path: path.clone(), limit: MAX_FILE })
-        } else {
-            Ok(text.replace(old, new))
-        };
+) -> Result<Vec<u8>, FsError> {
+    let line_end = view.line_end.or_else(|| LineEnd::of(new.as_bytes())).unwrap_or(LineEnd::Lf);
+    let (old, new) = (view.argument(old), view.argument(new));
+    if old.is_empty() || old == new {
+        return Err(FsError::Kept { path: path.clone() });
     }
-    let starts = starts(text, old, first);
-    if starts.len() > 1 {
+    let mut found = occurrences(view, &old, old.len()).peekable();
+    if found.peek().is_none() {
+        return Err(missing(cx, path, view, &old)?);
+    }
+    if !all {
+        // Also where they overlap: `aa` is twice in `aaa`, and which one is meant is open. One more than are counted tells
+        // that there are more.
+        let step = old.chars().next().map_or(1, char::len_utf8);
+        let starts: Vec<_> = occurrences(view, &old, step).take(MAX_COUNTED + 1).collect();
         let count = match starts.len() {
             count if count > MAX_COUNTED => format!("more than {MAX_COUNTED}"),
             count => count.to_string(),
         };
-        return Err(FsError::Ambiguous { path: path.clone(), count, lines: lines(text, &starts) });
+        if starts.len() > 1 {
+            return Err(FsError::Ambiguous { path: path.clone(), count, lines: lines(&view.text, starts) });
+        }
     }
-    Ok([&text[..first], new, &text[first + old.len()..]].concat())
+    if !view.is_utf8() {
+        let known: HashSet<_> = old.chars().collect();
+        if let Some(character) = new.chars().find(|new| !new.is_ascii() && !known.contains(new)) {
+            return Err(FsError::MixedEncodings { path: path.clone(), character });
+        }
+    }
+    let pieces = pieces(&old, &new, line_end);
+    let (mut bytes, mut at) = (Vec::with_capacity(view.bytes.len()), 0);
+    for (number, start) in found.enumerate() {
+        if number % 1024 == 0 {
+            cx.check_cancelled()?;
+        }
+        bytes.extend_from_slice(&view.bytes[at..view.offset(start)]);
+        for piece in &pieces {
+            match piece {
+                Piece::Kept(Range { start: from, end: to }) => {
+                    bytes.extend_from_slice(&view.bytes[view.offset(start + from)..view.offset(start + to)]);
+                }
+                Piece::New(text) => bytes.extend_from_slice(text.as_bytes()),
+            }
+        }
+        at = view.offset(start + old.len());
+        // A long text in many places can be more than fits into memory.
+        check_size(path, bytes.len())?;
+    }
+    bytes.extend_from_slice(&view.bytes[at..]);
+    check_size(path, bytes.len())?;
+    Ok(bytes)
 }
 
-/// Where a text begins, also where occurrences overlap: `aa` is twice in `aaa`, and which one is meant is open. One more than
-/// are counted tells that there are more.
-fn starts(text: &str, old: &str, first: usize) -> Vec<usize> {
-    let step = old.chars().next().map_or(1, char::len_utf8);
-    let next = |start: &usize| text[start + step..].find(old).map(|at| start + step + at);
-    std::iter::successors(Some(first), next).take(MAX_COUNTED + 1).collect()
+fn check_size(path: &RelativePath, size: usize) -> Result<(), FsError> {
+    if size as u64 > MAX_FILE { Err(FsError::TooLarge { path: path.clone(), limit: MAX_FILE }) } else { Ok(()) }
 }
 
-fn lines(text: &str, starts: &[usize]) -> String {
-    let number = |start: &usize| (text[..*start].matches('\n').count() + 1).to_string();
-    let mut lines: Vec<_> = starts.iter().take(MAX_LINES_NAMED).map(number).collect();
-    lines.dedup();
-    if starts.len() > MAX_LINES_NAMED {
-        lines.push("…".to_owned());
+/// Returns the places where a text begins in a view. Each is looked for `step` bytes after the last.
+fn occurrences<'a>(view: &'a View<'_>, old: &'a str, step: usize) -> impl Iterator<Item = usize> + use<'a> {
+    let mut from = 0;
+    let mut replaced = view.replaced_bytes().peekable();
+    std::iter::from_fn(move || {
+        loop {
+            let start = from + view.text[from..].find(old)?;
+            // Replacement characters of the view are not in the file, so `old` does not occur where it has one of them.
+            while replaced.next_if(|end| *end <= start).is_some() {}
+            let mut inside = replaced.clone();
+            let mut last = None;
+            while let Some(end) = inside.next_if(|end| *end <= start + old.len()) {
+                last = Some(end);
+            }
+            // Nor does it where it begins before that one.
+            from = last.unwrap_or(start + step);
+            if last.is_none() {
+                return Some(start);
+            }
+        }
+    })
+}
+
+/// Returns the error for a text that does not occur.
+fn missing(cx: &ToolContext, path: &RelativePath, view: &View<'_>, old: &str) -> Result<FsError, FsError> {
+    if !old.is_ascii() && !view.is_utf8() {
+        return Ok(FsError::NotUtf8 { path: path.clone(), lines: lines(&view.text, view.replaced_bytes()) });
+    }
+    Ok(FsError::NoMatch { path: path.clone(), near: nearest(cx, &view.text, old)? })
+}
+
+/// A part of what takes the place of `old`.
+enum Piece {
+    /// Lines of the file, by their place in `old`.
+    Kept(Range<usize>),
+    /// Text, as it is written.
+    New(String),
+}
+
+/// Returns `new` in pieces: whole lines that `old` has too are those of the file, whatever they end with there.
+fn pieces(old: &str, new: &str, line_end: LineEnd) -> Vec<Piece> {
+    let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let length = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+    let deadline = Instant::now().checked_add(MAX_TIME);
+    let mut at = 0;
+    let mut pieces = Vec::new();
+    for op in capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline) {
+        let passed = length(&old[op.old_range()]);
+        match op {
+            DiffOp::Equal { .. } => pieces.push(Piece::Kept(at..at + passed)),
+            _ => pieces.push(Piece::New(line_end.apply(&new[op.new_range()].concat()).into_owned())),
+        }
+        at += passed;
+    }
+    pieces
+}
+
+/// Returns the numbers of the lines in which places are, which are in order.
+fn lines(text: &str, places: impl IntoIterator<Item = usize>) -> String {
+    let (mut lines, mut line, mut seen) = (Vec::new(), 1, 0);
+    for place in places {
+        line += text[seen..place].matches('\n').count();
+        seen = place;
+        let number = line.to_string();
+        if lines.last() == Some(&number) {
+            continue;
+        }
+        if lines.len() == MAX_LINES_NAMED {
+            lines.push("…".to_owned());
+            break;
+        }
+        lines.push(number);
     }
     lines.join(", ")
+}
+
+#[cfg(test)]
+mod property_tests;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::fixture::Fixture;
+
+    fn edit(old: &str, new: &str) -> Value {
+        json!({"path": "a", "old": old, "new": new})
+    }
+
+    /// Asserts the bytes of a file after an edit, and returns the diff.
+    async fn edited(before: impl AsRef<[u8]>, arguments: Value, after: impl AsRef<[u8]>) -> String {
+        let fixture = Fixture::new();
+        fixture.write("a", &before);
+        let diff = fixture.text("fs.edit", arguments.clone()).await;
+        let (is, should) = (fixture.bytes("a"), after.as_ref());
+        assert_eq!(is.escape_ascii().to_string(), should.escape_ascii().to_string(), "{arguments}");
+        diff
+    }
+
+    /// Asserts that an edit fails with each of the given parts in its message, and leaves the file as it is.
+    async fn refused(before: impl AsRef<[u8]>, arguments: Value, parts: &[&str]) {
+        let fixture = Fixture::new();
+        fixture.write("a", &before);
+        let error = fixture.call("fs.edit", arguments).await.unwrap_err().to_string();
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        assert_eq!(fixture.bytes("a"), before.as_ref());
+    }
+
+    #[tokio::test]
+    async fn an_edit_keeps_bytes_that_are_not_utf8() {
+        let before = b"caf\xE9 = 1\nport = 80\nna\xEFve\xFF\xFE\n";
+        let diff =
+            edited(before, edit("port = 80", "port = 8080"), b"caf\xE9 = 1\nport = 8080\nna\xEFve\xFF\xFE\n").await;
+        assert!(diff.contains(" caf\u{FFFD} = 1\n-port = 80\n+port = 8080\n"), "{diff}");
+        assert!(diff.contains("not UTF-8"), "{diff}");
+        edited(
+            before,
+            json!({"path": "a", "old": "a", "new": "A", "all": true}),
+            b"cAf\xE9 = 1\nport = 80\nnA\xEFve\xFF\xFE\n",
+        )
+        .await;
+        // In the middle of a line, right beside such bytes.
+        edited(before, edit("ve", "f"), b"caf\xE9 = 1\nport = 80\nna\xEFf\xFF\xFE\n").await;
+    }
+
+    #[tokio::test]
+    async fn a_replacement_character_of_fs_read_matches_no_bytes() {
+        let latin = b"one\ncaf\xE9 = 1\ntwo\nna\xEFve\n";
+        for old in ["caf\u{FFFD} = 1", "café = 1", "\u{FFFD}"] {
+            refused(latin, edit(old, "x"), &["lines 2, 4", "fs.read", "\u{FFFD}", "choose an `old` without"]).await;
+        }
+        refused(latin, edit("caf = 1", "x"), &["the nearest place"]).await;
+        // One that is in the file as such is text like any other.
+        edited("a \u{FFFD} b", edit("\u{FFFD}", "x"), "a x b").await;
+        edited(b"a \xEF\xBF\xBD b \xE9", edit("\u{FFFD}", "x"), b"a x b \xE9").await;
+    }
+
+    #[tokio::test]
+    async fn characters_of_another_encoding_are_not_mixed_into_a_file() {
+        let latin = b"caf\xE9 = 1\n";
+        refused(latin, edit("= 1", "= é"), &["not UTF-8", "`é`", "ASCII"]).await;
+        // Those that were there in UTF-8 may stay.
+        edited("à la \u{1F600}".as_bytes(), edit("à la", "à"), "à \u{1F600}").await;
+        edited(b"\xC3\xA0 la caf\xE9", edit("à la", "la à"), b"la \xC3\xA0 caf\xE9").await;
+    }
+
+    #[tokio::test]
+    async fn what_is_not_utf8_text_at_all_is_refused() {
+        for utf16 in [&b"\xFF\xFEa\0\n\0"[..], b"\xFE\xFF\0a\0\n", b"\xFE\xFF\x4E\x2D"] {
+            refused(utf16, edit("a", "b"), &["UTF-16"]).await;
+        }
+        refused(b"a\0b", edit("a", "b"), &["NUL bytes"]).await;
+    }
+
+    #[tokio::test]
+    async fn a_byte_order_mark_stays() {
+        edited("\u{FEFF}one\ntwo\n", edit("one\n", ""), "\u{FEFF}two\n").await;
+        edited("\u{FEFF}one\ntwo\n", edit("\u{FEFF}one", "1"), "\u{FEFF}1\ntwo\n").await;
+        edited("\u{FEFF}one", edit("\u{FEFF}one", "\u{FEFF}1"), "\u{FEFF}1").await;
+        edited(b"\xEF\xBB\xBFone\xE9", edit("one", "1"), b"\xEF\xBB\xBF1\xE9").await;
+    }
+
+    #[tokio::test]
+    async fn line_ends_match_in_any_style_and_are_written_in_that_of_the_file() {
+        let all = |old: &str, new: &str| json!({"path": "a", "old": old, "new": new, "all": true});
+        for (before, arguments, after) in [
+            ("one\r\ntwo\r\nthree\r\n", edit("one\ntwo", "1\n1.5\n2"), "1\r\n1.5\r\n2\r\nthree\r\n"),
+            ("one\r\ntwo\r\n", edit("two", "2\n3"), "one\r\n2\r\n3\r\n"),
+            ("one\r\ntwo\r\n", edit("one\r\ntwo\r\n", "1\r\n2\n"), "1\r\n2\r\n"),
+            ("one\ntwo\n", edit("one\r\ntwo", "1\r\n2"), "1\n2\n"),
+            ("one\ntwo\n", edit("two", "2\r\n3"), "one\n2\n3\n"),
+            ("one\r\ntwo\r\n", edit("\ntwo", ""), "one\r\n"),
+            ("one\r\ntwo\r\n", edit("one\n", ""), "two\r\n"),
+            ("a\r\nb\r\na\r\nb\r\n", all("a\nb\n", "c\n"), "c\r\nc\r\n"),
+            // Half a line end, which lines have that were split at LF.
+            ("one\r\ntwo\r\n", edit("one\r", "1\r"), "1\r\ntwo\r\n"),
+            ("one\ntwo\n", edit("one", "1\r"), "1\ntwo\n"),
+            // A file without a line end has no style.
+            ("one", edit("one", "1\r\n2"), "1\r\n2"),
+            ("one", edit("one", "1\n2"), "1\n2"),
+            // CR alone ends lines where no LF does.
+            ("one\rtwo\rthree", edit("one\ntwo", "1\n2\r\n2.5"), "1\r2\r2.5\rthree"),
+            ("one\rtwo\nthree\n", edit("one\rtwo", "1\r2\n3"), "1\r2\n3\nthree\n"),
+        ] {
+            edited(before, arguments, after).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn in_a_file_of_several_styles_lines_keep_their_ends_and_new_ones_have_the_most_common() {
+        for (before, old, new, after) in [
+            ("a\nb\r\nc\r\n", "b", "x\ny", "a\nx\r\ny\r\nc\r\n"),
+            ("a\nb\nc\r\nd\n", "b\nc\nd", "b\nx\nc\nd", "a\nb\nx\nc\r\nd\n"),
+            ("a\r\nb\nc\r\nd\n\n", "a\nb\nc", "A\nb\nC", "A\nb\nC\r\nd\n\n"),
+            ("a\r\nb\r\nc\r\nd\n\n", "a\nb\nc\n", "a\nc\nb\n", "a\r\nc\r\nb\r\nd\n\n"),
+        ] {
+            edited(before, edit(old, new), after).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn counts_places_and_diffs_agree_with_what_matches() {
+        let crlf = "x\r\ny\r\nx\r\ny\r\n";
+        refused(crlf, edit("x\ny", "z"), &["2 times", "in lines 1, 3;"]).await;
+        refused("x = 1;\r\n  y = 2;\r\n", edit("x = 1;\ny = 2;", ""), &["lines 1 to 2:\n1: x = 1;\n2:   y = 2;"]).await;
+        let diff = edited(crlf, edit("y\nx", "y\nz"), "x\r\ny\r\nz\r\ny\r\n").await;
+        assert_eq!(diff, "--- a\n+++ a\n@@ -1,4 +1,4 @@\n x\n y\n-x\n+z\n y\n");
+        refused(crlf, edit("y\nx", "y\r\nx"), &["line ends"]).await;
+        refused(crlf, edit("\r", ""), &["line ends"]).await;
+    }
 }

@@ -172,7 +172,8 @@ fn check_rest(dir: &Dir, path: &RelativePath, index: usize) -> Result<(), FsErro
     Ok(())
 }
 
-fn make(
+/// Makes a directory and opens it. One that somebody else made meanwhile is as good.
+pub(crate) fn make(
     cx: &ToolContext,
     parent: &Dir,
     name: &str,
@@ -188,7 +189,6 @@ fn make(
                 made.push(path.clone());
             }
         }
-        // Somebody else made it, which is as good.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(FsError::change("make", path)(error)),
     }

@@ -2,7 +2,6 @@
 
 #[cfg(target_os = "linux")]
 use std::collections::HashSet;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,11 +9,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use cap_fs_ext::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use tools::protocol::InvalidTarget;
-use tools::{Access, ToolContext, ToolError};
-
-use crate::path::RelativePath;
-use crate::place::Place;
 
 /// How many directories are remembered to have been visited. Those after them count as visited.
 #[cfg(target_os = "linux")]
@@ -72,53 +66,13 @@ impl Workspace {
     }
 
     /// The directory itself, by its device and number: the same by whatever path it was opened, for as long as it is open. A host
-    /// names it to [`ToolContext::with_domain`], so that calls in different workspaces do not wait for each other.
+    /// names it to [`with_domain`](tools::ToolContext::with_domain), so that calls in different workspaces do not wait for each other.
     ///
     /// Workspaces that lie in each other have different identities although they share files: a host that has such ones at the same
     /// time names the outer one for all of them, or none.
     pub fn identity(&self) -> String {
         let (device, number) = self.identity;
         format!("{device:x}:{number:x}")
-    }
-
-    /// Opens a regular file for reading, for tools of other crates. The path is resolved below the workspace, and every link on
-    /// the way has to lead to something that the context's grant covers, as with the tools of this crate: `std::fs` looks at
-    /// neither.
-    ///
-    /// ```
-    /// use std::io::Read;
-    /// use tools::{ToolContext, ToolError, tool};
-    /// use tools_fs::Workspace;
-    ///
-    /// /// Counts the lines of a file.
-    /// #[tool(name = "file.lines", reads = "fs:{path}", needs = Workspace)]
-    /// fn lines(
-    ///     cx: &ToolContext,
-    ///     /// The file, relative to the workspace root.
-    ///     path: String,
-    /// ) -> Result<usize, ToolError> {
-    ///     let mut text = String::new();
-    ///     let file = cx.need::<Workspace>()?.open_file(cx, &path)?;
-    ///     // A bound, because a file may be of any size.
-    ///     file.take(1 << 20)
-    ///         .read_to_string(&mut text)
-    ///         .map_err(|error| ToolError::execution_failed(cx, format!("{path}: {error}")))?;
-    ///     Ok(text.lines().count())
-    /// }
-    /// # assert_eq!(LINES_TOOL.name, "file.lines");
-    /// ```
-    ///
-    /// # Errors
-    /// [`ToolError::PermissionDenied`] for what the grant does not cover; [`ToolError::ExecutionFailed`] when there is no
-    /// regular file, or the path leads out of the workspace.
-    pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
-        let path: RelativePath = path
-            .to_owned()
-            .try_into()
-            .map_err(|error: InvalidTarget| ToolError::execution_failed(cx, error.to_string()))?;
-        cx.require(Access::Read, "fs", path.as_str())?;
-        let file = Place::find(cx, self, &path).and_then(|place| place.open_file());
-        file.map(|file| file.into_std()).map_err(|error| error.told(cx))
     }
 
     pub(crate) fn dir(&self) -> &Dir {
@@ -168,27 +122,5 @@ mod tests {
         std::fs::remove_dir(&a).unwrap();
         std::fs::create_dir(&a).unwrap();
         assert_ne!(Workspace::open(&a).unwrap().identity(), one.identity());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn tools_of_other_crates_read_below_the_workspace_what_is_granted_and_nothing_else() {
-        let outside = tempfile::tempdir().unwrap();
-        let root = outside.path().join("root");
-        std::fs::create_dir_all(root.join("data")).unwrap();
-        std::fs::write(outside.path().join("secret"), "canary").unwrap();
-        std::fs::write(root.join("private"), "canary").unwrap();
-        std::fs::write(root.join("data/a"), "text").unwrap();
-        std::os::unix::fs::symlink("../../secret", root.join("data/out")).unwrap();
-        std::os::unix::fs::symlink("../private", root.join("data/aside")).unwrap();
-        let workspace = Workspace::open(&root).unwrap();
-        let cx = ToolContext::new().with_grant(tools::Grant::parse(["fs:read:data/**"]).unwrap());
-        let read = |path| workspace.open_file(&cx, path).map(|file| io::read_to_string(file).unwrap());
-        assert_eq!(read("data/./a").unwrap(), "text");
-        for path in
-            ["data/out", "data/aside", "private", "../secret", "data/../../secret", "/etc/hostname", "data", "b"]
-        {
-            assert!(read(path).is_err(), "{path}");
-        }
     }
 }

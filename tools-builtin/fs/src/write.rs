@@ -4,16 +4,18 @@ use tools::{Access, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::draft::Draft;
+use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
+use crate::place::open_file;
 use crate::slot::{Missing, Slot, Way};
 
 /// How often a write begins anew because the place has become something else meanwhile.
 const ATTEMPTS: usize = 16;
 
-/// Writes a text file of the workspace, whole: a new one, or all of the content of one that is there. To change a part of a
-/// file, use fs.edit.
+/// Writes a text file of the workspace, whole: a new one, or all of the content of one that is there, unless that is text which
+/// is not UTF-8. To change a part of a file, use fs.edit.
 #[tool(
     name = "fs.write",
     title = "Write a file",
@@ -35,32 +37,40 @@ pub(crate) fn write(
     parents: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    written(cx, &workspace, &path, &content, parents).map_err(|error| error.told(cx))
+    let check = |slot: &Slot| check_readable(cx, slot);
+    written(cx, &workspace, &path, content.as_bytes(), parents, check).map_err(|error| error.told(cx))
 }
 
-fn written(
+/// Refuses to replace text of which fs.read shows only a part: who writes it whole can only lose the rest.
+fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
+    // One that cannot be opened was not shown by fs.read either.
+    let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else { return Ok(()) };
+    match Encoding::detect(cx, &slot.path, file)? {
+        Encoding::Utf8 | Encoding::Binary => Ok(()),
+        Encoding::Utf16 | Encoding::Other => Err(FsError::LossyOverwrite { path: slot.path.clone() }),
+    }
+}
+
+/// Writes a file in one step and tells what was done. A file that is there is shown to `check` before it is replaced.
+pub(crate) fn written(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
-    content: &str,
+    content: &[u8],
     parents: bool,
+    check: impl Fn(&Slot) -> Result<(), FsError>,
 ) -> Result<String, FsError> {
     let mut made = Vec::new();
-    put(cx, workspace, path, content, parents, &mut made).map_err(|error| {
-        if made.is_empty() {
-            return error;
-        }
-        let made: Vec<_> = made.iter().map(|path| format!("`{path}`")).collect();
-        error.after(format!("these directories were made, and stay: {}", made.join(", ")))
-    })
+    put(cx, workspace, path, content, parents, check, &mut made).map_err(|error| error.after_making(&made))
 }
 
 fn put(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
-    content: &str,
+    content: &[u8],
     parents: bool,
+    check: impl Fn(&Slot) -> Result<(), FsError>,
     made: &mut Vec<RelativePath>,
 ) -> Result<String, FsError> {
     let missing = if parents { Missing::Made } else { Missing::Last };
@@ -69,10 +79,13 @@ fn put(
         let slot = Slot::find_or_make(cx, workspace, path, way, made)?;
         let done = match slot.kind {
             None => "created",
-            Some(Kind::File) => "replaced",
+            Some(Kind::File) => {
+                check(&slot)?;
+                "replaced"
+            }
             Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
         };
-        let draft = Draft::new(workspace, &slot, content.as_bytes())?;
+        let draft = Draft::new(workspace, &slot, content)?;
         // What the place is by now is decided while no other call of this workspace changes it.
         let _changing = workspace.changing();
         cx.check_cancelled()?;
@@ -93,6 +106,36 @@ mod tests {
 
     use super::*;
     use crate::fixture::Fixture;
+
+    #[tokio::test]
+    async fn text_that_fs_read_shows_in_part_is_not_written_over() {
+        let fixture = Fixture::new();
+        let late = [&b"x\n".repeat(100_000)[..], b"caf\xE9"].concat();
+        for before in [&b"caf\xE9 = 1\n"[..], b"\xFF\xFEa\0\n\0", &late] {
+            fixture.write("a", before);
+            let read =
+                fixture.call("fs.read", json!({"path": "a"})).await.map_or_else(|_| "new".into(), |it| it.to_text());
+            for content in [&read, "plain"] {
+                fixture.fails("fs.write", json!({"path": "a", "content": content}), "not UTF-8").await;
+                assert_eq!(fixture.bytes("a"), before);
+            }
+            fixture.text("fs.remove", json!({"path": "a"})).await;
+            fixture.text("fs.write", json!({"path": "a", "content": read})).await;
+            assert_eq!(fixture.read("a"), read);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_fs_read_shows_whole_or_not_as_text_is_written_over() {
+        let fixture = Fixture::new();
+        for before in
+            ["\u{FEFF}größe \u{FFFD}".as_bytes(), b"\x89PNG\r\n\x1A\n\0", b"\xFF\xD8\xFF\xE0\0", b"a\0\xFF", b""]
+        {
+            fixture.write("a", before);
+            fixture.text("fs.write", json!({"path": "a", "content": "new \u{FFFD}"})).await;
+            assert_eq!(fixture.read("a"), "new \u{FFFD}");
+        }
+    }
 
     #[cfg(unix)]
     #[tokio::test]
@@ -151,7 +194,7 @@ mod tests {
         let path = "a/b".to_owned().try_into().unwrap();
         std::thread::scope(|scope| {
             let changing = workspace.changing();
-            let writing = scope.spawn(|| written(&cx, &workspace, &path, "ours", true));
+            let writing = scope.spawn(|| written(&cx, &workspace, &path, b"ours", true, |_| Ok(())));
             fixture.wait_for_draft("a");
             meanwhile();
             drop(changing);

@@ -140,7 +140,7 @@ fn everything_odd_is_written_and_edited_with_an_answer() {
     }
     for (path, expected) in [
         ("binary", "failed: it has NUL bytes"),
-        ("latin", "failed: is not text in UTF-8"),
+        ("latin", "worked: not UTF-8 are shown as"),
         ("long_line", "worked: bytes of the diff left out"),
         ("huge", "failed: has more than 8388608 bytes"),
         ("many_lines", "failed: occurs more than 1000 times"),
@@ -148,9 +148,12 @@ fn everything_odd_is_written_and_edited_with_an_answer() {
     ] {
         assert_shown(&trap, "fs.edit", &json!({"path": path, "old": "needle", "new": "pin"}), expected);
     }
-    for (path, expected) in
-        [("dangling", "worked: created `gone`"), ("binary", "worked: replaced"), ("huge", "worked: replaced")]
-    {
+    for (path, expected) in [
+        ("dangling", "worked: created `gone`"),
+        ("binary", "worked: replaced"),
+        ("huge", "worked: replaced"),
+        ("latin", "failed: not UTF-8"),
+    ] {
         assert_shown(&trap, "fs.write", &json!({"path": path, "content": "x"}), expected);
     }
     assert_eq!(trap.outside(), before);

@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tools::{ToolContext, ToolError, tool};
+use tools_fs::Workspace;
 use trap::{CANARY, Trap};
 
 /// Where another process finds what it is to swap, and by which name.
@@ -79,6 +81,30 @@ fn other_process() {
     }
 }
 
+/// Does what a tool of another crate can do to the path.
+#[tool(name = "plugin.call", writes = "fs:{path}", needs = Workspace)]
+fn plugin(
+    cx: &ToolContext,
+    /// The function.
+    function: String,
+    /// Its path.
+    path: String,
+    /// Where a file is moved to.
+    #[serde(default)]
+    to: String,
+) -> Result<String, ToolError> {
+    let workspace = cx.need::<Workspace>()?;
+    let done = match &*function {
+        "write_file" => workspace.write_file(cx, &path, "a file inside"),
+        "create_dir" => workspace.create_dir(cx, &path),
+        "rename" => workspace.rename(cx, &path, &to),
+        "remove" => workspace.remove(cx, &path),
+        "remove_all" => workspace.remove_all(cx, &path),
+        _ => return Ok(format!("{:?}", workspace.entries(cx, &path)?)),
+    };
+    done.map(|()| function)
+}
+
 fn race(calls: usize) {
     let trap = Trap::new();
     let root = trap.path("root");
@@ -129,6 +155,19 @@ fn uses() -> Vec<(&'static str, Value)> {
             ("fs.remove", json!({"path": made, "recursive": true})),
             ("fs.remove", json!({"path": file})),
         ]);
+        let made = format!("{made}/y/z");
+        for (function, path) in [
+            ("write_file", &file),
+            ("entries", &at.to_owned()),
+            ("rename", &file),
+            ("remove", &new),
+            ("write_file", &flat),
+            ("create_dir", &made),
+            ("write_file", &format!("{made}/file")),
+            ("remove_all", &format!("{at}_made")),
+        ] {
+            uses.push(("plugin.call", json!({"function": function, "path": path, "to": new})));
+        }
     }
     uses
 }

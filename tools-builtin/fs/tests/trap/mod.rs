@@ -39,8 +39,8 @@ impl Trap {
         for file in ["file", "outside/file", "outside/sub/file", &format!("outside/{CANARY}")] {
             fs::write(path(file), CANARY).unwrap();
         }
-        let mut catalog = Catalog::new();
-        tools_fs::register(&mut catalog).unwrap();
+        // With the tools of the test itself.
+        let catalog = Catalog::linked();
         let cx = ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(path("root")).unwrap());
         Self { dir, catalog, cx }
     }

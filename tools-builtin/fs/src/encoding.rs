@@ -1,0 +1,97 @@
+//! [`Encoding`]: how the bytes of a file stand for text.
+
+use std::io::Read;
+
+use tools::ToolContext;
+
+use crate::error::FsError;
+use crate::path::RelativePath;
+
+/// How much of a file is looked at, in bytes. No line beyond it is ever shown.
+pub(crate) const MAX_SEARCHED: u64 = 64 * 1024 * 1024;
+
+/// How much is read at once, in bytes.
+const BLOCK: u64 = 64 * 1024;
+
+/// How the bytes of a file stand for text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    Utf8,
+    /// Known by its byte order mark.
+    Utf16,
+    /// Text in another encoding, of which nothing is known but that its ASCII characters are bytes of their own.
+    Other,
+    /// Not text: it has NUL bytes.
+    Binary,
+}
+
+impl Encoding {
+    /// Returns the encoding that a file begins with the mark of.
+    pub(crate) fn from_mark(head: &[u8]) -> Option<Self> {
+        (head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF")).then_some(Self::Utf16)
+    }
+
+    /// Reads a file up to its first NUL byte, or to [`MAX_SEARCHED`].
+    pub(crate) fn detect(cx: &ToolContext, path: &RelativePath, file: impl Read) -> Result<Self, FsError> {
+        let mut file = file.take(MAX_SEARCHED);
+        let (mut encoding, mut bytes, mut is_first) = (Self::Utf8, Vec::new(), true);
+        loop {
+            cx.check_cancelled()?;
+            let read = file.by_ref().take(BLOCK).read_to_end(&mut bytes).map_err(FsError::io(path))?;
+            if let Some(marked) = Self::from_mark(&bytes).filter(|_| is_first) {
+                return Ok(marked);
+            }
+            is_first = false;
+            if bytes.contains(&0) {
+                return Ok(Self::Binary);
+            }
+            let checked = match std::str::from_utf8(&bytes) {
+                // The rest of the character is in the next block, if there is one.
+                Err(error) if error.error_len().is_none() && read > 0 => error.valid_up_to(),
+                Err(_) => {
+                    encoding = Self::Other;
+                    bytes.len()
+                }
+                Ok(_) => bytes.len(),
+            };
+            bytes.drain(..checked);
+            if read == 0 {
+                return Ok(encoding);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detected(bytes: &[u8]) -> Encoding {
+        Encoding::detect(&ToolContext::new(), &RelativePath::default(), bytes).unwrap()
+    }
+
+    #[test]
+    fn an_encoding_is_known_by_the_bytes() {
+        for (bytes, expected) in [
+            (&b""[..], Encoding::Utf8),
+            ("\u{FEFF}größe".as_bytes(), Encoding::Utf8),
+            (b"gr\xF6\xDFe", Encoding::Other),
+            (b"\xE9", Encoding::Other),
+            (b"\xFF\xFEa\0", Encoding::Utf16),
+            (b"\xFE\xFF\x4E\x2D", Encoding::Utf16),
+            (b"\x89PNG\r\n\x1A\n\0\0", Encoding::Binary),
+        ] {
+            assert_eq!(detected(bytes), expected, "{}", bytes.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn a_character_on_the_border_of_two_blocks_is_one() {
+        for filling in BLOCK - 3..=BLOCK {
+            let text = "x".repeat(filling as usize);
+            assert_eq!(detected(format!("{text}\u{1F600}{text}").as_bytes()), Encoding::Utf8);
+            assert_eq!(detected(&[text.as_bytes(), b"\xF0\x9F\x98"].concat()), Encoding::Other);
+            assert_eq!(detected(&[text.as_bytes(), b"\xE9\n", text.as_bytes(), b"\0"].concat()), Encoding::Binary);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! [`View`]: the text of a file as a model sees it, and the way back to the file's bytes.
+
+use crate::line_end::LineEnd;
+
+/// The byte order mark of UTF-8.
+const MARK: &str = "\u{FEFF}";
+
+/// The text of a file as a model sees it: every line ends with LF, bytes that are not UTF-8 are U+FFFD, and a byte order mark
+/// is left out. Each place in it has one in the bytes.
+#[derive(Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) text: String,
+    /// How the lines of the file end, or most of them.
+    pub(crate) line_end: Option<LineEnd>,
+    /// The length of the byte order mark.
+    mark: usize,
+    /// Where the text has fewer or more bytes than the file.
+    seams: Vec<Seam>,
+}
+
+/// The end of a piece that has another length in the text than in the file. A file that is edited is small enough for `u32`,
+/// and nearly every byte of it may be such a piece.
+#[derive(Clone, Copy, Debug)]
+struct Seam {
+    text: u32,
+    bytes: u32,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        let mark = if bytes.starts_with(MARK.as_bytes()) { MARK.len() } else { 0 };
+        let line_end = LineEnd::of(bytes);
+        let mut view = Self { bytes, text: String::with_capacity(bytes.len()), line_end, mark, seams: Vec::new() };
+        let mut at = mark;
+        for chunk in bytes[mark..].utf8_chunks() {
+            let mut lines = chunk.valid().split("\r\n").peekable();
+            while let Some(line) = lines.next() {
+                at += line.len();
+                view.text.push_str(line);
+                if lines.peek().is_some() {
+                    at += 2;
+                    view.text.push('\n');
+                    view.close(at);
+                }
+            }
+            if !chunk.invalid().is_empty() {
+                at += chunk.invalid().len();
+                view.text.push(char::REPLACEMENT_CHARACTER);
+                view.close(at);
+            }
+        }
+        if line_end == Some(LineEnd::Cr) {
+            view.text = view.text.replace('\r', "\n");
+        }
+        view
+    }
+
+    fn close(&mut self, bytes: usize) {
+        self.seams.push(Seam { text: self.text.len() as u32, bytes: bytes as u32 });
+    }
+
+    /// Returns where a place in the text is in the bytes. A place before a line end is before all of it.
+    pub(crate) fn offset(&self, at: usize) -> usize {
+        match self.seams.partition_point(|seam| seam.text as usize <= at) {
+            0 => self.mark + at,
+            count => self.seams[count - 1].bytes as usize + at - self.seams[count - 1].text as usize,
+        }
+    }
+
+    /// Returns the ends of the replacement characters that stand for bytes that are not UTF-8.
+    pub(crate) fn replaced_bytes(&self) -> impl Iterator<Item = usize> + Clone {
+        // Of the two kinds of seams, only a line end has this last.
+        let is_invalid = |seam: &&Seam| self.bytes[seam.bytes as usize - 1] != b'\n';
+        self.seams.iter().filter(is_invalid).map(|seam| seam.text as usize)
+    }
+
+    /// Returns true if the text is all that there is to see of the file.
+    pub(crate) fn is_utf8(&self) -> bool {
+        self.replaced_bytes().next().is_none()
+    }
+
+    /// Writes an argument of a call like the text: without half a line end at its end, which a line has that was split off at
+    /// LF, and without the byte order mark that the file begins with.
+    pub(crate) fn argument(&self, text: &str) -> String {
+        let text = text.strip_prefix(MARK).filter(|_| self.mark > 0).unwrap_or(text);
+        let line_end = self.line_end.unwrap_or(LineEnd::Lf);
+        let text = line_end.to_lf(text);
+        text.strip_suffix('\r').map_or(text.clone(), str::to_owned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_in_the_text_is_one_in_the_bytes() {
+        let bytes = b"\xEF\xBB\xBFa\r\nb\xFFc\r\n\xE2\x82\r\n\r\n\xC3\xA9";
+        let view = View::new(bytes);
+        assert_eq!(view.text, "a\nb\u{FFFD}c\n\u{FFFD}\n\n\u{E9}");
+        let offsets: Vec<_> = view.text.char_indices().map(|(at, _)| view.offset(at)).collect();
+        assert_eq!(offsets, [3, 4, 6, 7, 8, 9, 11, 13, 15, 17]);
+        assert_eq!(view.offset(view.text.len()), bytes.len());
+        assert_eq!(view.replaced_bytes().collect::<Vec<_>>(), [6, 11]);
+    }
+}
