@@ -11,11 +11,16 @@ use serde_json::Value;
 use tools::protocol::wire::WireNames;
 use tools::{Content, Message, Part, Role, ToolResult};
 
+use super::Format;
 use super::turn::{BLOCK, ORIGIN};
 use crate::attempt::Failure;
 
-pub(super) fn request(request: &Request<'_>, names: &WireNames) -> Result<CompletionRequest, Failure> {
-    let history: Vec<_> = request.messages.iter().filter_map(|said| message(said, names)).collect();
+pub(super) fn request(
+    format: Format,
+    request: &Request<'_>,
+    names: &WireNames,
+) -> Result<CompletionRequest, Failure> {
+    let history: Vec<_> = request.messages.iter().filter_map(|said| message(format, said, names)).collect();
     if !history.iter().any(|message| matches!(message, RigMessage::User { .. })) {
         return Err(Failure { error: ProviderError::NoPrompt, may_pass: false });
     }
@@ -25,10 +30,15 @@ pub(super) fn request(request: &Request<'_>, names: &WireNames) -> Result<Comple
     Ok(asked)
 }
 
-fn message(message: &Message, names: &WireNames) -> Option<RigMessage> {
+/// Returns `None` if nothing of the message can be sent. Services refuse messages without content; rig merges the messages of
+/// a user that are then next to each other.
+fn message(format: Format, message: &Message, names: &WireNames) -> Option<RigMessage> {
     match message.role {
         Role::System => Some(RigMessage::system(message.to_text())),
-        Role::Assistant => Some(RigMessage::Assistant(assistant(message, names))),
+        Role::Assistant => {
+            let turn = assistant(format, message, names);
+            (!turn.content.is_empty()).then_some(RigMessage::Assistant(turn))
+        }
         _ => {
             let content: Vec<_> = message.parts.iter().filter_map(|part| user(part, names)).collect();
             (!content.is_empty()).then_some(RigMessage::User { content })
@@ -36,8 +46,10 @@ fn message(message: &Message, names: &WireNames) -> Option<RigMessage> {
     }
 }
 
-fn assistant(message: &Message, names: &WireNames) -> AssistantMessage {
+fn assistant(format: Format, message: &Message, names: &WireNames) -> AssistantMessage {
     let block = |part: &Part| match part {
+        // rig leaves it out as well, but later, when it may have been all that came after a thought.
+        Part::Content(Content::Text { text }) if text.trim().is_empty() => None,
         Part::Content(Content::Text { text }) => Some(AssistantContent::Text(Text::new(text.as_str()))),
         Part::Content(content) => Some(AssistantContent::Text(Text::new(described(content)))),
         Part::ToolCall(call) => {
@@ -52,7 +64,17 @@ fn assistant(message: &Message, names: &WireNames) -> AssistantMessage {
         Part::Reasoning { opaque, .. } => serde_json::from_value::<Origin>(opaque.get(ORIGIN)?.clone()).ok(),
         _ => None,
     });
-    AssistantMessage::new(message.parts.iter().filter_map(block).collect()).with_origin(origin)
+    let mut content: Vec<_> = message.parts.iter().filter_map(block).collect();
+    // Anthropic refuses turns that end with a thought. In chat completions thoughts have no place among the other blocks, and
+    // rig leaves a turn out that has nothing else.
+    while format == Format::Anthropic && content.last().is_some_and(is_thought) {
+        content.pop();
+    }
+    AssistantMessage::new(content).with_origin(origin)
+}
+
+fn is_thought(block: &AssistantContent) -> bool {
+    matches!(block, AssistantContent::Reasoning(_))
 }
 
 fn user(part: &Part, names: &WireNames) -> Option<UserContent> {

@@ -102,7 +102,7 @@ impl Model {
         reader: Option<TextReader<'_>>,
     ) -> Result<Turn, Failure> {
         let definitions = self.definitions.of(self.format, request.tools)?;
-        let asked = conversation::request(request, names)?
+        let asked = conversation::request(self.format, request, names)?
             .tools(definitions.to_vec())
             .max_tokens(self.max_tokens)
             .accept_unknown_finish_reasons(true);

@@ -1,6 +1,8 @@
 //! A service on the loopback that answers what it was told to, and keeps what it was asked.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub(crate) mod reply;
+
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -61,6 +63,7 @@ impl Reply {
 pub(crate) struct Service {
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<(String, Value)>>>,
+    replies: Arc<Mutex<VecDeque<Reply>>>,
 }
 
 impl Service {
@@ -69,13 +72,15 @@ impl Service {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let (heard, mut replies) = (asked.clone(), replies.into_iter().collect::<VecDeque<_>>());
+        let replies = Arc::new(Mutex::new(replies.into_iter().collect::<VecDeque<_>>()));
+        let (heard, said) = (asked.clone(), replies.clone());
         tokio::spawn(async move {
             let mut silent = Vec::new();
             while let Ok((mut stream, _)) = listener.accept().await {
                 let request = read(&mut stream).await;
                 heard.lock().unwrap().push(request);
-                match replies.pop_front().unwrap_or_else(|| json(599, "nothing left to say")) {
+                let reply = said.lock().unwrap().pop_front();
+                match reply.unwrap_or_else(|| json(599, "nothing left to say")) {
                     Reply::Answer { status, headers, body, piece } => {
                         let _ = stream.write_all(&written(status, &headers, &body, piece)).await;
                         let _ = stream.shutdown().await;
@@ -91,7 +96,12 @@ impl Service {
                 }
             }
         });
-        Self { url, asked }
+        Self { url, asked, replies }
+    }
+
+    /// Serves these replies from now on, and none of those that are left.
+    pub(crate) fn serve(&self, replies: impl IntoIterator<Item = Reply>) {
+        *self.replies.lock().unwrap() = replies.into_iter().collect();
     }
 
     pub(crate) fn requests(&self) -> usize {
