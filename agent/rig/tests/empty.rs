@@ -44,7 +44,11 @@ async fn a_turn_that_says_nothing_is_kept_and_not_sent() {
     for way in [Way::Whole, Way::Stream] {
         for blocks in silences {
             let (session, sent) = three_prompts(Api::Chat, way, blocks, "stop").await;
-            assert_eq!(roles(&sent), ["user", "assistant", "tool", "user", "assistant", "user"], "{blocks:?} {sent:#?}");
+            assert_eq!(
+                roles(&sent),
+                ["user", "assistant", "tool", "user", "assistant", "user"],
+                "{blocks:?} {sent:#?}"
+            );
             assert_eq!(sent[2]["tool_call_id"], "a");
             assert!(sent[3].to_string().contains("well?"), "{sent:#?}");
             assert_eq!(session.messages().len(), 8);
@@ -71,7 +75,8 @@ async fn the_thoughts_of_a_turn_that_says_nothing_stay_in_the_record() {
 
 #[tokio::test]
 async fn a_filter_or_a_limit_that_leaves_nothing_does_not_end_the_session() {
-    for (api, reasons) in [(Api::Chat, ["content_filter", "length"]), (Api::Messages, ["stop_sequence", "max_tokens"])] {
+    for (api, reasons) in [(Api::Chat, ["content_filter", "length"]), (Api::Messages, ["stop_sequence", "max_tokens"])]
+    {
         for reason in reasons {
             for blocks in [&[][..], &[THOUGHT]] {
                 let (session, sent) = three_prompts(api, Way::Whole, blocks, reason).await;

@@ -15,11 +15,7 @@ use super::Format;
 use super::turn::{BLOCK, ORIGIN};
 use crate::attempt::Failure;
 
-pub(super) fn request(
-    format: Format,
-    request: &Request<'_>,
-    names: &WireNames,
-) -> Result<CompletionRequest, Failure> {
+pub(super) fn request(format: Format, request: &Request<'_>, names: &WireNames) -> Result<CompletionRequest, Failure> {
     let history: Vec<_> = request.messages.iter().filter_map(|said| message(format, said, names)).collect();
     if !history.iter().any(|message| matches!(message, RigMessage::User { .. })) {
         return Err(Failure { error: ProviderError::NoPrompt, may_pass: false });

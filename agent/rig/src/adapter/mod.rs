@@ -3,6 +3,7 @@
 mod conversation;
 mod definition;
 mod failure;
+mod message_end;
 mod transport;
 mod turn;
 
@@ -72,14 +73,15 @@ impl Model {
         key: &SecretString,
         patience: &Patience,
     ) -> Result<Self, ProviderError> {
-        let http = Timed::new(patience).map_err(|error| ProviderError::Options {
+        let http = Timed::new(format, patience).map_err(|error| ProviderError::Options {
             provider: format.name().to_owned(),
             reason: format!("no HTTP client can be made: {error}; check the certificates of this machine"),
         })?;
         let secret = key.expose_secret();
         let (model, max_tokens) = match format {
             Format::OpenAi => {
-                let config = OpenAIConfig::new(secret);
+                let mut config = OpenAIConfig::new(secret);
+                config.dialect.quirks.done_without_finish_reason = true;
                 let config = base_url.into_iter().fold(config, |config, url| config.with_base_url(url));
                 (config.connect(http).chat(name).erase(), None)
             }

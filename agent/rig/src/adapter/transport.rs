@@ -10,11 +10,13 @@ use rig_core::http_client::{
 };
 use rig_reqwest::{ReqwestClient, reqwest};
 
+use super::{Format, message_end};
 use crate::Patience;
 
 #[derive(Clone, Debug)]
 pub(super) struct Timed {
     http: ReqwestClient,
+    format: Format,
     first_byte: Duration,
     idle: Duration,
 }
@@ -28,7 +30,7 @@ pub(super) struct Silence {
 }
 
 impl Timed {
-    pub(super) fn new(patience: &Patience) -> reqwest::Result<Self> {
+    pub(super) fn new(format: Format, patience: &Patience) -> reqwest::Result<Self> {
         let http = reqwest::Client::builder()
             .connect_timeout(patience.connect)
             // Between the bytes of an answer in one piece, which rig reads by itself.
@@ -36,7 +38,7 @@ impl Timed {
             // A key in a header of its own would go along to wherever the answer points.
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Self { http: http.into(), first_byte: patience.first_byte, idle: patience.idle })
+        Ok(Self { http: http.into(), format, first_byte: patience.first_byte, idle: patience.idle })
     }
 }
 
@@ -63,9 +65,12 @@ impl HttpClientExt for Timed {
     where
         T: Into<Bytes> + Send,
     {
-        let idle = self.idle;
+        let (format, idle) = (self.format, self.idle);
         let answer = within("the first byte", self.first_byte, self.http.send_streaming(request));
-        async move { Ok(answer.await?.map(|body| timed(body, idle))) }
+        async move {
+            let answer = answer.await?.map(|body| timed(body, idle));
+            Ok(if format == Format::Anthropic { answer.map(message_end::explained) } else { answer })
+        }
     }
 }
 

@@ -30,8 +30,9 @@ pub(super) fn turn(answer: CompletionResponse, names: &WireNames) -> Turn {
             other => parts.push(Part::Reasoning { text: readable(other), opaque: sealed(&answer, other) }),
         }
     }
-    // A refusal explains itself outside of the content.
-    if let Some(reason) = answer.error.as_ref().filter(|_| !parts.iter().any(|part| matches!(part, Part::Content(_)))) {
+    // Anthropic explains a refusal outside of the content. rig has errors of its own, which are no words of a service.
+    let explains = answer.error.as_ref().filter(|_| answer.finish_reason() == Some(FinishReason::ContentFilter));
+    if let Some(reason) = explains.filter(|_| !parts.iter().any(|part| matches!(part, Part::Content(_)))) {
         parts.push(Part::Content(reason.as_str().into()));
     }
     let usage = answer.usage.is_reported().then(|| Usage {
@@ -44,11 +45,12 @@ pub(super) fn turn(answer: CompletionResponse, names: &WireNames) -> Turn {
     faults.fold(turn, |turn, (position, reason)| turn.with_fault(position, reason))
 }
 
+/// Returns a refusal only if the service calls it one. A reply without a reason to stop has ended by itself.
 fn stop(answer: &CompletionResponse) -> Stop {
     let has_calls = answer.tool_calls().next().is_some();
     let refusal = answer.raw.pointer("/choices/0/message/refusal").and_then(Value::as_str);
     match answer.finish_reason() {
-        _ if answer.error.is_some() || refusal.is_some_and(|text| !text.is_empty()) => Stop::Refusal,
+        _ if refusal.is_some_and(|text| !text.is_empty()) => Stop::Refusal,
         Some(FinishReason::Length) => Stop::Length,
         Some(FinishReason::ContentFilter) => Stop::Refusal,
         Some(FinishReason::Other(reason)) if reason == "refusal" => Stop::Refusal,

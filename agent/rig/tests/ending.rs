@@ -1,0 +1,147 @@
+//! How replies end: with a reason, without one, or not at all.
+
+#![allow(clippy::unwrap_used)]
+
+mod service;
+mod workshop;
+
+use std::sync::Arc;
+
+use agent::{Driver, DriverError, Outcome, ProviderError, Selection, Session, Stop};
+use serde_json::json;
+use service::Service;
+use service::reply::{Api, Block, Way};
+use tools::ToolContext;
+use workshop::{answer, catalog, result, run};
+
+const TEXT: &[Block] = &[Block::Text("well")];
+const CALL: &[Block] = &[Block::Call("a", r#"{"path":"a"}"#)];
+const HALF_CALL: &[Block] = &[Block::Call("a", r#"{"path":"#)];
+
+/// Why a reply stops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reason {
+    Absent,
+    Usual,
+    Filter,
+    Length,
+}
+
+impl Reason {
+    fn word(self, api: Api, blocks: &[Block]) -> Option<&'static str> {
+        match (api, self) {
+            (_, Self::Absent) => None,
+            (_, Self::Usual) => Some(api.stops(blocks)),
+            (Api::Chat, Self::Filter) => Some("content_filter"),
+            (Api::Messages, Self::Filter) => Some("refusal"),
+            (Api::Chat, Self::Length) => Some("length"),
+            (Api::Messages, Self::Length) => Some("max_tokens"),
+        }
+    }
+}
+
+/// The end of a run whose model gave the reply.
+#[derive(Debug, PartialEq)]
+enum Ending {
+    Answer(Stop),
+    /// The call was made.
+    Ran,
+    /// The call was not made, and the model was told why.
+    Told,
+    /// There was no turn.
+    Broken,
+}
+
+#[tokio::test]
+async fn a_reply_is_whole_unless_it_says_otherwise_or_breaks_off() {
+    let mut wrong = Vec::new();
+    for api in Api::ALL {
+        for way in [Way::Whole, Way::Stream, Way::Cut] {
+            let service = Service::new([]).await;
+            let driver = Driver::new(Arc::new(api.model(&service, way != Way::Whole)));
+            for blocks in [TEXT, CALL, HALF_CALL] {
+                for reason in [Reason::Absent, Reason::Usual, Reason::Filter, Reason::Length] {
+                    service.serve([api.reply(way, blocks, reason.word(api, blocks)), api.answer(way)]);
+                    let came = ending(&driver).await;
+                    let expected = match (way, reason) {
+                        (Way::Cut, Reason::Absent) => Ending::Broken,
+                        (_, Reason::Absent | Reason::Usual) => match blocks[0] {
+                            Block::Call(_, arguments) if arguments.ends_with('}') => Ending::Ran,
+                            Block::Call(..) => Ending::Told,
+                            _ => Ending::Answer(Stop::Answer),
+                        },
+                        (_, _) if matches!(blocks[0], Block::Call(..)) => Ending::Told,
+                        (_, Reason::Filter) => Ending::Answer(Stop::Refusal),
+                        (_, Reason::Length) => Ending::Answer(Stop::Length),
+                    };
+                    if came != expected {
+                        wrong.push(format!("{api:?} {way:?} {blocks:?} {reason:?}: {came:?}, not {expected:?}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+async fn ending(driver: &Driver) -> Ending {
+    let (catalog, ran) = catalog(&["fs.read"]);
+    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let summary = match driver.run(&mut session, "go").await {
+        Ok(summary) => summary,
+        Err(DriverError::Provider(ProviderError::Malformed { .. })) => return Ending::Broken,
+        Err(error) => panic!("{error:?}"),
+    };
+    let has_run = !ran.lock().unwrap().is_empty();
+    match (summary.calls, summary.failed_calls, has_run, summary.outcome) {
+        (0, 0, false, Outcome::Answer { text, stop }) if text == "well" => Ending::Answer(stop),
+        (1, 0, true, Outcome::Answer { .. }) => Ending::Ran,
+        (1, 1, false, Outcome::Answer { .. }) => Ending::Told,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn the_complete_calls_of_a_reply_without_a_reason_are_made() {
+    let blocks = [Block::Text("I look."), CALL[0], Block::Call("b", r#"{"path":"#), Block::Call("c", "{}")];
+    for api in Api::ALL {
+        for way in [Way::Whole, Way::Stream] {
+            let service = Service::new([api.reply(way, &blocks, None), api.answer(way)]).await;
+            let (summary, session, ran) = run(api.model(&service, way == Way::Stream), &["fs.read"]).await;
+            assert_eq!(answer(&summary), ("ok", &Stop::Answer), "{api:?} {way:?}");
+            let mut arguments: Vec<_> = ran.lock().unwrap().iter().map(|(_, arguments)| arguments.clone()).collect();
+            arguments.sort_by_key(ToString::to_string);
+            assert_eq!(arguments, [json!({"path": "a"}), json!({})], "{api:?} {way:?}");
+            assert_eq!(session.messages()[1].to_text(), "I look.");
+            let told = result(&session.messages()[2].parts[1]);
+            assert!(told.contains("no JSON object"), "{api:?} {way:?}: {told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_says_nothing_and_gives_no_reason_has_no_words() {
+    for api in Api::ALL {
+        for way in [Way::Whole, Way::Stream] {
+            let service = Service::new([api.reply(way, &[], None)]).await;
+            let (summary, ..) = run(api.model(&service, way == Way::Stream), &[]).await;
+            assert_eq!(answer(&summary), ("", &Stop::Answer), "{api:?} {way:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn thoughts_of_a_stream_without_a_reason_keep_their_signature() {
+    let api = Api::Messages;
+    let blocks = [Block::Thought("Hm."), CALL[0]];
+    for piece in [1, 7, 997] {
+        let service = Service::new([api.reply(Way::Stream, &blocks, None).in_pieces(piece), api.answer(Way::Stream)]);
+        let service = service.await;
+        let (summary, ..) = run(service.anthropic(true), &["fs.read"]).await;
+        assert_eq!(answer(&summary), ("ok", &Stop::Answer));
+        let usage = summary.usage.unwrap();
+        assert_eq!((usage.input_tokens, usage.output_tokens), (14, 6));
+        let again = service.body(1)["messages"][1]["content"][0].clone();
+        assert_eq!(again, json!({"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmVk"}));
+    }
+}
