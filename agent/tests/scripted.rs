@@ -6,10 +6,11 @@ use std::path::Path;
 
 use agent::{ProviderError, ProviderOptions, Providers, Request, Scripted, Stop, ToolSet, Turn};
 use serde_json::json;
-use tools::CancellationToken;
+use tools::{CancellationToken, Message, Role};
 
-async fn next(provider: &dyn agent::Provider) -> Result<Turn, ProviderError> {
-    provider.complete(Request::new(&[], &ToolSet::default(), &CancellationToken::new())).await
+/// The turn that comes after these messages.
+async fn next(provider: &dyn agent::Provider, messages: &[Message]) -> Result<Turn, ProviderError> {
+    provider.complete(Request::new(messages, &ToolSet::default(), &CancellationToken::new())).await
 }
 
 fn reason(script: &str) -> String {
@@ -23,14 +24,32 @@ fn reason(script: &str) -> String {
 async fn turns_are_played_in_order_and_then_no_more() {
     let script = r#"[{"calls": [{"name": "x", "arguments": {"a": 1}}, {"name": "y", "id": "own"}]}, {"text": "done"}]"#;
     let provider = Scripted::from_json(script).unwrap();
-    let first = next(&provider).await.unwrap();
+    let mut messages = vec![Message::text(Role::User, "go")];
+    let first = next(&provider, &messages).await.unwrap();
     let calls: Vec<_> = first.message.calls().collect();
     assert_eq!((calls[0].id.as_str(), &calls[0].arguments), ("script_1", &json!({"a": 1})));
     assert_eq!((calls[1].id.as_str(), &calls[1].arguments), ("own", &json!({})));
     assert_eq!(first.stop, Stop::Calls);
-    assert_eq!(next(&provider).await.unwrap(), Turn::answer("done"));
-    let error = next(&provider).await.unwrap_err();
-    assert_eq!(error.to_string(), "the script has no turn left after 2; end it with one that has text and no calls");
+    messages.push(first.message);
+    assert_eq!(next(&provider, &messages).await.unwrap(), Turn::answer("done"));
+    messages.push(Message::text(Role::Assistant, "done"));
+    let error = next(&provider, &messages).await.unwrap_err();
+    assert!(matches!(error, ProviderError::OutOfTurns { turns: 2 }), "{error}");
+}
+
+/// As after a resumption, and as when a request is repeated.
+#[tokio::test]
+async fn the_conversation_says_which_turn_is_next() {
+    let provider = Scripted::new(["one", "", "three"].map(Turn::answer));
+    let said = |role| Message { role, parts: Vec::new() };
+    // Turns without content count, and what others say does not.
+    let messages =
+        [said(Role::System), said(Role::User), said(Role::Assistant), said(Role::Tool), said(Role::Assistant)];
+    for (messages, text) in [(&messages[..], "three"), (&messages[..4], ""), (&messages[..2], "one"), (&[], "one")] {
+        for _ in 0..2 {
+            assert_eq!(next(&provider, messages).await.unwrap(), Turn::answer(text));
+        }
+    }
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(crate) struct SessionOptions {
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 
-    /// A JSON file of model turns to play; implies --provider scripted
+    /// A JSON file of model turns to play, from the first that the conversation does not have yet; implies --provider scripted
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 

@@ -78,7 +78,9 @@ pub enum ProviderError {
         reason: String,
     },
     /// A script that has ended before the run has.
-    #[error("the script has no turn left after {turns}; end it with one that has text and no calls")]
+    #[error(
+        "the script has no turn left after {turns}, which the conversation has; end it with one that has text and no calls"
+    )]
     OutOfTurns {
         /// How many turns it has.
         turns: usize,

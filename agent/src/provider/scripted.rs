@@ -1,9 +1,8 @@
 //! [`Scripted`]: the provider that plays a file.
 
-use std::collections::VecDeque;
 use std::future::ready;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -11,7 +10,10 @@ use tools::{Content, Message, Part, Role, StrictJson, ToolCall, source};
 
 use super::{Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, Turn, TurnFuture};
 
-/// Plays model turns, one for each request, whatever is asked: for tests and demonstrations.
+/// Plays model turns, whatever is asked: for tests and demonstrations.
+///
+/// The conversation of a request says which turn is next: as many as it has of the model are skipped. So a session that is
+/// resumed goes on in its script, a request that is repeated gets its turn again, and an empty conversation begins with the first.
 ///
 /// A script is a JSON array of `{"text": "…", "calls": [{"name": "…", "arguments": {…}, "id": "…"}]}`. A turn has text,
 /// calls, or both; `arguments` default to none; an `id` is made up where there is none.
@@ -23,15 +25,13 @@ use super::{Provider, ProviderError, ProviderOptions, ProviderSubmission, Reques
 /// ```
 #[derive(Debug)]
 pub struct Scripted {
-    left: Mutex<VecDeque<Turn>>,
-    length: usize,
+    turns: Vec<Turn>,
 }
 
 impl Scripted {
     /// Plays these turns.
     pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
-        let left: VecDeque<_> = turns.into_iter().collect();
-        Self { length: left.len(), left: Mutex::new(left) }
+        Self { turns: turns.into_iter().collect() }
     }
 
     /// Plays a script.
@@ -68,9 +68,10 @@ impl Provider for Scripted {
         "scripted"
     }
 
-    fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {
-        let turn = self.left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        Box::pin(ready(turn.ok_or(ProviderError::OutOfTurns { turns: self.length })))
+    fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
+        let played = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
+        let turn = self.turns.get(played).cloned();
+        Box::pin(ready(turn.ok_or(ProviderError::OutOfTurns { turns: self.turns.len() })))
     }
 }
 

@@ -65,7 +65,8 @@ async fn finished_calls_are_replayed_and_what_is_unknown_is_told() {
     let run = second.stored_run().await.unwrap().unwrap();
     assert!(matches!(run.step(), Step::Call(calls) if calls.len() == 3));
     assert_eq!(run.turns(), 2);
-    let summary = driver([Turn::answer("well")]).resume(&mut second, run).await.unwrap();
+    let turns = [calling(&["send"]), calling(&["send", "hang", "think"]), Turn::answer("well")];
+    let summary = driver(turns).resume(&mut second, run).await.unwrap();
     assert!(matches!(&summary.outcome, Outcome::Answer { text, .. } if text == "well"), "{summary:?}");
     assert_eq!(workshop.runs(), (2, 1), "nothing is run twice");
 
@@ -86,7 +87,7 @@ async fn what_effects_allow_is_run_again() {
     crib.tamper("DELETE FROM entry WHERE kind = 'outcome'");
     let mut second = session(&mut workshop, &journal);
     let run = second.stored_run().await.unwrap().unwrap();
-    driver([Turn::answer("well")]).resume(&mut second, run).await.unwrap();
+    driver([calling(&["think", "hang"]), Turn::answer("well")]).resume(&mut second, run).await.unwrap();
     assert_eq!(workshop.runs(), (0, 2));
     assert_eq!(results(&second)[0].structured.as_ref().unwrap()["run"], 2);
 }
@@ -115,7 +116,8 @@ async fn a_run_whose_steps_were_used_up_goes_on_with_more() {
     let mut second = session(&mut workshop, &journal);
     let run = second.stored_run().await.unwrap().unwrap();
     assert_eq!(one.resume(&mut second, run.clone()).await.unwrap(), summary, "there are still no more");
-    let summary = driver([Turn::answer("sent")]).with_max_steps(2).resume(&mut second, run).await.unwrap();
+    let summary =
+        driver([calling(&["send"]), Turn::answer("sent")]).with_max_steps(2).resume(&mut second, run).await.unwrap();
     assert!(matches!(summary.outcome, Outcome::Answer { .. }), "{summary:?}");
     assert_eq!((workshop.runs().0, summary.steps), (1, 2));
 }
@@ -128,7 +130,7 @@ async fn a_run_that_failed_is_resumed_from_where_it_was() {
     assert!(matches!(error, DriverError::Provider(_)), "{error}");
     let mut second = session(&mut workshop, &journal);
     let run = second.stored_run().await.unwrap().unwrap();
-    driver([Turn::answer("sent")]).resume(&mut second, run).await.unwrap();
+    driver([calling(&["send"]), Turn::answer("sent")]).resume(&mut second, run).await.unwrap();
     assert_eq!((workshop.runs().0, results(&second).len()), (1, 1));
 }
 

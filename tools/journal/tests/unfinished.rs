@@ -98,7 +98,7 @@ async fn how_far_a_call_came_that_was_taken_back_is_not_known_to_a_run_that_is_r
 
     let mut resumed = session(&catalog, &crib);
     let run: Run = resumed.stored_run().await.unwrap().unwrap();
-    driver([Turn::answer("well")]).resume(&mut resumed, run).await.unwrap();
+    driver([calling(&["send", "look"]), Turn::answer("well")]).resume(&mut resumed, run).await.unwrap();
     assert_eq!((sends.load(Ordering::SeqCst), looks.load(Ordering::SeqCst)), (1, 2), "what writes is not run twice");
     let told: Vec<_> = resumed.messages().iter().map(|message| format!("{message:?}")).collect();
     assert!(told.iter().any(|message| message.contains("outcome_unknown") && message.contains("done")), "{told:#?}");
