@@ -8,6 +8,7 @@ mod caution;
 mod clause;
 mod content;
 mod digest;
+mod dot_segment;
 mod effects;
 mod example;
 mod grant;
