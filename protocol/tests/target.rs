@@ -113,3 +113,20 @@ fn files_and_tools_keep_names_that_only_look_escaped() {
     assert_eq!(Target::new(Access::Read, "fs", "docs/..;/x").unwrap().value(), "docs/..;/x");
     assert_eq!(Target::new(Access::Write, "world", "a/../%2e%2e").unwrap().value(), "a/../%2e%2e");
 }
+
+#[test]
+fn scheme_and_value_have_a_greatest_length() {
+    let target = |scheme: &str, value: &str| Target::new(Access::Read, scheme, value);
+    assert!(target(&"a".repeat(32), "x").is_ok());
+    assert!(matches!(target(&"a".repeat(33), "x"), Err(InvalidTarget::Scheme { .. })));
+    assert!(matches!(target("a_b", "x"), Err(InvalidTarget::Scheme { .. })));
+    for scheme in ["web", "fs", "world"] {
+        assert!(target(scheme, &"x".repeat(8192)).is_ok());
+        assert_eq!(target(scheme, &"x".repeat(8193)), Err(InvalidTarget::TooLong { length: 8193 }));
+        assert_eq!(target(scheme, ""), Err(InvalidTarget::Empty));
+        assert!(matches!(target(scheme, "a\u{9b}"), Err(InvalidTarget::Control { character: '\u{9b}', .. })));
+    }
+    let error = target("fs", &format!("../{}", "x".repeat(100))).unwrap_err();
+    assert_eq!(error, InvalidTarget::StepsOut { value: format!("../{}", "x".repeat(77)) });
+    assert_eq!(format!("{:?}", target("fs", "a/b").unwrap()), "Target(fs:read:a/b)");
+}
