@@ -144,7 +144,7 @@ fn value() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_600) })]
 
     /// In scheme `world`, whose values stay as they are.
     #[test]
