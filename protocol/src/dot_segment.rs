@@ -33,7 +33,7 @@ fn decoded(value: &str) -> Vec<u8> {
 fn last_escape(bytes: &[u8]) -> Option<(usize, u8)> {
     let (before, [high, low]) = bytes.split_last_chunk()?;
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let byte = digit(*high)? << 4 | digit(*low)?;
+    let byte = digit(*high)? * 16 + digit(*low)?;
     let start =
         before.strip_suffix(b"%").or_else(|| before.strip_suffix(b"%u00")).or_else(|| before.strip_suffix(b"%U00"))?;
     Some((start.len(), byte))

@@ -168,17 +168,19 @@ impl Scan {
         };
         let unclear = "a class in `[…]` is unclear; write ASCII characters and ranges such as `a-z`, and a `-` last";
         let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '/' | '\\' | '[' | '!' | '^');
-        if members.is_empty() || members.starts_with('-') || !members.chars().all(is_plain) {
+        if members.is_empty() || !members.chars().all(is_plain) {
             return Err(unclear.to_owned());
         }
-        self.regex.push_str(start);
-        let mut left = members.as_bytes();
+        // A `-` is a member only at the end, where it can be nothing else.
+        let (ranges, dash) = members.strip_suffix('-').map_or((members, ""), |ranges| (ranges, r"\x2d"));
+        self.regex.extend([start, dash]);
+        let mut left = ranges.as_bytes();
         while let [first, after @ ..] = left {
             let (last, after) = match after {
                 [b'-', last, after @ ..] => (last, after),
                 after => (first, after),
             };
-            if last < first || *last == b'-' && !(first == last && after.is_empty()) {
+            if last < first || [first, last].contains(&&b'-') {
                 return Err(unclear.to_owned());
             }
             if (first..=last).contains(&&b'/') {
@@ -264,6 +266,7 @@ mod tests {
             "[a--]",
             "[+--]",
             "[a-cc--]",
+            "[a-c--.]",
             "a\\",
             "a\\/b",
             "{x\\,**}",
