@@ -297,6 +297,14 @@ mod tests {
     }
 
     #[test]
+    fn an_international_or_escaped_host_is_told_how_to_be_written() {
+        for url in ["http://ａ.example/", "http://a%2eb/", "http://[é]/"] {
+            let refused = Normaliser::Host.apply(url);
+            assert!(matches!(refused, Err(InvalidTarget::Host { reason, .. }) if reason.contains("xn--")), "{url}");
+        }
+    }
+
+    #[test]
     fn a_host_has_at_most_253_characters_in_labels_of_at_most_63() {
         let host = |labels: &[usize]| {
             let name = labels.iter().map(|length| "a".repeat(*length)).collect::<Vec<_>>().join(".");
