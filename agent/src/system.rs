@@ -1,5 +1,7 @@
 //! [`SystemText`]: what a model is told before the conversation begins.
 
+use tools::protocol::is_invisible;
+
 use crate::ToolSet;
 
 /// What a model is told before the conversation begins: named sections, in order.
@@ -94,7 +96,7 @@ impl Section {
 
 /// A name that cannot leave the quotes that it stands in.
 fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() || "\"<>&".contains(c) { '_' } else { c }).collect()
+    name.chars().map(|c| if is_invisible(c) || "\"<>&".contains(c) { '_' } else { c }).collect()
 }
 
 /// The text, with `&lt;` for each `<` that could be read as the beginning of a section's tag, whatever space or invisible

@@ -56,6 +56,8 @@ fn nothing_in_a_section_ends_it_or_begins_another() {
     assert!(text.contains("if a <b { c::<T>() }"), "{text}");
     assert!(text.contains("&lt; / SECTION >") && text.contains("&lt;\n/section>"), "{text}");
     assert!(text.starts_with("<section name=\"notes___section\">\n"), "{text}");
+    let unseen = render(&SystemText::new().with_section("a\u{fe0f}\u{2800}b", "x"));
+    assert!(unseen.starts_with("<section name=\"a__b\">\n"), "{unseen}");
 }
 
 #[test]

@@ -18,11 +18,14 @@ use crate::{Access, InvalidTarget, Target, UnknownAccess};
 ///
 /// `*` stands for any scheme or any access. In the pattern, which is case-sensitive,
 ///
-/// - `*` is any text within one segment (segments are separated by `/`), and `?` one ASCII character,
-/// - `**`, always a whole segment, is any number of segments; `dir/**` covers `dir` itself as well,
-/// - `[a-z]` and `[!a-z]` are one ASCII character, in or not in the class, and never `/`,
+/// - `*` is any text within one segment (segments are separated by `/`), and `?` one character of it,
+/// - `**`, always a whole segment, is any number of segments, even none: `dir/**` covers `dir` itself, and `dir/**/` only
+///   values that end with `/`,
+/// - `[a-z]` and `[!a-z]` are one character, in or not in the class, and never `/`; members of a class are ASCII,
 /// - `{a,b}` is one of several, not nested and without `**`,
 /// - `\` takes the meaning from the character after it; `/` cannot be escaped.
+///
+/// A character is a Unicode scalar value: `?` matches `é` if it is one code point, and `??` if its accent is a second one.
 ///
 /// Patterns of scheme `fs` are paths below the workspace root and are kept normalised. Of all patterns only `.`, `**`
 /// and the like cover the root: `*` means what is in it.

@@ -240,6 +240,7 @@ mod tests {
             ("http://[0:0:0:0:0:0:0:1]:80/", "[::1]"),
             ("http://xn--mnchen-3ya.example/", "xn--mnchen-3ya.example"),
             ("http://localhost/@user", "localhost"),
+            ("http://1.a-b_c:65535/", "1.a-b_c"),
         ] {
             assert_eq!(Normaliser::Host.apply(url).as_deref(), Ok(expected), "{url}");
         }
@@ -263,6 +264,13 @@ mod tests {
             "http://a#@b/",
             " http://a/",
             "http://a/\t",
+            "http://a/\u{1}",
+            "http://a/b c",
+            "http://a/b\\c",
+            "http://-a/",
+            "http://a-/",
+            "http://a.-b.c/",
+            "http://a!b/",
             "http://0x7f.1/",
             "http://2130706433/",
             "http://127.1/",
@@ -286,5 +294,33 @@ mod tests {
         ] {
             assert!(Normaliser::Host.apply(url).is_err(), "{url:?}");
         }
+    }
+
+    #[test]
+    fn an_international_or_escaped_host_is_told_how_to_be_written() {
+        for url in ["http://ａ.example/", "http://a%2eb/", "http://[é]/"] {
+            let refused = Normaliser::Host.apply(url);
+            assert!(matches!(refused, Err(InvalidTarget::Host { reason, .. }) if reason.contains("xn--")), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_host_has_at_most_253_characters_in_labels_of_at_most_63() {
+        let host = |labels: &[usize]| {
+            let name = labels.iter().map(|length| "a".repeat(*length)).collect::<Vec<_>>().join(".");
+            Normaliser::Host.apply(&format!("http://{name}/")).map(|host| host.len())
+        };
+        assert_eq!(host(&[63, 63, 63, 61]), Ok(253));
+        assert!(host(&[63, 63, 63, 62]).is_err());
+        assert!(host(&[64, 63]).is_err());
+    }
+
+    #[test]
+    fn a_normaliser_has_one_name() {
+        for (normaliser, name) in [(Normaliser::Path, "path"), (Normaliser::Host, "host")] {
+            assert_eq!((Normaliser::named(name), normaliser.name()), (Some(normaliser), name));
+            assert_eq!(normaliser.to_string(), name);
+        }
+        assert_eq!(Normaliser::named("url"), None);
     }
 }

@@ -5,13 +5,15 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::dot_segment::has_dot_segment;
 use crate::{Access, Clause, Normaliser, ToolName, UnknownAccess};
 
 /// One thing that a call touches, and what it does to it: `fs:read:src/main.rs`.
 ///
 /// The scheme says what kind of thing the value names: 1 to 32 of `[a-z0-9+.-]`, a letter first. A value of scheme `fs`
-/// is a path below the workspace root and is kept [normalised](Normaliser::Path). Values of other schemes stay as they
-/// are, but may not contain control characters or, except for tool names in the scheme `world`, a segment `.` or `..`.
+/// is a path below the workspace root and is kept [normalised](Normaliser::Path); `%2e` has no meaning in it. Values of
+/// other schemes stay as they are, but may not contain control characters or a segment that readers of URLs resolve to `.`
+/// or `..`, such as `%2e%2e` and `..;x=y`. Tool names in the scheme `world` may: nothing resolves them.
 ///
 /// ```
 /// use protocol::{Access, Target};
@@ -65,8 +67,8 @@ pub enum InvalidTarget {
         /// The first such character.
         character: char,
     },
-    /// A segment `.` or `..`, outside of the scheme `fs`.
-    #[error("{value:?} has a segment `.` or `..`; write what it leads to")]
+    /// A segment `.` or `..`, plain or escaped, outside of the scheme `fs`.
+    #[error("{value:?} has a segment `.` or `..`, or an escape that is read as one; write the path that it leads to")]
     DotSegment {
         /// The value, cut after 80 characters.
         value: String,
@@ -124,7 +126,7 @@ impl Target {
             // Names of tools, where dots mean nothing.
             "world" => value.to_owned(),
             // A pattern `docs/**` must not cover what some server takes for `docs/../secret`.
-            _ if value.split(['/', '\\']).any(|segment| matches!(segment, "." | "..")) => {
+            _ if has_dot_segment(value) => {
                 return Err(InvalidTarget::DotSegment { value: InvalidTarget::cut(value) });
             }
             _ => value.to_owned(),

@@ -149,7 +149,7 @@ impl Template {
                 Err(_) => String::new(),
             },
             [Part::Text(text), Part::Field { normaliser: Some(Normaliser::Path), .. }]
-                if self.scheme == "fs" && text.ends_with('/') && !text.contains("..") =>
+                if self.scheme == "fs" && text.ends_with('/') =>
             {
                 resolve(text).unwrap_or_default()
             }

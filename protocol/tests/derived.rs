@@ -44,12 +44,15 @@ fn the_ceiling_is_below_the_text_that_no_field_steps_out_of() {
         ("fs:src/{p|path}", "fs:read:src/**"),
         ("fs:./a[/{p|path}", r"fs:read:a\[/**"),
         ("fs:./{p|path}", "fs:read:**"),
+        ("fs:a/../b/{p|path}", "fs:read:b/**"),
+        ("fs:src{p|path}", "fs:read:**"),
         ("fs:src/.{p|path}", "fs:read:**"),
         ("fs:src/{p|path}.", "fs:read:**"),
         ("fs:src/{p|path}/../x", "fs:read:**"),
         ("fs:src/main.rs", "fs:read:src/main.rs"),
         ("net:{p|host}", "net:read:**"),
         ("git:a/b{p}", "git:read:a/**"),
+        ("git:a/{p|path}", "git:read:a/**"),
         ("clock:now", "clock:read:now"),
     ] {
         assert_eq!(ceiling(json!({"reads": [template]})), [clause], "{template}");

@@ -8,7 +8,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use protocol::{Access, Declared, Effects, EffectsError, Normaliser, Target, TargetError, Template, ToolName};
+use protocol::{
+    Access, Declared, Effects, EffectsError, InvalidTarget, Normaliser, Target, TargetError, Template, ToolName,
+};
 use serde_json::{Value, json};
 
 fn config() -> ProptestConfig {
@@ -217,6 +219,47 @@ fn lists_are_bounded_and_not_empty() {
 }
 
 #[test]
+fn all_templates_of_a_call_share_one_limit() {
+    let numbers = |range: std::ops::Range<usize>| Value::from(range.collect::<Vec<_>>());
+    let one = json!({"reads": ["item:{a}"]});
+    assert_eq!(targets(one.clone(), json!({"a": numbers(0..1024)})).unwrap().len(), Effects::MAX_TARGETS);
+    assert!(matches!(targets(one, json!({"a": numbers(0..1025)})), Err(TargetError::TooMany { .. })));
+    let two = json!({"reads": ["item:{a}"], "writes": ["item:{b}"]});
+    assert_eq!(targets(two.clone(), json!({"a": numbers(0..1000), "b": numbers(0..24)})).unwrap().len(), 1024);
+    let error = targets(two, json!({"a": numbers(0..1000), "b": numbers(0..25)})).unwrap_err();
+    assert_eq!(error, TargetError::TooMany { template: "item:{b}".to_owned() });
+}
+
+#[test]
+fn an_argument_is_as_long_as_a_target_may_be() {
+    let text = |length| Value::from("x".repeat(length));
+    let one = json!({"reads": ["item:{a}"]});
+    assert_eq!(targets(one, json!({"a": text(Target::MAX_LENGTH)})).unwrap()[0].len(), 10 + Target::MAX_LENGTH);
+    let two = json!({"reads": ["item:{a}/{b}"]});
+    let TargetError::Argument { field, reason } = targets(two.clone(), json!({"a": "x", "b": text(8193)})).unwrap_err()
+    else {
+        panic!("the argument is not to blame");
+    };
+    assert_eq!((&*field, reason), ("b", InvalidTarget::TooLong { length: 8193 }));
+    let error = targets(two, json!({"a": text(4096), "b": text(4096)})).unwrap_err();
+    assert!(matches!(error, TargetError::Target { reason: InvalidTarget::TooLong { length: 8193 }, .. }), "{error}");
+}
+
+#[test]
+fn an_error_points_at_its_argument() {
+    let pointer = |arguments| targets(json!({"reads": ["item:{a/b~c}"]}), arguments).unwrap_err().pointer();
+    for refused in [json!(null), json!([]), json!("a/../b")] {
+        assert_eq!(pointer(json!({"a/b~c": refused})), "/a~1b~0c");
+    }
+    assert_eq!(pointer(json!({})), "");
+    let found = |value: Value| match targets(json!({"reads": ["item:{a}"]}), json!({"a": value})) {
+        Err(TargetError::Unprintable { found, .. }) => found,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!([json!(null), json!([[]]), json!({})].map(found), ["null", "a list", "an object"]);
+}
+
+#[test]
 fn numbers_and_booleans_print_as_json_and_equal_numbers_alike() {
     let effects = json!({"reads": ["item:{a}/{b}"]});
     assert_eq!(
@@ -242,6 +285,7 @@ fn the_schema_has_to_provide_every_field() {
         check(json!({"path": {}, "url": {"default": "x"}}), json!(["path"])),
         Err(EffectsError::Default { .. })
     ));
+    assert!(matches!(effects.check(&json!({})), Err(EffectsError::UnknownField { known, .. }) if known.is_empty()));
     let error = check(json!({"url": {}, "file": {}}), json!(["path", "url"])).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -265,6 +309,20 @@ fn what_a_tool_declares_answers_the_questions_about_it() {
         (false, true, true, false)
     );
     assert_eq!(facts(json!({"open_world": true})), (false, false, true, true));
+    assert_eq!(facts(json!({"reads": ["a:b"], "open_world": true})), (true, true, false, true));
+    assert!(Effects::Undeclared.is_undeclared() && !Effects::Pure.is_undeclared());
+}
+
+#[test]
+fn effects_are_shown_to_people() {
+    let shown = |effects: Value| serde_json::from_value::<Effects>(effects).unwrap().to_string();
+    assert_eq!(shown(json!(null)), "undeclared");
+    assert_eq!(shown(json!("pure")), "pure");
+    let all = json!({"reads": ["a:b"], "writes": ["fs:{p}"], "open_world": true, "idempotent": true});
+    assert_eq!(shown(all), "reads a:b, writes fs:{p}, open world, idempotent");
+    let declared = Declared { reads: vec!["a:b".parse().unwrap()], ..Declared::default() };
+    assert_eq!(Effects::from(declared).to_string(), "reads a:b");
+    assert_eq!(format!("{:?}", "a:{b|path}".parse::<Template>().unwrap()), "Template(a:{b|path})");
 }
 
 #[test]

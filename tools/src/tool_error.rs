@@ -6,6 +6,7 @@ use protocol::{Grant, Target, ToolName, ToolResult};
 use serde_json::json;
 
 use crate::near::near;
+use crate::schema::readable;
 use crate::{Source, ToolContext, Violation};
 
 /// Why a call gave no result. Each becomes a [`ToolResult`] that a model can act on.
@@ -278,7 +279,8 @@ impl ToolError {
 }
 
 impl From<&ToolError> for ToolResult {
-    /// The message as text, and `{"error": {"kind", "tool", …}}` for programs, with the violations where there are some.
+    /// The message as text, its invisible characters escaped, and `{"error": {"kind", "tool", …}}` for programs, with the
+    /// violations where there are some.
     fn from(error: &ToolError) -> Self {
         let mut detail = json!({"kind": error.kind(), "tool": error.tool_name()});
         match error {
@@ -295,7 +297,7 @@ impl From<&ToolError> for ToolResult {
             }
             _ => {}
         }
-        Self { structured: Some(json!({"error": detail})), ..Self::error(error.to_string()) }
+        Self { structured: Some(json!({"error": detail})), ..Self::error(readable(&error.to_string())) }
     }
 }
 
@@ -336,4 +338,28 @@ fn unapproved(tool: &str, needed: &[Target], waited: Option<Duration>) -> String
 
 fn after(wait: Option<Duration>) -> String {
     wait.map_or_else(|| " later".to_owned(), |wait| format!(" in {wait:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::is_invisible;
+
+    use super::*;
+
+    #[test]
+    fn a_model_sees_every_character_of_a_refusal() {
+        let hidden = "a\u{e0041}\u{fe0f}\u{2800}\u{3164}\u{a0}b";
+        let denied = ToolError::PermissionDenied {
+            tool: "x".to_owned(),
+            needed: vec![Target::new(protocol::Access::Read, "fs", hidden).unwrap()],
+            granted: Grant::none(),
+        };
+        let failed = ToolError::ExecutionFailed { tool: "x".to_owned(), message: format!("{hidden}\n\tc") };
+        for error in [denied, failed, ToolError::not_found(hidden, [].into_iter())] {
+            let result = ToolResult::from(&error);
+            let text = format!("{:?}", result.content);
+            assert!(text.contains(r"\\u2800"), "{text}");
+            assert!(!text.contains(is_invisible), "{text}");
+        }
+    }
 }

@@ -125,6 +125,29 @@ fn a_policy_as_data_is_its_rules_and_by_effects() {
     assert_eq!(policy, Policy::by_effects().with_rule(by_hand));
 }
 
+#[test]
+fn rules_are_equal_when_all_their_parts_are() {
+    let parts = json!({"verdict": "deny", "tool": "fs.*", "target": "fs:write:**", "reason": "no"});
+    assert_eq!(rule(parts.clone()), rule(parts.clone()));
+    for (part, other) in [("verdict", "ask"), ("tool", "fs.?"), ("target", "fs:read:**"), ("reason", "never")] {
+        let mut parts_of_other = parts.clone();
+        parts_of_other[part] = json!(other);
+        assert_ne!(rule(parts.clone()), rule(parts_of_other), "{part}");
+    }
+}
+
+#[test]
+fn a_policy_tells_its_rules_and_a_rule_its_parts() {
+    let target = Rule::of_target(Verdict::Allow, "fs:write:a".parse().unwrap());
+    let reasoned = Rule::new(Verdict::Deny, Some("x"), None).unwrap().with_reason("it is slow");
+    let policy = Policy::new().with_rule(target.clone()).with_rules([reasoned.clone()]);
+    assert_eq!(policy.rules(), [target.clone(), reasoned.clone()]);
+    assert_eq!((target.reason(), reasoned.reason()), (None, Some("it is slow")));
+    assert_eq!((target.verdict(), reasoned.verdict()), (Verdict::Allow, Verdict::Deny));
+    assert_eq!([target, reasoned].map(|rule| rule.to_string()), ["allow every tool on fs:write:a", "deny x"]);
+    assert_eq!(Verdict::Ask.to_string(), "ask");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Text in which a person sees every character: whatever controls a terminal, turns the direction of writing or takes no
-/// room at all is written as `\u{…}`, line breaks and tabs included. For what is shown with a question.
+use tools::protocol::is_invisible;
+
+/// Text in which a person sees every character: [invisible](is_invisible) ones are written as `\u{…}`, line breaks and tabs
+/// included. For what is shown with a question.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| c.is_control() || is_deceptive(c))
+    escaped(text, is_invisible)
 }
 
 /// Text that cannot control a terminal: escape sequences become visible, line breaks and tabs stay. Writing that runs from
@@ -23,7 +25,7 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
 /// indented, so that none of them can be taken for a message of its own.
 pub(crate) fn message(text: &str) -> String {
     let text = text.trim_end().replace("\r\n", "\n");
-    let is_escaped = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_deceptive(c);
+    let is_escaped = |c: char| is_invisible(c) && !matches!(c, '\n' | '\t');
     escaped(&text, is_escaped).replace('\n', "\n  ")
 }
 
@@ -62,18 +64,6 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     out.into()
 }
 
-/// Whether a character is one that people do not see: directions, joiners, variation selectors, fillers, tags, and the line
-/// breaks that no terminal breaks at.
-fn is_deceptive(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +77,15 @@ mod tests {
     #[test]
     fn nothing_a_person_cannot_see_is_left_in_a_question() {
         assert_eq!(visible("a\u{1b}[2J\u{202e}b\u{200b}\n\u{9b}"), "a\\u{1b}[2J\\u{202e}b\\u{200b}\\n\\u{9b}");
+    }
+
+    #[test]
+    fn every_invisible_character_is_escaped() {
+        for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
+            let text = format!("a{c}b");
+            assert!(!visible(&text).contains(is_invisible), "{c:?}");
+            assert!(matches!(c, '\n' | '\t') || !message(&text).contains(is_invisible), "{c:?}");
+        }
     }
 
     #[test]

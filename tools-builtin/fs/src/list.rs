@@ -8,6 +8,7 @@ use std::io;
 use cap_std::fs::Dir;
 use data_encoding::HEXLOWER;
 use serde::Serialize;
+use tools::protocol::is_invisible;
 use tools::{ToolContext, ToolError, tool};
 
 use crate::Workspace;
@@ -160,7 +161,7 @@ fn bytes(name: &OsStr) -> &[u8] {
 
 /// A name as `after` takes it: as it is, or, of one that nobody could copy, its bytes after a slash, which no name has.
 fn spelled(name: &OsStr) -> String {
-    let copied = name.to_str().filter(|name| name.escape_debug().eq(name.chars()));
+    let copied = name.to_str().filter(|name| name.escape_debug().eq(name.chars()) && !name.contains(is_invisible));
     copied.map_or_else(|| format!("/{}", HEXLOWER.encode(bytes(name))), str::to_owned)
 }
 
@@ -277,6 +278,8 @@ mod tests {
             ("a\"b", "/612262"),
             ("a\\b", "/615c62"),
             ("\u{200B}", "/e2808b"),
+            ("a\u{fe0f}", "/61efb88f"),
+            ("\u{2800}", "/e2a080"),
         ] {
             assert_eq!(spelled(name.as_ref()), expected);
             assert_eq!(position(expected).unwrap(), name.as_bytes());

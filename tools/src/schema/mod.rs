@@ -28,7 +28,7 @@ pub(crate) use deadline::within;
 pub use error::SchemaError;
 pub use mask::masked;
 pub(crate) use mask::{MASK, Mask};
-pub(crate) use phrase::show;
+pub(crate) use phrase::{readable, show};
 pub(crate) use plain::Plain;
 pub(crate) use validator::Validator;
 pub use violation::Violation;

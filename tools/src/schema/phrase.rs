@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use protocol::is_invisible;
 use serde_json::Value;
 
 /// Longest value that is shown as it is, in characters.
@@ -26,12 +27,12 @@ pub(crate) fn show(value: &Value) -> String {
     }
 }
 
-/// Text in backquotes, cut after `most` characters, with control and invisible characters made visible.
+/// Text in backquotes, cut after `most` characters, with invisible characters made visible.
 pub(super) fn quote(text: &str, most: usize) -> String {
     format!("`{}`", visible(text, most))
 }
 
-/// Text cut after `most` characters (the cut shows as `…`), with control and invisible characters made visible.
+/// Text cut after `most` characters (the cut shows as `…`), with invisible characters made visible.
 pub(super) fn visible(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (index, character) in text.chars().enumerate() {
@@ -86,6 +87,18 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
+/// A message with its line breaks and tabs, and all other invisible characters made visible.
+pub(crate) fn readable(message: &str) -> String {
+    let mut out = String::with_capacity(message.len());
+    for character in message.chars() {
+        match character {
+            '\n' | '\t' => out.push(character),
+            _ => push_visible(&mut out, character),
+        }
+    }
+    out
+}
+
 fn listed(items: impl Iterator<Item = String>, separator: &str) -> String {
     const MOST_ITEMS: usize = 20;
     const MOST_CHARACTERS: usize = 400;
@@ -111,21 +124,14 @@ fn listed(items: impl Iterator<Item = String>, separator: &str) -> String {
 }
 
 fn push_visible(out: &mut String, character: char) {
-    if character.is_control() || is_invisible(character) {
-        let _ = write!(out, "\\u{:04x}", u32::from(character));
+    if is_invisible(character) {
+        // As JSON has it: two escapes beyond U+FFFF.
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            let _ = write!(out, "\\u{unit:04x}");
+        }
     } else {
         out.push(character);
     }
-}
-
-/// Characters that change how text around them looks, or look like nothing: soft hyphen, marks and overrides of direction, zero
-/// widths, line separators, tags.
-fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
-    )
 }
 
 /// JSON text that gives up (`None`) once it is longer than it may be, so that the size of the value does not matter.
@@ -212,6 +218,18 @@ mod tests {
     }
 
     #[test]
+    fn no_invisible_character_is_shown_as_it_is() {
+        for character in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
+            let text = format!("a{character}b");
+            for shown in [show(&json!(text)), quote(&text, 8), readable(&text)] {
+                let kept = shown.contains(is_invisible);
+                assert!(!kept || (shown == text && matches!(character, '\n' | '\t')), "{character:?}: {shown:?}");
+            }
+            assert_eq!(serde_json::from_str::<String>(&show(&json!(text))).unwrap(), text);
+        }
+    }
+
+    #[test]
     fn long_values_are_described() {
         assert_eq!(show(&json!("x".repeat(12_345))), "a string of 12,345 characters");
         assert_eq!(show(&json!(vec![0; 100])), "an array of 100 items");
@@ -232,7 +250,7 @@ mod tests {
             for value in [json!(text.repeat(repeat)), json!([text]), json!({ text.clone(): text })] {
                 let shown = show(&value);
                 prop_assert!(shown.chars().count() <= SHOWN);
-                prop_assert!(!shown.chars().any(|c| c.is_control() || is_invisible(c)));
+                prop_assert!(!shown.contains(is_invisible));
             }
         }
     }

@@ -1,0 +1,40 @@
+//! [`has_dot_segment`]: finds steps to the same or the parent folder, as readers of URLs find them.
+
+/// Returns true if a reader of URLs may resolve a segment of `value` to `.` or `..`.
+///
+/// Readers differ, so the value counts as read by all of them:
+///
+/// - escapes (`%2e`, and `%u002e` of IIS) are decoded as often as there are any: proxies decode once more,
+/// - `\` separates segments as `/` does,
+/// - a segment ends at `;`, where servers cut off parameters, at `?` and `#`, and at NUL,
+/// - spaces and control characters, which URL parsers remove, do not count.
+pub(crate) fn has_dot_segment(value: &str) -> bool {
+    decoded(value).split(|byte| matches!(byte, b'/' | b'\\')).any(|segment| {
+        let name = segment.split(|byte| matches!(byte, b';' | b'?' | b'#' | 0)).next().unwrap_or_default();
+        let mut seen = name.iter().filter(|byte| !matches!(byte, 0..=b' ' | 0x7f));
+        matches!((seen.next(), seen.next(), seen.next()), (Some(b'.'), None | Some(b'.'), None))
+    })
+}
+
+/// Decodes escapes until none is left, in one pass: each byte may complete an escape, and the decoded byte another one.
+fn decoded(value: &str) -> Vec<u8> {
+    let mut decoded = Vec::with_capacity(value.len());
+    for byte in value.bytes() {
+        decoded.push(byte);
+        while let Some((start, byte)) = last_escape(&decoded) {
+            decoded.truncate(start);
+            decoded.push(byte);
+        }
+    }
+    decoded
+}
+
+/// The position of the escape at the end of `bytes`, and the byte that it stands for.
+fn last_escape(bytes: &[u8]) -> Option<(usize, u8)> {
+    let (before, [high, low]) = bytes.split_last_chunk()?;
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let byte = digit(*high)? * 16 + digit(*low)?;
+    let start =
+        before.strip_suffix(b"%").or_else(|| before.strip_suffix(b"%u00")).or_else(|| before.strip_suffix(b"%U00"))?;
+    Some((start.len(), byte))
+}

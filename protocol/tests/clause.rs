@@ -1,0 +1,96 @@
+//! One rule of clauses and grants at a time, each with its near misses.
+
+#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use protocol::{Access, Clause, Grant, InvalidClause};
+
+fn covers(clause: &str, target: &str) -> bool {
+    clause.parse::<Clause>().unwrap().matches(&target.parse().unwrap())
+}
+
+#[test]
+fn a_clause_covers_its_scheme_and_access_only() {
+    for clause in ["git:read:src/**", "git:read:src/a", "git:read:src/?", "git:read:**"] {
+        assert!(covers(clause, "git:read:src/a"), "{clause}");
+        for other in ["fs:read:src/a", "web:read:src/a", "git:write:src/a", "git:destroy:src/a"] {
+            assert!(!covers(clause, other), "{clause} {other}");
+        }
+    }
+    assert!(covers("*:read:a", "git:read:a") && covers("*:read:a", "fs:read:a") && !covers("*:read:a", "fs:write:a"));
+    assert!(covers("fs:*:a", "fs:read:a") && covers("fs:*:a", "fs:destroy:a") && !covers("fs:*:a", "git:read:a"));
+}
+
+#[test]
+fn a_clause_tells_its_parts() {
+    let clause: Clause = "fs:write:./src//*".parse().unwrap();
+    assert_eq!((clause.scheme(), clause.access(), clause.pattern()), (Some("fs"), Some(Access::Write), "src/*"));
+    assert_eq!(format!("{clause:?} {clause:>20}"), "Clause(fs:write:src/*)       fs:write:src/*");
+    let any: Clause = "*:*:a".parse().unwrap();
+    assert_eq!((any.scheme(), any.access()), (None, None));
+}
+
+#[test]
+fn clauses_are_equal_ordered_and_hashed_by_their_text() {
+    let clause = |text: &str| text.parse::<Clause>().unwrap();
+    let hash = |clause: &Clause| {
+        let mut hasher = DefaultHasher::new();
+        clause.hash(&mut hasher);
+        hasher.finish()
+    };
+    assert_eq!(clause("fs:read:a"), clause("fs:read:./a"));
+    assert_eq!(hash(&clause("fs:read:a")), hash(&clause("fs:read:./a")));
+    assert_ne!(clause("fs:read:a"), clause("fs:read:b"));
+    assert_ne!(hash(&clause("fs:read:a")), hash(&clause("fs:read:b")));
+    assert!(clause("fs:read:a") < clause("fs:read:b"));
+}
+
+#[test]
+fn only_patterns_with_wildcards_are_limited_to_1024_bytes() {
+    let parse = |pattern: &str| format!("git:read:{pattern}").parse::<Clause>();
+    assert!(parse(&format!("{}*", "x".repeat(1023))).is_ok());
+    assert!(matches!(parse(&format!("{}*", "x".repeat(1024))), Err(InvalidClause::Pattern { .. })));
+    assert!(parse(&"x".repeat(5000)).is_ok());
+    assert!(parse(&format!("{}/**", "x".repeat(5000))).is_ok());
+}
+
+#[test]
+fn an_error_quotes_no_more_than_80_characters() {
+    let error = format!("fs:read:../{}", "x".repeat(100)).parse::<Clause>().unwrap_err();
+    let InvalidClause::Target { text, .. } = error else { panic!("{error:?}") };
+    assert_eq!(text, format!("fs:read:../{}", "x".repeat(69)));
+}
+
+#[test]
+fn a_path_pattern_steps_up_only_where_it_has_no_wildcards() {
+    assert_eq!("fs:read:a/../b".parse::<Clause>().unwrap().pattern(), "b");
+    assert_eq!("fs:read:a/b*".parse::<Clause>().unwrap().pattern(), "a/b*");
+    for pattern in ["a/../b*", "?/../b", "[a]/../b", "{a,b}/../c"] {
+        assert!(format!("fs:read:{pattern}").parse::<Clause>().is_err(), "{pattern}");
+    }
+}
+
+#[test]
+fn a_grant_lists_its_layers_and_clauses() {
+    let parent = Grant::parse(["fs:write:b", "fs:read:a", "fs:read:a"]).unwrap();
+    let child = parent.narrowed(["fs:*:**".parse().unwrap()]);
+    let layers: Vec<Vec<String>> = child.layers().map(|layer| layer.iter().map(Clause::to_string).collect()).collect();
+    assert_eq!(layers, [vec!["fs:*:**"], vec!["fs:read:a", "fs:write:b"]]);
+    assert_eq!(child.clauses().map(Clause::as_str).collect::<Vec<_>>(), ["fs:*:**", "fs:read:a", "fs:write:b"]);
+    assert_eq!(child.to_string(), "(fs:*:**) and (fs:read:a or fs:write:b)");
+    assert_eq!(format!("{parent:?} {:?}", Grant::none()), "Grant(fs:read:a or fs:write:b) Grant(nothing)");
+    assert!(Grant::parse(["fs:read:a", "fs:read"]).is_err());
+    assert_eq!(Grant::default(), Grant::none());
+}
+
+#[test]
+fn only_a_clause_for_every_scheme_and_access_and_value_is_everything() {
+    for clause in ["*:*:**", "*:*:**/**"] {
+        assert_eq!(Grant::parse([clause, "fs:read:a"]).unwrap(), Grant::all(), "{clause}");
+    }
+    for clause in ["*:*:*", "fs:*:**", "*:read:**", "*:*:a/**"] {
+        let grant = Grant::parse([clause]).unwrap().narrowed(["fs:read:a".parse().unwrap()]);
+        assert_eq!(grant.layers().count(), 2, "{clause}");
+    }
+}
