@@ -180,8 +180,12 @@ impl Entry {
         Ok(())
     }
 
-    /// Checks arguments against the schema.
+    /// Checks arguments against the schema, and that they are an object: a schema without a `type` takes any value.
     pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolError> {
+        if !arguments.is_object() {
+            let violation = Violation::no_object(arguments.value());
+            return Err(ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations: vec![violation] });
+        }
         if let (Some(plain), Some(tree)) = (self.plain(), arguments.tree())
             && plain.accepts(tree.root())
         {

@@ -34,6 +34,11 @@ impl Violation {
     pub(super) fn whole(expected: String, found: String) -> Self {
         Self { pointer: String::new(), expected, found, near: Vec::new() }
     }
+
+    /// Arguments that are no object.
+    pub(crate) fn no_object(arguments: &Value) -> Self {
+        Self::whole("a JSON object".to_owned(), phrase::kind(arguments).to_owned())
+    }
 }
 
 impl fmt::Display for Violation {
