@@ -214,10 +214,10 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::schema::Validator;
+    use crate::schema::compiled::Compiled;
 
     fn violations(schema: Value, value: Value) -> Vec<Violation> {
-        let validator = Validator::compile(&schema).unwrap_or_else(|error| panic!("{error}"));
+        let validator = Compiled::new(&schema).unwrap_or_else(|error| panic!("{error}"));
         validator.check(&value).expect_err("a violation")
     }
 
