@@ -235,7 +235,11 @@ impl Entry {
         }
         let inspected = (
             Inspected::of_parameters(parameters).map_err(|error| schema_error(name, "parameters", error))?,
-            output.as_ref().map(Inspected::of_output).transpose().map_err(|error| schema_error(name, "output", error))?,
+            output
+                .as_ref()
+                .map(Inspected::of_output)
+                .transpose()
+                .map_err(|error| schema_error(name, "output", error))?,
         );
         let refused = |error| RegisterError::Effects { name: name.clone(), source: Box::new(error) };
         effects.check(parameters).map_err(refused)?;

@@ -345,7 +345,9 @@ async fn a_tool_that_says_it_was_cancelled_when_nobody_did_has_failed() {
 
 #[tokio::test]
 async fn a_cancellation_in_a_box_does_not_end_a_run() {
-    for forged in [ToolError::Cancelled { tool: "t".into() }, ToolError::Internal { tool: "t".into(), message: "x".into() }] {
+    for forged in
+        [ToolError::Cancelled { tool: "t".into() }, ToolError::Internal { tool: "t".into(), message: "x".into() }]
+    {
         let handler = move |_: ToolContext, _: Value| {
             let error: Box<dyn Error + Send + Sync> = forged.clone().into();
             async { Err::<(), _>(error) }

@@ -13,7 +13,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::handler::{blocking, blocking_typed, typed};
 use tools::{
-    Access, Catalog, Effects, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError, ToolResult, schema_of,
+    Access, Catalog, Effects, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError, ToolResult,
+    schema_of,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -203,8 +204,7 @@ async fn an_error_of_the_system_is_one_of_the_tool() {
     assert_eq!(outcome(own).await, failed);
     let alone = async |_: ToolContext, _: Value| missing();
     assert_eq!(outcome(alone).await, failed);
-    let inside = async |cx: ToolContext, _: Value| -> Result<(), ToolError> {
-        Ok(needs_more(&cx).map_err(io::Error::other)?)
-    };
+    let inside =
+        async |cx: ToolContext, _: Value| -> Result<(), ToolError> { Ok(needs_more(&cx).map_err(io::Error::other)?) };
     assert!(matches!(outcome(inside).await, ToolError::PermissionDenied { .. }));
 }
