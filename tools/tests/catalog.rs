@@ -112,7 +112,10 @@ fn wrong_examples_are_found_by_a_proof_and_not_by_registration() {
     let found = |catalog: &mut Catalog, tool: Tool| {
         let entry = catalog.replace(tool, echo).unwrap();
         let error = entry.prove().unwrap_err();
-        assert_eq!(catalog.problems().into_iter().map(|problem| problem.error).collect::<Vec<_>>(), [error.clone()]);
+        assert_eq!(
+            catalog.problems().into_iter().map(|problem| problem.error).collect::<Vec<_>>(),
+            std::slice::from_ref(&error)
+        );
         error
     };
     let error = found(
