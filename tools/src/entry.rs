@@ -31,7 +31,8 @@ pub struct Entry {
     /// The schema of the arguments, where it says little: a verdict takes no validator then.
     plain: OnceLock<Option<Box<Plain>>>,
     parameters: Inspected,
-    output: Option<Inspected>,
+    /// Few tools have one.
+    output: Option<Box<Inspected>>,
 }
 
 impl Entry {
@@ -262,7 +263,7 @@ impl Entry {
             mask: mask.map(Box::new),
             plain: OnceLock::new(),
             parameters: inspected.0,
-            output: inspected.1,
+            output: inspected.1.map(Box::new),
         })
     }
 

@@ -60,7 +60,7 @@ fn main() {
     row(
         "registering a tool with 1.8 KB of schema: instructions / heap that it keeps",
         &registered,
-        "≤ 250,000 / ≤ 22 KB",
+        "≤ 250,000 / ≤ 20 KB",
         "",
     );
     let first = format!("{:.2} M", programs.first(add) / 1e6);
