@@ -38,6 +38,17 @@ fn each_format_is_spelt_as_its_service_wants_it() {
 }
 
 #[test]
+fn services_are_told_that_arguments_are_an_object() {
+    for schema in [json!({}), json!({"type": ["object", "null"]}), json!({"type": "object"})] {
+        let tool = Tool { parameters: schema, ..tool("t", "Takes anything.") };
+        for format in Format::ALL {
+            let definition: Value = serde_json::from_str(Definition::new(format, &tool).as_str()).unwrap();
+            assert_eq!(told(format, &definition).2, &json!({"type": "object"}));
+        }
+    }
+}
+
+#[test]
 fn the_order_of_keys_changes_nothing() {
     let object =
         |keys: &[&str]| Value::Object(keys.iter().map(|key| ((*key).to_owned(), json!({"type": "string"}))).collect());
@@ -180,7 +191,11 @@ proptest! {
             prop_assert!((1..=64).contains(&name.len()), "{}", name);
             prop_assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)), "{}", name);
             prop_assert_eq!(description, &tool.description);
-            prop_assert_eq!(parameters, &tool.parameters);
+            let mut said = tool.parameters.clone();
+            if let Some(keywords) = said.as_object_mut() {
+                keywords.insert("type".to_owned(), "object".into());
+            }
+            prop_assert_eq!(parameters, &said);
         }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
 use crate::call::{Panic, guarded};
-use crate::schema::{self, Mask, Plain, Validator};
+use crate::schema::{Inspected, Mask, Plain, Validator};
 use crate::{
     DefinitionError, Handler, HandlerFuture, Input, Need, RegisterError, SchemaError, Source, Submission, ToolContext,
     ToolError, Violation,
@@ -30,20 +30,24 @@ pub struct Entry {
     mask: Option<Box<Mask>>,
     /// The schema of the arguments, where it says little: a verdict takes no validator then.
     plain: OnceLock<Option<Box<Plain>>>,
-    parameters: OnceLock<Result<Validator, SchemaError>>,
-    output: OnceLock<Result<Validator, SchemaError>>,
+    parameters: Inspected,
+    /// Few tools have one.
+    output: Option<Box<Inspected>>,
 }
 
 impl Entry {
-    /// Puts a definition and its code together, after checking everything that registration checks but the name's being
-    /// free: description, schemas, effects, examples.
+    /// Puts a definition and its code together, after checking everything that registration checks but whether the name is free:
+    ///
+    /// - the description, the limits and the effects;
+    /// - of both schemas the budget, the rules of their dialect, the regular expressions and the targets of `$ref`.
+    ///
+    /// No schema is compiled, and no example validated. The first call compiles; a schema that still fails then makes the tool
+    /// [`ToolError::Unavailable`]. [`prove`](Self::prove) does both beforehand.
     ///
     /// # Errors
     /// The first check that fails, as a [`RegisterError`].
     pub fn new(tool: Tool, handler: impl Handler, source: Source) -> Result<Self, RegisterError> {
-        let entry = Self::unproven(tool, Box::new(handler), source)?;
-        entry.prove()?;
-        Ok(entry)
+        Self::build(tool, Box::new(handler), source)?.with_checked_dialects()
     }
 
     /// [`new`](Self::new), with the caller's place as the source.
@@ -139,8 +143,8 @@ impl Entry {
         }
     }
 
-    /// The entry of a linked tool. Schemas are budgeted but not compiled, and examples not run: that is left to the
-    /// first call, so that looking at ten thousand linked tools stays cheap.
+    /// Returns the entry of a linked tool. The dialects of its schemas are left unchecked as well, so that looking at ten thousand
+    /// linked tools stays cheap.
     pub(crate) fn of_submission(submission: &'static Submission) -> Result<Self, RegisterError> {
         let refused = |source| RegisterError::Definition {
             name: submission.name.to_owned(),
@@ -157,12 +161,16 @@ impl Entry {
                 place: Box::new(submission.source.clone()),
             });
         }
-        Self::unproven(tool, Box::new(LinkedHandler(submission.handler)), submission.source.clone())
+        Self::build(tool, Box::new(LinkedHandler(submission.handler)), submission.source.clone())
     }
 
-    /// Compiles the schemas and validates the examples.
-    pub(crate) fn prove(&self) -> Result<(), RegisterError> {
-        let schema = |part| move |source: &SchemaError| self.schema_error(part, source.clone());
+    /// Compiles the schemas and validates the examples, which registration leaves out. For tests of tools, and for programs that
+    /// want to know before the first call; [`problems`](crate::Catalog::problems) does it for a whole catalog.
+    ///
+    /// # Errors
+    /// [`RegisterError::Schema`] if a schema does not compile, [`RegisterError::Example`] if an example does not validate.
+    pub fn prove(&self) -> Result<(), RegisterError> {
+        let schema = |part| move |source: &SchemaError| schema_error(&self.tool.name, part, source.clone());
         self.parameters().map_err(schema("parameters"))?;
         let output = self.output().transpose().map_err(schema("output"))?;
         for (index, Example { arguments, result }) in self.tool.examples.iter().enumerate() {
@@ -173,31 +181,38 @@ impl Entry {
             {
                 return Err(refused(violations));
             }
-            if let (Some(output), Some(result)) = (output, result) {
-                output.check(result).map_err(refused)?;
+            if let (Some((schema, output)), Some(result)) = (output, result) {
+                output.check(schema, result).map_err(refused)?;
             }
         }
         Ok(())
     }
 
-    /// Checks arguments against the schema.
+    /// Checks arguments against the schema, and that they are an object: a schema without a `type` takes any value. The output's
+    /// schema is compiled as well, because a tool that has run cannot be called unavailable.
     pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolError> {
+        self.output().transpose().map_err(|error| self.unavailable("output", error))?;
+        if !arguments.is_object() {
+            let violation = Violation::no_object(arguments.value());
+            return Err(ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations: vec![violation] });
+        }
         if let (Some(plain), Some(tree)) = (self.plain(), arguments.tree())
             && plain.accepts(tree.root())
         {
             return Ok(());
         }
-        let validator = self.parameters().map_err(|error| self.broken("parameters", error))?;
+        let (schema, validator) = self.parameters().map_err(|error| self.unavailable("parameters", error))?;
         let verdict = match arguments.tree() {
-            Some(tree) => validator.check_tree(tree, self.mask.as_deref()),
-            None => validator.check(arguments.value()),
+            Some(tree) => validator.check_tree(schema, tree, self.mask.as_deref()),
+            None => validator.check(schema, arguments.value()),
         };
         verdict.map_err(|violations| ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations })
     }
 
     /// Checks a structured result against the output schema, where there is one.
     pub(crate) fn check_output(&self, structured: Option<&Value>) -> Result<(), ToolError> {
-        let Some(validator) = self.output() else { return Ok(()) };
+        let output = self.output().transpose().map_err(|error| self.unavailable("output", error))?;
+        let Some((schema, validator)) = output else { return Ok(()) };
         let violations = match structured {
             None => vec![Violation {
                 pointer: String::new(),
@@ -205,7 +220,7 @@ impl Entry {
                 found: "none".to_owned(),
                 near: Vec::new(),
             }],
-            Some(value) => match validator.map_err(|error| self.broken("output", error))?.check(value) {
+            Some(value) => match validator.check(schema, value) {
                 Ok(()) => return Ok(()),
                 Err(violations) => violations,
             },
@@ -213,34 +228,23 @@ impl Entry {
         Err(ToolError::InvalidOutput { tool: self.tool.name.to_string(), violations })
     }
 
-    fn unproven(tool: Tool, handler: Box<dyn Handler>, source: Source) -> Result<Self, RegisterError> {
-        let limiter = Limiter::new(&tool.limits)
-            .map_err(|reason| RegisterError::Limits { name: tool.name.clone(), reason })?
-            .map(Box::new);
-        let mut entry = Self {
-            tool,
-            handler,
-            source,
-            digest: OnceLock::new(),
-            definitions: FormatCell::new(),
-            limiter,
-            admission: OnceLock::new(),
-            mask: None,
-            plain: OnceLock::new(),
-            parameters: OnceLock::new(),
-            output: OnceLock::new(),
-        };
-        let Tool { name, description, parameters, output, effects, .. } = &entry.tool;
+    fn build(tool: Tool, handler: Box<dyn Handler>, source: Source) -> Result<Self, RegisterError> {
+        let Tool { name, description, parameters, output, effects, limits, .. } = &tool;
+        let limiter = Limiter::new(limits).map_err(|reason| RegisterError::Limits { name: name.clone(), reason })?;
         if description.trim().is_empty() {
             return Err(RegisterError::Description { name: name.clone() });
         }
-        schema::inspect_parameters(parameters).map_err(|error| entry.schema_error("parameters", error))?;
-        if let Some(output) = output {
-            schema::inspect_output(output).map_err(|error| entry.schema_error("output", error))?;
-        }
+        let inspected = (
+            Inspected::of_parameters(parameters).map_err(|error| schema_error(name, "parameters", error))?,
+            output
+                .as_ref()
+                .map(Inspected::of_output)
+                .transpose()
+                .map_err(|error| schema_error(name, "output", error))?,
+        );
         let refused = |error| RegisterError::Effects { name: name.clone(), source: Box::new(error) };
         effects.check(parameters).map_err(refused)?;
-        let mask = Mask::of(parameters).map(Box::new);
+        let mask = Mask::of(parameters);
         if let (Some(mask), Effects::Declared(declared)) = (&mask, effects) {
             let fields = declared.templates().flat_map(|(_, template)| template.fields().map(move |it| (template, it)));
             if let Some((template, field)) = fields.into_iter().find(|(_, field)| mask.hides_property(field)) {
@@ -248,8 +252,29 @@ impl Entry {
                 return Err(RegisterError::SecretTarget { name: name.clone(), template, field });
             }
         }
-        entry.mask = mask;
-        Ok(entry)
+        Ok(Self {
+            tool,
+            handler,
+            source,
+            digest: OnceLock::new(),
+            definitions: FormatCell::new(),
+            limiter: limiter.map(Box::new),
+            admission: OnceLock::new(),
+            mask: mask.map(Box::new),
+            plain: OnceLock::new(),
+            parameters: inspected.0,
+            output: inspected.1.map(Box::new),
+        })
+    }
+
+    /// Checks both schemas against the rules of their dialects.
+    pub(crate) fn with_checked_dialects(self) -> Result<Self, RegisterError> {
+        let Tool { name, parameters, output, .. } = &self.tool;
+        self.parameters.check_dialect(parameters).map_err(|error| schema_error(name, "parameters", error))?;
+        if let (Some(inspected), Some(output)) = (&self.output, output) {
+            inspected.check_dialect(output).map_err(|error| schema_error(name, "output", error))?;
+        }
+        Ok(self)
     }
 
     /// The schema of its arguments, where it says little.
@@ -257,26 +282,27 @@ impl Entry {
         self.plain.get_or_init(|| Plain::of(&self.tool.parameters).map(Box::new)).as_deref()
     }
 
-    fn parameters(&self) -> Result<&Validator, &SchemaError> {
-        self.parameters.get_or_init(|| Validator::compile(&self.tool.parameters)).as_ref()
+    /// The schema of its arguments and the validator, compiled by the first call.
+    fn parameters(&self) -> Result<(&Value, &Validator), &SchemaError> {
+        let schema = &self.tool.parameters;
+        Ok((schema, self.parameters.validator(schema)?))
     }
 
-    fn output(&self) -> Option<Result<&Validator, &SchemaError>> {
-        let schema = self.tool.output.as_ref()?;
-        Some(self.output.get_or_init(|| Validator::compile(schema)).as_ref())
+    /// The schema of its structured results and the validator, compiled by the first call.
+    fn output(&self) -> Option<Result<(&Value, &Validator), &SchemaError>> {
+        let (inspected, schema) = self.output.as_ref().zip(self.tool.output.as_ref())?;
+        Some(inspected.validator(schema).map(|validator| (schema, validator)))
     }
 
-    fn schema_error(&self, part: &'static str, source: SchemaError) -> RegisterError {
-        RegisterError::Schema { name: self.tool.name.clone(), part, source }
+    /// The answer to calls of a tool with a schema that does not compile.
+    fn unavailable(&self, part: &'static str, error: &SchemaError) -> ToolError {
+        let reason = format!("its {part} schema cannot be used: {error}");
+        ToolError::Unavailable { tool: self.tool.name.to_string(), reason }
     }
+}
 
-    /// A schema that turns out not to compile on the first call of a linked tool.
-    fn broken(&self, part: &'static str, error: &SchemaError) -> ToolError {
-        ToolError::Internal {
-            tool: self.tool.name.to_string(),
-            message: self.schema_error(part, error.clone()).to_string(),
-        }
-    }
+fn schema_error(name: &ToolName, part: &'static str, source: SchemaError) -> RegisterError {
+    RegisterError::Schema { name: name.clone(), part, source }
 }
 
 /// A submission's handler as one of an entry.

@@ -54,6 +54,11 @@ impl Input {
         self.tree.as_deref()
     }
 
+    /// Returns true if the arguments are a JSON object.
+    pub(crate) fn is_object(&self) -> bool {
+        self.tree().map_or_else(|| self.value().is_object(), |tree| tree.root().as_object().is_some())
+    }
+
     /// Returns true if one of the numbers is an integer beyond 64 bits.
     pub(crate) fn has_wide(&self) -> bool {
         self.tree().is_some_and(Tree::has_wide)

@@ -2,6 +2,7 @@
 //! of the same version.
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt::Display;
 
 use protocol::{Declared, Effects, Example, InvalidName, InvalidTemplate, Limits, Template, Tool, ToolResult};
@@ -10,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::handler::{deserialized, of_outcome, of_value};
+use crate::handler::{deserialized, of_error, of_value};
 use crate::{DefinitionError, Entry, Handler, Input, ToolContext, ToolError, schema_of};
 
 pub use crate::handler::run_blocking;
@@ -191,9 +192,10 @@ pub fn entry(cx: &ToolContext) -> Option<&Entry> {
     cx.entry()
 }
 
-/// What a function returned. Whether that is a `Result` is decided by its type and not by its spelling, so that aliases of
-/// `Result` work: `kind` is found on `Returned<Result<…>>` first and on `&Returned<…>` after that. What is returned need
-/// not fit the traits above to be found, so that the compiler's complaint is about them.
+/// A function's return value. Whether it is a `Result`, and what kind of error that has, is decided by its type and not by its
+/// spelling, so that aliases of `Result` work: of the impls of [`ReturnKind`], method lookup on `&&&&&Returned<…>` finds the one
+/// with the most references. A return value need not fit the traits above to be found, so that the compiler's complaint is
+/// about them.
 pub struct Returned<'a, T>(pub &'a T);
 
 pub trait ReturnKind {
@@ -201,10 +203,33 @@ pub trait ReturnKind {
     fn kind(self) -> Self::Kind;
 }
 
-impl<T, E> ReturnKind for Returned<'_, Result<T, E>> {
-    type Kind = Fallible;
-    fn kind(self) -> Fallible {
-        Fallible
+impl<T, E: Error + 'static> ReturnKind for &&&&&Returned<'_, Result<T, E>> {
+    type Kind = Fallible<E>;
+    fn kind(self) -> Fallible<E> {
+        Fallible { chain: |error| Some(error) }
+    }
+}
+
+/// `Box<dyn Error + Send + Sync>`, and errors such as those of anyhow.
+impl<T, E: AsRef<dyn Error + Send + Sync>> ReturnKind for &&&&Returned<'_, Result<T, E>> {
+    type Kind = Fallible<E>;
+    fn kind(self) -> Fallible<E> {
+        Fallible { chain: |error| Some(error.as_ref()) }
+    }
+}
+
+impl<T> ReturnKind for &&&Returned<'_, Result<T, Box<dyn Error>>> {
+    type Kind = Fallible<Box<dyn Error>>;
+    fn kind(self) -> Self::Kind {
+        Fallible { chain: |error| Some(error.as_ref()) }
+    }
+}
+
+/// Strings, and whatever else displays.
+impl<T, E> ReturnKind for &&Returned<'_, Result<T, E>> {
+    type Kind = Fallible<E>;
+    fn kind(self) -> Fallible<E> {
+        Fallible { chain: |_| None }
     }
 }
 
@@ -216,15 +241,20 @@ impl<T> ReturnKind for &Returned<'_, T> {
 }
 
 /// Something returned a `Result`.
-pub struct Fallible;
+pub struct Fallible<E> {
+    /// The error as one with a source chain, where it is one.
+    chain: fn(&E) -> Option<&(dyn Error + 'static)>,
+}
 
-impl Fallible {
-    pub fn finish<T: Output, E: Failure>(
-        self,
-        outcome: Result<T, E>,
-        entry: Option<&Entry>,
-    ) -> Result<ToolResult, ToolError> {
-        of_outcome(outcome, entry)
+impl<E> Fallible<E> {
+    pub fn finish<T: Output>(self, outcome: Result<T, E>, entry: Option<&Entry>) -> Result<ToolResult, ToolError>
+    where
+        E: Failure,
+    {
+        match outcome {
+            Ok(value) => of_value(value, entry),
+            Err(error) => Err(of_error(&error, (self.chain)(&error), entry)),
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::{RegisterError, Source};
 
-/// A linked tool that cannot be used. Link-time registration has nobody to return an error to, so it is kept here.
+/// A tool that cannot be used or has a wrong example. Link-time registration has nobody to return an error to, and no registration
+/// compiles schemas or validates examples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Problem {
     /// The name that was submitted, valid or not.

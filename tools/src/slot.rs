@@ -70,14 +70,15 @@ impl Slot {
         }
     }
 
-    /// What is wrong with a linked tool, schemas and examples included. Registered ones were proven at registration.
+    /// The first thing that is wrong with the tool, schemas and examples included; `None` for a conflict.
     pub(crate) fn problem(&self) -> Option<Problem> {
-        let Self::Linked(linked) = self else { return None };
-        let error = match linked.entry() {
-            Ok(entry) => entry.prove().err()?,
-            Err(error) => error,
+        let (name, source, entry) = match self {
+            Self::Entry(entry) => (entry.name().as_str(), entry.source(), Ok(entry.clone())),
+            Self::Linked(linked) => (linked.submission.name, &linked.submission.source, linked.entry()),
+            Self::Conflict(_) => return None,
         };
-        Some(Problem { name: linked.submission.name.to_owned(), source: linked.submission.source.clone(), error })
+        let error = entry.and_then(|entry| entry.prove()).err()?;
+        Some(Problem { name: name.to_owned(), source: source.clone(), error })
     }
 
     pub(crate) fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {

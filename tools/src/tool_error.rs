@@ -1,5 +1,7 @@
 //! [`ToolError`]: why a call gave no result.
 
+use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use protocol::{Grant, Target, ToolName, ToolResult};
@@ -232,6 +234,21 @@ impl ToolError {
         Self::NotFound { tool: name.chars().take(ToolName::MAX_LENGTH).collect(), near: near(name, names) }
     }
 
+    /// Returns the first `ToolError` in the chain of an error and its sources.
+    pub(crate) fn find<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            let boxed = || error.downcast_ref::<Box<Self>>().map(Box::as_ref);
+            if let Some(found) = error.downcast_ref().or_else(boxed) {
+                return Some(found);
+            }
+            // The source of such an error is that of the error inside, which it leaves out.
+            let inner = error.downcast_ref().and_then(io::Error::get_ref);
+            next = inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source());
+        }
+        None
+    }
+
     /// The host does not offer these services.
     pub(crate) fn unmet(tool: String, services: &[&str]) -> Self {
         let reason =
@@ -275,6 +292,13 @@ impl ToolError {
     /// The calling tool's arguments do not fit in a way that its schema cannot say.
     pub fn invalid_arguments(cx: &ToolContext, violations: Vec<Violation>) -> Self {
         Self::InvalidArguments { tool: cx.tool_text(), violations }
+    }
+}
+
+impl From<io::Error> for ToolError {
+    /// Returns the `ToolError` inside, or [`ToolError::ExecutionFailed`]. The pipeline adds the tool's name.
+    fn from(error: io::Error) -> Self {
+        crate::handler::of_error(&error, Some(&error), None)
     }
 }
 

@@ -6,7 +6,7 @@ mod sample;
 
 use sample::{closed, echo, pure, reader};
 use serde_json::json;
-use tools::{Catalog, Effects, Example, RegisterError, Source, Submission, Tool, ToolContext, ToolError};
+use tools::{Catalog, Effects, Example, RegisterError, SchemaError, Source, Submission, Tool, ToolContext, ToolError};
 
 fn names(catalog: &Catalog) -> Vec<String> {
     catalog.list().iter().map(|entry| entry.name().to_string()).collect()
@@ -95,20 +95,69 @@ fn what_cannot_be_used_is_refused_with_its_reason() {
         refused(pure("a").with_output(json!({"$ref": "https://example.com/schema.json"}))),
         RegisterError::Schema { part: "output", .. }
     ));
-    let error = refused(
+    for pattern in [json!({"pattern": "("}), json!({"patternProperties": {"(": true}})] {
+        let schema = json!({"type": "object", "properties": {"a": pattern}});
+        let error = refused(Tool { parameters: schema, ..pure("a") });
+        assert!(matches!(error, RegisterError::Schema { source: SchemaError::Pattern { .. }, .. }), "{error}");
+    }
+    let optional = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+    assert!(matches!(refused(Tool { parameters: optional, ..reader("a") }), RegisterError::Effects { .. }));
+    assert!(matches!(RegisterError::from(Tool::new("", "d", json!({})).unwrap_err()), RegisterError::Name(_)));
+    assert!(matches!(RegisterError::from(Tool::new("a b", "d", json!({})).unwrap_err()), RegisterError::Name(_)));
+}
+
+#[test]
+fn wrong_examples_are_found_by_a_proof_and_not_by_registration() {
+    let mut catalog = Catalog::new();
+    let found = |catalog: &mut Catalog, tool: Tool| {
+        let entry = catalog.replace(tool, echo).unwrap();
+        let error = entry.prove().unwrap_err();
+        assert_eq!(
+            catalog.problems().into_iter().map(|problem| problem.error).collect::<Vec<_>>(),
+            std::slice::from_ref(&error)
+        );
+        error
+    };
+    let error = found(
+        &mut catalog,
         closed("a").with_example(Example::new(json!({"text": "fine"}))).with_example(Example::new(json!({"txt": 1}))),
     );
     let RegisterError::Example { index: 1, violations, .. } = &error else { panic!("{error}") };
     assert!(violations.len() >= 2, "{violations:?}");
     let promised = closed("a").with_output(json!({"type": "string"}));
-    let error = refused(promised.with_example(Example::new(json!({"text": "x"})).with_result(json!(1))));
+    let error = found(&mut catalog, promised.with_example(Example::new(json!({"text": "x"})).with_result(json!(1))));
     assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
-    let error = refused(reader("a").with_example(Example::new(json!({"path": "../x"}))));
+    let error = found(&mut catalog, reader("a").with_example(Example::new(json!({"path": "../x"}))));
     assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
-    let optional = json!({"type": "object", "properties": {"path": {"type": "string"}}});
-    assert!(matches!(refused(Tool { parameters: optional, ..reader("a") }), RegisterError::Effects { .. }));
-    assert!(matches!(RegisterError::from(Tool::new("", "d", json!({})).unwrap_err()), RegisterError::Name(_)));
-    assert!(matches!(RegisterError::from(Tool::new("a b", "d", json!({})).unwrap_err()), RegisterError::Name(_)));
+    let open = Tool { parameters: json!({}), ..pure("a") };
+    let error = found(&mut catalog, open.with_example(Example::new(json!([1]))));
+    assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
+
+    let entry = catalog.replace(closed("a").with_example(Example::new(json!({"text": "fine"}))), echo).unwrap();
+    assert_eq!((entry.prove(), catalog.problems()), (Ok(()), Vec::new()));
+}
+
+#[tokio::test]
+async fn a_schema_that_does_not_compile_makes_its_tool_unavailable() {
+    // No dialect has rules for what stands below a keyword that it does not know.
+    let broken = json!({"type": "object", "properties": {"a": {"$ref": "#/x/a"}}, "x": {"a": {"type": "dict"}}});
+    for (part, tool) in [
+        ("parameters", Tool { parameters: broken.clone(), ..pure("t") }),
+        ("output", pure("t").with_output(broken.clone())),
+    ] {
+        let mut catalog = Catalog::new();
+        let runs = async |_: ToolContext, _: serde_json::Value| -> Result<(), String> { panic!("it ran") };
+        catalog.register(tool, runs).unwrap();
+        for _ in 0..2 {
+            let error = catalog.execute(&ToolContext::new(), "t", json!({"a": 1})).await.unwrap_err();
+            assert!(matches!(&error, ToolError::Unavailable { reason, .. } if reason.contains(part)), "{error}");
+            assert!(error.is_recoverable());
+        }
+        let problems = catalog.problems();
+        let [problem] = &problems[..] else { panic!("{problems:?}") };
+        assert!(matches!(&problem.error, RegisterError::Schema { part: named, .. } if *named == part), "{problem}");
+        assert_eq!((&*problem.name, &*problem.source.file), ("t", file!()));
+    }
 }
 
 #[test]

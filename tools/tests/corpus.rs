@@ -46,7 +46,8 @@ fn every_definition_is_registered_or_refused_with_a_reason() {
         let name = ToolName::from_foreign(text("name")).unwrap();
         let tool = Tool::new(name, text("description"), row["parameters"].clone()).unwrap();
         match Catalog::new().register(tool, echo) {
-            Ok(_) => {
+            Ok(entry) => {
+                assert_eq!(entry.prove(), Ok(()), "what registers compiles: {row}");
                 assert!(row["metaschema_ok"].as_bool().unwrap() && !text("description").trim().is_empty(), "{row}");
                 registered += 1;
             }

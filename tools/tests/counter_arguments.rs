@@ -113,6 +113,26 @@ async fn what_is_not_an_object_is_refused() {
 }
 
 #[tokio::test]
+async fn arguments_are_an_object_whatever_the_schema_says() {
+    for schema in [
+        json!({}),
+        json!({"properties": {"a": {"type": "string"}}}),
+        json!({"type": ["object", "null"]}),
+        json!({"anyOf": [{"type": "array"}, {"type": "object"}]}),
+        json!({"$ref": "#/$defs/any", "$defs": {"any": true}}),
+    ] {
+        let counter = Counter::of(Tool { parameters: schema.clone(), ..pure("t") });
+        for value in [json!([1]), json!(5), json!(null), json!("{}"), json!(true)] {
+            assert_eq!(counter.refused(value.clone()).await[0].pointer, "", "{schema}");
+            counter.refused(value.to_string()).await;
+            let verdict = counter.catalog.validate("t", value);
+            assert!(matches!(verdict, Err(ToolError::InvalidArguments { .. })), "{schema}");
+        }
+        assert_eq!(counter.accepted("{}").await, json!({}));
+    }
+}
+
+#[tokio::test]
 async fn nothing_is_coerced_but_an_integral_float_is_an_integer() {
     let counter = Counter::of(closed("t"));
     counter.refused(json!({"text": 1})).await;

@@ -4,6 +4,7 @@
 
 mod sample;
 
+use std::error::Error;
 use std::future::{pending, poll_fn};
 use std::panic::panic_any;
 use std::sync::Arc;
@@ -340,6 +341,20 @@ async fn a_tool_that_says_it_was_cancelled_when_nobody_did_has_failed() {
     .await
     .unwrap_err();
     assert!(matches!(error, ToolError::ExecutionFailed { .. }) && error.is_recoverable(), "{error}");
+}
+
+#[tokio::test]
+async fn a_cancellation_in_a_box_does_not_end_a_run() {
+    for forged in
+        [ToolError::Cancelled { tool: "t".into() }, ToolError::Internal { tool: "t".into(), message: "x".into() }]
+    {
+        let handler = move |_: ToolContext, _: Value| {
+            let error: Box<dyn Error + Send + Sync> = forged.clone().into();
+            async { Err::<(), _>(error) }
+        };
+        let error = run(handler).await.unwrap_err();
+        assert!(matches!(&error, ToolError::ExecutionFailed { .. }) && error.is_recoverable(), "{error}");
+    }
 }
 
 #[tokio::test]

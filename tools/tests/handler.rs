@@ -4,14 +4,17 @@
 
 mod sample;
 
+use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::{fmt, io};
 
 use sample::pure;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::handler::{blocking, blocking_typed, typed};
 use tools::{
-    Catalog, Effects, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError, ToolResult, schema_of,
+    Access, Catalog, Effects, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError, ToolResult,
+    schema_of,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -136,4 +139,72 @@ async fn more_blocking_calls_than_places_all_get_their_turn() {
     for call in calls {
         call.await.unwrap().unwrap();
     }
+}
+
+#[derive(Debug)]
+struct NoteError {
+    source: ToolError,
+}
+
+impl fmt::Display for NoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot keep the note: {}", self.source)
+    }
+}
+
+impl Error for NoteError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+impl From<ToolError> for NoteError {
+    fn from(source: ToolError) -> Self {
+        Self { source }
+    }
+}
+
+fn needs_more(cx: &ToolContext) -> Result<(), ToolError> {
+    cx.require(Access::Write, "fs", "secret")
+}
+
+/// How a handler fails whose error type says nothing of tools.
+async fn outcome(handler: impl Handler) -> ToolError {
+    run(pure("t"), handler, json!({})).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_tool_error_keeps_its_kind_and_its_text_through_any_error() {
+    let plain = outcome(async |cx: ToolContext, _: Value| needs_more(&cx)).await;
+    assert!(matches!(&plain, ToolError::PermissionDenied { .. }), "{plain}");
+    let boxed = async |cx: ToolContext, _: Value| -> Result<(), Box<dyn Error + Send + Sync>> { Ok(needs_more(&cx)?) };
+    assert_eq!(outcome(boxed).await, plain);
+    let wrapped = async |cx: ToolContext, _: Value| -> Result<(), NoteError> { Ok(needs_more(&cx)?) };
+    assert_eq!(outcome(wrapped).await, plain);
+    let twice = async |cx: ToolContext, _: Value| -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(needs_more(&cx).map_err(NoteError::from)?)
+    };
+    assert_eq!(outcome(twice).await, plain);
+    let by_io = async |cx: ToolContext, _: Value| -> io::Result<()> { needs_more(&cx).map_err(io::Error::other) };
+    assert_eq!(outcome(by_io).await, plain);
+    let in_a_box = async |cx: ToolContext, _: Value| needs_more(&cx).map_err(Box::new);
+    assert_eq!(outcome(in_a_box).await, plain);
+    let blocking = blocking(|cx: &ToolContext, _: Value| -> Result<(), NoteError> { Ok(needs_more(cx)?) });
+    assert_eq!(outcome(blocking).await, plain);
+}
+
+#[tokio::test]
+async fn an_error_of_the_system_is_one_of_the_tool() {
+    fn missing() -> io::Result<String> {
+        std::fs::read_to_string("/nowhere/at/all")
+    }
+    let said = missing().unwrap_err().to_string();
+    let failed = ToolError::ExecutionFailed { tool: "t".to_owned(), message: said };
+    let own = async |_: ToolContext, _: Value| -> Result<String, ToolError> { Ok(missing()?) };
+    assert_eq!(outcome(own).await, failed);
+    let alone = async |_: ToolContext, _: Value| missing();
+    assert_eq!(outcome(alone).await, failed);
+    let inside =
+        async |cx: ToolContext, _: Value| -> Result<(), ToolError> { Ok(needs_more(&cx).map_err(io::Error::other)?) };
+    assert!(matches!(outcome(inside).await, ToolError::PermissionDenied { .. }));
 }

@@ -1,5 +1,6 @@
 //! [`Definition`]: one tool, as a provider is told of it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
@@ -87,6 +88,19 @@ fn write(format: Format, tool: &Tool, out: &mut String) {
     };
     let spelling = name::plain(&tool.name);
     let description = canonical_json(&Value::from(tool.description.as_str()));
-    let parameters = canonical_json(&tool.parameters);
+    let parameters = canonical_json(&of_object(&tool.parameters));
     out.extend([head, NAME, &spelling, r#"","description":"#, &description, schema, &parameters, tail]);
+}
+
+/// Returns the schema with `"type": "object"` at its root. Services refuse a request with a tool whose schema says anything
+/// else there, and arguments are always an object.
+fn of_object(schema: &Value) -> Cow<'_, Value> {
+    match schema {
+        Value::Object(keywords) if keywords.get("type").is_none_or(|kind| kind != "object") => {
+            let mut keywords = keywords.clone();
+            keywords.insert("type".to_owned(), "object".into());
+            Cow::Owned(Value::Object(keywords))
+        }
+        schema => Cow::Borrowed(schema),
+    }
 }

@@ -30,6 +30,17 @@ impl Programs {
         (count("1200") - count("200")) / 1_000.0
     }
 
+    /// Instructions of registering a definition with the schema of `order`.
+    pub fn registering(&self) -> f64 {
+        self.instructions("register") - self.instructions("define")
+    }
+
+    /// Bytes of heap that one round of a scenario keeps.
+    pub fn kept(&self, scenario: &str) -> f64 {
+        let kept = |count: &str| after(&self.memcheck("scenario", &[scenario, count]), "in use at exit:");
+        (kept("1200") - kept("200")) / 1_000.0
+    }
+
     /// Bytes on the heap at the end of the program with the linked tools.
     pub fn heap(&self, arguments: &[&str]) -> f64 {
         after(&self.memcheck("linked", arguments), "in use at exit:")

@@ -25,6 +25,8 @@ fn a_call_costs_what_the_readme_says() {
             1.03,
         ),
         ("instructions of the first validated call above a later one", programs.first(add), 100_000.0),
+        ("instructions of registering a tool with the schema of order", programs.registering(), 215_000.0),
+        ("bytes of heap that a registered tool with the schema of order keeps", programs.kept("register"), 20_500.0),
         ("allocations of definitions that were told before", programs.allocations("unchanged"), 0.5),
     ];
     for (figure, measured, most) in figures {

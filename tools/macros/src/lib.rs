@@ -36,7 +36,8 @@ use proc_macro::TokenStream;
 /// - A parameter of type `&ToolContext` or `ToolContext`, anywhere in the list, is the context of the call. It is no argument.
 /// - It returns `()` (the model reads `ok`), a `String`, `&'static str`, `Content`, `Vec<Content>`, `ToolResult`, anything else
 ///   that implements `Serialize` (as JSON text and as structured value), or a `Result` of one of those. The error may be
-///   any `Display`: the model reads its `{:#}` text. A `ToolError` is passed on as it is.
+///   any `Display`: the model reads its `{:#}` text. A `ToolError` is passed on as it is, also out of an error that has it in
+///   its source chain, such as a `Box<dyn Error>`.
 ///
 /// # Attributes
 ///

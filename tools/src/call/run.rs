@@ -54,12 +54,15 @@ impl Future for Run<'_> {
     }
 }
 
-/// A tool that says it was cancelled when nobody did that, or that the machinery around it is broken, has failed: none of that is
-/// its to say, and it would end the whole run.
+/// Demotes `Cancelled`, `Diverged` and `Internal` returned by a tool to `ExecutionFailed`: only the pipeline may report them,
+/// because they end the run. Adds the tool's name to a failure without one.
 fn own_failure(entry: &Entry, error: ToolError) -> ToolError {
     match error {
         ToolError::Cancelled { .. } | ToolError::Diverged { .. } | ToolError::Internal { .. } => {
             ToolError::ExecutionFailed { tool: entry.name().to_string(), message: error.to_string() }
+        }
+        ToolError::ExecutionFailed { tool, message } if tool.is_empty() => {
+            ToolError::ExecutionFailed { tool: entry.name().to_string(), message }
         }
         error => error,
     }

@@ -17,7 +17,7 @@ pub use blocking::{Blocking, BlockingTyped, MAX_BLOCKING, blocking, blocking_typ
 pub use future::HandlerFuture;
 pub(crate) use input::deserialized;
 pub use output::{DONE, IntoToolResult};
-pub(crate) use output::{of_outcome, of_value, tool_text};
+pub(crate) use output::{of_error, of_value, tool_text};
 pub use typed::{Typed, typed};
 
 /// The code that runs a tool. Object-safe.

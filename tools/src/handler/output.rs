@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt::Display;
 
 use protocol::{Content, ToolResult};
@@ -15,13 +16,23 @@ pub const DONE: &str = "ok";
 
 /// What a handler returns.
 ///
-/// A `Result<T, E>` of anything that serialises and any error that displays, or a [`ToolResult`], [`Content`], [`String`] or
-/// [`Value`] alone. Of values, [`ToolResult`] stays as it is, [`Content`] (one or many) is the content, strings are its
-/// text, `()` is the text `ok`, and everything else is the structured value with its JSON as text. Of errors, a
-/// [`ToolError`] stays as it is, and everything else is [`ToolError::ExecutionFailed`] with its `{:#}` text.
+/// A `Result<T, E>` of anything that serialises and any error that becomes a `Box<dyn Error + Send + Sync>`, or a
+/// [`ToolResult`], [`Content`], [`String`] or [`Value`] alone. Of values, [`ToolResult`] stays as it is, [`Content`] (one or
+/// many) is the content, strings are its text, `()` is the text `ok`, and everything else is the structured value with its
+/// JSON as text.
+///
+/// # Errors that handlers return
+///
+/// An error that is a [`ToolError`], or has one in its [source](Error::source) chain, is that `ToolError`: `?` keeps
+/// [`ToolError::PermissionDenied`] through a `Box<dyn Error + Send + Sync>`, an [`io::Error`](std::io::Error) and an error
+/// type with `#[from] ToolError`. Every other error is [`ToolError::ExecutionFailed`] with its `{:#}` text.
+///
+/// Two wrappers leave the `ToolError` out of the chain, so its kind is lost: a variant with `#[error(transparent)]` (give it a
+/// message of its own), and an `anyhow::Error` without context, which only functions with `#[tool]` can look into.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be what a handler returns",
-    note = "return a `Result`, such as `Ok::<_, String>(value)`, or a `ToolResult`, `Content`, `String` or `Value`"
+    note = "return a `Result`, such as `Ok::<_, String>(value)`, or a `ToolResult`, `Content`, `String` or `Value`",
+    note = "the error of a `Result` is an `Error + Send + Sync`, a `Box<dyn Error + Send + Sync>` or a string"
 )]
 pub trait IntoToolResult {
     /// The result of the call that `cx` belongs to.
@@ -31,9 +42,15 @@ pub trait IntoToolResult {
     fn into_tool_result(self, cx: &ToolContext) -> Result<ToolResult, ToolError>;
 }
 
-impl<T: Serialize + 'static, E: Display + 'static> IntoToolResult for Result<T, E> {
+impl<T: Serialize + 'static, E: Into<Box<dyn Error + Send + Sync>>> IntoToolResult for Result<T, E> {
     fn into_tool_result(self, cx: &ToolContext) -> Result<ToolResult, ToolError> {
-        of_outcome(self, cx.entry())
+        match self {
+            Ok(value) => of_value(value, cx.entry()),
+            Err(error) => {
+                let error = error.into();
+                Err(of_error(&error, Some(&*error), cx.entry()))
+            }
+        }
     }
 }
 
@@ -73,19 +90,15 @@ impl IntoToolResult for Value {
     }
 }
 
-/// The result that an outcome stands for, of a call of that tool.
-pub(crate) fn of_outcome<T: Serialize + 'static, E: Display + 'static>(
-    outcome: Result<T, E>,
+/// Returns the error that a handler's own error stands for. `chain` is the same error, where it is an [`Error`].
+pub(crate) fn of_error(
+    error: &impl Display,
+    chain: Option<&(dyn Error + 'static)>,
     entry: Option<&Entry>,
-) -> Result<ToolResult, ToolError> {
-    match outcome {
-        Ok(value) => of_value(value, entry),
-        Err(error) => Err(match taken::<_, ToolError>(error) {
-            Ok(error) => error,
-            // The alternate form: with it, errors such as those of anyhow tell their causes.
-            Err(error) => ToolError::ExecutionFailed { tool: tool_text(entry), message: format!("{error:#}") },
-        }),
-    }
+) -> ToolError {
+    // The alternate form: with it, errors such as those of anyhow tell their causes.
+    let failed = || ToolError::ExecutionFailed { tool: tool_text(entry), message: format!("{error:#}") };
+    chain.and_then(ToolError::find).cloned().unwrap_or_else(failed)
 }
 
 /// The result that a value stands for. The types with a meaning of their own are found by their identity, because no bound can
@@ -164,7 +177,7 @@ mod tests {
         returned.into_tool_result(&ToolContext::default()).unwrap()
     }
 
-    fn failed(error: impl Display + 'static) -> ToolError {
+    fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> ToolError {
         Err::<(), _>(error).into_tool_result(&ToolContext::default()).unwrap_err()
     }
 
@@ -209,12 +222,14 @@ mod tests {
 
     #[test]
     fn any_other_error_is_told_in_its_alternate_form() {
+        #[derive(Debug)]
         struct Chain;
         impl Display for Chain {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(if f.alternate() { "outer: inner" } else { "outer" })
             }
         }
+        impl Error for Chain {}
         assert!(matches!(failed(Chain), ToolError::ExecutionFailed { message, .. } if message == "outer: inner"));
     }
 

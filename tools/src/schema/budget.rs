@@ -1,5 +1,7 @@
 //! The static budget: what a schema may cost, found out before anything is compiled.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::graph::{Document, Graph, text_length};
@@ -22,11 +24,11 @@ pub(super) const STACK: u64 = 768;
 /// Most different regular expressions. The compiled program of each may take a MiB.
 const MOST_PATTERNS: usize = 256;
 
-/// Checks the schema of a tool's arguments without compiling it, so that ten thousand linked tools start fast.
+/// Inspects the schema of a tool's arguments.
 ///
 /// # Errors
-/// What is wrong with it, as far as that shows before compiling.
-pub(crate) fn inspect_parameters(schema: &Value) -> Result<(), SchemaError> {
+/// Returns an error if no object satisfies its `type`, and as [`inspect`] does.
+pub(super) fn inspect_parameters(schema: &Value) -> Result<Inspection, SchemaError> {
     let accepts = match schema.get("type") {
         Some(Value::Array(types)) => types.contains(&"object".into()),
         Some(Value::String(name)) => name == "object",
@@ -36,26 +38,30 @@ pub(crate) fn inspect_parameters(schema: &Value) -> Result<(), SchemaError> {
     if !accepts {
         return Err(SchemaError::NotForArguments { found: phrase::show(schema.get("type").unwrap_or(schema)) });
     }
-    inspect(schema).map(drop)
+    inspect(schema)
 }
 
-/// Checks the schema of a tool's structured results without compiling it.
-///
-/// # Errors
-/// What is wrong with it, as far as that shows before compiling.
-pub(crate) fn inspect_output(schema: &Value) -> Result<(), SchemaError> {
-    inspect(schema).map(drop)
-}
-
-/// What is known of a schema before it is compiled.
+/// The findings about a schema that compiling it needs.
 #[derive(Default)]
 pub(super) struct Inspection {
     pub(super) measure: Measure,
     /// The regular expressions of `pattern`.
     pub(super) patterns: Vec<String>,
+    /// The regular expressions of `patternProperties`.
+    pub(super) name_patterns: Vec<String>,
 }
 
-/// What a schema costs. Fast on hostile schemas too.
+impl Inspection {
+    /// Returns how many regular expressions the schema has.
+    pub(super) fn pattern_count(&self) -> usize {
+        self.patterns.len() + self.name_patterns.len()
+    }
+}
+
+/// Measures a schema, quickly on hostile ones too, and looks its references up.
+///
+/// # Errors
+/// Returns an error if the schema is over budget, its dialect unknown, or a reference has no target inside of it.
 pub(super) fn inspect(schema: &Value) -> Result<Inspection, SchemaError> {
     match schema {
         Value::Bool(_) => return Ok(Inspection::default()),
@@ -71,7 +77,8 @@ pub(super) fn inspect(schema: &Value) -> Result<Inspection, SchemaError> {
     within("subschemas in a chain about one value", measure.stacked, MOST_STACKED)?;
     within("subschemas in a chain", measure.height.unwrap_or(0), STACK)?;
     measure.names = graph.name_patterns.iter().map(|text| pattern::Cost::of(text)).collect();
-    Ok(Inspection { measure, patterns: graph.patterns.into_iter().map(str::to_owned).collect() })
+    let owned = |patterns: BTreeSet<&str>| patterns.into_iter().map(str::to_owned).collect();
+    Ok(Inspection { measure, patterns: owned(graph.patterns), name_patterns: owned(graph.name_patterns) })
 }
 
 /// Nesting first, and without recursion: what follows may recurse.
@@ -104,12 +111,12 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::schema::Validator;
+    use crate::schema::compiled::Compiled;
 
     /// What `inspect` says, which has to be quick, and compiling must agree.
     fn refusal(schema: &Value) -> SchemaError {
         let error = inspect(schema).err().expect("a refusal");
-        assert_eq!(Validator::compile(schema).err(), Some(error.clone()));
+        assert_eq!(Compiled::new(schema).err(), Some(error.clone()));
         error
     }
 
@@ -131,7 +138,7 @@ mod tests {
     }
 
     fn accepted(schema: &Value) -> bool {
-        Validator::compile(schema).map_err(|error| eprintln!("{error}")).is_ok()
+        Compiled::new(schema).map_err(|error| eprintln!("{error}")).is_ok()
     }
 
     #[test]
@@ -262,10 +269,10 @@ mod tests {
             assert!(matches!(inspect_parameters(&schema), Err(SchemaError::NotForArguments { .. })), "{schema}");
         }
         for schema in [json!({}), json!({"type": "object"}), json!({"type": ["null", "object"]})] {
-            assert_eq!(inspect_parameters(&schema), Ok(()));
+            assert!(inspect_parameters(&schema).is_ok(), "{schema}");
         }
-        assert_eq!(inspect_output(&json!(true)), Ok(()));
-        assert!(matches!(inspect_output(&json!(null)), Err(SchemaError::NotASchema { found: "null" })));
+        assert!(inspect(&json!(true)).is_ok());
+        assert!(matches!(inspect(&json!(null)), Err(SchemaError::NotASchema { found: "null" })));
     }
 
     /// JSON that often looks like a schema.
@@ -337,7 +344,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(1_000))]
         #[test]
         fn no_schema_and_no_value_panics(schema in schemas(), value in schemas()) {
-            if let Ok(validator) = Validator::compile(&schema) {
+            if let Ok(validator) = Compiled::new(&schema) {
                 let _ = validator.check(&value);
                 let _ = validator.check(&schema);
             }

@@ -9,10 +9,14 @@
 
 mod branch;
 mod budget;
+#[cfg(test)]
+mod compiled;
 mod deadline;
+mod dialect;
 mod error;
 mod expectation;
 mod graph;
+mod inspected;
 mod instance;
 mod mask;
 mod measure;
@@ -23,9 +27,9 @@ mod shape;
 mod validator;
 mod violation;
 
-pub(crate) use budget::{inspect_output, inspect_parameters};
 pub(crate) use deadline::within;
 pub use error::SchemaError;
+pub(crate) use inspected::Inspected;
 pub use mask::masked;
 pub(crate) use mask::{MASK, Mask};
 pub(crate) use phrase::{readable, show};

@@ -229,11 +229,11 @@ fn class_length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Validator;
+    use crate::schema::compiled::Compiled;
 
     /// Whether a string matches, and that this does not take long.
     fn check(pattern: &str, text: &str) -> Result<(), String> {
-        let validator = Validator::compile(&json!({ "pattern": pattern })).expect("a pattern");
+        let validator = Compiled::new(&json!({ "pattern": pattern })).expect("a pattern");
         validator.check(&json!(text)).map_err(|violations| violations[0].to_string())
     }
 
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_match_that_was_given_up_is_no_match_turned_round() {
-        let validator = Validator::compile(&json!({"not": {"pattern": "^(?:(?=[^b]*$)a)*$"}})).unwrap();
+        let validator = Compiled::new(&json!({"not": {"pattern": "^(?:(?=[^b]*$)a)*$"}})).unwrap();
         assert!(validator.check(&json!("a".repeat(1_000_000))).is_err());
     }
 
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn many_strings_pass_usual_patterns() {
         let uuid = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
-        let validator = Validator::compile(&json!({"items": {"pattern": uuid}})).unwrap();
+        let validator = Compiled::new(&json!({"items": {"pattern": uuid}})).unwrap();
         let value = json!(vec!["123e4567-e89b-12d3-a456-426614174000"; 20_000]);
         assert_eq!(validator.check(&value), Ok(()));
     }
@@ -273,14 +273,14 @@ mod tests {
     #[test]
     fn patterns_that_do_not_compile_are_named() {
         for pattern in ["(", "[z-a]", "(?:(?:a{1000}){1000}){1000}"] {
-            let error = Validator::compile(&json!({ "pattern": pattern })).err().expect("a refusal");
+            let error = Compiled::new(&json!({ "pattern": pattern })).err().expect("a refusal");
             assert!(matches!(&error, SchemaError::Pattern { pattern: named } if named.contains(pattern)), "{error}");
         }
     }
 
     #[test]
     fn names_of_properties_cost_too() {
-        let validator = Validator::compile(&json!({"patternProperties": {"^(?:(?=[^b]*$)a)*$": true}})).unwrap();
+        let validator = Compiled::new(&json!({"patternProperties": {"^(?:(?=[^b]*$)a)*$": true}})).unwrap();
         assert_eq!(validator.check(&json!({"aaa": 1})), Ok(()));
         assert!(validator.check(&json!({"a".repeat(1_000_000): 1})).is_err());
     }

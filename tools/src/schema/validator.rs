@@ -6,7 +6,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
-use super::budget::{self, Inspection, STACK};
+use super::budget::{Inspection, STACK};
 use super::instance::Instance;
 use super::mask::Mask;
 use super::measure::Measure;
@@ -23,23 +23,21 @@ const MOST_WORK: u64 = 250_000_000;
 /// Most memory that finding out what is wrong may take, in bytes.
 const MOST_EXPLAINED: u64 = 256 << 20;
 
-/// A compiled schema.
+/// A compiled schema. The schema itself is its tool's, which lends it to every check.
 pub(crate) struct Validator {
     inner: jsonschema::Validator<Instance>,
-    schema: Value,
     measure: Measure,
-    deepest: u64,
+    pub(super) deepest: u64,
 }
 
 impl Validator {
-    /// Inspects and compiles a schema.
+    /// Compiles a schema that was inspected.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub(crate) fn compile(schema: &Value) -> Result<Self, SchemaError> {
-        let Inspection { measure, patterns } = budget::inspect(schema)?;
-        let count = patterns.len() + measure.names.len();
-        let patterns = Patterns::compile(&patterns, count)?;
+    /// Returns an error if the schema is not valid in its dialect, or a regular expression cannot be used.
+    pub(super) fn compile(schema: &Value, inspection: &Inspection) -> Result<Self, SchemaError> {
+        let (measure, count) = (inspection.measure.clone(), inspection.pattern_count());
+        let patterns = Patterns::compile(&inspection.patterns, count)?;
         let options = jsonschema::options_for::<Instance>()
             .offline()
             .should_validate_formats(false)
@@ -53,7 +51,7 @@ impl Validator {
             .map_err(|_| SchemaError::Unsupported { reason: "the validator panicked; simplify the schema".into() })?
             .map_err(refused)?;
         let deepest = if measure.height.is_some() { DEEPEST } else { DEEPEST.min(STACK / measure.stacked.max(1)) };
-        Ok(Self { inner, schema: schema.clone(), measure, deepest })
+        Ok(Self { inner, measure, deepest })
     }
 
     /// Whether a value satisfies the schema.
@@ -61,9 +59,9 @@ impl Validator {
     /// # Errors
     /// Everything that is wrong with the value, sorted by place. A value that would cost too much to look at is wrong as a
     /// whole.
-    pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<Violation>> {
+    pub(crate) fn check(&self, schema: &Value, value: &Value) -> Result<(), Vec<Violation>> {
         match Tree::of_value(value) {
-            Ok(tree) => self.check_tree(&tree, None),
+            Ok(tree) => self.check_tree(schema, &tree, None),
             Err(Unfit) => Err(vec![match depth(value) {
                 depth if depth > self.deepest => self.too_deep(depth),
                 _ => Violation::whole("a smaller value".into(), "more than 4 GiB of text".into()),
@@ -75,7 +73,7 @@ impl Validator {
     ///
     /// # Errors
     /// As there.
-    pub(crate) fn check_tree(&self, tree: &Tree, mask: Option<&Mask>) -> Result<(), Vec<Violation>> {
+    pub(crate) fn check_tree(&self, schema: &Value, tree: &Tree, mask: Option<&Mask>) -> Result<(), Vec<Violation>> {
         let too_costly = |expected: &str| vec![too_costly(expected, tree, mask)];
         let depth = tree.depth() as u64;
         if depth > self.deepest {
@@ -90,7 +88,7 @@ impl Validator {
         let verdict = catch_unwind(AssertUnwindSafe(|| pattern::within_purse(|| self.inner.is_valid(tree.root()))));
         match verdict {
             Ok(Some(true)) => Ok(()),
-            Ok(Some(false)) => Err(self.explain(tree, mask)),
+            Ok(Some(false)) => Err(self.explain(schema, tree, mask)),
             Ok(None) => Err(too_costly("shorter strings: the patterns take too long to match")),
             Err(_) => Err(too_costly("a value that can be checked")),
         }
@@ -108,7 +106,7 @@ impl Validator {
         Violation::whole(expected, format!("{} levels", phrase::grouped(depth)))
     }
 
-    fn explain(&self, tree: &Tree, mask: Option<&Mask>) -> Vec<Violation> {
+    fn explain(&self, schema: &Value, tree: &Tree, mask: Option<&Mask>) -> Vec<Violation> {
         let shape = Shape::of(tree.root(), &self.measure);
         if shape.explained.saturating_mul(self.measure.errors) > MOST_EXPLAINED {
             let expected =
@@ -121,7 +119,7 @@ impl Validator {
         let masked = mask.map(|mask| mask.of_value(&value));
         let explained = catch_unwind(AssertUnwindSafe(|| {
             pattern::within_purse(|| {
-                violation::all(self.inner.iter_errors(ordered.root()).collect(), &self.schema, masked.as_ref())
+                violation::all(self.inner.iter_errors(ordered.root()).collect(), schema, masked.as_ref())
             })
         }));
         match explained {
@@ -148,7 +146,7 @@ fn depth(value: &Value) -> u64 {
     deepest
 }
 
-fn refused(error: ValidationError<'_>) -> SchemaError {
+pub(super) fn refused(error: ValidationError<'_>) -> SchemaError {
     if let ValidationErrorKind::Referencing(error) = error.kind() {
         return SchemaError::UnresolvedRef { reference: phrase::visible(&error.to_string(), 200) };
     }
@@ -162,9 +160,10 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
+    use crate::schema::compiled::Compiled;
 
-    fn compiled(schema: Value) -> Validator {
-        Validator::compile(&schema).unwrap_or_else(|error| panic!("{error}"))
+    fn compiled(schema: Value) -> Compiled {
+        Compiled::new(&schema).unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn nested(levels: usize, inner: Value) -> Value {
@@ -172,7 +171,7 @@ mod tests {
     }
 
     /// The first violation. Were the cost not bounded, it would not come in anybody's lifetime.
-    fn refusal(validator: &Validator, value: &Value) -> String {
+    fn refusal(validator: &Compiled, value: &Value) -> String {
         let violations = validator.check(value).expect_err("a violation");
         violations[0].to_string()
     }
@@ -232,7 +231,7 @@ mod tests {
             let tall = compiled(schema);
             for levels in 0..100 {
                 let fits = tall.check(&nested(levels, json!({}))).is_ok();
-                assert_eq!(fits, (levels as u64) < tall.deepest);
+                assert_eq!(fits, (levels as u64) < tall.deepest());
                 assert!(tall.check(&nested(levels, json!(1))).is_err());
             }
         });
@@ -269,7 +268,7 @@ mod tests {
 
     #[test]
     fn an_invalid_schema_says_where_and_what() {
-        let error = Validator::compile(&json!({"properties": {"a": {"type": "dict"}}})).err().expect("a refusal");
+        let error = Compiled::new(&json!({"properties": {"a": {"type": "dict"}}})).err().expect("a refusal");
         let SchemaError::Invalid { pointer, expected, .. } = &error else { panic!("{error}") };
         assert_eq!(pointer, "/properties/a/type");
         assert!(expected.contains("\"string\""), "{error}");

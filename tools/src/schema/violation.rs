@@ -34,6 +34,11 @@ impl Violation {
     pub(super) fn whole(expected: String, found: String) -> Self {
         Self { pointer: String::new(), expected, found, near: Vec::new() }
     }
+
+    /// Arguments that are no object.
+    pub(crate) fn no_object(arguments: &Value) -> Self {
+        Self::whole("a JSON object".to_owned(), phrase::kind(arguments).to_owned())
+    }
 }
 
 impl fmt::Display for Violation {
@@ -209,10 +214,10 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::schema::Validator;
+    use crate::schema::compiled::Compiled;
 
     fn violations(schema: Value, value: Value) -> Vec<Violation> {
-        let validator = Validator::compile(&schema).unwrap_or_else(|error| panic!("{error}"));
+        let validator = Compiled::new(&schema).unwrap_or_else(|error| panic!("{error}"));
         validator.check(&value).expect_err("a violation")
     }
 

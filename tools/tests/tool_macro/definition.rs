@@ -254,6 +254,9 @@ fn a_template_that_the_schema_cannot_fill_is_refused() {
 }
 
 #[test]
-fn an_example_that_its_tool_would_refuse_is_refused() {
-    assert!(matches!(refused(&MISUSED_TOOL), RegisterError::Example { index: 0, .. }));
+fn an_example_that_its_tool_would_refuse_is_found_by_a_proof() {
+    let mut catalog = Catalog::new();
+    catalog.submit(&[&MISUSED_TOOL]).unwrap();
+    let error = catalog.get("misused").unwrap().prove().unwrap_err();
+    assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
 }

@@ -1,5 +1,6 @@
 //! What becomes of what a function returns.
 
+use std::error::Error;
 use std::fmt;
 
 use serde::Serialize;
@@ -87,6 +88,59 @@ fn denies() -> Result<(), ToolError> {
     Err(ToolError::Denied { tool: "another".to_owned(), reason: "no".to_owned() })
 }
 
+/// Refuses, by an error of another crate.
+#[tool(pure)]
+fn refuses_in_a_box() -> Result<(), Box<dyn Error>> {
+    Ok(denies()?)
+}
+
+/// Refuses, by an error that can be sent.
+#[tool(pure)]
+async fn refuses_later() -> Result<(), Box<dyn Error + Send + Sync>> {
+    Ok(denies()?)
+}
+
+/// Refuses, behind an error of its own.
+#[tool(pure)]
+async fn refuses_with_reason() -> Result<(), Unwilling> {
+    Err(Unwilling(denies().unwrap_err()))
+}
+
+/// Refuses, as anyhow has it: the error is none itself and lends one.
+#[tool(pure)]
+fn refuses_by_loan() -> Result<(), Lender> {
+    Err(Lender(denies().unwrap_err().into()))
+}
+
+#[derive(Debug)]
+struct Unwilling(ToolError);
+
+impl fmt::Display for Unwilling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not now: {}", self.0)
+    }
+}
+
+impl Error for Unwilling {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+struct Lender(Box<dyn Error + Send + Sync>);
+
+impl fmt::Display for Lender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl AsRef<dyn Error + Send + Sync> for Lender {
+    fn as_ref(&self) -> &(dyn Error + Send + Sync + 'static) {
+        &*self.0
+    }
+}
+
 /// Returns what no JSON can say.
 #[tool(pure)]
 fn unspeakable() -> std::collections::HashMap<(u8, u8), u8> {
@@ -140,6 +194,13 @@ async fn an_error_is_told_in_its_alternate_form() {
 #[tokio::test]
 async fn a_tool_error_is_passed_on() {
     assert_eq!(called(&DENIES_TOOL, json!({})).await.unwrap_err(), denies().unwrap_err());
+}
+
+#[tokio::test]
+async fn a_tool_error_is_passed_on_from_inside_of_others() {
+    for tool in [&REFUSES_IN_A_BOX_TOOL, &REFUSES_LATER_TOOL, &REFUSES_WITH_REASON_TOOL, &REFUSES_BY_LOAN_TOOL] {
+        assert_eq!(called(tool, json!({})).await.unwrap_err(), denies().unwrap_err(), "{}", tool.name);
+    }
 }
 
 #[tokio::test]

@@ -4,14 +4,14 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // What fails is no measurement, and printing is what a program is for.
 
 use std::hint::black_box;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use agent::{Selection, ToolSet};
-use benches::{ADD, ORDER, alike, catalog, direct_add, direct_order, later};
+use benches::{ADD, ORDER, ORDER_TOOL, alike, catalog, direct_add, direct_order, later};
 use tools::protocol::wire::{Definitions, Format};
-use tools::{Catalog, Services, SharedCatalog, Tool, ToolContext};
+use tools::{Catalog, Services, SharedCatalog, Tool, ToolContext, ToolName};
 
 const FORMAT: Format = Format::OpenAiChat;
 
@@ -35,6 +35,8 @@ fn main() {
             black_box(catalog.get("add").unwrap());
             execute(&catalog, "add", ADD, count);
         }
+        "define" => (0..count).for_each(|number| std::mem::forget(black_box(defined(number)))),
+        "register" => register(count),
         "assembled" => assembled(count, 0),
         "assembled-of-more" => assembled(count, 1),
         "subset" => subset(count),
@@ -55,6 +57,21 @@ fn execute(catalog: &Catalog, name: &str, arguments: &str, count: u64) {
             black_box(catalog.execute(&cx, name, black_box(arguments)).await.unwrap());
         }
     });
+}
+
+/// A definition with the schema of `order`, 1.8 KB of it.
+fn defined(number: u64) -> Tool {
+    static ORDER: LazyLock<Tool> = LazyLock::new(|| (ORDER_TOOL.definition)().unwrap());
+    Tool { name: ToolName::new(format!("like.t{number}")).unwrap(), ..ORDER.clone() }
+}
+
+/// Registers so many definitions, and keeps them to the end of the program.
+fn register(count: u64) {
+    let mut catalog = Catalog::new();
+    for number in 0..count {
+        catalog.register(defined(number), async |_: ToolContext, _: serde_json::Value| "alike").unwrap();
+    }
+    std::mem::forget(catalog);
 }
 
 /// A set of 1,000 tools whose definitions are made.

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde_json::{Map, json};
 
 use super::*;
-use crate::schema::Validator;
+use crate::schema::compiled::Compiled;
 use crate::schema_of;
 use crate::tree::Tree;
 
@@ -119,7 +119,7 @@ fn the_largest_text_of_the_largest_plain_schema_is_not_too_costly_for_a_validato
     assert!(Plain::of(&schema).is_some());
     let text = format!("{{\"a\":[{}\"0\"]}}", "\"0\",".repeat((crate::call::MAX_ARGUMENT_BYTES - 20) / 4));
     assert!(accepts_text(&plain(&schema), &text));
-    assert_eq!(Validator::compile(&schema).unwrap().check_tree(&Tree::read(text).unwrap(), None), Ok(()));
+    assert_eq!(Compiled::new(&schema).unwrap().check_tree(&Tree::read(text).unwrap(), None), Ok(()));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn what_a_plain_schema_quotes_does_not_keep_it_from_being_one() {
             json!({"anyOf": [{"type": "string"}, {"type": "null"}], "default": said}),
         ] {
             plain(&schema);
-            assert!(Validator::compile(&schema).is_ok(), "{schema}");
+            assert!(Compiled::new(&schema).is_ok(), "{schema}");
         }
     }
     let words = [
@@ -172,7 +172,7 @@ fn what_a_plain_schema_quotes_does_not_keep_it_from_being_one() {
         for value in [json!({"type": "null"}), json!({"type": "object", "properties": {word: {"type": "null"}}})] {
             let schema = json!({"type": "object", "properties": {word: value}, "required": [word]});
             let plain = plain(&schema);
-            let validator = Validator::compile(&schema).unwrap_or_else(|error| panic!("{schema}: {error}"));
+            let validator = Compiled::new(&schema).unwrap_or_else(|error| panic!("{schema}: {error}"));
             for value in [json!({word: null}), json!({word: {word: null}}), json!({word: {"b": 1}}), json!({})] {
                 assert!(!accepts(&plain, &value) || validator.check(&value).is_ok(), "{value} against {schema}");
             }
@@ -314,7 +314,7 @@ proptest! {
     #[test]
     fn what_is_accepted_satisfies_the_schema((schema, value) in pairs()) {
         let Some(plain) = Plain::of(&schema) else { return Ok(()) };
-        let validator = Validator::compile(&schema);
+        let validator = Compiled::new(&schema);
         prop_assert!(validator.is_ok(), "{schema} is plain, and none");
         let is_valid = validator.is_ok_and(|validator| validator.check(&value).is_ok());
         let is_accepted = accepts(&plain, &value);
