@@ -189,6 +189,25 @@ mod tests {
     }
 
     #[cfg(unix)]
+    struct Yes;
+
+    impl tools::Approver for Yes {
+        fn approve<'a>(&'a self, _: tools::Approval<'a>) -> tools::ApprovalFuture<'a> {
+            Box::pin(async { tools::Decision::Allow })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_yes_to_a_directory_is_a_yes_to_what_is_in_it() {
+        let fixture = Fixture::new().granted("fs:read:**");
+        fixture.write("dir/b/c", "");
+        fixture.write("other", "");
+        let cx = fixture.cx().clone().with_approver(Arc::new(Yes));
+        let fixture = fixture.with(cx);
+        fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
+        assert_eq!(fixture.names("."), ["other"]);
+    }
+
     #[tokio::test]
     async fn a_read_only_mark_keeps_no_file_and_the_system_decides_by_the_directory() {
         use std::fs::{Permissions, set_permissions};

@@ -40,14 +40,21 @@ impl ToolContext {
     pub(super) fn check_policy(&self, tool: &ToolName, target: &Target) -> Result<(), ToolError> {
         let Some(policy) = self.policy() else { return Ok(()) };
         let judgement = policy.judge(tool, Some(target));
-        let approved = self.call.as_ref().map_or(&[][..], |call| &call.approved);
-        let is_approved = || approved.iter().any(|approved| is_within(target, approved));
         match judgement.verdict {
             Verdict::Allow => Ok(()),
-            Verdict::Ask if is_approved() => Ok(()),
+            Verdict::Ask if self.is_approved(target) => Ok(()),
             Verdict::Ask => Err(ToolError::unapproved(tool, vec![target.clone()], None)),
             Verdict::Deny => Err(ToolError::forbidden(tool, Some(target), judgement.rule)),
         }
+    }
+
+    /// Returns true if somebody approved of the target, or of a directory that it is in, for the running call.
+    pub(super) fn is_approved(&self, target: &Target) -> bool {
+        self.approved().iter().any(|approved| is_within(target, approved))
+    }
+
+    fn approved(&self) -> &[Target] {
+        self.call.as_ref().map_or(&[], |call| &call.approved)
     }
 }
 

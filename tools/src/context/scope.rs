@@ -264,10 +264,6 @@ impl ToolContext {
         if self.is_cancelled() { Err(ToolError::Cancelled { tool: self.tool_text() }) } else { Ok(()) }
     }
 
-    fn is_approved(&self, target: &Target) -> bool {
-        self.call.as_ref().is_some_and(|call| call.approved.contains(target))
-    }
-
     pub(crate) fn tool_text(&self) -> String {
         tool_text(self.entry())
     }
