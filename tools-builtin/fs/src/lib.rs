@@ -16,6 +16,7 @@ mod kind;
 mod line_end;
 mod list;
 mod nearest;
+mod note;
 mod path;
 mod pattern;
 mod picture;

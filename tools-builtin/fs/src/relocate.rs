@@ -8,6 +8,7 @@ use tools::{Access, ToolContext, ToolError, tool};
 use crate::Workspace;
 use crate::error::FsError;
 use crate::kind::Kind;
+use crate::note::note;
 use crate::path::RelativePath;
 use crate::rename::rename_new;
 use crate::slot::{Missing, Slot, Way};
@@ -92,7 +93,7 @@ pub(crate) fn moved(
         Some(_) => from.parent.rename(&from.name, &to.parent, &to.name),
     };
     match renamed {
-        Ok(()) => Ok(format!("moved `{}` to `{}`", from.path, to.path)),
+        Ok(()) => Ok(format!("moved `{}` to `{}`{}", from.path, to.path, note(cx, &to.path))),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(FsError::Changed { path: to.path }),
         Err(error) => Err(FsError::change("move", &from.path)(error)),
     }
