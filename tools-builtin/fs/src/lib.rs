@@ -11,6 +11,7 @@ mod encoding;
 mod error;
 mod excerpt;
 mod glob;
+mod hidden;
 mod ignored;
 mod kind;
 mod line_end;
