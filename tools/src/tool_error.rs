@@ -292,9 +292,7 @@ impl From<&ToolError> for ToolResult {
             ToolError::Unapproved { needed, sensitive, .. } => {
                 detail["needed"] = json!(needed);
                 if !sensitive.is_empty() {
-                    let told = |(target, path): &(Target, SensitivePath)| {
-                        json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())})
-                    };
+                    let told = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
                     detail["sensitive"] = sensitive.iter().map(told).collect();
                 }
             }

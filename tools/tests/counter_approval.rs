@@ -183,7 +183,12 @@ impl Approver for Never {
 async fn an_answer_has_a_time_of_its_own() {
     let cx = ToolContext::new().with_approver(Arc::new(Never)).with_timeout(Duration::from_secs(1));
     let needed = || vec!["fs:write:a".parse().unwrap()];
-    let unanswered = |waited| ToolError::Unapproved { tool: "write".into(), needed: needed(), sensitive: vec![], waited: Some(waited) };
+    let unanswered = |waited| ToolError::Unapproved {
+        tool: "write".into(),
+        needed: needed(),
+        sensitive: vec![],
+        waited: Some(waited),
+    };
     let start = tokio::time::Instant::now();
     let error = call(&catalog(), &cx, "write", "a").await.unwrap_err();
     assert_eq!(error, unanswered(tools::call::DEFAULT_APPROVAL_TIMEOUT), "not the second that the tool may take");

@@ -33,7 +33,9 @@ pub(crate) enum FsError {
     Reserved { path: RelativePath },
     #[error("`{path}` is out of reach for file tools, whatever is granted; choose another path")]
     Hidden { path: RelativePath },
-    #[error("`{path}` leads to files that file tools may not touch, whatever is granted, so it stays; choose another path")]
+    #[error(
+        "`{path}` leads to files that file tools may not touch, whatever is granted, so it stays; choose another path"
+    )]
     LeadsToHidden { path: RelativePath },
     #[error("the root of the workspace stays as it is and where it is; name something in it")]
     Root,

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tools::{
-    Approval, ApprovalFuture, Approver, Catalog, Decision, Grant, SensitivePath, SensitivePaths, Sensitivity,
-    Target, ToolContext, ToolError, ToolResult,
+    Approval, ApprovalFuture, Approver, Catalog, Decision, Grant, SensitivePath, SensitivePaths, Sensitivity, Target,
+    ToolContext, ToolError, ToolResult,
 };
 use tools_fs::Workspace;
 
@@ -26,7 +26,8 @@ struct Yes(Mutex<Vec<String>>);
 
 impl Approver for Yes {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
-        let told = |target: &Target| approval.sensitive(target).map_or_else(String::new, |path| path.describe(target.value()));
+        let told =
+            |target: &Target| approval.sensitive(target).map_or_else(String::new, |path| path.describe(target.value()));
         let asked = approval.targets.iter().map(|target| format!("{target} {}", told(target)));
         self.0.lock().unwrap().extend(asked);
         Box::pin(async { Decision::Allow })
@@ -244,7 +245,10 @@ async fn a_build_file_is_written_as_before_and_the_result_says_what_it_is() {
     assert!(told.starts_with("created `build.rs`, 1 bytes (a build script"), "{told}");
     let edit = json!({"path": "build.rs", "old": "x", "new": "y"});
     let told = bench.call("fs.edit", edit).await.unwrap().to_text();
-    assert!(told.contains("+y") && told.ends_with("[edited `build.rs` (a build script, which cargo runs at the next build)]\n"));
+    assert!(
+        told.contains("+y")
+            && told.ends_with("[edited `build.rs` (a build script, which cargo runs at the next build)]\n")
+    );
     let told = bench.call("fs.move", json!({"from": "plain", "to": "Makefile"})).await.unwrap().to_text();
     assert!(told.starts_with("moved `plain` to `Makefile` (a list of commands"), "{told}");
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use tools::{Access, Approval, Caution, SensitivePaths, Sensitivity, Target};
+use tools::{Access, Approval, Caution, SensitivePath, SensitivePaths, Sensitivity, Target};
 
 use crate::output::{ALERT, BAD, STRONG, styled};
 use crate::visible::visible;
@@ -40,9 +40,10 @@ impl Answer {
 /// Whether a yes may hold for longer than one call. What destroys something is asked about each time, and so is what
 /// might do anything, and so are settings.
 pub(super) fn is_for_session(targets: &[Target], paths: &SensitivePaths) -> bool {
-    let sensitivity = |target| paths.find_target(target).map(|path| path.sensitivity());
-    let may = |target| target.caution() < Caution::AlwaysAsk && sensitivity(target) != Some(Sensitivity::Settings);
-    targets.iter().all(may)
+    let is_setting = |path: &SensitivePath| path.sensitivity() == Sensitivity::Settings;
+    let is_lasting =
+        |target: &Target| target.caution() < Caution::AlwaysAsk && !paths.find_target(target).is_some_and(is_setting);
+    targets.iter().all(is_lasting)
 }
 
 /// The whole question. All targets are shown, however many: nobody can agree to what they have not seen.
@@ -63,7 +64,8 @@ pub(super) fn question(approval: &Approval<'_>, is_whole: bool) -> String {
 
 /// The last line of the question.
 pub(super) fn choices(approval: &Approval<'_>) -> String {
-    let session = if is_for_session(approval.targets, approval.cx.sensitive_paths()) { ", [s] for this session" } else { "" };
+    let session =
+        if is_for_session(approval.targets, approval.cx.sensitive_paths()) { ", [s] for this session" } else { "" };
     format!("{} [y] once{session}, [n] no: ", styled(STRONG, "Allow?"))
 }
 

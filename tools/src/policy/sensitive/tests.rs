@@ -38,13 +38,15 @@ fn paths_match_at_any_depth_whatever_their_case_and_so_do_the_directories_on_the
     ] {
         assert_eq!(sensitivity(path), Some(Sensitivity::RunsByItself), "{path}");
     }
-    for path in ["build.rs", "crates/a/Cargo.toml", "MAKEFILE", "docker-compose.dev.yml", "a.gradle", ".gitattributes"] {
+    for path in ["build.rs", "crates/a/Cargo.toml", "MAKEFILE", "docker-compose.dev.yml", "a.gradle", ".gitattributes"]
+    {
         assert_eq!(sensitivity(path), Some(Sensitivity::BuildFile), "{path}");
     }
     for path in ["toolcrib.toml", "deep/er/Toolcrib.TOML", ".git/toolcrib.toml"] {
         assert_eq!(sensitivity(path), Some(Sensitivity::Settings), "{path}");
     }
-    for path in [".", "src/main.rs", "git/config", ".gitx/config", ".github/CODEOWNERS", "a/config", ".cargox", "é/x"] {
+    for path in [".", "src/main.rs", "git/config", ".gitx/config", ".github/CODEOWNERS", "a/config", ".cargox", "é/x"]
+    {
         assert_eq!(sensitivity(path), None, "{path}");
     }
 }
@@ -72,13 +74,9 @@ fn a_slash_at_the_beginning_is_the_root() {
 
 #[test]
 fn a_clause_names_what_it_spells_and_no_wildcard_does() {
-    for clause in [
-        "fs:write:.git/**",
-        "fs:write:**/.git/*",
-        "*:*:.git/config",
-        r"fs:write:\.git/**",
-        "fs:write:.git/{config,x}",
-    ] {
+    for clause in
+        ["fs:write:.git/**", "fs:write:**/.git/*", "*:*:.git/config", r"fs:write:\.git/**", "fs:write:.git/{config,x}"]
+    {
         assert!(is_open(&[&[clause]], "fs:write:.git/config"), "{clause}");
     }
     for clause in [
@@ -154,7 +152,8 @@ fn the_table_is_in_normal_form_and_has_no_entry_twice() {
 
 /// Clauses that name entries, and others.
 fn clause() -> impl Strategy<Value = String> {
-    let patterns = vec!["**", "*", ".*/**", ".git/**", "**/.git/**", "sub/**", "**/.envrc", "{.git,sub}/**", ".git/config"];
+    let patterns =
+        vec!["**", "*", ".*/**", ".git/**", "**/.git/**", "sub/**", "**/.envrc", "{.git,sub}/**", ".git/config"];
     (select(vec!["fs:write", "fs:*", "*:*"]), select(patterns)).prop_map(|(head, pattern)| format!("{head}:{pattern}"))
 }
 
