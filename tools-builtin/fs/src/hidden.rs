@@ -149,5 +149,6 @@ fn identity(_: &Path) -> Option<Identity> {
     None
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

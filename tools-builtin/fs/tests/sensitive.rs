@@ -146,6 +146,25 @@ async fn what_runs_by_itself_needs_a_grant_that_names_it_in_every_tool() {
     Bench::unapproved(Bench::new(&["fs:write:.envrc", "fs:write:**"]).write("sub/.envrc").await);
 }
 
+/// Writes a file by the workspace, as tools of other crates do.
+#[tools::tool(name = "note.save", writes = "fs:notes/**", needs = Workspace)]
+fn save(
+    cx: &ToolContext,
+    /// The path.
+    path: String,
+) -> Result<(), ToolError> {
+    cx.need::<Workspace>()?.write_file(cx, &path, "x")
+}
+
+#[tokio::test]
+async fn a_tool_of_another_crate_writes_no_such_file_either() {
+    let mut bench = Bench::new(&["fs:write:**"]);
+    bench.catalog.submit(&[&SAVE_TOOL]).unwrap();
+    bench.call("note.save", json!({"path": "notes/a"})).await.unwrap();
+    Bench::unapproved(bench.call("note.save", json!({"path": ".envrc"})).await);
+    assert!(!bench.has(".envrc"));
+}
+
 #[tokio::test]
 async fn what_is_discovered_in_a_directory_that_moves_counts_as_well() {
     let approver = Arc::new(Yes::default());
