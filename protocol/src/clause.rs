@@ -145,11 +145,6 @@ impl Clause {
         Self::assemble(Some(scheme), Some(access), &pattern, Pattern::Below(base.to_owned()))
     }
 
-    /// Whether every target is covered.
-    pub(crate) fn is_everything(&self) -> bool {
-        self.0.scheme.is_none() && self.0.access.is_none() && matches!(self.0.pattern, Pattern::Anything)
-    }
-
     fn assemble(scheme: Option<&str>, access: Option<Access>, text: &str, pattern: Pattern) -> Self {
         let head = format!("{}:{}:", scheme.unwrap_or("*"), access.map_or("*", Access::as_str));
         let start = head.len();

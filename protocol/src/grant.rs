@@ -93,11 +93,9 @@ impl Grant {
     }
 
     fn of(mut layers: Vec<Layer>) -> Self {
-        let is_given = !layers.is_empty();
-        // A layer that covers everything decides nothing beside others.
-        layers.retain(|layer| !layer.iter().any(Clause::is_everything));
+        // A layer that covers everything stays: it permits every target, but it names none.
         if layers.is_empty() {
-            layers.push(is_given.then(Clause::everything).into_iter().collect());
+            layers.push(Layer::new());
         }
         for layer in &mut layers {
             layer.sort();

@@ -103,7 +103,18 @@ proptest! {
         prop_assert!(!Grant::none().permits(&target));
         prop_assert!(!Grant::none().intersect(&grant).permits(&target));
         prop_assert!(Grant::all().permits(&target));
-        prop_assert_eq!(Grant::all().intersect(&grant), grant);
+        prop_assert_eq!(Grant::all().intersect(&grant).permits(&target), grant.permits(&target));
+    }
+
+    #[test]
+    fn each_layer_of_an_intersection_is_a_layer_of_one_side(a in grant(), b in grant()) {
+        let both = a.intersect(&b);
+        for layer in both.layers() {
+            prop_assert!(a.layers().chain(b.layers()).any(|side| side == layer));
+        }
+        for layer in a.layers().chain(b.layers()) {
+            prop_assert!(both.layers().any(|kept| kept == layer));
+        }
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub use journal::{Journal, JournalError};
 pub use layer::{Layer, Layered, Next, layered};
 pub use link::{NotLinked, expect_linked};
 pub use output_store::OutputStore;
-pub use policy::{InvalidRule, Judgement, Policy, Rule, Verdict};
+pub use policy::{InvalidRule, Judgement, Policy, Rule, SensitivePath, SensitivePaths, Sensitivity, Verdict};
 pub use problem::Problem;
 pub use protocol;
 pub use protocol::{

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::near::near;
 use crate::schema::readable;
-use crate::{Source, ToolContext, Violation};
+use crate::{SensitivePath, Sensitivity, Source, ToolContext, Violation};
 
 /// Why a call gave no result. Each becomes a [`ToolResult`] that a model can act on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -64,12 +64,14 @@ pub enum ToolError {
         reason: String,
     },
     /// Somebody had to be asked, and there was nobody, or no answer. Nothing was run.
-    #[error("{}", unapproved(self.tool_name(), needed, *waited))]
+    #[error("{}", unapproved(self.tool_name(), needed, sensitive, *waited))]
     Unapproved {
         /// The tool.
         tool: String,
         /// What was asked about; nothing where the call touches nothing.
         needed: Vec<Target>,
+        /// The targets that are asked about although they are granted, each with what it is.
+        sensitive: Vec<(Target, SensitivePath)>,
         /// How long the answer was waited for; `None` when nobody could be asked.
         waited: Option<Duration>,
     },
@@ -312,8 +314,13 @@ impl From<&ToolError> for ToolResult {
                 detail["violations"] = json!(violations);
             }
             ToolError::NotFound { near, .. } => detail["near"] = json!(near),
-            ToolError::PermissionDenied { needed, .. } | ToolError::Unapproved { needed, .. } => {
-                detail["needed"] = json!(needed.iter().map(Target::to_string).collect::<Vec<_>>());
+            ToolError::PermissionDenied { needed, .. } => detail["needed"] = json!(needed),
+            ToolError::Unapproved { needed, sensitive, .. } => {
+                detail["needed"] = json!(needed);
+                if !sensitive.is_empty() {
+                    let told = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
+                    detail["sensitive"] = sensitive.iter().map(told).collect();
+                }
             }
             ToolError::Overloaded { retry_after: Some(wait), .. }
             | ToolError::Transient { retry_after: Some(wait), .. } => {
@@ -345,10 +352,30 @@ fn suggested(near: &[String]) -> String {
     }
 }
 
-fn unapproved(tool: &str, needed: &[Target], waited: Option<Duration>) -> String {
+fn unapproved(
+    tool: &str,
+    needed: &[Target],
+    sensitive: &[(Target, SensitivePath)],
+    waited: Option<Duration>,
+) -> String {
     let targets = needed.iter().map(Target::to_string).collect::<Vec<_>>().join(", ");
     let what = if targets.is_empty() { "run".to_owned() } else { format!("touch {targets}") };
     match waited {
+        None if !sensitive.is_empty() => {
+            let told = |(target, path): &(Target, SensitivePath)| {
+                let way = match path.sensitivity() {
+                    Sensitivity::Settings => "no grant allows it, so leave it to a person".to_owned(),
+                    _ => format!("ask for a grant that names it, such as {}", target.to_clause()),
+                };
+                format!("`{}` is {}; {way}", target.value(), path.describe(target.value()))
+            };
+            let told: Vec<_> = sensitive.iter().map(told).collect();
+            format!(
+                "{tool} may {what} only when a person approves of it: {}; or call the tool with that very path where a person \
+                 can be asked",
+                told.join("; ")
+            )
+        }
         None => format!(
             "{tool} may {what} only when somebody approves of it, and nobody can be asked here; find another way, or have it \
              allowed beforehand"

@@ -80,7 +80,7 @@ async fn by_effects_reads_run_and_writes_and_destroys_ask_although_they_are_gran
     for (tool, target) in [("write", "fs:write:a"), ("remove", "fs:destroy:a")] {
         let error = call(&catalog(), &cx, tool, "a").await.unwrap_err();
         let needed = vec![target.parse().unwrap()];
-        assert_eq!(error, ToolError::Unapproved { tool: tool.into(), needed, waited: None });
+        assert_eq!(error, ToolError::Unapproved { tool: tool.into(), needed, sensitive: vec![], waited: None });
     }
 }
 
@@ -113,7 +113,7 @@ async fn a_rule_can_ask_about_a_call_that_touches_nothing() {
     let policy = rules(json!([{"verdict": "ask", "tool": "add"}]));
     let cx = ToolContext::new().with_policy(policy);
     let error = catalog().execute(&cx, "add", json!({})).await.unwrap_err();
-    assert_eq!(error, ToolError::Unapproved { tool: "add".into(), needed: vec![], waited: None });
+    assert_eq!(error, ToolError::Unapproved { tool: "add".into(), needed: vec![], sensitive: vec![], waited: None });
     let approver = Arc::new(Yes::default());
     catalog().execute(&cx.with_approver(approver.clone()), "add", json!({})).await.unwrap();
     assert_eq!(approver.asked(), [""]);
@@ -183,7 +183,12 @@ impl Approver for Never {
 async fn an_answer_has_a_time_of_its_own() {
     let cx = ToolContext::new().with_approver(Arc::new(Never)).with_timeout(Duration::from_secs(1));
     let needed = || vec!["fs:write:a".parse().unwrap()];
-    let unanswered = |waited| ToolError::Unapproved { tool: "write".into(), needed: needed(), waited: Some(waited) };
+    let unanswered = |waited| ToolError::Unapproved {
+        tool: "write".into(),
+        needed: needed(),
+        sensitive: vec![],
+        waited: Some(waited),
+    };
     let start = tokio::time::Instant::now();
     let error = call(&catalog(), &cx, "write", "a").await.unwrap_err();
     assert_eq!(error, unanswered(tools::call::DEFAULT_APPROVAL_TIMEOUT), "not the second that the tool may take");

@@ -163,6 +163,28 @@ async fn an_approval_covers_the_call_and_not_the_calls_it_makes() {
 }
 
 #[tokio::test]
+async fn an_approval_covers_what_is_below_its_target_and_nothing_else() {
+    let mut catalog = Catalog::new();
+    let walk = async |cx: ToolContext, arguments: Value| -> Result<(), ToolError> {
+        let found = arguments["found"].as_str().unwrap_or_default();
+        cx.require(if found == "dir/write" { Access::Write } else { Access::Read }, "fs", found)
+    };
+    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}, "found": {"type": "string"}},
+        "required": ["path", "found"]});
+    let tool = Tool::new("walk", "Walks.", parameters).unwrap().with_effects(reader("walk").effects);
+    catalog.register(tool, walk).unwrap();
+    let cx = ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
+    let walk = async |found: &str| catalog.execute(&cx, "walk", json!({"path": "dir", "found": found})).await;
+    for found in ["dir", "dir/b", "dir/b/c"] {
+        walk(found).await.unwrap();
+    }
+    for found in ["di", "directory", "dir2/b", "other", ".", "dir/write"] {
+        let error = walk(found).await.unwrap_err();
+        assert!(matches!(error, ToolError::PermissionDenied { .. }), "{found}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn a_nested_call_inherits_the_grant_and_may_be_narrowed() {
     let mut catalog = Catalog::new();
     let outer = async |cx: ToolContext, arguments: Value| -> Result<ToolResult, ToolError> {

@@ -157,7 +157,7 @@ fn every_error_becomes_a_result_that_a_model_can_act_on() {
         ToolError::InvalidArguments { tool: tool(), violations: vec![] },
         ToolError::PermissionDenied { tool: tool(), needed: vec![], granted: tools::Grant::none() },
         ToolError::Denied { tool: tool(), reason: "no".into() },
-        ToolError::Unapproved { tool: tool(), needed: vec![], waited: None },
+        ToolError::Unapproved { tool: tool(), needed: vec![], sensitive: vec![], waited: None },
         ToolError::Replaced { tool: tool() },
         ToolError::Unavailable { tool: tool(), reason: "no".into() },
         ToolError::Overloaded { tool: tool(), retry_after: Some(std::time::Duration::from_millis(1500)) },

@@ -56,13 +56,13 @@ impl TerminalApprover {
             asked.is_answered = true;
             match Answer::of(&line) {
                 Some(Answer::Once) => return Decision::Allow,
-                Some(Answer::Session) if is_for_session(approval.targets) => {
+                Some(Answer::Session) if is_for_session(approval.targets, approval.cx.sensitive_paths()) => {
                     desk.allowed.extend(wanted);
                     return Decision::Allow;
                 }
                 Some(Answer::No) => return denied("the person at the terminal said no"),
                 Some(Answer::View) => asked.question.say(&question(&approval, true)),
-                Some(Answer::Session) | None => asked.question.say(&question::choices(approval.targets)),
+                Some(Answer::Session) | None => asked.question.say(&question::choices(&approval)),
             }
             asked.is_answered = false;
         }

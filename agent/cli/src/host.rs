@@ -7,15 +7,22 @@ use std::time::Duration;
 
 use clap::Args;
 use tools::{CancellationToken, Caution, Clause, OutputStore, Services, Target, ToolContext};
+#[cfg(feature = "builtin")]
+use tools::{SensitivePath, SensitivePaths, Sensitivity};
 
 use crate::approver::TerminalApprover;
 use crate::config::{ConfigOptions, Layer, Setting, Settings};
 use crate::error::Error;
+use crate::folders;
 use crate::output::Console;
 use crate::policy::{self, PolicyOptions};
 
 /// What is granted where nobody says otherwise: reading what is below the root, and the clock.
 pub(crate) const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
+
+/// What a file is that steers the program.
+#[cfg(feature = "builtin")]
+const STEERING: &str = "a file that this session was begun with, which decides what tools may do";
 
 /// The options of every command that runs tools.
 #[derive(Args, Debug)]
@@ -37,6 +44,15 @@ pub(crate) struct HostOptions {
 
     #[command(flatten)]
     config: ConfigOptions,
+}
+
+/// Files of a session that tools are kept from, wherever they lie.
+#[derive(Debug, Default)]
+pub(crate) struct OwnFiles {
+    /// No tool reaches them.
+    pub(crate) hidden: Vec<PathBuf>,
+    /// They decide what the next session does, so a person is asked each time one is written.
+    pub(crate) steering: Vec<PathBuf>,
 }
 
 /// The option of every command that looks at the services that tools find.
@@ -72,10 +88,13 @@ impl HostOptions {
     pub(crate) fn context(
         &self,
         settings: &Settings,
+        own: &OwnFiles,
         cancellation: CancellationToken,
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
-        let mut context = at_root(ToolContext::new().with_services(self.root.services()?))
+        let services = self.root.services_beside(&own.hidden)?;
+        let steering = settings.sources().chain(self.policy.file()).chain(own.steering.iter().map(PathBuf::as_path));
+        let mut context = guarded(at_root(ToolContext::new().with_services(services)), steering)
             .with_grant(settings.grant())
             .with_policy(self.policy.of_session(settings))
             .with_cancellation(cancellation);
@@ -95,13 +114,14 @@ impl HostOptions {
     pub(crate) fn context_of_call(
         &self,
         settings: &Settings,
+        typed: &[Target],
         cancellation: CancellationToken,
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
         // Nothing can be read after the one call, so no handle is told.
         let outputs = OutputStore::new().with_max_bytes(0);
-        let context = self.context(settings, cancellation, console)?;
-        Ok(context.with_service(outputs).with_policy(policy::of_call(settings)))
+        let context = self.context(settings, &OwnFiles::default(), cancellation, console)?;
+        Ok(context.with_service(outputs).with_policy(policy::of_call(settings, typed)))
     }
 }
 
@@ -117,9 +137,15 @@ impl RootOption {
 
     /// The services that tools find here.
     pub(crate) fn services(&self) -> Result<Services, Error> {
+        self.services_beside(&[])
+    }
+
+    /// The services that tools find here. They reach neither these files nor the program's own folders.
+    fn services_beside(&self, hidden: &[PathBuf]) -> Result<Services, Error> {
         let mut services = Services::new();
         services.insert(OutputStore::new());
-        furnish(&mut services, self.root.as_deref().unwrap_or(Path::new(".")))?;
+        let hidden = folders::own().into_iter().chain(hidden.iter().cloned());
+        furnish(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
         Ok(services)
     }
 }
@@ -145,15 +171,30 @@ fn at_root(cx: ToolContext) -> ToolContext {
     cx
 }
 
+/// The context in which files that steer the program are settings.
 #[cfg(feature = "builtin")]
-fn furnish(services: &mut Services, root: &Path) -> Result<(), Error> {
-    let refused = |reason: String| Error::Root { path: root.to_owned(), reason };
-    services.insert(tools_builtin::fs::Workspace::open(root).map_err(|error| refused(error.to_string()))?);
+fn guarded<'a>(cx: ToolContext, steering: impl Iterator<Item = &'a Path>) -> ToolContext {
+    let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else { return cx };
+    let setting = |path| SensitivePath::new(format!("/{path}"), Sensitivity::Settings, STEERING);
+    let paths = steering.flat_map(|file| workspace.paths_to(file)).filter_map(|path| setting(path).ok());
+    let paths = SensitivePaths::default().with_paths(paths);
+    cx.with_sensitive_paths(paths)
+}
+
+#[cfg(not(feature = "builtin"))]
+fn guarded<'a>(cx: ToolContext, _steering: impl Iterator<Item = &'a Path>) -> ToolContext {
+    cx
+}
+
+#[cfg(feature = "builtin")]
+fn furnish(services: &mut Services, root: &Path, hidden: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
+    let workspace = tools_builtin::fs::Workspace::open(root).and_then(|workspace| workspace.with_hidden(hidden));
+    services.insert(workspace.map_err(|error| Error::Root { path: root.to_owned(), reason: error.to_string() })?);
     Ok(())
 }
 
 #[cfg(not(feature = "builtin"))]
-fn furnish(_services: &mut Services, root: &Path) -> Result<(), Error> {
+fn furnish(_services: &mut Services, root: &Path, _hidden: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
     let refused = |reason: String| Error::Root { path: root.to_owned(), reason };
     std::fs::read_dir(root).map(drop).map_err(|error| refused(error.to_string()))
 }

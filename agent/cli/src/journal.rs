@@ -24,7 +24,7 @@ pub(crate) use self::kept::{damage, show, verify};
 #[derive(Args, Debug)]
 pub(crate) struct JournalOptions {
     /// A file that every call is written into: before it is run, how it ended, and that it was refused. Made where it is not there.
-    /// Best outside of the root, where no tool reaches it. Needs a program that was built with the feature journal
+    /// No file tool reaches it. Needs a program that was built with the feature journal
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
 
@@ -46,6 +46,16 @@ impl JournalOptions {
     pub(crate) fn file(&self) -> Option<Setting<PathBuf>> {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         self.journal.as_ref().map(|path| Setting::of_flag("--journal", absolute(path)))
+    }
+
+    /// The file, and those that SQLite puts beside it.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let beside = |end: &str| {
+            let mut path = self.journal.clone()?.into_os_string();
+            path.push(end);
+            Some(PathBuf::from(path))
+        };
+        ["", "-wal", "-shm", "-journal"].into_iter().filter_map(beside).collect()
     }
 
     /// The name of the session.

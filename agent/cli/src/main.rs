@@ -12,6 +12,7 @@ mod duration;
 mod error;
 mod exchange;
 mod exit;
+mod folders;
 mod host;
 mod interrupt;
 mod journal;

@@ -1,6 +1,6 @@
 //! [`PolicyOptions`]: which of the granted calls run, are asked about and are refused.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -32,6 +32,11 @@ impl PolicyOptions {
         self.allow.iter()
     }
 
+    /// The file of rules, where the command line names one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.policy.as_deref()
+    }
+
     /// How long a question waits, where the command line says.
     pub(crate) fn patience(&self) -> Option<Setting<Duration>> {
         self.approval_timeout.map(|patience| Setting::of_flag("--approval-timeout", patience))
@@ -52,9 +57,11 @@ impl PolicyOptions {
     }
 }
 
-/// For one call that a person has typed: only rules ask.
-pub(crate) fn of_call(settings: &Settings) -> Policy {
-    Policy::new().with_rules(rules(settings))
+/// For one call that a person has typed: only rules ask. What they typed, they have named.
+pub(crate) fn of_call(settings: &Settings, typed: &[Target]) -> Policy {
+    let named = typed.iter().filter_map(|target| format!("{}/**", target.to_clause()).parse().ok());
+    let named = named.map(|clause| Rule::of_target(Verdict::Allow, clause));
+    Policy::new().with_rules(rules(settings)).with_rules(named)
 }
 
 /// The rules that a person's grant stands for: writing is not asked about, destroying is.

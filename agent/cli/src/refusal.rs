@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-use tools::{Rule, Target, ToolError, ToolName, ToolResult, Verdict};
+use serde_json::{Value, json};
+use tools::{Rule, Sensitivity, Target, ToolError, ToolName, ToolResult, Verdict};
 
 use crate::config::Setting;
 
@@ -13,6 +13,8 @@ pub(crate) struct Refusal {
     tool: ToolName,
     /// What it was refused for; nothing where the call touches nothing.
     targets: Vec<Target>,
+    /// Those of them that no flag allows: settings of the program.
+    settings: Vec<Target>,
     cause: Cause,
 }
 
@@ -27,17 +29,18 @@ impl Refusal {
     /// The refusal that a result tells of a call of this tool on these targets; `None` where it failed for another reason.
     pub(crate) fn told(tool: &str, touched: &[Target], result: &ToolResult) -> Option<Self> {
         let error = result.structured.as_ref()?.get("error")?;
-        let needed = || {
-            let needed = error.get("needed").and_then(Value::as_array).into_iter().flatten();
-            needed.filter_map(|target| target.as_str()?.parse().ok()).collect()
-        };
+        let list = |key| error.get(key).and_then(Value::as_array).into_iter().flatten();
+        let needed = || list("needed").filter_map(|target| target.as_str()?.parse().ok()).collect();
+        let is_setting = |told: &&Value| told.get("sensitivity").is_some_and(|it| *it == json!(Sensitivity::Settings));
+        let settings = list("sensitive").filter(is_setting);
+        let settings = settings.filter_map(|told| told.get("target")?.as_str()?.parse().ok()).collect();
         let (cause, targets) = match error.get("kind")?.as_str()? {
             "permission_denied" => (Cause::Ungranted, needed()),
             "unapproved" => (Cause::Unapproved, needed()),
             "denied" => (Cause::Denied, touched.to_vec()),
             _ => return None,
         };
-        Some(Self { tool: tool.parse().ok()?, targets, cause })
+        Some(Self { tool: tool.parse().ok()?, targets, settings, cause })
     }
 
     /// The refusal that an error is, if it is one.
@@ -66,11 +69,12 @@ pub(crate) fn hints(
     how_to_grant: impl Fn(&[Target]) -> String,
 ) -> Vec<String> {
     let mut needed = BTreeSet::new();
+    let settings: BTreeSet<_> = refusals.iter().flat_map(|refusal| &refusal.settings).collect();
     let mut behind: Vec<&Setting<Rule>> = Vec::new();
     for refusal in refusals {
         let is_flag_of_use = |target: &&Target| match refusal.cause {
             Cause::Ungranted => true,
-            Cause::Unapproved => refusal.rule(Some(target), rules).is_none(),
+            Cause::Unapproved => !refusal.settings.contains(target) && refusal.rule(Some(target), rules).is_none(),
             Cause::Denied => false,
         };
         needed.extend(refusal.targets.iter().filter(is_flag_of_use).cloned());
@@ -82,7 +86,10 @@ pub(crate) fn hints(
     }
     let needed: Vec<_> = needed.into_iter().collect();
     let flags = (!needed.is_empty()).then(|| how_to_grant(&needed));
-    flags.into_iter().chain(behind.into_iter().map(how_to_change)).collect()
+    let settings = settings.into_iter().map(|target| {
+        format!("no flag allows {target}, since it decides what tools may do; change the file yourself, or answer on a terminal")
+    });
+    flags.into_iter().chain(settings).chain(behind.into_iter().map(how_to_change)).collect()
 }
 
 fn how_to_change(Setting { value: rule, origin }: &Setting<Rule>) -> String {
@@ -104,7 +111,7 @@ mod tests {
 
     fn refusal(cause: Cause, tool: &str, targets: &[&str]) -> Refusal {
         let targets = targets.iter().map(|target| target.parse().unwrap()).collect();
-        Refusal { tool: tool.parse().unwrap(), targets, cause }
+        Refusal { tool: tool.parse().unwrap(), targets, settings: Vec::new(), cause }
     }
 
     fn hinted(refusals: &[Refusal], rules: &[Setting<Rule>]) -> Vec<String> {

@@ -11,7 +11,7 @@ use tools::CancellationToken;
 use crate::briefing;
 use crate::config::{self, Bounds, ConfigError, Layer, Origin, Setting, Settings};
 use crate::error::Error;
-use crate::host::HostOptions;
+use crate::host::{HostOptions, OwnFiles};
 use crate::journal::JournalOptions;
 use crate::output::{self, Console};
 
@@ -97,7 +97,8 @@ impl SessionOptions {
         let selection = Selection::parse(globs)?;
         let entries = tools::list();
         output::warn_unmatched(&selection, &entries);
-        let context = self.journal.context(self.host.context(settings, token, console)?)?;
+        let own = OwnFiles { hidden: self.journal.files(), steering: self.script.iter().cloned().collect() };
+        let context = self.journal.context(self.host.context(settings, &own, token, console)?)?;
         let system = briefing::system_text(&context);
         Ok(Session::new(entries, selection, context).with_system(system))
     }

@@ -1,6 +1,6 @@
 //! What the counter says of a call, in words for the person who made it.
 
-use tools::{Target, ToolError};
+use tools::{SensitivePath, Target, ToolError};
 
 /// The error in words for a person. Those of the counter are for models: they tell it what to ask for, and not to try again.
 pub(crate) fn for_person(error: &ToolError) -> String {
@@ -14,11 +14,15 @@ pub(crate) fn for_person(error: &ToolError) -> String {
             format!("{tool} needs {needed}, and what is granted is {granted}")
         }
         ToolError::Denied { reason, .. } => format!("{tool} was not run: {reason}"),
-        ToolError::Unapproved { waited: None, .. } => {
-            format!("{tool} was not run: somebody has to be asked, and nobody can be asked here")
-        }
-        ToolError::Unapproved { waited: Some(waited), .. } => {
-            format!("{tool} was not run: nobody answered within {waited:?}")
+        ToolError::Unapproved { waited, sensitive, .. } => {
+            let reason = match waited {
+                None => "somebody has to be asked, and nobody can be asked here".to_owned(),
+                Some(waited) => format!("nobody answered within {waited:?}"),
+            };
+            let told = |(target, path): &(Target, SensitivePath)| {
+                format!("; `{}` is {}", target.value(), path.describe(target.value()))
+            };
+            format!("{tool} was not run: {reason}{}", sensitive.iter().map(told).collect::<String>())
         }
         ToolError::Timeout { limit, .. } => {
             format!("{tool} took longer than {limit:?} and was stopped; allow it more with --timeout")

@@ -10,6 +10,7 @@ use crate::draft::Draft;
 use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::kind::Kind;
+use crate::note::note;
 use crate::path::RelativePath;
 use crate::place::open_file;
 use crate::replacement::{MAX_FILE, replaced};
@@ -82,7 +83,10 @@ fn edited(
         cx.check_cancelled()?;
         // Another call may have written it since, and programs beside this one never ask the workspace.
         if read(&slot).is_ok_and(|now| now == before) && draft.put()? {
-            return Ok(diff);
+            return Ok(match note(cx, &slot.path) {
+                note if note.is_empty() => diff,
+                note => format!("{diff}[edited `{}`{note}]\n", slot.path),
+            });
         }
         // The text may still be there, so it is looked for in what there is now.
     }

@@ -31,6 +31,12 @@ pub(crate) enum FsError {
     LongName { length: usize, begin: String },
     #[error("names like that of `{path}` are for the file tools themselves; choose another one")]
     Reserved { path: RelativePath },
+    #[error("`{path}` is out of reach for file tools, whatever is granted; choose another path")]
+    Hidden { path: RelativePath },
+    #[error(
+        "`{path}` leads to files that file tools may not touch, whatever is granted, so it stays; choose another path"
+    )]
+    LeadsToHidden { path: RelativePath },
     #[error("the root of the workspace stays as it is and where it is; name something in it")]
     Root,
     #[error("there is {kind} at `{path}` already; {advice}")]

@@ -122,10 +122,13 @@ fn part(
     // Only the first names are kept, so that memory does not grow with the directory.
     let mut first = BTreeSet::new();
     let mut more = 0;
+    let sight = workspace.sight();
+    let is_hidden = |name: &str| place.path.child(name).is_ok_and(|path| sight.hides(&dir, name, &path));
     for entry in dir.entries().map_err(FsError::io(&place.path))? {
         cx.check_cancelled()?;
         let name = entry.map_err(FsError::io(&place.path))?.file_name();
-        if name.to_str().is_some_and(is_draft) || after.is_some_and(|after| bytes(&name) <= after) {
+        let is_left_out = |name| is_draft(name) || is_hidden(name);
+        if name.to_str().is_some_and(is_left_out) || after.is_some_and(|after| bytes(&name) <= after) {
             continue;
         }
         first.insert(ByBytes(name));

@@ -7,11 +7,13 @@ use tools::{Access, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::error::FsError;
+use crate::hidden::Sight;
 use crate::kind::Kind;
+use crate::note::note;
 use crate::path::RelativePath;
 use crate::rename::rename_new;
 use crate::slot::{Missing, Slot, Way};
-use crate::subtree::visit_all;
+use crate::subtree::{check_seen, visit_all};
 
 /// Moves or renames a file, a directory with everything in it, or a link of the workspace. `to` is the new path itself, not
 /// a directory to move into. Nothing is overwritten unless `overwrite` is set, and directories never are. That a file is marked
@@ -67,6 +69,13 @@ pub(crate) fn moved(
         return Err(FsError::IntoItself { from: from.path, to: to.path });
     }
     let is_directory = from.kind == Some(Kind::Directory);
+    let sight = workspace.sight();
+    if !is_directory && sight.is_above(&from.path) {
+        return Err(FsError::LeadsToHidden { path: from.path });
+    }
+    if sight.is_above(&to.path) {
+        return Err(FsError::LeadsToHidden { path: to.path });
+    }
     match to.kind {
         None => {}
         Some(kind @ Kind::Directory) => {
@@ -80,7 +89,7 @@ pub(crate) fn moved(
         }
     }
     if is_directory {
-        check_all(cx, &from, &to)?;
+        check_all(cx, &sight, &from, &to)?;
     }
     if to.kind.is_some() && is_same_file(&from, &to) {
         // The system would do nothing and call it done.
@@ -92,7 +101,7 @@ pub(crate) fn moved(
         Some(_) => from.parent.rename(&from.name, &to.parent, &to.name),
     };
     match renamed {
-        Ok(()) => Ok(format!("moved `{}` to `{}`", from.path, to.path)),
+        Ok(()) => Ok(format!("moved `{}` to `{}`{}", from.path, to.path, note(cx, &to.path))),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(FsError::Changed { path: to.path }),
         Err(error) => Err(FsError::change("move", &from.path)(error)),
     }
@@ -113,9 +122,10 @@ fn is_same_file(_: &Slot, _: &Slot) -> bool {
 }
 
 /// Whether the grant covers everything in a directory, where it is and where it will be.
-fn check_all(cx: &ToolContext, from: &Slot, to: &Slot) -> Result<(), FsError> {
+fn check_all(cx: &ToolContext, sight: &Sight<'_>, from: &Slot, to: &Slot) -> Result<(), FsError> {
     let dir = from.parent.open_dir_nofollow(&from.name).map_err(FsError::io(&from.path))?;
-    visit_all(cx, &dir, &from.path, &mut |_, _, path, _| {
+    visit_all(cx, &dir, &from.path, &mut |dir, name, path, _| {
+        check_seen(sight, dir, name, path, &from.path)?;
         for access in FROM {
             cx.require(*access, "fs", path.as_str())?;
         }

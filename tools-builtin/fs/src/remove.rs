@@ -9,10 +9,11 @@ use tools::{Access, Progress, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::error::FsError;
+use crate::hidden::Sight;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::slot::{Missing, Slot, Way};
-use crate::subtree::visit_all;
+use crate::subtree::{check_seen, visit_all};
 
 /// How many entries are removed from one report of progress to the next.
 const REPORTED: u64 = 100;
@@ -58,13 +59,20 @@ pub(crate) fn removed(
         return Err(FsError::Root);
     }
     let kind = slot.kind.unwrap_or(Kind::Unknown);
+    let sight = workspace.sight();
+    if kind != Kind::Directory && sight.is_above(&slot.path) {
+        return Err(FsError::LeadsToHidden { path: slot.path });
+    }
     cx.check_cancelled()?;
     let mut entries = 0;
     if kind == Kind::Directory && recursive {
         let dir = slot.parent.open_dir_nofollow(&slot.name).map_err(FsError::io(&slot.path))?;
         // All of it is checked before any of it is removed.
-        let total = visit_all(cx, &dir, &slot.path, &mut |_, _, path, _| allowed(cx, path))?;
-        entries = emptied(cx, &dir, &slot.path, total)?;
+        let total = visit_all(cx, &dir, &slot.path, &mut |dir, name, path, _| {
+            check_seen(&sight, dir, name, path, &slot.path)?;
+            allowed(cx, path)
+        })?;
+        entries = emptied(cx, &sight, &dir, &slot.path, total)?;
     }
     remove_one(&slot.parent, &slot.name, &slot.path, kind).map_err(|error| partly(error, &slot.path, entries))?;
     Ok(match entries {
@@ -75,19 +83,20 @@ pub(crate) fn removed(
 
 /// Removes everything below a directory, and tells on the way how far it is: whoever takes the call back gets no result.
 /// Gives the number of entries, `total` being how many there were.
-fn emptied(cx: &ToolContext, dir: &Dir, path: &RelativePath, total: u64) -> Result<u64, FsError> {
+fn emptied(cx: &ToolContext, sight: &Sight<'_>, dir: &Dir, path: &RelativePath, total: u64) -> Result<u64, FsError> {
     // The counter's own word for a call that took too long would not say what was done.
     let stop = cx.deadline().map(|deadline| {
         let left = deadline.saturating_duration_since(Instant::now());
         deadline - MAX_LAST_WORDS.min(left / 10)
     });
     let mut entries = 0;
-    let emptied = visit_all(cx, dir, path, &mut |dir, name, path, kind| {
+    let emptied = visit_all(cx, dir, path, &mut |dir, name, entry, kind| {
         if stop.is_some_and(|stop| Instant::now() >= stop) {
             return Err(FsError::OutOfTime);
         }
-        allowed(cx, path)?;
-        remove_one(dir, name, path, kind)?;
+        check_seen(sight, dir, name, entry, path)?;
+        allowed(cx, entry)?;
+        remove_one(dir, name, entry, kind)?;
         entries += 1;
         if entries % REPORTED == 0 {
             cx.report(Progress::of(entries as f64, total as f64));
@@ -189,6 +198,25 @@ mod tests {
     }
 
     #[cfg(unix)]
+    struct Yes;
+
+    impl tools::Approver for Yes {
+        fn approve<'a>(&'a self, _: tools::Approval<'a>) -> tools::ApprovalFuture<'a> {
+            Box::pin(async { tools::Decision::Allow })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_yes_to_a_directory_is_a_yes_to_what_is_in_it() {
+        let fixture = Fixture::new().granted("fs:read:**");
+        fixture.write("dir/b/c", "");
+        fixture.write("other", "");
+        let cx = fixture.cx().clone().with_approver(Arc::new(Yes));
+        let fixture = fixture.with(cx);
+        fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
+        assert_eq!(fixture.names("."), ["other"]);
+    }
+
     #[tokio::test]
     async fn a_read_only_mark_keeps_no_file_and_the_system_decides_by_the_directory() {
         use std::fs::{Permissions, set_permissions};

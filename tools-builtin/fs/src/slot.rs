@@ -9,6 +9,7 @@ use tools::{Access, Progress, ToolContext};
 use crate::Workspace;
 use crate::draft::is_draft;
 use crate::error::{FsError, LinkFault};
+use crate::hidden::Sight;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 
@@ -87,8 +88,9 @@ impl Slot {
         made: &mut Vec<RelativePath>,
     ) -> Result<Self, FsError> {
         let mut current = path.clone();
+        let sight = workspace.sight();
         for _ in 0..=MAX_LINKS {
-            match walk(cx, workspace.dir(), &current, way, made)? {
+            match walk(cx, workspace.dir(), &sight, &current, way, made)? {
                 Walk::Found(slot) => return Ok(slot),
                 Walk::Link(next) => current = next,
             }
@@ -121,6 +123,7 @@ fn kind(parent: &Dir, name: &str, path: &RelativePath) -> Result<Option<Kind>, F
 fn walk(
     cx: &ToolContext,
     root: &Dir,
+    sight: &Sight<'_>,
     path: &RelativePath,
     way: Way,
     made: &mut Vec<RelativePath>,
@@ -130,7 +133,9 @@ fn walk(
     while let Some((index, name)) = names.next() {
         let here = path.prefix(index + 1);
         let is_last = names.peek().is_none();
-        match kind(&parent, name, &here)? {
+        let is_hidden = sight.hides(&parent, name, &here);
+        let kind = if is_hidden { None } else { kind(&parent, name, &here)? };
+        match kind {
             Some(Kind::Link) if way.follow || !is_last => {
                 let destination = parent.read_link_contents(name).map_err(FsError::io(&here))?;
                 let next = destination.to_str().ok_or(LinkFault::NotUtf8);
@@ -138,9 +143,10 @@ fn walk(
                 return next.map(Walk::Link).map_err(|reason| FsError::Link { link: here, reason });
             }
             None if way.missing == Missing::Refused => {
-                let near = near(cx, &parent, &path.prefix(index), name);
+                let near = near(cx, &parent, sight, &path.prefix(index), name);
                 return Err(FsError::Missing { path: here, near });
             }
+            None if is_hidden => return Err(FsError::Hidden { path: here }),
             // It would be seen by nobody, and be taken for abandoned some day.
             None if is_draft(name) => return Err(FsError::Reserved { path: here }),
             kind if is_last => return Ok(Walk::Found(Slot { path: here, kind, parent, name: name.to_owned() })),
@@ -149,7 +155,7 @@ fn walk(
             None if way.missing == Missing::Made => {
                 if made.is_empty() {
                     cx.check_cancelled()?;
-                    check_rest(&parent, path, index)?;
+                    check_rest(&parent, sight, path, index)?;
                 }
                 parent = make(cx, &parent, name, &here, made)?;
             }
@@ -162,7 +168,10 @@ fn walk(
 
 /// Whether the names that come after the one at `index` may be given, before anything is made for them. What the file system
 /// does not take shows when it is asked for it.
-fn check_rest(dir: &Dir, path: &RelativePath, index: usize) -> Result<(), FsError> {
+fn check_rest(dir: &Dir, sight: &Sight<'_>, path: &RelativePath, index: usize) -> Result<(), FsError> {
+    if sight.hides_path(path.as_str()) {
+        return Err(FsError::Hidden { path: path.clone() });
+    }
     for (at, name) in path.names().enumerate().skip(index + 1) {
         if is_draft(name) {
             return Err(FsError::Reserved { path: path.prefix(at + 1) });
@@ -196,15 +205,16 @@ pub(crate) fn make(
 }
 
 /// Up to three entries of a directory with a name like a missing one, the most alike first. What the grant does not cover
-/// is not named.
-fn near(cx: &ToolContext, dir: &Dir, path: &RelativePath, missing: &str) -> Vec<String> {
+/// is not named, nor is what is hidden.
+fn near(cx: &ToolContext, dir: &Dir, sight: &Sight<'_>, path: &RelativePath, missing: &str) -> Vec<String> {
     let missing = missing.to_lowercase();
     let entries = dir.entries().into_iter().flatten().take(MAX_CANDIDATES).flatten();
     let mut near: Vec<(f64, RelativePath)> = entries
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok().filter(|name| !is_draft(name))?;
             let likeness = strsim::jaro_winkler(&missing, &name.to_lowercase());
-            (likeness >= ALIKE).then_some((likeness, path.child(&name).ok()?))
+            let path = path.child(&name).ok().filter(|path| !sight.hides(dir, &name, path))?;
+            (likeness >= ALIKE).then_some((likeness, path))
         })
         .filter(|(_, path)| cx.require(Access::Read, "fs", path.as_str()).is_ok())
         .collect();

@@ -5,6 +5,7 @@ use cap_std::fs::Dir;
 use tools::ToolContext;
 
 use crate::error::FsError;
+use crate::hidden::Sight;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 
@@ -16,6 +17,17 @@ const MAX_DEPTH: usize = 100;
 
 /// What is done with one entry: in which directory, by which name, where that is, and what it is.
 pub(crate) type Visit<'a> = dyn FnMut(&Dir, &str, &RelativePath, Kind) -> Result<(), FsError> + 'a;
+
+/// Refuses an entry below a directory if it is hidden, for the sake of which the directory stays.
+pub(crate) fn check_seen(
+    sight: &Sight<'_>,
+    dir: &Dir,
+    name: &str,
+    entry: &RelativePath,
+    directory: &RelativePath,
+) -> Result<(), FsError> {
+    if sight.hides(dir, name, entry) { Err(FsError::LeadsToHidden { path: directory.clone() }) } else { Ok(()) }
+}
 
 /// Shows everything below a directory to `visit`, what is in a directory before the directory itself. Links are shown and
 /// not followed. Gives the number of entries; unlike with a [`Tree`](crate::tree::Tree), one that cannot be shown is an error.

@@ -10,6 +10,7 @@ use tools::{Access, ToolContext};
 use crate::Workspace;
 use crate::draft::is_draft;
 use crate::error::FsError;
+use crate::hidden::Sight;
 use crate::ignored::Ignored;
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -25,6 +26,7 @@ const MAX_DEPTH: usize = 100;
 #[derive(Debug)]
 pub(crate) struct Tree<'a> {
     cx: &'a ToolContext,
+    sight: Sight<'a>,
     /// `None` where ignore files are not asked.
     ignored: Option<Ignored>,
     entries: u64,
@@ -53,9 +55,9 @@ pub(crate) struct LeftOut {
 
 impl<'a> Tree<'a> {
     /// A walk that begins at `path`.
-    pub(crate) fn new(cx: &'a ToolContext, workspace: &Workspace, path: &RelativePath, all: bool) -> Self {
+    pub(crate) fn new(cx: &'a ToolContext, workspace: &'a Workspace, path: &RelativePath, all: bool) -> Self {
         let ignored = (!all).then(|| Ignored::above(cx, workspace.dir(), path));
-        Self { cx, ignored, entries: 0, left_out: LeftOut::default() }
+        Self { cx, sight: workspace.sight(), ignored, entries: 0, left_out: LeftOut::default() }
     }
 
     /// Shows every entry to `visit`, in the order of their names, directories before what is in them, until it breaks off.
@@ -139,6 +141,9 @@ impl<'a> Tree<'a> {
             self.left_out.unspeakable += 1;
             return Ok(None);
         };
+        if self.sight.hides(dir, name, &path) {
+            return Ok(None);
+        }
         let kind = match dir.symlink_metadata(name) {
             Ok(metadata) => Kind::from(metadata.file_type()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -10,6 +10,8 @@ use cap_fs_ext::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+use crate::hidden::{self, Hidden, Identity, Sight};
+
 /// How many directories are remembered to have been visited. Those after them count as visited.
 #[cfg(target_os = "linux")]
 const MAX_VISITED: usize = 10_000;
@@ -34,7 +36,8 @@ pub struct Workspace {
     dir: Dir,
     root: PathBuf,
     /// Its device and number.
-    identity: (u64, u64),
+    identity: Identity,
+    hidden: Hidden,
     changing: Mutex<()>,
     /// The directories in which something was written, by device and number.
     #[cfg(target_os = "linux")]
@@ -54,10 +57,33 @@ impl Workspace {
             dir,
             root,
             identity: (metadata.dev(), metadata.ino()),
+            hidden: Hidden::default(),
             changing: Mutex::default(),
             #[cfg(target_os = "linux")]
             visited: Mutex::default(),
         })
+    }
+
+    /// Hides files and directories of the host from every tool, whatever is granted. Such a place need not exist yet, and it may lie
+    /// outside of the workspace.
+    ///
+    /// A hidden place is neither listed nor found, and no link leads there. Reading it gives the same answer as a path that does not
+    /// exist. Writing to it is refused, and so is moving or removing what contains it. It is known by its path, by the paths that
+    /// the links on it lead to when this is called, and by its device and number for as long as something is there.
+    ///
+    /// # Errors
+    /// An error if the workspace lies inside of such a place, or if a path cannot be made absolute.
+    pub fn with_hidden(mut self, places: impl IntoIterator<Item: AsRef<Path>>) -> io::Result<Self> {
+        for place in places {
+            self.hidden.add(&self.root, place.as_ref())?;
+        }
+        Ok(self)
+    }
+
+    /// Returns the paths below the workspace by which a path of the host is reached, none if it lies outside: as it is written, and
+    /// after each link on the way. A host names them in its [`SensitivePaths`](tools::SensitivePaths).
+    pub fn paths_to(&self, place: impl AsRef<Path>) -> Vec<String> {
+        std::path::absolute(place).map(|place| hidden::paths_below(&self.root, &place)).unwrap_or_default()
     }
 
     /// Where the directory was when it was opened: an absolute path to show to people, not one to open files by.
@@ -73,6 +99,11 @@ impl Workspace {
     pub fn identity(&self) -> String {
         let (device, number) = self.identity;
         format!("{device:x}:{number:x}")
+    }
+
+    /// Looks at the hidden places.
+    pub(crate) fn sight(&self) -> Sight<'_> {
+        self.hidden.sight()
     }
 
     pub(crate) fn dir(&self) -> &Dir {

@@ -7,6 +7,7 @@ use crate::draft::Draft;
 use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::kind::Kind;
+use crate::note::note;
 use crate::path::RelativePath;
 use crate::place::open_file;
 use crate::slot::{Missing, Slot, Way};
@@ -90,7 +91,7 @@ fn put(
         let _changing = workspace.changing();
         cx.check_cancelled()?;
         if draft.put()? {
-            return Ok(format!("{done} `{}`, {} bytes", slot.path, content.len()));
+            return Ok(format!("{done} `{}`, {} bytes{}", slot.path, content.len(), note(cx, &slot.path)));
         }
     }
     Err(FsError::Changed { path: path.clone() })

@@ -81,7 +81,7 @@ async fn ask(
             Some(deadline) if by_patience.is_none_or(|patience| deadline <= patience) => {
                 ToolError::Timeout { tool: tool(), limit: deadline.saturating_duration_since(now) }
             }
-            _ => ToolError::unapproved(entry.name(), targets.to_vec(), Some(patience)),
+            _ => ToolError::unapproved(cx, entry.name().as_str(), targets.to_vec(), Some(patience)),
         }),
     }
 }
@@ -90,7 +90,7 @@ async fn ask(
 fn unasked(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolError {
     let uncovered: Vec<_> = targets.iter().filter(|target| !cx.grant().permits(target)).cloned().collect();
     if uncovered.is_empty() {
-        return ToolError::unapproved(entry.name(), targets, None);
+        return ToolError::unapproved(cx, entry.name().as_str(), targets, None);
     }
     ToolError::PermissionDenied { tool: entry.name().to_string(), needed: uncovered, granted: cx.grant().clone() }
 }

@@ -1,11 +1,12 @@
-//! Authorize: the concrete targets of a call against the grant, and against the policy where there is one.
+//! Authorize: the concrete targets of a call against the grant, the policy where there is one, and the sensitive paths.
 
 use protocol::Target;
 
 use crate::policy::{Judgement, Verdict};
 use crate::{Entry, ToolContext, ToolError};
 
-/// The targets that somebody has to be asked about: those that the grant does not cover, and those that the policy asks about.
+/// The targets that somebody has to be asked about: those that the grant does not cover, those that the policy asks about, and
+/// sensitive ones that nothing names.
 /// None of them is left where the policy asks about a call that touches nothing. `None` is that nobody has to be asked.
 ///
 /// # Errors
@@ -15,12 +16,12 @@ pub(super) fn authorize(
     cx: &ToolContext,
     mut targets: Vec<Target>,
 ) -> Result<Option<Vec<Target>>, ToolError> {
-    let grant = cx.grant();
+    let is_open = |target: &Target| cx.grant().permits(target) && cx.unnamed(Some(entry.name()), target).is_none();
     let Some(policy) = cx.policy() else {
         if targets.is_empty() {
             return Ok(None);
         }
-        targets.retain(|target| !grant.permits(target));
+        targets.retain(|target| !is_open(target));
         return Ok((!targets.is_empty()).then_some(targets));
     };
     let judge = |target| match policy.judge(entry.name(), target) {
@@ -33,6 +34,6 @@ pub(super) fn authorize(
     // A denial comes before any question, whichever target it is about.
     let asked = targets.iter().map(|target| judge(Some(target))).collect::<Result<Vec<_>, _>>()?;
     let mut asked = asked.into_iter();
-    targets.retain(|target| asked.next().unwrap_or(true) || !grant.permits(target));
+    targets.retain(|target| asked.next().unwrap_or(true) || !is_open(target));
     Ok((!targets.is_empty()).then_some(targets))
 }

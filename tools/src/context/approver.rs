@@ -6,7 +6,7 @@ use std::pin::Pin;
 use protocol::{Digest, Target, ToolName};
 use serde_json::Value;
 
-use crate::ToolContext;
+use crate::{SensitivePath, ToolContext};
 
 /// The answer of an [`Approver`], some time later.
 pub type ApprovalFuture<'a> = Pin<Box<dyn Future<Output = Decision> + Send + 'a>>;
@@ -37,6 +37,13 @@ pub struct Approval<'a> {
     pub arguments_digest: Digest,
     /// Whose call it is: session, principal, call id, depth, grant.
     pub cx: &'a ToolContext,
+}
+
+impl<'a> Approval<'a> {
+    /// Returns what is to be known about a target before somebody agrees to it, `None` if it is a file like any other.
+    pub fn sensitive(&self, target: &Target) -> Option<&'a SensitivePath> {
+        self.cx.sensitive_paths().find_target(target)
+    }
 }
 
 /// A decision about one call.

@@ -19,7 +19,7 @@ use protocol::{Clause, Grant, ToolName};
 use tokio_util::sync::CancellationToken;
 
 use crate::journal::Journal;
-use crate::{Entry, Layer, Policy};
+use crate::{Entry, Layer, Policy, SensitivePaths};
 
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use line::Line;
@@ -67,6 +67,8 @@ struct Facts {
     approver: Option<Arc<dyn Approver>>,
     approval_timeout: Option<Duration>,
     policy: Option<Arc<Policy>>,
+    /// `None` is the built-in table.
+    sensitive_paths: Option<Arc<SensitivePaths>>,
     layers: Option<Arc<[Arc<dyn Layer>]>>,
     journal: Option<Arc<dyn Journal>>,
     /// The turn, and which of its calls.

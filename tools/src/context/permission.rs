@@ -7,7 +7,7 @@ use protocol::{Target, ToolName};
 
 use super::ToolContext;
 use crate::ToolError;
-use crate::policy::{Policy, Verdict};
+use crate::policy::{Policy, SensitivePath, SensitivePaths, Verdict};
 
 impl ToolContext {
     /// Which of the granted calls run, are asked about and are refused. Without a policy the grant alone decides: what it covers
@@ -17,6 +17,14 @@ impl ToolContext {
     #[must_use]
     pub fn with_policy(self, policy: impl Into<Arc<Policy>>) -> Self {
         if self.call.is_some() { self } else { self.with(|facts| facts.policy = Some(policy.into())) }
+    }
+
+    /// Sets which paths are settings, run by themselves or are built, in place of the [built-in](SensitivePaths::default) table.
+    ///
+    /// Inside of a call this has no effect: a tool does not choose what it is asked about.
+    #[must_use]
+    pub fn with_sensitive_paths(self, paths: impl Into<Arc<SensitivePaths>>) -> Self {
+        if self.call.is_some() { self } else { self.with(|facts| facts.sensitive_paths = Some(paths.into())) }
     }
 
     /// How long an approver may take to answer, waiting in its queue included, in place of
@@ -31,8 +39,29 @@ impl ToolContext {
         self.facts.policy.as_deref()
     }
 
+    /// The paths whose writing does more than change a file.
+    pub fn sensitive_paths(&self) -> &SensitivePaths {
+        self.facts.sensitive_paths.as_deref().unwrap_or(SensitivePaths::built_in())
+    }
+
+    /// Returns the sensitive path because of which a person is asked about a target of the tool, although it is granted.
+    pub(crate) fn unnamed(&self, tool: Option<&ToolName>, target: &Target) -> Option<&SensitivePath> {
+        self.sensitive_paths().unnamed(self.grant(), self.policy(), tool, target)
+    }
+
     pub(crate) fn approval_timeout(&self) -> Option<Duration> {
         self.facts.approval_timeout
+    }
+
+    /// Refuses a sensitive target that the running call has discovered and that nothing allows by its name. An approval of a
+    /// directory covers it only if the same entry of the table covers the directory: that was shown to whoever approved.
+    pub(super) fn check_sensitive(&self, target: &Target) -> Result<(), ToolError> {
+        let Some(path) = self.unnamed(self.tool(), target) else { return Ok(()) };
+        let is_told = |approved: &Target| is_within(target, approved) && path.covers(approved.value());
+        if self.approved().iter().any(is_told) {
+            return Ok(());
+        }
+        Err(ToolError::unapproved(self, &self.tool_text(), vec![target.clone()], None))
     }
 
     /// Whether the policy lets the running call touch what it has discovered. Nobody can be asked any more; what was approved of
@@ -40,14 +69,21 @@ impl ToolContext {
     pub(super) fn check_policy(&self, tool: &ToolName, target: &Target) -> Result<(), ToolError> {
         let Some(policy) = self.policy() else { return Ok(()) };
         let judgement = policy.judge(tool, Some(target));
-        let approved = self.call.as_ref().map_or(&[][..], |call| &call.approved);
-        let is_approved = || approved.iter().any(|approved| is_within(target, approved));
         match judgement.verdict {
             Verdict::Allow => Ok(()),
-            Verdict::Ask if is_approved() => Ok(()),
-            Verdict::Ask => Err(ToolError::unapproved(tool, vec![target.clone()], None)),
+            Verdict::Ask if self.is_approved(target) => Ok(()),
+            Verdict::Ask => Err(ToolError::unapproved(self, tool.as_str(), vec![target.clone()], None)),
             Verdict::Deny => Err(ToolError::forbidden(tool, Some(target), judgement.rule)),
         }
+    }
+
+    /// Returns true if somebody approved of the target, or of a directory that it is in, for the running call.
+    pub(super) fn is_approved(&self, target: &Target) -> bool {
+        self.approved().iter().any(|approved| is_within(target, approved))
+    }
+
+    fn approved(&self) -> &[Target] {
+        self.call.as_ref().map_or(&[], |call| &call.approved)
     }
 }
 

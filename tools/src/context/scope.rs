@@ -203,7 +203,8 @@ impl ToolContext {
     ///
     /// # Errors
     /// [`ToolError::PermissionDenied`] when the grant does not cover it; [`ToolError::Denied`] when a rule of the policy is against
-    /// it, and [`ToolError::Unapproved`] when the policy asks about it and nobody approved of it or of what it is below;
+    /// it, and [`ToolError::Unapproved`] when the policy asks about it and nobody approved of it or of what it is below,
+    /// or when it is one of the [sensitive paths](crate::SensitivePaths) and nothing names it;
     /// [`ToolError::ExecutionFailed`] when `scheme:value` is no target.
     pub fn require(&self, access: Access, scheme: &str, value: &str) -> Result<(), ToolError> {
         let target =
@@ -212,7 +213,8 @@ impl ToolContext {
             let (tool, granted) = (self.tool_text(), self.grant().clone());
             return Err(ToolError::PermissionDenied { tool, needed: vec![target], granted });
         }
-        self.tool().map_or(Ok(()), |tool| self.check_policy(tool, &target))
+        self.tool().map_or(Ok(()), |tool| self.check_policy(tool, &target))?;
+        self.check_sensitive(&target)
     }
 
     /// The service of that type.
@@ -262,10 +264,6 @@ impl ToolContext {
     /// [`ToolError::Cancelled`] once the token is cancelled.
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
         if self.is_cancelled() { Err(ToolError::Cancelled { tool: self.tool_text() }) } else { Ok(()) }
-    }
-
-    fn is_approved(&self, target: &Target) -> bool {
-        self.call.as_ref().is_some_and(|call| call.approved.contains(target))
     }
 
     pub(crate) fn tool_text(&self) -> String {

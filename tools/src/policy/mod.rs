@@ -3,13 +3,15 @@
 mod error;
 mod refusal;
 mod rule;
+mod sensitive;
 mod verdict;
 
-use protocol::{Caution, Target, ToolName};
+use protocol::{Caution, Clause, Target, ToolName};
 use serde::Deserialize;
 
 pub use error::InvalidRule;
 pub use rule::Rule;
+pub use sensitive::{SensitivePath, SensitivePaths, Sensitivity};
 pub use verdict::Verdict;
 
 /// Rules about calls, and what holds where there is none. The grant is the outer wall: no rule lets a call touch what is not
@@ -90,6 +92,12 @@ impl Policy {
             Some(rule) => Judgement { verdict: rule.verdict(), rule: Some(rule) },
             None => Judgement { verdict: self.default_for(target), rule: None },
         }
+    }
+
+    /// The clauses of the rules that allow the call.
+    fn allowing(&self, tool: &ToolName, target: &Target) -> impl Iterator<Item = &Clause> {
+        let is_allowing = move |rule: &&Rule| rule.verdict() == Verdict::Allow && rule.applies(tool, Some(target));
+        self.rules.iter().filter(is_allowing).filter_map(Rule::target)
     }
 
     fn default_for(&self, target: Option<&Target>) -> Verdict {

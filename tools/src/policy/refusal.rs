@@ -5,7 +5,7 @@ use std::time::Duration;
 use protocol::{Target, ToolName};
 
 use super::Rule;
-use crate::ToolError;
+use crate::{ToolContext, ToolError};
 
 impl ToolError {
     /// A rule is against it.
@@ -24,7 +24,10 @@ impl ToolError {
     }
 
     /// Somebody had to be asked, and gave no answer.
-    pub(crate) fn unapproved(tool: &ToolName, needed: Vec<Target>, waited: Option<Duration>) -> Self {
-        Self::Unapproved { tool: tool.to_string(), needed, waited }
+    pub(crate) fn unapproved(cx: &ToolContext, tool: &str, needed: Vec<Target>, waited: Option<Duration>) -> Self {
+        let name = ToolName::new(tool).ok();
+        let sensitive = |target: &Target| Some((target.clone(), cx.unnamed(name.as_ref(), target)?.clone()));
+        let sensitive = needed.iter().filter_map(sensitive).collect();
+        Self::Unapproved { tool: tool.to_owned(), needed, sensitive, waited }
     }
 }

@@ -121,6 +121,11 @@ impl Rule {
         self.verdict
     }
 
+    /// The targets that it is about; `None` if it is about any.
+    pub(super) fn target(&self) -> Option<&Clause> {
+        self.target.as_ref()
+    }
+
     /// Why, where it says so.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use tools::{Access, Approval, Caution, Target};
+use tools::{Access, Approval, Caution, SensitivePath, SensitivePaths, Sensitivity, Target};
 
 use crate::output::{ALERT, BAD, STRONG, styled};
 use crate::visible::visible;
@@ -38,9 +38,12 @@ impl Answer {
 }
 
 /// Whether a yes may hold for longer than one call. What destroys something is asked about each time, and so is what
-/// might do anything.
-pub(super) fn is_for_session(targets: &[Target]) -> bool {
-    targets.iter().all(|target| target.caution() < Caution::AlwaysAsk)
+/// might do anything, and so are settings.
+pub(super) fn is_for_session(targets: &[Target], paths: &SensitivePaths) -> bool {
+    let is_setting = |path: &SensitivePath| path.sensitivity() == Sensitivity::Settings;
+    let is_lasting =
+        |target: &Target| target.caution() < Caution::AlwaysAsk && !paths.find_target(target).is_some_and(is_setting);
+    targets.iter().all(is_lasting)
 }
 
 /// The whole question. All targets are shown, however many: nobody can agree to what they have not seen.
@@ -51,15 +54,18 @@ pub(super) fn question(approval: &Approval<'_>, is_whole: bool) -> String {
         let style = if target.access() == Access::Destroy { BAD } else { ALERT };
         let what = if target.scheme() == "world" { ", which may be anything, anywhere" } else { "" };
         let granted = if approval.cx.grant().permits(target) { "" } else { " (not granted)" };
-        let _ = writeln!(text, "  {}{what}{granted}", styled(style, visible(&target.to_string())));
+        let note = approval.sensitive(target).map(|path| format!(", {}", path.describe(target.value())));
+        let note = note.unwrap_or_default();
+        let _ = writeln!(text, "  {}{what}{}{granted}", styled(style, visible(&target.to_string())), visible(&note));
     }
     let _ = writeln!(text, "with {}", arguments(approval.arguments, is_whole));
-    text + &choices(approval.targets)
+    text + &choices(approval)
 }
 
 /// The last line of the question.
-pub(super) fn choices(targets: &[Target]) -> String {
-    let session = if is_for_session(targets) { ", [s] for this session" } else { "" };
+pub(super) fn choices(approval: &Approval<'_>) -> String {
+    let session =
+        if is_for_session(approval.targets, approval.cx.sensitive_paths()) { ", [s] for this session" } else { "" };
     format!("{} [y] once{session}, [n] no: ", styled(STRONG, "Allow?"))
 }
 
@@ -92,11 +98,18 @@ mod tests {
     }
 
     #[test]
-    fn what_destroys_or_might_do_anything_is_never_allowed_for_longer() {
+    fn what_destroys_or_might_do_anything_and_settings_are_never_allowed_for_longer() {
         let targets = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<Target>>();
-        assert!(is_for_session(&targets(&["fs:write:a", "net:read:example.org"])));
-        assert!(!is_for_session(&targets(&["fs:write:a", "fs:destroy:b"])));
-        assert!(!is_for_session(&targets(&["world:write:shell"])));
+        let paths = SensitivePaths::default();
+        for (asked, expected) in [
+            (&["fs:write:a", "net:read:example.org"][..], true),
+            (&["fs:write:.git/config", "fs:read:toolcrib.toml"], true),
+            (&["fs:write:a", "fs:destroy:b"], false),
+            (&["world:write:shell"], false),
+            (&["fs:write:a", "fs:write:toolcrib.toml"], false),
+        ] {
+            assert_eq!(is_for_session(&targets(asked), &paths), expected, "{asked:?}");
+        }
     }
 
     #[test]

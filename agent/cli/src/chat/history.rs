@@ -4,6 +4,8 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::folders;
+
 /// So many entries are kept, the newest ones.
 pub(super) const MAX_ENTRIES: usize = 1000;
 /// What is longer is not kept, in bytes.
@@ -11,15 +13,13 @@ pub(super) const MAX_ENTRY_BYTES: usize = 8 * 1024;
 /// What a file has at most, with every character escaped.
 const MAX_FILE_BYTES: u64 = 2 * (MAX_ENTRIES * MAX_ENTRY_BYTES) as u64;
 
-/// `toolcrib/history` in `$XDG_STATE_HOME`, or else in `.local/state` of the user's home.
+/// `history` in the program's state folder.
 pub(super) fn path() -> Option<PathBuf> {
-    // The specification says that a relative path is to be ignored.
-    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = state.or_else(|| Some(std::env::home_dir()?.join(".local/state")))?;
-    Some(state.join("toolcrib/history"))
+    Some(folders::state()?.join("history"))
 }
 
-/// Makes the file and its directory where they are missing, for the user alone, and refuses a file that is no history of ours.
+/// Makes the file and its directory where they are missing, and refuses a file that is no history of ours. Both are for the user
+/// alone, also if an earlier program made them for more.
 pub(super) fn prepare(path: &Path) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         let mut builder = DirBuilder::new();
@@ -27,6 +27,7 @@ pub(super) fn prepare(path: &Path) -> io::Result<()> {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(directory)?;
+        keep_private(directory, 0o700)?;
     }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -40,6 +41,25 @@ pub(super) fn prepare(path: &Path) -> io::Result<()> {
     if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
         return Err(io::Error::other("that is something else than a history"));
     }
+    keep_private(path, 0o600)
+}
+
+/// Takes the permissions of others away from a folder or file of this program. Those that a link leads to, and those of other users,
+/// stay as they are.
+#[cfg(unix)]
+fn keep_private(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+    let metadata = path.symlink_metadata()?;
+    let is_ours = !metadata.is_symlink() && metadata.uid() == rustix::process::geteuid().as_raw();
+    if is_ours && metadata.mode() & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn keep_private(_path: &Path, _mode: u32) -> io::Result<()> {
     Ok(())
 }
 
@@ -63,9 +83,15 @@ mod tests {
 
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b/history");
-        prepare(&path).unwrap();
-        prepare(&path).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let folder = path.parent().unwrap();
+        prepare(&path).unwrap();
+        assert_eq!((mode(&path), mode(folder)), (0o600, 0o700));
+        set(&path, 0o644);
+        set(folder, 0o755);
+        set(dir.path(), 0o755);
+        prepare(&path).unwrap();
+        assert_eq!((mode(&path), mode(folder), mode(dir.path())), (0o600, 0o700, 0o755));
     }
 }

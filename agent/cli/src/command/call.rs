@@ -69,8 +69,8 @@ impl Call {
         let mut flags = Layer::default();
         flags.bounds.call_timeout = self.timeout.map(|timeout| Setting::of_flag("--timeout", timeout));
         let settings = self.host.settings(flags)?;
-        let context = self.host.context_of_call(&settings, interrupt::token()?, &console)?;
         let touched = touched(entry.tool(), &arguments);
+        let context = self.host.context_of_call(&settings, &touched, interrupt::token()?, &console)?;
         tools::execute(&context, &self.name, arguments).await.map_err(|error| match Refusal::of(&error, &touched) {
             Some(refusal) => {
                 let hints = refusal::hints(&[refusal], &settings.policy, how_to_grant);

@@ -5,15 +5,15 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use etcetera::BaseStrategy;
 use tools::Rule;
 
 use super::error::ConfigError;
 use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use super::{reader, trust};
+use crate::folders;
 
-const NAME: &str = "toolcrib.toml";
+const NAME: &str = folders::SETTINGS;
 
 /// No settings are longer, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -67,7 +67,7 @@ pub(crate) fn rules(path: &Path) -> Result<Vec<Setting<Rule>>, ConfigError> {
 pub(super) fn found(directory: &Path) -> Result<Said, ConfigError> {
     let mut said = Said::default();
     let home = home();
-    let user = user_path();
+    let user = folders::settings();
     let mut user_layer = Layer::default();
     if let Some(path) = &user {
         let state = match exists(path)? {
@@ -156,11 +156,6 @@ fn text(path: &Path) -> io::Result<String> {
 
 fn exists(path: &Path) -> Result<bool, ConfigError> {
     path.try_exists().map_err(|source| ConfigError::Read { path: path.to_owned(), source })
-}
-
-fn user_path() -> Option<PathBuf> {
-    let base = etcetera::choose_base_strategy().ok()?;
-    Some(base.config_dir().join("toolcrib").join(NAME))
 }
 
 fn home() -> Option<PathBuf> {

@@ -1,5 +1,6 @@
 //! [`Settings`]: what holds, of everything that the files and the command line say.
 
+use std::path::Path;
 use std::time::Duration;
 
 use agent::driver::DEFAULT_MAX_STEPS;
@@ -60,6 +61,16 @@ impl Settings {
         let commanded = || self.grants.iter().filter(|grant| matches!(grant.origin, Origin::Flag(_))).map(clause);
         let all = Grant::new(self.grants.iter().map(clause));
         self.within.iter().fold(all, |grant, within| grant.narrowed(within.value.iter().cloned().chain(commanded())))
+    }
+
+    /// The files that were looked for, and the one that the key is in. Not the user's, which no tool reaches.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Path> {
+        let key = self.key.as_ref().and_then(|key| match &key.value {
+            KeySource::File(path) => Some(path.as_path()),
+            _ => None,
+        });
+        let files = self.files.iter().filter(|file| file.role != "user");
+        files.map(|file| file.path.as_path()).chain(key)
     }
 
     /// How long a service may take, and how often it is asked again.

@@ -22,6 +22,8 @@ mod list;
 #[cfg(feature = "models")]
 mod model;
 mod output;
+#[cfg(unix)]
+mod own_files;
 mod policy;
 #[cfg(unix)]
 mod readme;

@@ -1,0 +1,149 @@
+//! The files of the program itself: tools neither see the user's nor write a project's.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::terminal::{QUESTION, on_terminal, rest};
+use crate::{Crib, Ended};
+
+fn put(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+/// The program with the root as the user's home.
+fn at_home(crib: &Crib, arguments: &[&str]) -> Ended {
+    let mut command = crib.command(arguments);
+    for variable in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+        command.env_remove(variable);
+    }
+    ended(command.env("HOME", crib.root()))
+}
+
+fn ended(command: &mut Command) -> Ended {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    Ended {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn the_users_side_is_out_of_reach_where_the_root_is_the_home() {
+    let crib = Crib::new();
+    let folders = [".config/toolcrib", ".local/state/toolcrib", ".local/share/toolcrib", ".cache/toolcrib"];
+    for folder in folders {
+        put(&crib.root().join(folder).join("file"), "canary\n");
+    }
+    put(&crib.root().join(".config/toolcrib/toolcrib.toml"), "select = ['fs.*'] # canary\n");
+    for folder in folders {
+        let path = format!("path={folder}/file");
+        let ended = at_home(&crib, &["call", "fs.read", &path]).expect(1);
+        assert!(ended.stderr.contains("there is no"), "{ended:#?}");
+        let write = ["call", "fs.write", &path, "content=x", "--grant", "*:*:**"];
+        let ended = at_home(&crib, &write).expect(1);
+        assert!(ended.stderr.contains("out of reach"), "{ended:#?}");
+    }
+    let found = at_home(&crib, &["call", "fs.search", "pattern=canary", "ignored=true"]).expect(0);
+    assert!(found.stdout.contains("no line matches"), "{found:#?}");
+    let remove = ["run", "fs.remove path=.config recursive=true", "--provider", "direct", "--allow", "fs:destroy:**"];
+    let ended = at_home(&crib, &remove).expect(1);
+    assert!(ended.stderr.contains("may not touch"), "{ended:#?}");
+    assert!(crib.root().join(".config/toolcrib/toolcrib.toml").exists());
+    let ended = at_home(&crib, &["call", "time.now", "--root", ".config/toolcrib"]).expect(2);
+    assert!(ended.stderr.contains("choose another root"), "{ended:#?}");
+}
+
+#[test]
+fn settings_that_a_link_leads_to_are_out_of_reach_as_well() {
+    let crib = Crib::new();
+    put(&crib.root().join("dotfiles/settings"), "select = ['fs.*'] # canary\n");
+    let user = crib.dir.path().join("config/toolcrib/toolcrib.toml");
+    std::fs::create_dir_all(user.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(crib.root().join("dotfiles/settings"), &user).unwrap();
+    crib.run(&["call", "fs.read", "path=dotfiles/settings"]).expect(1);
+}
+
+#[test]
+fn no_tool_writes_what_the_next_session_is_begun_with() {
+    let crib = Crib::new();
+    let rules = "[[policy]]\nverdict = 'deny'\ntool = 'fs.remove'\n";
+    for (path, text) in [("toolcrib.toml", "select = ['fs.*']\n"), ("conf/rules.toml", rules), ("other.toml", "")] {
+        put(&crib.root().join(path), text);
+    }
+    std::os::unix::fs::symlink("conf/rules.toml", crib.root().join("link.toml")).unwrap();
+    let everything = ["--allow", "*:*:**", "--allow", "fs:write:**", "--allow", "fs:write:toolcrib.toml"];
+    let cases: [(&str, &[&str]); 4] = [
+        ("toolcrib.toml", &[]),
+        ("new/toolcrib.toml", &[]),
+        ("conf/rules.toml", &["--policy", "link.toml"]),
+        ("other.toml", &["--config", "./conf/../other.toml"]),
+    ];
+    for (path, flags) in cases {
+        let before = std::fs::read_to_string(crib.root().join(path)).ok();
+        for call in [
+            vec!["run", &*format!("fs.write path={path} content=x parents=true"), "--provider", "direct"],
+            vec!["call", "fs.write", &format!("path={path}"), "content=x", "parents=true"],
+        ] {
+            let ended = crib.run(&[&call, &everything[..], flags].concat()).expect(5);
+            assert!(ended.stderr.contains("no flag allows fs:write:"), "{ended:#?}");
+            assert!(!ended.stderr.contains("add --"), "{ended:#?}");
+        }
+        assert_eq!(std::fs::read_to_string(crib.root().join(path)).ok(), before);
+        if before.is_some() {
+            crib.run(&[&["call", "fs.read", &*format!("path={path}")], flags].concat()).expect(0);
+        }
+    }
+}
+
+#[test]
+fn a_person_is_asked_about_settings_each_time_and_told_what_they_are() {
+    let crib = Crib::new();
+    let turn = r#"{"calls": [{"name": "fs.write", "arguments": {"path": "toolcrib.toml", "content": ""}}]}"#;
+    let script = crib.write("turns.json", &format!(r#"[{turn}, {turn}, {{"text": "finished"}}]"#));
+    let arguments = ["run", "x", "--script", script.to_str().unwrap(), "--grant", "fs:write:**"];
+    let mut session = on_terminal(&crib, &arguments);
+    for _ in 0..2 {
+        let question = session.exp_string(QUESTION).unwrap();
+        assert!(question.contains("the settings of Toolcrib"), "{question}");
+        session.send_line("s").unwrap();
+        session.exp_string(QUESTION).unwrap();
+        session.send_line("y").unwrap();
+    }
+    assert_eq!(rest(session).1, 0);
+}
+
+#[test]
+fn what_runs_by_itself_takes_a_flag_that_names_it_and_a_typed_call_names_it() {
+    let crib = Crib::new();
+    put(&crib.root().join(".git/config"), "");
+    let call = "fs.write path=.git/config content=x";
+    let run = |flags: &[&str]| crib.run(&[&["run", call, "--provider", "direct"], flags].concat());
+    for flags in [&["--grant", "fs:write:**"][..], &["--allow", "fs:write:**"]] {
+        let ended = run(flags).expect(5);
+        assert!(ended.stderr.contains("add --grant fs:write:.git/config"), "{ended:#?}");
+        assert!(ended.stdout.contains("a part of a git repository") || ended.stderr.contains("a part of a git"));
+    }
+    run(&["--grant", "fs:write:**", "--grant", "fs:write:.git/config"]).expect(0);
+    crib.run(&["call", "fs.write", "path=.git/config", "content=x", "--grant", "fs:write:**"]).expect(0);
+    std::os::unix::fs::symlink(".git", crib.root().join("link")).unwrap();
+    crib.run(&["call", "fs.write", "path=link/config", "content=x", "--grant", "fs:write:**"]).expect(5);
+}
+
+#[cfg(feature = "journal")]
+#[test]
+fn a_journal_inside_of_the_root_is_out_of_reach() {
+    let crib = Crib::new();
+    let run = |call: &str| {
+        let flags = ["--provider", "direct", "--journal", "calls.journal", "--grant", "fs:write:**"];
+        crib.run(&[&["run", call], &flags[..]].concat())
+    };
+    run("fs.read path=README.md").expect(0);
+    for path in ["calls.journal", "calls.journal-wal"] {
+        run(&format!("fs.read path={path}")).expect(1);
+        run(&format!("fs.write path={path} content=x")).expect(1);
+    }
+    let listed = run("fs.list").expect(0);
+    assert!(!listed.stdout.contains("journal"), "{listed:#?}");
+}

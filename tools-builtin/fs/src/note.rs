@@ -1,0 +1,11 @@
+//! What a result says of a file that is more than a file.
+
+use tools::ToolContext;
+
+use crate::path::RelativePath;
+
+/// Returns ` (…)` with what a file is that was written, nothing if it is a file like any other.
+pub(crate) fn note(cx: &ToolContext, path: &RelativePath) -> String {
+    let entry = cx.sensitive_paths().find(path.as_str());
+    entry.map_or_else(String::new, |entry| format!(" ({})", entry.describe(path.as_str())))
+}

@@ -1,0 +1,299 @@
+//! Files whose writing does more than change a file, with real files and a real git.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tools::{
+    Approval, ApprovalFuture, Approver, Catalog, Decision, Grant, SensitivePath, SensitivePaths, Sensitivity, Target,
+    ToolContext, ToolError, ToolResult,
+};
+use tools_fs::Workspace;
+
+struct Bench {
+    dir: TempDir,
+    catalog: Catalog,
+    cx: ToolContext,
+}
+
+/// Says yes, and remembers the targets with what it was told about them.
+#[derive(Default)]
+struct Yes(Mutex<Vec<String>>);
+
+impl Approver for Yes {
+    fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
+        let told =
+            |target: &Target| approval.sensitive(target).map_or_else(String::new, |path| path.describe(target.value()));
+        let asked = approval.targets.iter().map(|target| format!("{target} {}", told(target)));
+        self.0.lock().unwrap().extend(asked);
+        Box::pin(async { Decision::Allow })
+    }
+}
+
+impl Bench {
+    fn new(clauses: &[&str]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut catalog = Catalog::new();
+        tools_fs::register(&mut catalog).unwrap();
+        let cx = ToolContext::new()
+            .with_grant(Grant::parse(clauses).unwrap())
+            .with_service(Workspace::open(dir.path()).unwrap());
+        Self { dir, catalog, cx }
+    }
+
+    fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.root().join(path).symlink_metadata().is_ok()
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Result<ToolResult, ToolError> {
+        self.catalog.execute(&self.cx, tool, arguments).await
+    }
+
+    async fn write(&self, path: &str) -> Result<ToolResult, ToolError> {
+        self.call("fs.write", json!({"path": path, "content": "x", "parents": true})).await
+    }
+
+    #[track_caller]
+    fn unapproved(outcome: Result<ToolResult, ToolError>) -> Vec<String> {
+        let error = outcome.unwrap_err();
+        let ToolError::Unapproved { sensitive, .. } = &error else { panic!("{error}") };
+        for (target, path) in sensitive {
+            let text = error.to_string();
+            assert!(text.contains(target.value()) && text.contains(path.note()), "{text}");
+        }
+        sensitive.iter().map(|(target, _)| target.to_string()).collect()
+    }
+
+    fn approved_by(self, approver: &Arc<Yes>) -> Self {
+        Self { cx: self.cx.clone().with_approver(approver.clone()), ..self }
+    }
+}
+
+/// Git in a directory, without the settings of the machine.
+fn git(directory: &Path, arguments: &[&str]) -> bool {
+    let mut git = Command::new("git");
+    git.args(arguments).current_dir(directory).env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", directory);
+    git.output().unwrap().status.success()
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_command_gets_into_the_configuration_of_git_only_by_a_grant_that_names_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    if Command::new("git").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no git here");
+        return;
+    }
+    for (clauses, expected) in [(&["fs:write:**"][..], false), (&["fs:write:**", "fs:write:.git/**"], true)] {
+        let bench = Bench::new(clauses);
+        assert!(git(bench.root(), &["init", "--quiet"]));
+        let (hook, proof) = (bench.root().join("hook"), bench.root().join("proof"));
+        std::fs::write(&hook, format!("#!/bin/sh\ntouch '{}'\n", proof.display())).unwrap();
+        std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let config = format!("[core]\n\trepositoryformatversion = 0\n\tfsmonitor = {}\n", hook.display());
+        let outcome = bench.call("fs.write", json!({"path": ".git/config", "content": config})).await;
+        if !expected {
+            assert_eq!(Bench::unapproved(outcome), ["fs:write:.git/config"]);
+        }
+        assert!(git(bench.root(), &["status"]));
+        assert_eq!(proof.exists(), expected, "{clauses:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_runs_by_itself_needs_a_grant_that_names_it_in_every_tool() {
+    let bench = Bench::new(&["*:*:**"]);
+    bench.put("plain", "x");
+    bench.put("sub/.envrc", "x");
+    bench.put("dir/workflows/ci.yml", "x");
+    for path in [".envrc", "a/.git/config", ".github/workflows/ci.yml", ".vscode/tasks.json", "AGENTS.md", ".bashrc"] {
+        assert_eq!(Bench::unapproved(bench.write(path).await), [format!("fs:write:{path}")]);
+        assert!(!bench.has(path.split('/').next().unwrap()), "{path}");
+    }
+    let edit = json!({"path": "sub/.envrc", "old": "x", "new": "y"});
+    assert_eq!(Bench::unapproved(bench.call("fs.edit", edit).await), ["fs:write:sub/.envrc"]);
+    for (from, to, needed) in [
+        ("plain", ".envrc", "fs:write:.envrc"),
+        ("sub/.envrc", "plain2", "fs:write:sub/.envrc"),
+        ("dir", ".github", "fs:write:.github"),
+        ("dir", "sub/.GIT", "fs:write:sub/.GIT"),
+    ] {
+        let outcome = bench.call("fs.move", json!({"from": from, "to": to})).await;
+        assert_eq!(Bench::unapproved(outcome), [needed]);
+        assert!(bench.has(from) && !bench.has(to), "{from} -> {to}");
+    }
+    bench.call("fs.read", json!({"path": "sub/.envrc"})).await.unwrap();
+    bench.call("fs.remove", json!({"path": "sub/.envrc"})).await.unwrap();
+    let bench = Bench::new(&["fs:write:**/.git/**", "fs:write:.envrc"]);
+    for path in [".envrc", "a/.git/config", ".git/hooks/pre-commit"] {
+        bench.write(path).await.unwrap();
+    }
+    Bench::unapproved(Bench::new(&["fs:write:.envrc", "fs:write:**"]).write("sub/.envrc").await);
+}
+
+/// Writes a file by the workspace, as tools of other crates do.
+#[tools::tool(name = "note.save", writes = "fs:notes/**", needs = Workspace)]
+fn save(
+    cx: &ToolContext,
+    /// The path.
+    path: String,
+) -> Result<(), ToolError> {
+    cx.need::<Workspace>()?.write_file(cx, &path, "x")
+}
+
+#[tokio::test]
+async fn a_tool_of_another_crate_writes_no_such_file_either() {
+    let mut bench = Bench::new(&["fs:write:**"]);
+    bench.catalog.submit(&[&SAVE_TOOL]).unwrap();
+    bench.call("note.save", json!({"path": "notes/a"})).await.unwrap();
+    Bench::unapproved(bench.call("note.save", json!({"path": ".envrc"})).await);
+    assert!(!bench.has(".envrc"));
+}
+
+#[tokio::test]
+async fn what_is_discovered_in_a_directory_that_moves_counts_as_well() {
+    let approver = Arc::new(Yes::default());
+    let bench = Bench::new(&["*:*:**"]).approved_by(&approver);
+    bench.put("project/.git/config", "");
+    bench.put("inner/hooks/pre-commit", "");
+    let outcome = bench.call("fs.move", json!({"from": "project", "to": "moved"})).await;
+    assert_eq!(Bench::unapproved(outcome), ["fs:write:project/.git/config"]);
+    assert!(bench.has("project/.git/config") && !bench.has("moved"));
+    assert!(approver.0.lock().unwrap().is_empty(), "`project` itself is like any other directory");
+    bench.call("fs.move", json!({"from": "inner", "to": ".git"})).await.unwrap();
+    assert!(approver.0.lock().unwrap()[0].starts_with("fs:write:.git a part of a git repository"));
+    assert!(bench.has(".git/hooks/pre-commit"));
+}
+
+#[tokio::test]
+async fn what_an_approved_directory_contains_is_not_approved_with_it() {
+    let approver = Arc::new(Yes::default());
+    let bench = Bench::new(&["fs:*:open/**"]).approved_by(&approver);
+    bench.put("project/.git/config", "");
+    bench.put("open/file", "");
+    let outcome = bench.call("fs.move", json!({"from": "project", "to": "open/moved"})).await;
+    assert_eq!(Bench::unapproved(outcome), ["fs:write:project/.git/config"]);
+    assert!(bench.has("project/.git/config"));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_is_refused_by_the_path_that_it_leads_to_and_that_path_can_be_asked_about() {
+    let approver = Arc::new(Yes::default());
+    let bench = Bench::new(&["fs:*:**"]).approved_by(&approver);
+    bench.put(".git/config", "old");
+    std::os::unix::fs::symlink(".git/config", bench.root().join("harmless")).unwrap();
+    std::os::unix::fs::symlink(".git", bench.root().join("dir")).unwrap();
+    for (path, real) in [("harmless", "fs:write:.git/config"), ("dir/hooks/x", "fs:write:.git/hooks/x")] {
+        assert_eq!(Bench::unapproved(bench.write(path).await), [real]);
+    }
+    assert!(approver.0.lock().unwrap().is_empty());
+    bench.write(".git/config").await.unwrap();
+    assert_eq!(approver.0.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn settings_are_written_and_destroyed_only_by_a_yes() {
+    let clauses = ["fs:*:toolcrib.toml", "*:*:**"];
+    let bench = Bench::new(&clauses);
+    bench.put("toolcrib.toml", "x");
+    bench.put("sub/Toolcrib.toml", "x");
+    bench.call("fs.read", json!({"path": "toolcrib.toml"})).await.unwrap();
+    Bench::unapproved(bench.write("toolcrib.toml").await);
+    Bench::unapproved(bench.write("new/toolcrib.toml").await);
+    for (tool, arguments) in [
+        ("fs.edit", json!({"path": "toolcrib.toml", "old": "x", "new": "y"})),
+        ("fs.move", json!({"from": "toolcrib.toml", "to": "old.toml"})),
+        ("fs.move", json!({"from": "sub", "to": "other"})),
+        ("fs.remove", json!({"path": "toolcrib.toml"})),
+        ("fs.remove", json!({"path": "sub", "recursive": true})),
+    ] {
+        Bench::unapproved(bench.call(tool, arguments).await);
+    }
+    assert!(bench.has("toolcrib.toml") && bench.has("sub/Toolcrib.toml") && !bench.has("new"));
+    let approver = Arc::new(Yes::default());
+    let bench = Bench::new(&clauses).approved_by(&approver);
+    for _ in 0..2 {
+        bench.write("toolcrib.toml").await.unwrap();
+    }
+    bench.call("fs.remove", json!({"path": "toolcrib.toml"})).await.unwrap();
+    let asked = approver.0.lock().unwrap();
+    assert_eq!(asked.len(), 3);
+    assert!(asked[0].starts_with("fs:write:toolcrib.toml the settings of Toolcrib"), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_host_adds_settings_of_its_own() {
+    let bench = Bench::new(&["*:*:**"]);
+    bench.put("conf/rules.toml", "x");
+    let own = SensitivePath::new("/conf/rules.toml", Sensitivity::Settings, "the rules of this session").unwrap();
+    let cx = bench.cx.clone().with_sensitive_paths(SensitivePaths::default().with_path(own));
+    let bench = Bench { cx, ..bench };
+    for (tool, arguments) in [
+        ("fs.write", json!({"path": "conf/rules.toml", "content": ""})),
+        ("fs.move", json!({"from": "conf", "to": "away"})),
+        ("fs.remove", json!({"path": "conf", "recursive": true})),
+    ] {
+        Bench::unapproved(bench.call(tool, arguments).await);
+    }
+    bench.write("conf/other.toml").await.unwrap();
+    bench.write("sub/conf/rules.toml").await.unwrap();
+    assert_eq!(std::fs::read_to_string(bench.root().join("conf/rules.toml")).unwrap(), "x");
+}
+
+#[tokio::test]
+async fn a_build_file_is_written_as_before_and_the_result_says_what_it_is() {
+    let bench = Bench::new(&["*:*:**"]);
+    bench.put("plain", "x");
+    let told = bench.write("build.rs").await.unwrap().to_text();
+    assert!(told.starts_with("created `build.rs`, 1 bytes (a build script"), "{told}");
+    let edit = json!({"path": "build.rs", "old": "x", "new": "y"});
+    let told = bench.call("fs.edit", edit).await.unwrap().to_text();
+    assert!(
+        told.contains("+y")
+            && told.ends_with("[edited `build.rs` (a build script, which cargo runs at the next build)]\n")
+    );
+    let told = bench.call("fs.move", json!({"from": "plain", "to": "Makefile"})).await.unwrap().to_text();
+    assert!(told.starts_with("moved `plain` to `Makefile` (a list of commands"), "{told}");
+}
+
+#[tokio::test]
+async fn the_readme_lists_the_table() {
+    let readme = include_str!("../README.md");
+    let mut rows = Vec::<(&SensitivePath, Vec<String>)>::new();
+    let paths = SensitivePaths::default();
+    for path in paths.paths() {
+        let pattern = format!("`{}`", path.pattern());
+        match rows.last_mut() {
+            Some((first, patterns)) if first.note() == path.note() => patterns.push(pattern),
+            _ => rows.push((path, vec![pattern])),
+        }
+    }
+    let rows = rows.into_iter().map(|(path, patterns)| {
+        let kind = match path.sensitivity() {
+            Sensitivity::Settings => "settings",
+            Sensitivity::RunsByItself => "runs by itself",
+            _ => "build file",
+        };
+        format!("| {kind} | {} | {} |\n", patterns.join(", "), path.note())
+    });
+    let expected: String = rows.collect();
+    let begin = readme.find("| settings |").expect("the table of sensitive paths is missing");
+    let end = readme[begin..].find("\n\n").unwrap() + begin + 1;
+    assert_eq!(&readme[begin..end], expected, "put this table into the README");
+}

@@ -1,0 +1,200 @@
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+
+const TOOL: &str = "fs.write";
+
+fn sensitivity(path: &str) -> Option<Sensitivity> {
+    SensitivePaths::default().find(path).map(SensitivePath::sensitivity)
+}
+
+/// Returns true if nobody is asked about a target under a grant of these layers.
+fn is_open(layers: &[&[&str]], target: &str) -> bool {
+    let layers = layers.iter().map(|layer| Grant::parse(*layer).unwrap());
+    let grant = layers.reduce(|all, layer| all.intersect(&layer)).unwrap();
+    let target = target.parse().unwrap();
+    assert!(grant.permits(&target), "{grant} {target}");
+    SensitivePaths::default().unnamed(&grant, None, None, &target).is_none()
+}
+
+#[test]
+fn paths_match_at_any_depth_whatever_their_case_and_so_do_the_directories_on_the_way() {
+    for path in [
+        ".git/config",
+        ".GIT/Config",
+        "a/b/.git/hooks/pre-commit",
+        ".git",
+        "sub/.git",
+        ".github",
+        "x/.github/workflows",
+        ".github/workflows/ci.yml",
+        ".config",
+        "home/.config/autostart/x.desktop",
+        "agents.md",
+        ".envrc",
+        "web.code-workspace",
+        "bare/HEAD",
+    ] {
+        assert_eq!(sensitivity(path), Some(Sensitivity::RunsByItself), "{path}");
+    }
+    for path in ["build.rs", "crates/a/Cargo.toml", "MAKEFILE", "docker-compose.dev.yml", "a.gradle", ".gitattributes"]
+    {
+        assert_eq!(sensitivity(path), Some(Sensitivity::BuildFile), "{path}");
+    }
+    for path in ["toolcrib.toml", "deep/er/Toolcrib.TOML", ".git/toolcrib.toml"] {
+        assert_eq!(sensitivity(path), Some(Sensitivity::Settings), "{path}");
+    }
+    for path in [".", "src/main.rs", "git/config", ".gitx/config", ".github/CODEOWNERS", "a/config", ".cargox", "é/x"]
+    {
+        assert_eq!(sensitivity(path), None, "{path}");
+    }
+}
+
+#[test]
+fn a_slash_at_the_beginning_is_the_root() {
+    let paths = SensitivePaths::default();
+    let entry = SensitivePath::new("/conf/./a*.toml", Sensitivity::Settings, "theirs").unwrap();
+    assert_eq!(entry.pattern(), "/conf/a*.toml");
+    let paths = paths.with_path(entry);
+    for (path, expected) in [
+        ("conf/a.toml", true),
+        ("conf/A1é.toml", true),
+        ("conf", true),
+        ("x/conf/a.toml", false),
+        ("conf/b.toml", false),
+        ("conf/a.toml/x", false),
+    ] {
+        assert_eq!(paths.find(path).is_some(), expected, "{path}");
+    }
+    for pattern in ["", "/", ".", "..", "../x", "a\\b", "//"] {
+        assert!(SensitivePath::new(pattern, Sensitivity::Settings, "").is_err(), "{pattern:?}");
+    }
+}
+
+#[test]
+fn a_clause_names_what_it_spells_and_no_wildcard_does() {
+    for clause in
+        ["fs:write:.git/**", "fs:write:**/.git/*", "*:*:.git/config", r"fs:write:\.git/**", "fs:write:.git/{config,x}"]
+    {
+        assert!(is_open(&[&[clause]], "fs:write:.git/config"), "{clause}");
+    }
+    for clause in [
+        "*:*:**",
+        "fs:write:**",
+        "fs:write:.*/**",
+        "fs:write:.gi[t]/**",
+        "fs:write:.gi?/**",
+        "fs:write:{.git,src}/**",
+        "fs:write:{x/.git/y,.g*}/**",
+        "fs:write:{a[}],x/.git/y,.g*}/**",
+        "fs:write:**/config",
+    ] {
+        assert!(!is_open(&[&[clause]], "fs:write:.git/config"), "{clause}");
+    }
+    assert!(is_open(&[&["fs:write:.GIT/**"]], "fs:write:.GIT/config"));
+    assert!(!is_open(&[&["fs:write:**", "fs:write:.github/**"]], "fs:write:.git/config"));
+    assert!(!is_open(&[&["fs:write:**", "fs:read:.git/**"]], "fs:write:.git/config"));
+    // Without a segment that is always there, the whole path has to be spelled.
+    assert!(is_open(&[&["fs:write:a/b.code-workspace"]], "fs:write:a/b.code-workspace"));
+    assert!(!is_open(&[&["fs:write:a/*.code-workspace"]], "fs:write:a/b.code-workspace"));
+}
+
+#[test]
+fn every_layer_has_to_name_it() {
+    let named = &["fs:write:.git/**"][..];
+    for other in [&["*:*:**"][..], &["fs:write:**"], &["fs:*:.*/**"]] {
+        assert!(!is_open(&[named, other], "fs:write:.git/config"), "{other:?}");
+        assert!(is_open(&[named, &[other, named].concat()], "fs:write:.git/config"), "{other:?}");
+    }
+}
+
+#[test]
+fn a_rule_that_allows_has_to_name_it_as_well() {
+    let (tool, target) = (TOOL.parse().unwrap(), ".git/config");
+    let target = Target::new(Access::Write, "fs", target).unwrap();
+    let grant = Grant::parse(["fs:write:**"]).unwrap();
+    for (rule, expected) in [("fs:write:**", false), ("fs:write:.git/**", true), ("fs:read:.git/**", false)] {
+        let rule = crate::Rule::of_target(crate::Verdict::Allow, rule.parse().unwrap());
+        let policy = Policy::by_effects().with_rule(rule);
+        let unnamed = SensitivePaths::default().unnamed(&grant, Some(&policy), Some(&tool), &target).is_none();
+        assert_eq!(unnamed, expected, "{policy:?}");
+    }
+}
+
+#[test]
+fn settings_always_ask_and_only_for_them_destroying_does() {
+    let spelled = &["fs:*:toolcrib.toml", "fs:*:.git/config", "fs:*:build.rs"][..];
+    for (target, expected) in [
+        ("fs:read:toolcrib.toml", true),
+        ("fs:write:toolcrib.toml", false),
+        ("fs:destroy:toolcrib.toml", false),
+        ("fs:read:.git/config", true),
+        ("fs:write:build.rs", true),
+    ] {
+        assert_eq!(is_open(&[spelled], target), expected, "{target}");
+    }
+    assert!(is_open(&[&["fs:destroy:**"]], "fs:destroy:.git/config"));
+    assert!(is_open(&[&["git:write:**"]], "git:write:.git/config"), "another scheme has other paths");
+}
+
+#[test]
+fn the_table_is_in_normal_form_and_has_no_entry_twice() {
+    let paths = SensitivePaths::default();
+    for (at, path) in paths.paths().iter().enumerate() {
+        let again = SensitivePath::new(path.pattern(), path.sensitivity(), path.note()).unwrap();
+        assert_eq!(&again, path);
+        let is_same = |other: &SensitivePath| other.pattern().eq_ignore_ascii_case(path.pattern());
+        assert!(!paths.paths()[..at].iter().any(is_same), "{path:?}");
+        assert!(path.note().starts_with("a ") || path.note().starts_with("the "), "{path:?}");
+    }
+}
+
+/// Clauses that name entries, and others.
+fn clause() -> impl Strategy<Value = String> {
+    let patterns =
+        vec!["**", "*", ".*/**", ".git/**", "**/.git/**", "sub/**", "**/.envrc", "{.git,sub}/**", ".git/config"];
+    (select(vec!["fs:write", "fs:*", "*:*"]), select(patterns)).prop_map(|(head, pattern)| format!("{head}:{pattern}"))
+}
+
+fn grant() -> impl Strategy<Value = Grant> {
+    let layer = prop::collection::vec(clause(), 1..4);
+    prop::collection::vec(layer, 1..4).prop_map(|layers| {
+        let layers = layers.into_iter().map(|layer| Grant::parse(layer).unwrap());
+        layers.reduce(|all, layer| all.intersect(&layer)).unwrap()
+    })
+}
+
+/// Paths, sensitive or not.
+fn path() -> impl Strategy<Value = String> {
+    let name = select(vec![".git", "config", "sub", ".envrc", "hooks", "x", "toolcrib.toml", "build.rs", "HEAD"]);
+    prop::collection::vec(name, 1..5).prop_map(|names| names.join("/"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+
+    #[test]
+    fn an_intersection_is_open_only_where_both_sides_are(a in grant(), b in grant(), path in path()) {
+        let paths = SensitivePaths::default();
+        let target = Target::new(Access::Write, "fs", &path).unwrap();
+        let is_open = |grant: &Grant| grant.permits(&target) && paths.unnamed(grant, None, None, &target).is_none();
+        prop_assert_eq!(is_open(&a.intersect(&b)), is_open(&a) && is_open(&b));
+    }
+
+    #[test]
+    fn case_and_depth_hide_nothing(path in path(), upper in any::<u64>(), above in path()) {
+        let flipped = path.char_indices().map(|(at, c)| if upper >> (at % 64) & 1 == 1 { c.to_ascii_uppercase() } else { c });
+        let flipped: String = flipped.collect();
+        prop_assert_eq!(sensitivity(&flipped), sensitivity(&path));
+        let deeper = format!("{above}/{path}");
+        prop_assert!(sensitivity(&deeper) >= sensitivity(&path));
+    }
+
+    #[test]
+    fn an_entry_more_makes_nothing_less_sensitive(path in path(), entry in path(), kind in 0_usize..3) {
+        let kind = [Sensitivity::BuildFile, Sensitivity::RunsByItself, Sensitivity::Settings][kind];
+        let paths = SensitivePaths::default().with_path(SensitivePath::new(entry, kind, "theirs").unwrap());
+        prop_assert!(paths.find(&path).map(SensitivePath::sensitivity) >= sensitivity(&path));
+    }
+}
