@@ -9,7 +9,8 @@
 //! 3. *parse*: text strictly, sizes and depth in any case;
 //! 4. *replay*: a call that the [journal](crate::journal) knows is not run a second time;
 //! 5. *validate*: the arguments against the schema, and what the call would touch;
-//! 6. *authorize*: these concrete targets against the grant, and the policy where there is one;
+//! 6. *authorize*: these concrete targets against the grant, the policy where there is one, and the
+//!    [sensitive paths](crate::SensitivePaths);
 //! 7. *approve*: what the grant does not cover and what the policy asks about, where somebody can be asked;
 //! 8. *admit*: limits and conflicts with other calls, see [`Admission`](crate::Admission);
 //! 9. *record intent*: the journal, where the context has one, knows of the call before it is run;

@@ -129,7 +129,6 @@ async fn links_and_other_names_do_not_lead_there() {
     fixture.write("late/x", "");
     fixture.link("late", ".state");
     let fixture = hiding(fixture, &[".conf/toolcrib", ".state/toolcrib"]);
-    // Renamed by somebody else, it is still known by its number.
     for path in ["direct/own.toml", "file", ".conf/toolcrib/own.toml", "dot/toolcrib/own.toml"] {
         let told = refused(&fixture, "fs.read", json!({"path": path})).await;
         assert!(told.contains("there is no"), "{told}");
@@ -147,6 +146,7 @@ async fn links_and_other_names_do_not_lead_there() {
         let told = refused(&fixture, tool, arguments).await;
         assert!(told.contains("may not touch"), "{told}");
     }
+    // Renamed by somebody else, it is still known by its number.
     fs::rename(fixture.root().join("dot/toolcrib"), fixture.root().join("dot/renamed")).unwrap();
     fs::remove_file(fixture.root().join(".conf")).unwrap();
     fs::create_dir(fixture.root().join(".conf")).unwrap();

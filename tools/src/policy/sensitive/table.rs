@@ -5,8 +5,8 @@ use super::Sensitivity::{self, BuildFile, RunsByItself, Settings};
 
 /// Each kind of file with the patterns of its paths.
 ///
-/// Not in it are files that only a program reads which was told to: `.gitattributes` picks among filters that the configuration
-/// defines, and git refuses commands in `.gitmodules`; both are build files, because they change what git fetches and runs.
+/// `.gitattributes` and `.gitmodules` are build files: the one picks among filters that the configuration of git defines, and git
+/// refuses commands in the other.
 const TABLE: &[(Sensitivity, &str, &[&str])] = &[
     (Settings, "the settings of Toolcrib, which decide what its tools may do", &["toolcrib.toml"]),
     // Version control.
