@@ -1,17 +1,21 @@
 //! [`ToolError`]: why a call gave no result.
 
+mod result;
+mod wording;
+
 use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use protocol::{Grant, Target, ToolName, ToolResult};
-use serde_json::json;
+use protocol::{Grant, Target, ToolName};
 
+use self::wording::{after, suggested, unapproved};
 use crate::near::near;
-use crate::schema::readable;
-use crate::{SensitivePath, Sensitivity, Source, ToolContext, Violation};
+use crate::{SensitivePath, Source, ToolContext, Violation};
 
-/// Why a call gave no result. Each becomes a [`ToolResult`] that a model can act on.
+pub(crate) use self::wording::listed;
+
+/// Why a call gave no result. Each becomes a [`ToolResult`](protocol::ToolResult) that a model can act on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
@@ -301,116 +305,5 @@ impl From<io::Error> for ToolError {
     /// Returns the `ToolError` inside, or [`ToolError::ExecutionFailed`]. The pipeline adds the tool's name.
     fn from(error: io::Error) -> Self {
         crate::handler::of_error(&error, Some(&error), None)
-    }
-}
-
-impl From<&ToolError> for ToolResult {
-    /// The message as text, its invisible characters escaped, and `{"error": {"kind", "tool", …}}` for programs, with the
-    /// violations where there are some.
-    fn from(error: &ToolError) -> Self {
-        let mut detail = json!({"kind": error.kind(), "tool": error.tool_name()});
-        match error {
-            ToolError::InvalidArguments { violations, .. } | ToolError::InvalidOutput { violations, .. } => {
-                detail["violations"] = json!(violations);
-            }
-            ToolError::NotFound { near, .. } => detail["near"] = json!(near),
-            ToolError::PermissionDenied { needed, .. } => detail["needed"] = json!(needed),
-            ToolError::Unapproved { needed, sensitive, .. } => {
-                detail["needed"] = json!(needed);
-                if !sensitive.is_empty() {
-                    let told = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
-                    detail["sensitive"] = sensitive.iter().map(told).collect();
-                }
-            }
-            ToolError::Overloaded { retry_after: Some(wait), .. }
-            | ToolError::Transient { retry_after: Some(wait), .. } => {
-                detail["retry_after_ms"] = json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
-            }
-            _ => {}
-        }
-        Self { structured: Some(json!({"error": detail})), ..Self::error(readable(&error.to_string())) }
-    }
-}
-
-impl From<ToolError> for ToolResult {
-    fn from(error: ToolError) -> Self {
-        Self::from(&error)
-    }
-}
-
-/// Violations as one text.
-pub(crate) fn listed(violations: &[Violation]) -> String {
-    violations.iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
-}
-
-fn suggested(near: &[String]) -> String {
-    match near {
-        [] => "; list the tools to see what there is: a session has those that were selected, and a crate that nothing names is \
-               not linked"
-            .to_owned(),
-        near => format!("; did you mean {}?", near.join(" or ")),
-    }
-}
-
-fn unapproved(
-    tool: &str,
-    needed: &[Target],
-    sensitive: &[(Target, SensitivePath)],
-    waited: Option<Duration>,
-) -> String {
-    let targets = needed.iter().map(Target::to_string).collect::<Vec<_>>().join(", ");
-    let what = if targets.is_empty() { "run".to_owned() } else { format!("touch {targets}") };
-    match waited {
-        None if !sensitive.is_empty() => {
-            let told = |(target, path): &(Target, SensitivePath)| {
-                let way = match path.sensitivity() {
-                    Sensitivity::Settings => "no grant allows it, so leave it to a person".to_owned(),
-                    _ => format!("ask for a grant that names it, such as {}", target.to_clause()),
-                };
-                format!("`{}` is {}; {way}", target.value(), path.describe(target.value()))
-            };
-            let told: Vec<_> = sensitive.iter().map(told).collect();
-            format!(
-                "{tool} may {what} only when a person approves of it: {}; or call the tool with that very path where a person \
-                 can be asked",
-                told.join("; ")
-            )
-        }
-        None => format!(
-            "{tool} may {what} only when somebody approves of it, and nobody can be asked here; find another way, or have it \
-             allowed beforehand"
-        ),
-        Some(waited) => format!(
-            "nobody answered within {waited:?} whether {tool} may {what}, so it was not run; go on without it, or call it again \
-             when somebody is there"
-        ),
-    }
-}
-
-fn after(wait: Option<Duration>) -> String {
-    wait.map_or_else(|| " later".to_owned(), |wait| format!(" in {wait:?}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use protocol::is_invisible;
-
-    use super::*;
-
-    #[test]
-    fn a_model_sees_every_character_of_a_refusal() {
-        let hidden = "a\u{e0041}\u{fe0f}\u{2800}\u{3164}\u{a0}b";
-        let denied = ToolError::PermissionDenied {
-            tool: "x".to_owned(),
-            needed: vec![Target::new(protocol::Access::Read, "fs", hidden).unwrap()],
-            granted: Grant::none(),
-        };
-        let failed = ToolError::ExecutionFailed { tool: "x".to_owned(), message: format!("{hidden}\n\tc") };
-        for error in [denied, failed, ToolError::not_found(hidden, [].into_iter())] {
-            let result = ToolResult::from(&error);
-            let text = format!("{:?}", result.content);
-            assert!(text.contains(r"\\u2800"), "{text}");
-            assert!(!text.contains(is_invisible), "{text}");
-        }
     }
 }

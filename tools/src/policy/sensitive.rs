@@ -149,8 +149,14 @@ impl SensitivePaths {
     /// Returns the entry that holds for a path below the root, `None` if no pattern matches it. Of several, the most sensitive
     /// holds, then the one that matches nearest to the root, then the first.
     pub fn find(&self, path: &str) -> Option<&SensitivePath> {
+        self.find_from(Sensitivity::BuildFile, path)
+    }
+
+    /// [`find`](Self::find), among the entries that are at least as sensitive.
+    fn find_from(&self, least: Sensitivity, path: &str) -> Option<&SensitivePath> {
         let names = pattern::names(path);
-        let matching = self.0.iter().filter_map(|entry| Some((entry, Match::find(&entry.pattern, &names)?.depth)));
+        let entries = self.0.iter().filter(|entry| entry.sensitivity >= least);
+        let matching = entries.filter_map(|entry| Some((entry, Match::find(&entry.pattern, &names)?.depth)));
         matching.min_by_key(|(entry, depth)| (Reverse(entry.sensitivity), *depth)).map(|(entry, _)| entry)
     }
 
@@ -161,7 +167,7 @@ impl SensitivePaths {
             _ if target.scheme() != "fs" => None,
             Access::Read => None,
             Access::Write => self.find(target.value()),
-            Access::Destroy => self.find(target.value()).filter(|entry| entry.sensitivity == Sensitivity::Settings),
+            Access::Destroy => self.find_from(Sensitivity::Settings, target.value()),
         }
     }
 

@@ -114,7 +114,7 @@ impl TryFrom<u64> for Even {
     type Error = &'static str;
 
     fn try_from(number: u64) -> Result<Self, &'static str> {
-        if number % 2 == 0 { Ok(Self(number)) } else { Err("an odd number") }
+        if number.is_multiple_of(2) { Ok(Self(number)) } else { Err("an odd number") }
     }
 }
 

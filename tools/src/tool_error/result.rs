@@ -1,0 +1,66 @@
+//! Errors as results that a model can act on.
+
+use protocol::{Target, ToolResult};
+use serde_json::json;
+
+use super::ToolError;
+use crate::SensitivePath;
+use crate::schema::readable;
+
+impl From<&ToolError> for ToolResult {
+    /// The message as text, its invisible characters escaped, and `{"error": {"kind", "tool", …}}` for programs, with the
+    /// violations where there are some.
+    fn from(error: &ToolError) -> Self {
+        let mut detail = json!({"kind": error.kind(), "tool": error.tool_name()});
+        match error {
+            ToolError::InvalidArguments { violations, .. } | ToolError::InvalidOutput { violations, .. } => {
+                detail["violations"] = json!(violations);
+            }
+            ToolError::NotFound { near, .. } => detail["near"] = json!(near),
+            ToolError::PermissionDenied { needed, .. } => detail["needed"] = json!(needed),
+            ToolError::Unapproved { needed, sensitive, .. } => {
+                detail["needed"] = json!(needed);
+                if !sensitive.is_empty() {
+                    let told = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
+                    detail["sensitive"] = sensitive.iter().map(told).collect();
+                }
+            }
+            ToolError::Overloaded { retry_after: Some(wait), .. }
+            | ToolError::Transient { retry_after: Some(wait), .. } => {
+                detail["retry_after_ms"] = json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+            }
+            _ => {}
+        }
+        Self { structured: Some(json!({"error": detail})), ..Self::error(readable(&error.to_string())) }
+    }
+}
+
+impl From<ToolError> for ToolResult {
+    fn from(error: ToolError) -> Self {
+        Self::from(&error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{Access, Grant, is_invisible};
+
+    use super::*;
+
+    #[test]
+    fn a_model_sees_every_character_of_a_refusal() {
+        let hidden = "a\u{e0041}\u{fe0f}\u{2800}\u{3164}\u{a0}b";
+        let denied = ToolError::PermissionDenied {
+            tool: "x".to_owned(),
+            needed: vec![Target::new(Access::Read, "fs", hidden).unwrap()],
+            granted: Grant::none(),
+        };
+        let failed = ToolError::ExecutionFailed { tool: "x".to_owned(), message: format!("{hidden}\n\tc") };
+        for error in [denied, failed, ToolError::not_found(hidden, [].into_iter())] {
+            let result = ToolResult::from(&error);
+            let text = format!("{:?}", result.content);
+            assert!(text.contains(r"\\u2800"), "{text}");
+            assert!(!text.contains(is_invisible), "{text}");
+        }
+    }
+}
