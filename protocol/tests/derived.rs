@@ -58,7 +58,9 @@ fn the_ceiling_is_below_the_text_that_no_field_steps_out_of() {
         assert_eq!(ceiling(json!({"reads": [template]})), [clause], "{template}");
     }
     assert_eq!(ceiling(json!("pure")), [""; 0]);
-    assert_eq!(ceiling(json!(null)), ["world:write:x.y"]);
+    for unbounded in [json!(null), json!({"open_world": true}), json!({})] {
+        assert_eq!(ceiling(unbounded), ["world:write:x.y"]);
+    }
     assert_eq!(ceiling(json!({"reads": ["a:{p}"], "writes": ["a:{p}", "a:{p}"]})), ["a:read:**", "a:write:**"]);
 }
 
