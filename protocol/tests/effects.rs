@@ -314,6 +314,14 @@ fn what_a_tool_declares_answers_the_questions_about_it() {
 }
 
 #[test]
+fn what_is_not_declared_is_left_out_of_the_json() {
+    for effects in [json!("pure"), json!({"reads": ["a:b"]}), json!({"writes": ["a:b"], "idempotent": true})] {
+        let parsed: Effects = serde_json::from_value(effects.clone()).unwrap();
+        assert_eq!(serde_json::to_value(parsed).unwrap(), effects);
+    }
+}
+
+#[test]
 fn effects_are_shown_to_people() {
     let shown = |effects: Value| serde_json::from_value::<Effects>(effects).unwrap().to_string();
     assert_eq!(shown(json!(null)), "undeclared");
