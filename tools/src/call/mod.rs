@@ -114,7 +114,7 @@ pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments:
 /// Returns [`ToolError::InvalidArguments`] with every violation, and [`ToolError::Timeout`] if the tool's own time limit passes.
 pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
     let arguments = parse::parse(entry.name(), arguments)?;
-    in_time(entry, ToolContext::new().allowance(entry), || validate::validate(entry, &arguments)).map(drop)
+    in_time(entry, ToolContext::new().term(entry), || validate::validate(entry, &arguments)).map(drop)
 }
 
 /// [`execute`] in a scope that is known to be within that of the running call, if there is one.
@@ -164,7 +164,8 @@ async fn run_stages(
     {
         return Ok(result);
     }
-    let targets = in_time(entry, caller.allowance(entry), || validate::validate(entry, &arguments))?;
+    let mut term = caller.term(entry);
+    let targets = in_time(entry, term, || validate::validate(entry, &arguments))?;
     let keys = admit::keys(&caller, &targets);
     let asked = authorize::authorize(entry, &caller, targets)?;
     // Whoever has to be asked about arrives when the answer does: others do not wait for a person.
@@ -172,10 +173,14 @@ async fn run_stages(
     // In boxes, here and below, what most calls do not come to: a call need not carry the room for it.
     let approved = match asked {
         None => Vec::new(),
-        Some(targets) => Box::pin(approve::approve(entry, &scope, &caller, &arguments, targets)).await?,
+        Some(targets) => {
+            let approved = Box::pin(approve::approve(entry, &scope, &caller, &arguments, targets)).await?;
+            // A person's thinking is not the tool's time.
+            term = caller.term(entry);
+            approved
+        }
     };
-    // The clock of the call starts here: a person's thinking is not the tool's time.
-    let mut cx = caller.enter(entry, scope, approved)?;
+    let mut cx = caller.enter(entry, scope, approved, term)?;
     let call = &**entered.insert(cx.running()?.clone());
     cx.start_clock();
     let admitted = match admit::enter(entry, call, &keys) {

@@ -107,9 +107,18 @@ impl CallScope {
 }
 
 impl ToolContext {
-    /// The context that a tool sees, with what was approved for this call. Its token is a child of the caller's, cancelled when
-    /// the call ends in any way.
-    pub(crate) fn enter(self, entry: &Arc<Entry>, scope: Scope, approved: Vec<Target>) -> Result<Self, ToolError> {
+    /// Returns the context that a tool sees, with what was approved for this call. Its token is a child of the caller's, cancelled
+    /// when the call ends in any way.
+    ///
+    /// # Errors
+    /// Returns [`ToolError::Timeout`] if there is no time, and [`ToolError::ExecutionFailed`] if calls are nested too deep.
+    pub(crate) fn enter(
+        self,
+        entry: &Arc<Entry>,
+        scope: Scope,
+        approved: Vec<Target>,
+        (deadline, limit): (Instant, Duration),
+    ) -> Result<Self, ToolError> {
         let depth = self.depth() + 1;
         if depth > MAX_DEPTH {
             return Err(ToolError::ExecutionFailed {
@@ -117,7 +126,9 @@ impl ToolContext {
                 message: format!("calls are nested deeper than {MAX_DEPTH}; do not call tools in a circle"),
             });
         }
-        let (deadline, limit) = self.term(entry)?;
+        if limit.is_zero() {
+            return Err(ToolError::Timeout { tool: entry.name().to_string(), limit: self.timeout_of(entry) });
+        }
         let has_place = self.has_place().into();
         let call = CallScope {
             entry: entry.clone(),
@@ -137,21 +148,8 @@ impl ToolContext {
         Ok(Self { facts: call.caller.facts.clone(), call: Some(Arc::new(call)) })
     }
 
-    /// Returns when a call that begins now has to be over, and how long that is.
-    ///
-    /// # Errors
-    /// Returns [`ToolError::Timeout`] if there is no time.
-    fn term(&self, entry: &Entry) -> Result<(Instant, Duration), ToolError> {
-        let (deadline, limit) = self.allowance(entry);
-        if limit.is_zero() {
-            let limit = self.timeout_of(entry);
-            return Err(ToolError::Timeout { tool: entry.name().to_string(), limit });
-        }
-        Ok((deadline, limit))
-    }
-
-    /// Returns when what begins now has to be over, and how long that is, which may be no time.
-    pub(crate) fn allowance(&self, entry: &Entry) -> (Instant, Duration) {
+    /// Returns when a call that begins now has to be over, and how long that is, which may be no time.
+    pub(crate) fn term(&self, entry: &Entry) -> (Instant, Duration) {
         let now = Instant::now();
         let timeout = self.timeout_of(entry);
         let (by_timeout, most) =

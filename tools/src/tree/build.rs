@@ -16,7 +16,9 @@ pub(super) struct Builder<'t> {
 
 impl<'t> Builder<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, tree: Tree::default(), depth: 0 }
+        // Most texts have a value or a key for every eight bytes, or fewer.
+        let tree = Tree { marks: Vec::with_capacity(text.len() / 8), ..Tree::default() };
+        Self { text, tree, depth: 0 }
     }
 
     /// The tree, still without its text.

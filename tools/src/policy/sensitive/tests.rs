@@ -52,6 +52,18 @@ fn paths_match_at_any_depth_whatever_their_case_and_so_do_the_directories_on_the
 }
 
 #[test]
+fn an_entry_covers_its_matches_and_the_way_to_them_and_says_which_a_path_is() {
+    let entry = SensitivePath::new("deploy/**", Sensitivity::RunsByItself, "a deployment").unwrap();
+    for (path, covered) in [("deploy/web.yaml", true), ("sub/deploy", true), ("sub", false), ("deployed/x", false)] {
+        assert_eq!(entry.covers(path), covered, "{path}");
+    }
+    let workflows = SensitivePath::new(".github/workflows/**", Sensitivity::RunsByItself, "a job").unwrap();
+    assert_eq!(workflows.describe(".github/workflows/ci.yml"), "a job");
+    let on_the_way = workflows.describe(".github");
+    assert!(on_the_way.contains("a job") && on_the_way.contains(workflows.pattern()), "{on_the_way}");
+}
+
+#[test]
 fn a_slash_at_the_beginning_is_the_root() {
     let paths = SensitivePaths::default();
     let entry = SensitivePath::new("/conf/./a*.toml", Sensitivity::Settings, "theirs").unwrap();
