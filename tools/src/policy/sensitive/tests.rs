@@ -15,7 +15,7 @@ fn is_open(layers: &[&[&str]], target: &str) -> bool {
     let grant = layers.reduce(|all, layer| all.intersect(&layer)).unwrap();
     let target = target.parse().unwrap();
     assert!(grant.permits(&target), "{grant} {target}");
-    SensitivePaths::default().unnamed(&grant, None, None, &target).is_none()
+    SensitivePaths::default().unnamed(&grant, None, None, &target).next().is_none()
 }
 
 #[test]
@@ -49,6 +49,25 @@ fn paths_match_at_any_depth_whatever_their_case_and_so_do_the_directories_on_the
     {
         assert_eq!(sensitivity(path), None, "{path}");
     }
+}
+
+#[test]
+fn each_entry_that_matches_is_named_by_itself() {
+    for (grant, target) in [
+        ("fs:write:.vscode/**", "fs:write:.vscode/.git/config"),
+        ("fs:write:.agents/**", "fs:write:.agents/.envrc"),
+        ("fs:write:**/.cargo/**", "fs:write:.cargo/x/AGENTS.md"),
+    ] {
+        assert!(!is_open(&[&[grant]], target), "{grant} {target}");
+        assert!(is_open(&[&[grant, &target.parse::<Target>().unwrap().to_clause().to_string()]], target), "{target}");
+    }
+    let own = SensitivePath::new("/src/**", Sensitivity::RunsByItself, "theirs").unwrap();
+    let (paths, grant) = (SensitivePaths::default().with_path(own), Grant::parse(["fs:write:src/**"]).unwrap());
+    let is_open = |path: &str| {
+        let target = Target::new(Access::Write, "fs", path).unwrap();
+        paths.unnamed(&grant, None, None, &target).next().is_none()
+    };
+    assert!(is_open("src/lib.rs") && !is_open("src/.envrc"));
 }
 
 #[test]
@@ -117,7 +136,7 @@ fn a_rule_that_allows_has_to_name_it_as_well() {
     for (rule, expected) in [("fs:write:**", false), ("fs:write:.git/**", true), ("fs:read:.git/**", false)] {
         let rule = crate::Rule::of_target(crate::Verdict::Allow, rule.parse().unwrap());
         let policy = Policy::by_effects().with_rule(rule);
-        let unnamed = SensitivePaths::default().unnamed(&grant, Some(&policy), Some(&tool), &target).is_none();
+        let unnamed = SensitivePaths::default().unnamed(&grant, Some(&policy), Some(&tool), &target).next().is_none();
         assert_eq!(unnamed, expected, "{policy:?}");
     }
 }
@@ -178,7 +197,7 @@ proptest! {
     fn an_intersection_is_open_only_where_both_sides_are(a in grant(), b in grant(), path in path()) {
         let paths = SensitivePaths::default();
         let target = Target::new(Access::Write, "fs", &path).unwrap();
-        let is_open = |grant: &Grant| grant.permits(&target) && paths.unnamed(grant, None, None, &target).is_none();
+        let is_open = |grant: &Grant| grant.permits(&target) && paths.unnamed(grant, None, None, &target).next().is_none();
         prop_assert_eq!(is_open(&a.intersect(&b)), is_open(&a) && is_open(&b));
     }
 
