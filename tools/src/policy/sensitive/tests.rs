@@ -35,6 +35,16 @@ fn paths_match_at_any_depth_whatever_their_case_and_so_do_the_directories_on_the
         ".envrc",
         "web.code-workspace",
         "bare/HEAD",
+        ".bare/config",
+        ".helix/languages.toml",
+        "lefthook-local.yml",
+        ".lefthook-local.toml",
+        "mise.local.toml",
+        ".config/mise/config.toml",
+        "opencode.jsonc",
+        ".crush.json",
+        ".pnpmfile.mjs",
+        ".rvmrc",
     ] {
         assert_eq!(sensitivity(path), Some(Sensitivity::RunsByItself), "{path}");
     }
