@@ -185,6 +185,30 @@ async fn an_approval_covers_what_is_below_its_target_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn an_approval_covers_a_sensitive_path_only_if_every_entry_for_it_was_shown() {
+    let mut catalog = Catalog::new();
+    let fill = async |cx: ToolContext, arguments: Value| -> Result<(), ToolError> {
+        cx.require(Access::Write, "fs", arguments["found"].as_str().unwrap_or_default())
+    };
+    let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
+    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}, "found": {"type": "string"}},
+        "required": ["path", "found"]});
+    catalog.register(Tool::new("fill", "Fills.", parameters).unwrap().with_effects(effects), fill).unwrap();
+    let cx = ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
+    let fill =
+        async |path: &str, found: &str| catalog.execute(&cx, "fill", json!({"path": path, "found": found})).await;
+    for (path, found) in
+        [(".vscode", ".vscode/tasks.json"), (".vscode/.git/config", ".vscode/.git/config"), ("a", "a/b")]
+    {
+        fill(path, found).await.unwrap();
+    }
+    for (path, found) in [(".vscode", ".vscode/.git/config"), ("a", "a/.envrc"), (".", "toolcrib.toml")] {
+        let error = fill(path, found).await.unwrap_err();
+        assert!(matches!(error, ToolError::Unapproved { .. }), "{path} {found}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn a_nested_call_inherits_the_grant_and_may_be_narrowed() {
     let mut catalog = Catalog::new();
     let outer = async |cx: ToolContext, arguments: Value| -> Result<ToolResult, ToolError> {

@@ -16,7 +16,8 @@ pub(super) fn authorize(
     cx: &ToolContext,
     mut targets: Vec<Target>,
 ) -> Result<Option<Vec<Target>>, ToolError> {
-    let is_open = |target: &Target| cx.grant().permits(target) && cx.unnamed(Some(entry.name()), target).is_none();
+    let is_open =
+        |target: &Target| cx.grant().permits(target) && cx.unnamed(Some(entry.name()), target).next().is_none();
     let Some(policy) = cx.policy() else {
         if targets.is_empty() {
             return Ok(None);

@@ -44,8 +44,8 @@ impl ToolContext {
         self.facts.sensitive_paths.as_deref().unwrap_or(SensitivePaths::built_in())
     }
 
-    /// Returns the sensitive path because of which a person is asked about a target of the tool, although it is granted.
-    pub(crate) fn unnamed(&self, tool: Option<&ToolName>, target: &Target) -> Option<&SensitivePath> {
+    /// Returns the sensitive paths because of which a person is asked about a target of the tool, although it is granted.
+    pub(crate) fn unnamed(&self, tool: Option<&ToolName>, target: &Target) -> impl Iterator<Item = &SensitivePath> {
         self.sensitive_paths().unnamed(self.grant(), self.policy(), tool, target)
     }
 
@@ -54,11 +54,13 @@ impl ToolContext {
     }
 
     /// Refuses a sensitive target that the running call has discovered and that nothing allows by its name. An approval of a
-    /// directory covers it only if the same entry of the table covers the directory: that was shown to whoever approved.
+    /// directory covers it only if the same entries of the table cover the directory: they were shown to whoever approved.
     pub(super) fn check_sensitive(&self, target: &Target) -> Result<(), ToolError> {
-        let Some(path) = self.unnamed(self.tool(), target) else { return Ok(()) };
-        let is_told = |approved: &Target| is_within(target, approved) && path.covers(approved.value());
-        if self.approved().iter().any(is_told) {
+        let is_told = |path: &SensitivePath| {
+            let shows = |approved: &Target| is_within(target, approved) && path.covers(approved.value());
+            self.approved().iter().any(shows)
+        };
+        if self.unnamed(self.tool(), target).all(is_told) {
             return Ok(());
         }
         Err(ToolError::unapproved(self, &self.tool_text(), vec![target.clone()], None))

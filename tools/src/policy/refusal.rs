@@ -26,7 +26,7 @@ impl ToolError {
     /// Somebody had to be asked, and gave no answer.
     pub(crate) fn unapproved(cx: &ToolContext, tool: &str, needed: Vec<Target>, waited: Option<Duration>) -> Self {
         let name = ToolName::new(tool).ok();
-        let sensitive = |target: &Target| Some((target.clone(), cx.unnamed(name.as_ref(), target)?.clone()));
+        let sensitive = |target: &Target| Some((target.clone(), cx.unnamed(name.as_ref(), target).next()?.clone()));
         let sensitive = needed.iter().filter_map(sensitive).collect();
         Self::Unapproved { tool: tool.to_owned(), needed, sensitive, waited }
     }

@@ -149,46 +149,53 @@ impl SensitivePaths {
     /// Returns the entry that holds for a path below the root, `None` if no pattern matches it. Of several, the most sensitive
     /// holds, then the one that matches nearest to the root, then the first.
     pub fn find(&self, path: &str) -> Option<&SensitivePath> {
-        self.find_from(Sensitivity::BuildFile, path)
-    }
-
-    /// [`find`](Self::find), among the entries that are at least as sensitive.
-    fn find_from(&self, least: Sensitivity, path: &str) -> Option<&SensitivePath> {
-        let names = pattern::names(path);
-        let entries = self.0.iter().filter(|entry| entry.sensitivity >= least);
-        let matching = entries.filter_map(|entry| Some((entry, Match::find(&entry.pattern, &names)?.depth)));
-        matching.min_by_key(|(entry, depth)| (Reverse(entry.sensitivity), *depth)).map(|(entry, _)| entry)
+        self.matching(Sensitivity::BuildFile, path).next()
     }
 
     /// Returns the entry that holds for what a call does to a target, `None` if the call is as harmless as any other: reading
     /// always is, and destroying is where no settings are lost.
     pub fn find_target(&self, target: &Target) -> Option<&SensitivePath> {
-        match target.access() {
-            _ if target.scheme() != "fs" => None,
-            Access::Read => None,
-            Access::Write => self.find(target.value()),
-            Access::Destroy => self.find_from(Sensitivity::Settings, target.value()),
-        }
+        self.matching_target(target).next()
     }
 
-    /// Returns the entry because of which a person is asked about a target that is granted, `None` if nobody needs to be.
+    /// Returns the entries for a path that are at least as sensitive, the one that holds first.
+    fn matching(&self, least: Sensitivity, path: &str) -> impl Iterator<Item = &SensitivePath> {
+        let names = pattern::names(path);
+        let entries = self.0.iter().filter(|entry| entry.sensitivity >= least);
+        let matching = entries.filter_map(|entry| Some((entry, Match::find(&entry.pattern, &names)?.depth)));
+        let mut matching: Vec<_> = matching.collect();
+        matching.sort_by_key(|(entry, depth)| (Reverse(entry.sensitivity), *depth));
+        matching.into_iter().map(|(entry, _)| entry)
+    }
+
+    fn matching_target(&self, target: &Target) -> impl Iterator<Item = &SensitivePath> {
+        let least = match target.access() {
+            _ if target.scheme() != "fs" => None,
+            Access::Read => None,
+            Access::Write => Some(Sensitivity::BuildFile),
+            Access::Destroy => Some(Sensitivity::Settings),
+        };
+        least.into_iter().flat_map(|least| self.matching(least, target.value()))
+    }
+
+    /// Returns the entries because of which a person is asked about a target that is granted, none if nobody needs to be. Each
+    /// entry that matches is named by itself: `fs:write:.vscode/**` does not name `.vscode/.git/config`.
     pub(crate) fn unnamed(
         &self,
         grant: &Grant,
         policy: Option<&Policy>,
         tool: Option<&ToolName>,
         target: &Target,
-    ) -> Option<&SensitivePath> {
-        let entry = self.find_target(target)?;
-        let is_allowed = || {
+    ) -> impl Iterator<Item = &SensitivePath> {
+        let is_allowed = move |entry: &SensitivePath| {
             let by_rule = || policy.zip(tool).is_some_and(|(policy, tool)| entry.is_named_by(policy, tool, target));
             entry.is_named_in(grant, target) || by_rule()
         };
-        match entry.sensitivity {
-            Sensitivity::BuildFile => None,
-            Sensitivity::RunsByItself if is_allowed() => None,
-            Sensitivity::RunsByItself | Sensitivity::Settings => Some(entry),
-        }
+        self.matching_target(target).filter(move |entry| match entry.sensitivity {
+            Sensitivity::BuildFile => false,
+            Sensitivity::RunsByItself => !is_allowed(entry),
+            Sensitivity::Settings => true,
+        })
     }
 
     /// The built-in table, shared.

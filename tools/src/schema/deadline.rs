@@ -27,16 +27,28 @@ thread_local! {
 /// Runs a check that has to end by the deadline. Returns `None` if it did not: its verdict means nothing then. A check of few steps
 /// never looks at the clock, so it has a verdict also where there is no time.
 pub(crate) fn within<T>(deadline: Instant, check: impl FnOnce() -> T) -> Option<T> {
-    let outer = CLOCK.with(|clock| {
+    // Dropped also where the check panics: the next one on this thread begins with a clock of its own.
+    let _outer = CLOCK.with(|clock| {
         clock.steps.set(STEPS);
-        (clock.deadline.replace(Some(deadline)), clock.is_over.replace(false))
+        Outer { deadline: clock.deadline.replace(Some(deadline)), is_over: clock.is_over.replace(false) }
     });
     let verdict = check();
-    let is_over = CLOCK.with(|clock| {
-        clock.deadline.set(outer.0);
-        clock.is_over.replace(outer.1)
-    });
-    (!is_over).then_some(verdict)
+    (!CLOCK.with(|clock| clock.is_over.get())).then_some(verdict)
+}
+
+/// The state of the check around one, which it gets back.
+struct Outer {
+    deadline: Option<Instant>,
+    is_over: bool,
+}
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        CLOCK.with(|clock| {
+            clock.deadline.set(self.deadline);
+            clock.is_over.set(self.is_over);
+        });
+    }
 }
 
 /// Counts a step of a check. Returns true if the deadline has passed.
@@ -77,5 +89,22 @@ fn look(clock: &Clock) {
     clock.steps.set(STEPS);
     if clock.deadline.get().is_some_and(|deadline| Instant::now() >= deadline) {
         clock.is_over.set(true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_that_panics_leaves_no_deadline_behind() {
+        let panics = || -> Option<()> {
+            within(Instant::now(), || {
+                pass();
+                std::panic::resume_unwind(Box::new("a fault"))
+            })
+        };
+        assert!(std::panic::catch_unwind(panics).is_err());
+        assert!(!has_passed() && left().is_none());
     }
 }

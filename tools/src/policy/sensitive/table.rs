@@ -13,7 +13,7 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
     (
         RunsByItself,
         "a part of a git repository, and git runs the hooks and the commands that its configuration names",
-        &[".git/**", ".gitconfig", ".config/git/**", ".githooks/**"],
+        &[".git/**", ".gitconfig", ".config/git/**", ".githooks/**", ".bare/**"],
     ),
     (RunsByItself, "a mark that makes git take the directory for a repository and obey its `config`", &["HEAD"]),
     (
@@ -24,7 +24,17 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
     (
         RunsByItself,
         "a list of hooks that git runs at the next commit or push",
-        &[".husky/**", ".lefthook/**", "lefthook.yml", ".lefthook.yml", ".pre-commit-config.yaml", ".overcommit.yml"],
+        &[
+            ".husky/**",
+            ".lefthook/**",
+            "lefthook*.yml",
+            "lefthook*.yaml",
+            "lefthook*.toml",
+            "lefthook*.json",
+            ".lefthook*",
+            ".pre-commit-config.yaml",
+            ".overcommit.yml",
+        ],
     ),
     // Services that run what is pushed to them.
     (
@@ -61,12 +71,25 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
     (
         RunsByItself,
         "a setting of a package manager that names programs which it loads",
-        &[".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn/**", ".pnpmfile.cjs", "bunfig.toml"],
+        &[".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn/**", ".pnpmfile.cjs", ".pnpmfile.mjs", "bunfig.toml"],
     ),
     (
         RunsByItself,
         "a file that the shell loads when a directory is entered",
-        &[".envrc", ".direnv/**", ".config/direnv/**", "mise.toml", ".mise.toml", ".mise/**", ".tool-versions"],
+        &[
+            ".envrc",
+            ".direnv/**",
+            ".config/direnv/**",
+            "mise.toml",
+            "mise.*.toml",
+            ".mise.toml",
+            ".mise.*.toml",
+            ".mise/**",
+            ".config/mise/**",
+            ".config/mise.toml",
+            ".rvmrc",
+            ".tool-versions",
+        ],
     ),
     // Editors.
     (
@@ -79,6 +102,8 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
             ".run/**",
             ".fleet/**",
             ".zed/**",
+            ".helix/**",
+            ".config/helix/**",
             ".vs/**",
             ".devcontainer/**",
             ".devcontainer.json",
@@ -192,8 +217,10 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
             ".codex/**",
             ".opencode/**",
             "opencode.json",
+            "opencode.jsonc",
             ".crush/**",
             "crush.json",
+            ".crush.json",
             ".continue/**",
             ".aider.conf.yml",
             ".goosehints",

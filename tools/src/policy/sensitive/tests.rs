@@ -15,7 +15,7 @@ fn is_open(layers: &[&[&str]], target: &str) -> bool {
     let grant = layers.reduce(|all, layer| all.intersect(&layer)).unwrap();
     let target = target.parse().unwrap();
     assert!(grant.permits(&target), "{grant} {target}");
-    SensitivePaths::default().unnamed(&grant, None, None, &target).is_none()
+    SensitivePaths::default().unnamed(&grant, None, None, &target).next().is_none()
 }
 
 #[test]
@@ -35,6 +35,16 @@ fn paths_match_at_any_depth_whatever_their_case_and_so_do_the_directories_on_the
         ".envrc",
         "web.code-workspace",
         "bare/HEAD",
+        ".bare/config",
+        ".helix/languages.toml",
+        "lefthook-local.yml",
+        ".lefthook-local.toml",
+        "mise.local.toml",
+        ".config/mise/config.toml",
+        "opencode.jsonc",
+        ".crush.json",
+        ".pnpmfile.mjs",
+        ".rvmrc",
     ] {
         assert_eq!(sensitivity(path), Some(Sensitivity::RunsByItself), "{path}");
     }
@@ -61,6 +71,25 @@ fn an_entry_covers_its_matches_and_the_way_to_them_and_says_which_a_path_is() {
     assert_eq!(workflows.describe(".github/workflows/ci.yml"), "a job");
     let on_the_way = workflows.describe(".github");
     assert!(on_the_way.contains("a job") && on_the_way.contains(workflows.pattern()), "{on_the_way}");
+}
+
+#[test]
+fn each_entry_that_matches_is_named_by_itself() {
+    for (grant, target) in [
+        ("fs:write:.vscode/**", "fs:write:.vscode/.git/config"),
+        ("fs:write:.agents/**", "fs:write:.agents/.envrc"),
+        ("fs:write:**/.cargo/**", "fs:write:.cargo/x/AGENTS.md"),
+    ] {
+        assert!(!is_open(&[&[grant]], target), "{grant} {target}");
+        assert!(is_open(&[&[grant, &target.parse::<Target>().unwrap().to_clause().to_string()]], target), "{target}");
+    }
+    let own = SensitivePath::new("/src/**", Sensitivity::RunsByItself, "theirs").unwrap();
+    let (paths, grant) = (SensitivePaths::default().with_path(own), Grant::parse(["fs:write:src/**"]).unwrap());
+    let is_open = |path: &str| {
+        let target = Target::new(Access::Write, "fs", path).unwrap();
+        paths.unnamed(&grant, None, None, &target).next().is_none()
+    };
+    assert!(is_open("src/lib.rs") && !is_open("src/.envrc"));
 }
 
 #[test]
@@ -129,7 +158,7 @@ fn a_rule_that_allows_has_to_name_it_as_well() {
     for (rule, expected) in [("fs:write:**", false), ("fs:write:.git/**", true), ("fs:read:.git/**", false)] {
         let rule = crate::Rule::of_target(crate::Verdict::Allow, rule.parse().unwrap());
         let policy = Policy::by_effects().with_rule(rule);
-        let unnamed = SensitivePaths::default().unnamed(&grant, Some(&policy), Some(&tool), &target).is_none();
+        let unnamed = SensitivePaths::default().unnamed(&grant, Some(&policy), Some(&tool), &target).next().is_none();
         assert_eq!(unnamed, expected, "{policy:?}");
     }
 }
@@ -190,7 +219,7 @@ proptest! {
     fn an_intersection_is_open_only_where_both_sides_are(a in grant(), b in grant(), path in path()) {
         let paths = SensitivePaths::default();
         let target = Target::new(Access::Write, "fs", &path).unwrap();
-        let is_open = |grant: &Grant| grant.permits(&target) && paths.unnamed(grant, None, None, &target).is_none();
+        let is_open = |grant: &Grant| grant.permits(&target) && paths.unnamed(grant, None, None, &target).next().is_none();
         prop_assert_eq!(is_open(&a.intersect(&b)), is_open(&a) && is_open(&b));
     }
 
