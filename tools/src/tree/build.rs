@@ -17,7 +17,7 @@ pub(super) struct Builder<'t> {
 impl<'t> Builder<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         // Most texts have a value or a key for every eight bytes, or fewer.
-        let tree = Tree { marks: Vec::with_capacity(text.len() / 8), ..Tree::default() };
+        let tree = Tree { marks: Vec::with_capacity(8 + text.len() / 8), ..Tree::default() };
         Self { text, tree, depth: 0 }
     }
 
