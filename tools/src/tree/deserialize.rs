@@ -4,16 +4,12 @@
 //! - No number loses its value: an integer beyond 64 bits is read into a type that holds it or refused, and so is a number
 //!   beyond the range of `f32`.
 
-use serde::de::value::StrDeserializer;
-use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
-    VariantAccess, Visitor,
-};
+use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde_json::Error;
 
-use super::key::Key;
+use super::Node;
+use super::access::Variant;
 use super::node::Mark;
-use super::{Elements, Members, Node};
 
 /// The largest integer without a neighbour that is the same float, 2^53 - 1: `Number.MAX_SAFE_INTEGER` of ECMAScript.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
@@ -38,7 +34,7 @@ pub(crate) enum Floats {
 /// Reads types out of a tree.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'de> {
-    node: Node<'de>,
+    pub(super) node: Node<'de>,
     floats: Floats,
 }
 
@@ -47,11 +43,11 @@ impl<'de> Reader<'de> {
         Self { node, floats }
     }
 
-    fn at(self, node: Node<'de>) -> Self {
+    pub(super) fn at(self, node: Node<'de>) -> Self {
         Self { node, ..self }
     }
 
-    fn unexpected(self) -> Unexpected<'de> {
+    pub(super) fn unexpected(self) -> Unexpected<'de> {
         match self.node.mark() {
             Mark::Null => Unexpected::Unit,
             Mark::Bool(flag) => Unexpected::Bool(flag),
@@ -63,25 +59,6 @@ impl<'de> Reader<'de> {
             Mark::Array { .. } => Unexpected::Seq,
             Mark::Object { .. } => Unexpected::Map,
         }
-    }
-
-    #[inline]
-    fn array<V: Visitor<'de>>(self, elements: Elements<'de>, visitor: V) -> Result<V::Value, Error> {
-        let len = elements.len();
-        let mut items = Items { elements, reader: self };
-        let value = visitor.visit_seq(&mut items)?;
-        if items.elements.len() > 0 {
-            return Err(Error::invalid_length(len, &"fewer elements in array"));
-        }
-        Ok(value)
-    }
-
-    #[inline]
-    fn object<V: Visitor<'de>>(self, members: Members<'de>, visitor: V) -> Result<V::Value, Error> {
-        let len = members.len();
-        let mut pairs = Pairs { members, member: None, reader: self };
-        let value = visitor.visit_map(&mut pairs)?;
-        if pairs.members.len() > 0 { Err(Error::invalid_length(len, &"fewer elements in map")) } else { Ok(value) }
     }
 
     /// An integer beyond 64 bits, for a visitor that takes 128.
@@ -283,108 +260,5 @@ impl<'de> IntoDeserializer<'de, Error> for Reader<'de> {
     #[inline]
     fn into_deserializer(self) -> Self {
         self
-    }
-}
-
-struct Items<'de> {
-    elements: Elements<'de>,
-    reader: Reader<'de>,
-}
-
-impl<'de> SeqAccess<'de> for Items<'de> {
-    type Error = Error;
-
-    #[inline]
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
-        self.elements.next().map(|element| seed.deserialize(self.reader.at(element))).transpose()
-    }
-
-    #[inline]
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.elements.len())
-    }
-}
-
-struct Pairs<'de> {
-    members: Members<'de>,
-    member: Option<Node<'de>>,
-    reader: Reader<'de>,
-}
-
-impl<'de> MapAccess<'de> for Pairs<'de> {
-    type Error = Error;
-
-    #[inline]
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
-        let Some((key, member)) = self.members.next() else { return Ok(None) };
-        self.member = Some(member);
-        seed.deserialize(Key(key)).map(Some)
-    }
-
-    #[inline]
-    fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
-        match self.member.take() {
-            Some(member) => seed.deserialize(self.reader.at(member)),
-            None => Err(Error::custom("value is missing")),
-        }
-    }
-
-    #[inline]
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.members.len())
-    }
-}
-
-struct Variant<'de> {
-    variant: &'de str,
-    content: Option<Reader<'de>>,
-}
-
-impl<'de> EnumAccess<'de> for Variant<'de> {
-    type Error = Error;
-    type Variant = Self;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Error> {
-        let name: StrDeserializer<'_, Error> = self.variant.into_deserializer();
-        seed.deserialize(name).map(|variant| (variant, self))
-    }
-}
-
-impl<'de> Variant<'de> {
-    #[inline]
-    fn content(&self, expected: &'static str) -> Result<Reader<'de>, Error> {
-        self.content.ok_or_else(|| Error::invalid_type(Unexpected::UnitVariant, &expected))
-    }
-}
-
-impl<'de> VariantAccess<'de> for Variant<'de> {
-    type Error = Error;
-
-    fn unit_variant(self) -> Result<(), Error> {
-        match self.content.map(|content| content.node.mark()) {
-            None | Some(Mark::Null) => Ok(()),
-            Some(_) => Err(Error::custom("a variant without content has some")),
-        }
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
-        seed.deserialize(self.content("newtype variant")?)
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
-        let content = self.content("tuple variant")?;
-        match content.node.as_array() {
-            Some(elements) if elements.len() == 0 => visitor.visit_unit(),
-            Some(elements) => content.array(elements, visitor),
-            None => Err(Error::invalid_type(content.unexpected(), &"tuple variant")),
-        }
-    }
-
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
-        let content = self.content("struct variant")?;
-        match content.node.as_object() {
-            Some(members) => content.object(members, visitor),
-            None => Err(Error::invalid_type(content.unexpected(), &"struct variant")),
-        }
     }
 }

@@ -3,6 +3,7 @@
 //! A tree is two buffers: the text, and a flat list of marks that say where in the text each value stands. A `Value` is built
 //! only where one is asked for.
 
+mod access;
 mod build;
 mod deserialize;
 mod key;
