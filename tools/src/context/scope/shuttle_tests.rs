@@ -18,8 +18,12 @@ fn calls() -> [ToolContext; 3] {
     let tool = Tool::new("t", "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
     let entry = Arc::new(Entry::new(tool, nothing, crate::source!()).unwrap());
     let scope = || crate::Scope::from(Arc::new(SharedCatalog::new()));
-    let outer = ToolContext::new().enter(&entry, scope(), Vec::new()).unwrap();
-    let inner = || outer.clone().enter(&entry, scope(), Vec::new()).unwrap();
+    let entered = |caller: ToolContext| {
+        let term = caller.term(&entry);
+        caller.enter(&entry, scope(), Vec::new(), term).unwrap()
+    };
+    let outer = entered(ToolContext::new());
+    let inner = || entered(outer.clone());
     let (inner, other) = (inner(), inner());
     [outer, inner, other]
 }
