@@ -12,7 +12,7 @@ use crate::tree::{Floats, Reader, Tree};
 /// What is told of arguments that cannot be a type, where some of them are secret.
 const UNTOLD: &str = "arguments that the tool refuses; why is not told, because some of them are secret";
 
-/// What is told of arguments that nest too deep to be read into a type. The pipeline passes none on.
+/// The error for arguments that nest too deep to be read into a type. The pipeline passes none on.
 const TOO_DEEP: &str = "arguments that nest deeper than 64 arrays and objects";
 
 /// The arguments that a handler is given: read strictly, and checked against the tool's schema.

@@ -20,7 +20,7 @@ use crate::policy::{self, PolicyOptions};
 /// What is granted where nobody says otherwise: reading what is below the root, and the clock.
 pub(crate) const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
 
-/// What a file is that steers the program.
+/// The note on a file that steers the program.
 #[cfg(feature = "builtin")]
 const STEERING: &str = "a file that this session was begun with, which decides what tools may do";
 

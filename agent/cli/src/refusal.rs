@@ -13,7 +13,7 @@ pub(crate) struct Refusal {
     tool: ToolName,
     /// What it was refused for; nothing where the call touches nothing.
     targets: Vec<Target>,
-    /// Those of them that no flag allows: settings of the program.
+    /// The targets that no flag allows: settings of the program.
     settings: Vec<Target>,
     cause: Cause,
 }

@@ -36,7 +36,7 @@ impl Hidden {
     /// Adds a place.
     ///
     /// # Errors
-    /// What the system says if the path cannot be made absolute, and an error of its own if the root lies inside of the place.
+    /// Returns an error if the path cannot be made absolute, or if the root lies inside of the place.
     pub(crate) fn add(&mut self, root: &Path, place: &Path) -> io::Result<()> {
         let place = std::path::absolute(place)?;
         let own = identity(&place);

@@ -1,4 +1,4 @@
-//! What a result says of a file that is more than a file.
+//! Notes in results on files that are more than files.
 
 use tools::ToolContext;
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 use self::pattern::Match;
 use super::Policy;
 
-/// What writing a file amounts to. The order is by how much it takes to be allowed.
+/// The effect of writing a file, beyond its content. The order is by how much it takes to be allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -91,12 +91,12 @@ impl SensitivePath {
         &self.pattern
     }
 
-    /// What writing a path amounts to that the pattern matches.
+    /// Returns the sensitivity of the paths that the pattern matches.
     pub fn sensitivity(&self) -> Sensitivity {
         self.sensitivity
     }
 
-    /// What the file is, and what runs it.
+    /// Returns the note: a description of the file, and of the program that runs it.
     pub fn note(&self) -> &str {
         &self.note
     }
