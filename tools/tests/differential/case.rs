@@ -105,7 +105,7 @@ impl Json {
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) text: String,
-    /// The same text, with `1.0` written as `1` wherever a float stands for an integer.
+    /// `text` with `1.0` written as `1` wherever a float stands for an integer.
     pub(crate) with_integers: String,
 }
 

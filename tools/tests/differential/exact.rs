@@ -84,7 +84,7 @@ fn catalog() -> Catalog {
     catalog
 }
 
-/// What the tool was given, or nothing if it was not run.
+/// Returns the arguments that the tool was given, or `None` if it was not run.
 async fn given(name: &str, arguments: impl Into<Arguments>) -> Option<String> {
     let cx = ToolContext::new().with_grant(Grant::all());
     match catalog().execute(&cx, name, arguments).await {

@@ -9,9 +9,9 @@ pub(crate) enum Intended {
     Twins,
     /// JSON Schema calls `1.0` an integer. A parameter that takes nothing else gets 1, where serde refuses the float.
     IntegralFloat,
-    /// The same in a type whose own code does something else with a float: it is given the integer.
+    /// An integral float in a type whose own code does something else with a float: the type is given the integer.
     LenientIntegralFloat,
-    /// The same beside a `Value`, which keeps the float.
+    /// An integral float beside a `Value`, which keeps the float.
     KeptFloat,
     /// An integer beyond 64 bits is refused where it would be rounded: in a `Value`, and where serde reads a value before it knows
     /// its type (untagged and internally tagged enums, flattened structs).
@@ -22,7 +22,7 @@ pub(crate) enum Intended {
     EscapedKey,
 }
 
-/// What is known of the arguments of a case.
+/// Facts about the arguments of a case.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     has_twins: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Facts {
     has_wide: bool,
     is_beyond_f32: bool,
     has_escapes: bool,
-    /// What serde gives where integral floats are written as integers.
+    /// serde's result where integral floats are written as integers.
     pub(crate) with_integers: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use tools::{Arguments, Catalog, Effects, JsonSchema, StrictJson, Tool, ToolConte
 use crate::case::Case;
 use crate::intended::{Facts, Intended};
 
-/// What came of the cases. Each text is a case, and so is the value that it gives.
+/// Counts of outcomes. Each text is a case, and so is the value that it gives.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) texts: usize,
@@ -89,7 +89,7 @@ impl Subject {
         self.compare(&Form { case, name: "value", valid, expected: (self.of_value)(value), ran, facts }, tally);
     }
 
-    /// What the tool was given, if it ran.
+    /// Returns the arguments that the tool was given, or `None` if it was refused.
     async fn call(&self, arguments: impl Into<Arguments>) -> Option<String> {
         match self.catalog.execute(&ToolContext::new(), "take", arguments).await {
             Ok(result) => Some(result.to_text()),

@@ -58,7 +58,7 @@ impl Plain {
             Kind::Integer(range) => value.as_integer().is_some_and(|number| range.contains(&number)),
             Kind::Number => value.is_number(),
             Kind::String => value.is_string(),
-            kind @ Kind::Words(_) => value.as_str().is_some_and(|string| kind.takes(string)),
+            Kind::Words(words) => value.as_str().is_some_and(|string| words.iter().any(|word| **word == *string)),
             Kind::Array(items) => {
                 value.as_array().is_some_and(|mut elements| elements.all(|element| items.accepts(element)))
             }
@@ -68,18 +68,6 @@ impl Plain {
                     |(name, value): (&[u8], Node<'_>)| tally.tick(name).is_some_and(|own| own.accepts(value));
                 value.as_object().is_some_and(|members| members.by_bytes().all(&mut fits)) && tally.is_whole()
             }
-        }
-    }
-}
-
-impl Kind {
-    /// Whether a string of that text is of this kind.
-    #[inline]
-    fn takes(&self, string: &str) -> bool {
-        match self {
-            Self::String => true,
-            Self::Words(words) => words.iter().any(|word| **word == *string),
-            _ => false,
         }
     }
 }
