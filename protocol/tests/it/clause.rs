@@ -1,7 +1,5 @@
 //! One rule of clauses and grants at a time, each with its near misses.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use protocol::{Access, Clause, Grant, InvalidClause};

@@ -1,7 +1,5 @@
 //! Definitions on the wire: JSON that says what the tool says, the same bytes for the same tool.
 
-#![allow(clippy::unwrap_used)]
-
 use proptest::prelude::*;
 use protocol::Tool;
 use protocol::wire::{Definition, Definitions, Format};

@@ -1,7 +1,5 @@
 //! The laws of templates and effects, and of the host normaliser.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -1,7 +1,5 @@
 //! The laws of targets, clauses and grants.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

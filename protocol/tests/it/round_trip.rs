@@ -1,7 +1,5 @@
 //! The JSON forms, against files that are committed: what was written once can always be read.
 
-#![allow(clippy::unwrap_used)]
-
 use protocol::{Effects, Message, Part, Tool, ToolCall, ToolResult};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,7 +1,5 @@
 //! Patterns against a second matcher, which is slow and plain: it spells the alternatives out and tries every split.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,7 +1,5 @@
 //! What follows from effects: caution, and the ceiling.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
 use proptest::collection::vec;
 use proptest::prelude::*;
 use protocol::{Caution, Clause, Declared, Effects, Target, Template, ToolName};

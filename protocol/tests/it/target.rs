@@ -1,7 +1,5 @@
 //! No target of a URL-like scheme has a segment that a reader of URLs resolves to `.` or `..`.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
 use percent_encoding::percent_decode;
 use proptest::collection::vec;
 use proptest::prelude::*;

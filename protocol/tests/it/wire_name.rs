@@ -1,7 +1,5 @@
 //! Names on the wire: legal, of one tool each, and the same whatever the order.
 
-#![allow(clippy::unwrap_used)]
-
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;

@@ -1,0 +1,15 @@
+//! The tests of the public surface of `toolcrib-protocol`.
+
+#![allow(clippy::unwrap_used)]
+
+mod clause;
+mod derived;
+mod digest;
+mod effects;
+mod grant;
+mod name;
+mod pattern;
+mod round_trip;
+mod target;
+mod wire_definition;
+mod wire_name;
