@@ -1,5 +1,6 @@
 //! The process-wide catalog. Alone in its file, and one test: everything else takes a catalog of its own.
 
+#[path = "it/sample.rs"]
 mod sample;
 
 use sample::{echo, pure};

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
+#[path = "it/sample.rs"]
 mod sample;
 
 use std::collections::BTreeMap;

@@ -13,7 +13,7 @@
 mod case;
 mod exact;
 mod intended;
-#[path = "../notebook/mod.rs"]
+#[path = "../it/notebook.rs"]
 mod notebook;
 mod subject;
 mod types;

@@ -1,0 +1,316 @@
+//! Admission: who runs beside whom, who waits, and who is told to come back.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::sample::{echo, pure};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+use tools::{
+    Admission, CancellationToken, Catalog, Effects, Grant, Limits, Line, Rate, RegisterError, Tool, ToolContext,
+    ToolError,
+};
+
+const STEP: Duration = Duration::from_millis(100);
+
+/// What began and ended, in order.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn note(&self, text: String) {
+        self.0.lock().unwrap().push(text);
+    }
+
+    fn taken(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+fn tool(name: &str, effects: Value) -> Tool {
+    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    Tool::new(name, "Works on a file.", parameters).unwrap().with_effects(serde_json::from_value(effects).unwrap())
+}
+
+/// Tools that take a step's time: `read` and `write` a path, `undeclared`, and `limited` to one at once.
+fn catalog(log: &Log) -> Catalog {
+    let mut catalog = Catalog::new();
+    for (name, effects, limits) in [
+        ("read", json!({"reads": ["fs:{path}"]}), Limits::default()),
+        ("write", json!({"writes": ["fs:{path}"]}), Limits::default()),
+        ("undeclared", json!(null), Limits::default()),
+        ("limited", json!("pure"), Limits { max_concurrency: Some(1), ..Limits::default() }),
+    ] {
+        let log = log.clone();
+        let work = move |_: ToolContext, arguments: Value| {
+            let (log, what) = (log.clone(), format!("{name} {}", arguments["path"].as_str().unwrap()));
+            async move {
+                log.note(format!("+{what}"));
+                sleep(STEP).await;
+                log.note(format!("-{what}"));
+            }
+        };
+        catalog.register(tool(name, effects).with_limits(limits), work).unwrap();
+    }
+    catalog
+}
+
+fn cx() -> ToolContext {
+    ToolContext::new().with_grant(Grant::all())
+}
+
+async fn call(catalog: &Catalog, cx: &ToolContext, name: &str, path: &str) -> Result<(), ToolError> {
+    catalog.execute(cx, name, json!({"path": path})).await.map(drop)
+}
+
+#[tokio::test(start_paused = true)]
+async fn writers_of_one_path_go_one_by_one_in_the_order_of_arrival() {
+    let log = Log::default();
+    let (catalog, cx) = (catalog(&log), cx());
+    let (a, b, c) = tokio::join!(
+        call(&catalog, &cx, "write", "a"),
+        call(&catalog, &cx, "write", "./a/b/"),
+        call(&catalog, &cx, "read", "a"),
+    );
+    a.and(b).and(c).unwrap();
+    assert_eq!(log.taken(), ["+write a", "-write a", "+write ./a/b/", "-write ./a/b/", "+read a", "-read a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_conflict_runs_side_by_side() {
+    let log = Log::default();
+    let (catalog, cx) = (catalog(&log), cx());
+    let start = Instant::now();
+    let (a, b, c, d) = tokio::join!(
+        call(&catalog, &cx, "read", "a"),
+        call(&catalog, &cx, "read", "a"),
+        call(&catalog, &cx, "write", "ab"),
+        call(&catalog, &cx, "write", "b/c"),
+    );
+    a.and(b).and(c).and(d).unwrap();
+    assert_eq!(start.elapsed().as_millis(), STEP.as_millis());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_writer_that_waits_is_not_overtaken_by_readers_but_by_those_it_does_not_concern() {
+    let log = Log::default();
+    let (catalog, cx) = (catalog(&log), cx());
+    let _ = tokio::join!(
+        call(&catalog, &cx, "read", "a"),
+        call(&catalog, &cx, "write", "a"),
+        call(&catalog, &cx, "read", "a"),
+        call(&catalog, &cx, "write", "b"),
+    );
+    let log = log.taken();
+    let at = |what: &str| log.iter().position(|line| line == what).unwrap();
+    assert_eq!(log[..2], ["+read a", "+write b"]);
+    assert!(at("-write a") < log.iter().rposition(|line| line == "+read a").unwrap(), "{log:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_share_the_queue_of_their_catalog_and_its_copies() {
+    let log = Log::default();
+    let catalog = catalog(&log);
+    let copy = catalog.clone();
+    let start = Instant::now();
+    let (one, two) = (cx().with_session("1"), cx().with_session("2"));
+    let (a, b) = tokio::join!(call(&catalog, &one, "write", "a"), call(&copy, &two, "write", "a"));
+    a.and(b).unwrap();
+    assert_eq!(start.elapsed().as_millis(), 2 * STEP.as_millis());
+
+    // Below other roots it is another file.
+    let (one, two) = (one.with_domain("fs", "root 1"), two.with_domain("fs", "root 2"));
+    let start = Instant::now();
+    let (a, b) = tokio::join!(call(&catalog, &one, "write", "a"), call(&copy, &two, "write", "a"));
+    a.and(b).unwrap();
+    assert_eq!(start.elapsed().as_millis(), STEP.as_millis());
+}
+
+#[tokio::test(start_paused = true)]
+async fn catalogs_can_share_one_admission() {
+    let log = Log::default();
+    let admission = Arc::new(Admission::new());
+    let with = |log: &Log| {
+        let mut shared = Catalog::new().with_admission(admission.clone());
+        let log = log.clone();
+        let work = move |_: ToolContext, _: Value| {
+            let log = log.clone();
+            async move {
+                log.note("+".to_owned());
+                sleep(STEP).await;
+                log.note("-".to_owned());
+            }
+        };
+        shared.register(tool("write", json!({"writes": ["fs:{path}"]})), work).unwrap();
+        shared
+    };
+    let (one, two, cx) = (with(&log), with(&log), cx());
+    let (a, b) = tokio::join!(call(&one, &cx, "write", "a"), call(&two, &cx, "write", "a"));
+    a.and(b).unwrap();
+    assert_eq!(log.taken(), ["+", "-", "+", "-"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_does_not_say_what_it_touches_conflicts_with_itself() {
+    let log = Log::default();
+    let (catalog, cx) = (catalog(&log), cx());
+    let (a, b, c) = tokio::join!(
+        call(&catalog, &cx, "undeclared", "a"),
+        call(&catalog, &cx, "undeclared", "b"),
+        call(&catalog, &cx, "write", "a"),
+    );
+    a.and(b).and(c).unwrap();
+    let expected =
+        ["+undeclared a", "+write a", "-undeclared a", "-write a", "+undeclared b", "-undeclared b"].map(str::to_owned);
+    let mut log = log.taken();
+    // Both of the first two end at the same moment, in an order that the runtime chooses.
+    log[2..4].sort();
+    assert_eq!((&log[..4], &log[4..]), (&expected[..4], &expected[4..]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tools_own_limit_holds_for_all_who_call_it() {
+    let log = Log::default();
+    let (catalog, cx) = (catalog(&log), cx());
+    let (a, b) = tokio::join!(call(&catalog, &cx, "limited", "a"), call(&catalog, &cx, "limited", "b"));
+    a.and(b).unwrap();
+    assert_eq!(log.taken(), ["+limited a", "-limited a", "+limited b", "-limited b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_queue_is_told_at_once() {
+    let log = Log::default();
+    let admission = Arc::new(Admission::new().with_max_concurrency(1).with_max_waiting(1));
+    let mut catalog = Catalog::new().with_admission(admission.clone());
+    catalog.register(pure("t"), async |_: ToolContext, _: Value| sleep(STEP).await).unwrap();
+    let (catalog, cx) = (&catalog, &cx());
+    let start = Instant::now();
+    let one = async || (call(catalog, cx, "t", "").await, start.elapsed().as_millis());
+    let ((a, _), (b, end), (c, refused)) = tokio::join!(one(), one(), one());
+    a.and(b).unwrap();
+    assert!(matches!(c, Err(ToolError::Overloaded { retry_after: Some(_), .. })), "{c:?}");
+    assert_eq!((end, refused), (2 * STEP.as_millis(), 0));
+    assert_eq!((admission.running(), admission.waiting()), (0, 0));
+    assert_eq!(log.taken(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_counts_against_the_deadline() {
+    let log = Log::default();
+    let catalog = catalog(&log);
+    let (patient, hasty) = (cx(), cx().with_timeout(STEP / 2));
+    let (a, b, c) = tokio::join!(
+        call(&catalog, &patient, "write", "a"),
+        call(&catalog, &hasty, "write", "a"),
+        call(&catalog, &patient, "write", "a"),
+    );
+    a.and(c).unwrap();
+    assert_eq!(b, Err(ToolError::Timeout { tool: "write".into(), limit: STEP / 2 }));
+    assert_eq!(log.taken(), ["+write a", "-write a", "+write a", "-write a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_is_taken_back_while_waiting_is_in_nobodys_way() {
+    let log = Log::default();
+    let catalog = catalog(&log);
+    let (cx, token) = (cx(), CancellationToken::new());
+    let cancelled = cx.clone().with_cancellation(token.clone());
+    let start = Instant::now();
+    let (a, b, c, dropped, ()) = tokio::join!(
+        call(&catalog, &cx, "read", "a"),
+        call(&catalog, &cancelled, "write", "a"),
+        call(&catalog, &cx, "read", "a"),
+        tokio::time::timeout(STEP / 4, call(&catalog, &cx, "write", "a/b")),
+        async {
+            sleep(STEP / 2).await;
+            token.cancel();
+        },
+    );
+    a.and(c).unwrap();
+    assert_eq!(b, Err(ToolError::Cancelled { tool: "write".into() }));
+    assert!(dropped.is_err());
+    assert_eq!(start.elapsed(), STEP + STEP / 2, "the second reader began when the writer went away");
+}
+
+#[tokio::test]
+async fn a_panic_gives_back_what_the_call_had() {
+    let mut catalog = Catalog::new();
+    let panics = |_: ToolContext, _: Value| async {
+        if true {
+            panic!("on purpose")
+        }
+    };
+    let limits = Limits { max_concurrency: Some(1), ..Limits::default() };
+    catalog.register(tool("t", json!({"writes": ["fs:{path}"]})).with_limits(limits), panics).unwrap();
+    for _ in 0..3 {
+        let error = call(&catalog, &cx(), "t", "a").await.unwrap_err();
+        assert!(matches!(error, ToolError::Panicked { .. }), "{error}");
+    }
+    assert_eq!((catalog.admission().running(), catalog.admission().waiting()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_is_kept_by_waiting_and_who_cannot_wait_so_long_is_told_when_to_come_back() {
+    let mut catalog = Catalog::new();
+    let limits = Limits { rate: Some(Rate { calls: 2, per_ms: 2000 }), ..Limits::default() };
+    catalog.register(pure("t").with_limits(limits), echo).unwrap();
+    let (catalog, cx) = (&catalog, &cx());
+    let start = Instant::now();
+    let one = async || call(catalog, cx, "t", "").await.map(|()| start.elapsed().as_millis());
+    let hasty = cx.clone().with_timeout(Duration::from_millis(900));
+    let (a, b, c, d, refused) = tokio::join!(one(), one(), one(), one(), call(catalog, &hasty, "t", ""));
+    assert_eq!([a, b, c, d], [Ok(0), Ok(0), Ok(1000), Ok(2000)]);
+    let retry_after = refused.unwrap_err().retry_after().unwrap();
+    assert_eq!(retry_after, Duration::from_secs(1));
+}
+
+#[test]
+fn a_limit_that_no_call_could_keep_is_refused() {
+    let rate = |calls, per_ms| Limits { rate: Some(Rate { calls, per_ms }), ..Limits::default() };
+    let nobody = Limits { max_concurrency: Some(0), ..Limits::default() };
+    for limits in [rate(0, 1), rate(1, 0), rate(1, u64::MAX), nobody] {
+        let error = Catalog::new().register(pure("t").with_limits(limits), echo).unwrap_err();
+        assert!(matches!(error, RegisterError::Limits { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_needs_nothing_runs_without_a_runtime_to_wait_on() {
+    let mut catalog = Catalog::new();
+    catalog.register(pure("t").with_effects(Effects::Undeclared), echo).unwrap();
+    let execution = catalog.execute(&cx(), "t", json!({}));
+    std::thread::spawn(move || {
+        let mut execution = std::pin::pin!(execution);
+        let mut task = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(execution.as_mut().poll(&mut task).is_ready());
+    })
+    .join()
+    .unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_touches_nothing_does_not_hold_up_its_line() {
+    let log = Log::default();
+    let mut catalog = catalog(&log);
+    catalog.register(pure("think"), async |_: ToolContext, _: Value| sleep(STEP).await).unwrap();
+    let line = Line::new();
+    let [first, second] = [(); 2].map(|()| cx().with_line(&line));
+    let start = Instant::now();
+    let (a, b) = tokio::join!(call(&catalog, &first, "think", "a"), call(&catalog, &second, "write", "a"));
+    a.and(b).unwrap();
+    assert_eq!(start.elapsed().as_millis(), STEP.as_millis());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_taken_back_when_its_turn_comes_is_not_run() {
+    let log = Log::default();
+    let (catalog, token) = (catalog(&log), CancellationToken::new());
+    let first = async {
+        call(&catalog, &cx(), "write", "a").await.unwrap();
+        token.cancel();
+    };
+    let waiting = cx().with_cancellation(token.clone());
+    let ((), second) = tokio::join!(first, call(&catalog, &waiting, "write", "a"));
+    assert!(matches!(second, Err(ToolError::Cancelled { .. })), "{second:?}");
+    assert_eq!(log.taken(), ["+write a", "-write a"]);
+}

@@ -1,0 +1,183 @@
+//! Tools that misbehave, each in its way, called side by side in tasks of their own: every call ends at its deadline at the
+//! latest, with an error that says what happened. What never yields is in the tests of `agent`, what only a process contains in
+//! `process.rs`.
+
+use std::future::pending;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::sample::{hang, pure};
+use serde_json::{Value, json};
+use tools::{BoundedText, Catalog, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
+
+// What follows relies on it.
+const _: () = assert!(tools::call::ISOLATES_PANICS);
+
+const LINE: &str = "the same line again and again\n";
+
+const LIMIT: Duration = Duration::from_millis(200);
+
+/// What would hang fails after this.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Runs the tool in a task of its own.
+async fn outcome(catalog: &SharedCatalog, name: &str, limit: Duration) -> Result<ToolResult, ToolError> {
+    let call = catalog.execute(&ToolContext::new().with_timeout(limit), name, json!({}));
+    tokio::time::timeout(PATIENCE, tokio::spawn(call)).await.expect(name).unwrap()
+}
+
+/// Lets the deaf tools go, also where the test has failed: the runtime waits for them.
+struct Release(Arc<AtomicBool>);
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Tools, and the kind of error that each has to end with.
+const ROWS: &[(&str, &str)] = &[
+    ("pends", "timeout"),
+    ("blocks", "timeout"),
+    ("blocks_deaf", "timeout"),
+    ("yields_deaf", "timeout"),
+    ("panics", "panicked"),
+    ("panics_blocking", "panicked"),
+    ("panics_late", "panicked"),
+    ("streams", "timeout"),
+    ("streams_blocking", "timeout"),
+    ("recurses", "execution_failed"),
+    ("recurses_blocking", "execution_failed"),
+    ("recurses_waiting", "timeout"),
+    ("fans_out", "timeout"),
+    ("spawns", "timeout"),
+];
+
+fn catalog(is_released: &Arc<AtomicBool>) -> SharedCatalog {
+    let mut catalog = Catalog::new();
+    catalog.register(pure("pends"), hang).unwrap();
+    let blocks = handler::blocking(|cx: &ToolContext, _: Value| {
+        while cx.check_cancelled().is_ok() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        "stopped"
+    });
+    catalog.register(pure("blocks"), blocks).unwrap();
+    let released = is_released.clone();
+    let deaf = handler::blocking(move |_: &ToolContext, _: Value| {
+        while !released.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        "late"
+    });
+    catalog.register(pure("blocks_deaf"), deaf).unwrap();
+    let yields = async |_: ToolContext, _: Value| -> Result<(), String> {
+        loop {
+            tokio::task::yield_now().await;
+        }
+    };
+    catalog.register(pure("yields_deaf"), yields).unwrap();
+    catalog.register(pure("panics"), async |_: ToolContext, _: Value| -> String { panic!("on purpose") }).unwrap();
+    let panics = handler::blocking(|_: &ToolContext, _: Value| -> String { panic!("on purpose") });
+    catalog.register(pure("panics_blocking"), panics).unwrap();
+    let panics_late = async |_: ToolContext, _: Value| -> String {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        panic!("on purpose")
+    };
+    catalog.register(pure("panics_late"), panics_late).unwrap();
+    let streams = async |cx: ToolContext, _: Value| -> Result<(), String> {
+        let mut text = BoundedText::of_call(&cx);
+        loop {
+            text.push(LINE);
+            tokio::task::yield_now().await;
+        }
+    };
+    catalog.register(pure("streams"), streams).unwrap();
+    let streams = handler::blocking(|cx: &ToolContext, _: Value| {
+        let mut text = BoundedText::of_call(cx);
+        while cx.check_cancelled().is_ok() {
+            text.push(LINE);
+        }
+        text
+    });
+    catalog.register(pure("streams_blocking"), streams).unwrap();
+    let recurses = async |cx: ToolContext, _: Value| cx.execute("recurses", json!({})).await;
+    catalog.register(pure("recurses"), recurses).unwrap();
+    let recurses = handler::blocking(|cx: &ToolContext, _: Value| {
+        tokio::runtime::Handle::current().block_on(cx.execute("recurses_blocking", json!({})))
+    });
+    catalog.register(pure("recurses_blocking"), recurses).unwrap();
+    let waiting = async |cx: ToolContext, _: Value| {
+        tokio::time::sleep(LIMIT / 8).await;
+        cx.execute("recurses_waiting", json!({})).await
+    };
+    catalog.register(pure("recurses_waiting"), waiting).unwrap();
+    // 64 to the power of 16 calls.
+    let fans_out = async |cx: ToolContext, _: Value| {
+        for _ in 0..64 {
+            let _ = cx.execute("fans_out", json!({})).await;
+            tokio::task::yield_now().await;
+        }
+        "done"
+    };
+    catalog.register(pure("fans_out"), fans_out).unwrap();
+    // What it starts beside itself ends with the call, where it makes calls.
+    let spawns = async |cx: ToolContext, _: Value| -> Result<(), String> {
+        tokio::spawn(cx.execute("pends", json!({})));
+        pending().await
+    };
+    catalog.register(pure("spawns"), spawns).unwrap();
+    catalog.into()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_misbehaving_tool_ends_with_the_error_that_fits_and_leaves_no_task() {
+    let is_released = Arc::new(AtomicBool::new(false));
+    let release = Release(is_released.clone());
+    let catalog = catalog(&is_released);
+    let calls = ROWS.iter().map(|(name, kind)| {
+        // What ends by itself needs as long as a busy machine lets it.
+        let limit = if *kind == "timeout" { LIMIT } else { PATIENCE };
+        let (catalog, name) = (catalog.clone(), *name);
+        tokio::spawn(async move { outcome(&catalog, name, limit).await })
+    });
+    let calls: Vec<_> = calls.collect();
+    for ((name, kind), call) in ROWS.iter().zip(calls) {
+        let error = call.await.unwrap().expect_err(name);
+        assert_eq!(error.kind(), *kind, "{name}: {error}");
+        assert!(error.is_recoverable(), "{name}: the model may go on");
+    }
+    drop(release);
+    let by = Instant::now() + PATIENCE;
+    while tokio::runtime::Handle::current().metrics().num_alive_tasks() > 0 {
+        assert!(Instant::now() < by, "a task is left");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_stream_of_gigabytes_is_drained_and_its_head_and_tail_are_kept() {
+    let written = Arc::new(AtomicUsize::new(0));
+    let counted = written.clone();
+    let mut catalog = Catalog::new();
+    let streams = handler::blocking(move |cx: &ToolContext, _: Value| {
+        let mut text = BoundedText::of_call(cx);
+        let piece = "x".repeat(1 << 20);
+        writeln!(text, "the head").unwrap();
+        for _ in 0..4096 {
+            text.write_all(piece.as_bytes()).unwrap();
+            counted.fetch_add(piece.len(), Ordering::Relaxed);
+        }
+        write!(text, "\nthe tail").unwrap();
+        text
+    });
+    catalog.register(pure("streams"), streams).unwrap();
+    let cx = ToolContext::new().with_timeout(Duration::from_secs(600));
+    let text = catalog.execute(&cx, "streams", json!({})).await.unwrap().to_text();
+    assert_eq!(written.load(Ordering::Relaxed), 4 << 30);
+    assert!(text.len() <= 64 * 1024, "{}", text.len());
+    assert!(text.starts_with("the head\n") && text.ends_with("\nthe tail"));
+    assert_eq!(text.matches("bytes left out").count(), 1, "cut once");
+}

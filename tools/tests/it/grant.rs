@@ -1,0 +1,262 @@
+//! The counter and what a call may touch.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use crate::sample::{echo, granted, pure, reader};
+use serde_json::{Value, json};
+use tools::{
+    Access, Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Handler, HandlerFuture, Input, Need,
+    SharedCatalog, Tool, ToolContext, ToolError, ToolResult,
+};
+
+fn undeclared(name: &str) -> Tool {
+    pure(name).with_effects(Effects::Undeclared)
+}
+
+async fn call(catalog: &Catalog, cx: &ToolContext, name: &str, path: &str) -> Result<ToolResult, ToolError> {
+    catalog.execute(cx, name, json!({"path": path})).await
+}
+
+#[tokio::test]
+async fn a_context_without_a_grant_runs_pure_tools_only() {
+    let mut catalog = Catalog::new();
+    catalog.register(pure("pure"), echo).unwrap();
+    catalog.register(reader("read"), echo).unwrap();
+    catalog.register(undeclared("undeclared"), echo).unwrap();
+    let cx = ToolContext::default();
+    catalog.execute(&cx, "pure", json!({})).await.unwrap();
+    for name in ["read", "undeclared"] {
+        let error = call(&catalog, &cx, name, "a").await.unwrap_err();
+        assert!(matches!(error, ToolError::PermissionDenied { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_denial_says_what_is_needed_and_what_is_granted() {
+    let mut catalog = Catalog::new();
+    catalog.register(reader("read"), echo).unwrap();
+    let error = call(&catalog, &granted(&["fs:read:src/**"]), "read", "./docs//a.md").await.unwrap_err();
+    let ToolError::PermissionDenied { needed, .. } = &error else { panic!("{error}") };
+    assert_eq!(needed[0].to_string(), "fs:read:docs/a.md");
+    let text = error.to_string();
+    assert!(text.contains("fs:read:docs/a.md") && text.contains("fs:read:src/**"), "{text}");
+}
+
+#[tokio::test]
+async fn paths_are_normalised_before_they_are_matched_and_cannot_step_out() {
+    let mut catalog = Catalog::new();
+    catalog.register(reader("read"), echo).unwrap();
+    let cx = granted(&["fs:read:src/**"]);
+    for path in ["src/a", "src/./a", "src//a", "src/b/../a", "x/../src/a"] {
+        call(&catalog, &cx, "read", path).await.unwrap();
+    }
+    for path in ["src/../a", "src/../../a", "../src/a", "/src/a", "srcs/a", "src\\..\\..\\a", "src/\0a", ""] {
+        let error = call(&catalog, &cx, "read", path).await.unwrap_err();
+        let refused = matches!(error, ToolError::PermissionDenied { .. } | ToolError::InvalidArguments { .. });
+        assert!(refused, "{path:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_undeclared_tool_needs_a_grant_by_its_name() {
+    let mut catalog = Catalog::new();
+    catalog.register(undeclared("x.y"), echo).unwrap();
+    call(&catalog, &granted(&["fs:*:**", "net:*:**"]), "x.y", "a").await.unwrap_err();
+    call(&catalog, &granted(&["world:read:**"]), "x.y", "a").await.unwrap_err();
+    call(&catalog, &granted(&["world:write:x.*"]), "x.y", "a").await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_discovered_while_running_passes_require() {
+    let mut catalog = Catalog::new();
+    let walk = async |cx: ToolContext, _: Value| -> Result<(), ToolError> {
+        cx.require(Access::Read, "fs", "src/a")?;
+        cx.require(Access::Read, "fs", "src/../secret")
+    };
+    catalog.register(pure("walk"), walk).unwrap();
+    let error = catalog.execute(&granted(&["fs:read:src/**"]), "walk", json!({})).await.unwrap_err();
+    let ToolError::PermissionDenied { tool, needed, .. } = &error else { panic!("{error}") };
+    assert_eq!((tool.as_str(), needed[0].to_string()), ("walk", "fs:read:secret".to_owned()));
+}
+
+/// Decides as it is told and remembers what it was asked.
+struct Scripted(Decision, Mutex<Vec<String>>);
+
+impl Approver for Scripted {
+    fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
+        let targets: Vec<_> = approval.targets.iter().map(ToString::to_string).collect();
+        self.1.lock().unwrap().push(format!("{} {} {}", approval.tool, targets.join(","), approval.arguments));
+        Box::pin(async { self.0.clone() })
+    }
+}
+
+#[tokio::test]
+async fn an_approver_is_asked_about_what_the_grant_does_not_cover_and_only_that() {
+    let mut catalog = Catalog::new();
+    catalog.register(reader("read"), echo).unwrap();
+    let asked = |decision| Arc::new(Scripted(decision, Mutex::default()));
+
+    let allow = asked(Decision::Allow);
+    let cx = granted(&["fs:read:src/**"]).with_approver(allow.clone());
+    call(&catalog, &cx, "read", "src/a").await.unwrap();
+    call(&catalog, &cx, "read", "b").await.unwrap();
+    assert_eq!(*allow.1.lock().unwrap(), [r#"read fs:read:b {"path":"b"}"#]);
+
+    let cx = ToolContext::new().with_approver(asked(Decision::Deny { reason: "not now".into() }));
+    let error = call(&catalog, &cx, "read", "b").await.unwrap_err();
+    assert_eq!(error, ToolError::Denied { tool: "read".into(), reason: "not now".into() });
+
+    let cx = ToolContext::new().with_approver(asked(Decision::Abstain));
+    let error = call(&catalog, &cx, "read", "b").await.unwrap_err();
+    assert!(matches!(error, ToolError::PermissionDenied { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn an_approver_that_never_answers_or_panics_ends_with_an_error() {
+    struct Never(bool);
+    impl Approver for Never {
+        fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
+            assert_eq!(approval.cx.session(), Some("session"));
+            assert!(!self.0, "no answer");
+            Box::pin(std::future::pending())
+        }
+    }
+    let mut catalog = Catalog::new();
+    catalog.register(reader("read"), echo).unwrap();
+    let cx = ToolContext::new().with_session("session");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_millis(30);
+    let late = cx.clone().with_deadline(deadline).with_approver(Arc::new(Never(false)));
+    let error = call(&catalog, &late, "read", "b").await.unwrap_err();
+    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    let error = call(&catalog, &cx.with_approver(Arc::new(Never(true))), "read", "b").await.unwrap_err();
+    assert!(matches!(&error, ToolError::Internal { message, .. } if message.contains("no answer")), "{error}");
+}
+
+#[tokio::test]
+async fn invalid_arguments_are_never_put_before_an_approver() {
+    let mut catalog = Catalog::new();
+    catalog.register(reader("read"), echo).unwrap();
+    let approver = Arc::new(Scripted(Decision::Allow, Mutex::default()));
+    let cx = ToolContext::new().with_approver(approver.clone());
+    catalog.execute(&cx, "read", json!({"path": 1})).await.unwrap_err();
+    assert!(approver.1.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_approval_covers_the_call_and_not_the_calls_it_makes() {
+    let mut catalog = Catalog::new();
+    let outer = async |cx: ToolContext, arguments: Value| -> Result<ToolResult, ToolError> {
+        cx.require(Access::Read, "fs", "b")?;
+        cx.execute("inner", arguments).await
+    };
+    catalog.register(reader("outer"), outer).unwrap();
+    catalog.register(reader("inner"), echo).unwrap();
+    let approver = Arc::new(Scripted(Decision::Allow, Mutex::default()));
+    let cx = ToolContext::new().with_approver(approver.clone());
+    call(&catalog, &cx, "outer", "b").await.unwrap();
+    assert_eq!(approver.1.lock().unwrap().len(), 2, "the child was asked about on its own");
+}
+
+#[tokio::test]
+async fn an_approval_covers_what_is_below_its_target_and_nothing_else() {
+    let mut catalog = Catalog::new();
+    let walk = async |cx: ToolContext, arguments: Value| -> Result<(), ToolError> {
+        let found = arguments["found"].as_str().unwrap_or_default();
+        cx.require(if found == "dir/write" { Access::Write } else { Access::Read }, "fs", found)
+    };
+    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}, "found": {"type": "string"}},
+        "required": ["path", "found"]});
+    let tool = Tool::new("walk", "Walks.", parameters).unwrap().with_effects(reader("walk").effects);
+    catalog.register(tool, walk).unwrap();
+    let cx = ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
+    let walk = async |found: &str| catalog.execute(&cx, "walk", json!({"path": "dir", "found": found})).await;
+    for found in ["dir", "dir/b", "dir/b/c"] {
+        walk(found).await.unwrap();
+    }
+    for found in ["di", "directory", "dir2/b", "other", ".", "dir/write"] {
+        let error = walk(found).await.unwrap_err();
+        assert!(matches!(error, ToolError::PermissionDenied { .. }), "{found}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_approval_covers_a_sensitive_path_only_if_every_entry_for_it_was_shown() {
+    let mut catalog = Catalog::new();
+    let fill = async |cx: ToolContext, arguments: Value| -> Result<(), ToolError> {
+        cx.require(Access::Write, "fs", arguments["found"].as_str().unwrap_or_default())
+    };
+    let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
+    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}, "found": {"type": "string"}},
+        "required": ["path", "found"]});
+    catalog.register(Tool::new("fill", "Fills.", parameters).unwrap().with_effects(effects), fill).unwrap();
+    let cx = ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
+    let fill =
+        async |path: &str, found: &str| catalog.execute(&cx, "fill", json!({"path": path, "found": found})).await;
+    for (path, found) in
+        [(".vscode", ".vscode/tasks.json"), (".vscode/.git/config", ".vscode/.git/config"), ("a", "a/b")]
+    {
+        fill(path, found).await.unwrap();
+    }
+    for (path, found) in [(".vscode", ".vscode/.git/config"), ("a", "a/.envrc"), (".", "toolcrib.toml")] {
+        let error = fill(path, found).await.unwrap_err();
+        assert!(matches!(error, ToolError::Unapproved { .. }), "{path} {found}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_nested_call_inherits_the_grant_and_may_be_narrowed() {
+    let mut catalog = Catalog::new();
+    let outer = async |cx: ToolContext, arguments: Value| -> Result<ToolResult, ToolError> {
+        cx.execute("read", arguments.clone()).await?;
+        let narrowed = cx.narrowed(["fs:read:src/sub/**".parse().unwrap()]);
+        narrowed.execute("read", arguments).await
+    };
+    catalog.register(pure("outer"), outer).unwrap();
+    catalog.register(reader("read"), echo).unwrap();
+    let cx = granted(&["fs:read:src/**"]);
+    call(&catalog, &cx, "outer", "src/sub/a").await.unwrap();
+    for path in ["docs/a", "src/a"] {
+        let error = call(&catalog, &cx, "outer", path).await.unwrap_err();
+        assert!(matches!(&error, ToolError::PermissionDenied { tool, .. } if tool == "read"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn calling_in_a_circle_ends() {
+    let catalog = SharedCatalog::new();
+    let circle = async |cx: ToolContext, arguments: Value| cx.execute("circle", arguments).await;
+    catalog.register(pure("circle"), circle).unwrap();
+    let error = catalog.execute(&ToolContext::new(), "circle", json!({})).await.unwrap_err();
+    assert!(error.to_string().contains("nested deeper than 16"), "{error}");
+}
+
+#[tokio::test]
+async fn outside_of_a_call_a_context_calls_nothing() {
+    let error = ToolContext::new().execute("anything", json!({})).await.unwrap_err();
+    assert!(matches!(error, ToolError::Internal { .. }), "{error}");
+}
+
+struct Database(&'static str);
+
+struct Query;
+
+impl Handler for Query {
+    fn call<'a>(&'a self, cx: ToolContext, _: Input) -> HandlerFuture<'a> {
+        HandlerFuture::new(async move { Ok(ToolResult::text(cx.need::<Database>()?.0)) })
+    }
+
+    fn needs(&self) -> &[Need] {
+        const { &[Need::of::<Database>()] }
+    }
+}
+
+#[tokio::test]
+async fn a_tool_whose_needs_are_not_met_is_unavailable_and_says_what_is_missing() {
+    let mut catalog = Catalog::new();
+    catalog.register(pure("query"), Query).unwrap();
+    let error = catalog.execute(&ToolContext::new(), "query", json!({})).await.unwrap_err();
+    assert!(matches!(&error, ToolError::Unavailable { reason, .. } if reason.contains("Database")), "{error}");
+    let cx = ToolContext::new().with_service(Database("rows"));
+    assert_eq!(catalog.execute(&cx, "query", json!({})).await.unwrap().to_text(), "rows");
+}

@@ -1,0 +1,206 @@
+//! The kinds of handlers, all reached through the counter.
+
+use std::error::Error;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{fmt, io};
+
+use crate::sample::pure;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tools::handler::{blocking, blocking_typed, typed};
+use tools::{
+    Access, Catalog, Effects, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError, ToolResult,
+    schema_of,
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Repeat {
+    /// What to repeat.
+    text: String,
+    /// How often.
+    #[serde(default = "twice")]
+    times: usize,
+}
+
+fn twice() -> usize {
+    2
+}
+
+fn repeat() -> Tool {
+    Tool::new("t", "Repeats a text.", schema_of::<Repeat>()).unwrap().with_effects(Effects::Pure)
+}
+
+async fn run(tool: Tool, handler: impl Handler, arguments: Value) -> Result<ToolResult, ToolError> {
+    let mut catalog = Catalog::new();
+    catalog.register(tool, handler).unwrap();
+    catalog.execute(&ToolContext::new(), "t", arguments).await
+}
+
+async fn by_function(_cx: ToolContext, arguments: Value) -> Result<String, String> {
+    arguments["text"].as_str().map(str::to_owned).ok_or_else(|| "no text; pass one".to_owned())
+}
+
+#[tokio::test]
+async fn functions_and_closures_are_handlers() {
+    assert_eq!(run(pure("t"), by_function, json!({"text": "a"})).await.unwrap().to_text(), "a");
+    let error = run(pure("t"), by_function, json!({})).await.unwrap_err();
+    assert_eq!(error, ToolError::ExecutionFailed { tool: "t".into(), message: "no text; pass one".into() });
+    let captured = "b".to_owned();
+    let closure = move |_: ToolContext, _: Value| {
+        let captured = captured.clone();
+        async move { Ok::<_, String>(captured) }
+    };
+    assert_eq!(run(pure("t"), closure, json!({})).await.unwrap().to_text(), "b");
+}
+
+#[tokio::test]
+async fn typed_handlers_take_the_type_their_schema_is_made_of() {
+    let handler = || typed(async |_cx: ToolContext, Repeat { text, times }| Ok::<_, String>(text.repeat(times)));
+    assert_eq!(run(repeat(), handler(), json!({"text": "a"})).await.unwrap().to_text(), "aa");
+    assert_eq!(run(repeat(), handler(), json!({"text": "a", "times": 3})).await.unwrap().to_text(), "aaa");
+    let error = run(repeat(), handler(), json!({"text": "a", "times": -1})).await.unwrap_err();
+    assert!(matches!(error, ToolError::InvalidArguments { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_type_narrower_than_its_schema_refuses_without_a_panic() {
+    let wide = Tool { parameters: json!({"type": "object"}), ..repeat() };
+    let handler = typed(async |_cx: ToolContext, Repeat { text, .. }| Ok::<_, String>(text));
+    let error = run(wide, handler, json!({"text": 1})).await.unwrap_err();
+    assert!(matches!(error, ToolError::InvalidArguments { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn blocking_handlers_run_off_the_callers_thread() {
+    let here = std::thread::current().id();
+    let elsewhere = move |_: &ToolContext, _: Value| Ok::<_, String>(std::thread::current().id() != here);
+    assert_eq!(run(pure("t"), blocking(elsewhere), json!({})).await.unwrap().structured, Some(json!(true)));
+    let typed = blocking_typed(|_: &ToolContext, Repeat { text, times }| Ok::<_, String>(text.repeat(times)));
+    assert_eq!(run(repeat(), typed, json!({"text": "a"})).await.unwrap().to_text(), "aa");
+}
+
+/// A struct with state.
+#[derive(Default)]
+struct Counting(AtomicU64);
+
+impl Handler for Counting {
+    fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+        HandlerFuture::new(async { Ok(ToolResult::structured(json!(self.0.fetch_add(1, Ordering::Relaxed) + 1))) })
+    }
+}
+
+#[tokio::test]
+async fn a_struct_keeps_its_state_from_call_to_call() {
+    let mut catalog = Catalog::new();
+    catalog.register(pure("t"), Counting::default()).unwrap();
+    for count in 1..4 {
+        let result = catalog.execute(&ToolContext::new(), "t", json!({})).await.unwrap();
+        assert_eq!(result.structured, Some(json!(count)));
+    }
+}
+
+#[tokio::test]
+async fn the_tool_sees_the_facts_of_its_call() {
+    let tell = async |cx: ToolContext, _: Value| {
+        let facts = [cx.call_id(), cx.session(), cx.principal(), cx.channel(), cx.chat(), cx.correlation_id()];
+        assert!(cx.deadline().is_some());
+        Ok::<_, String>(json!({"facts": facts, "tool": cx.tool().unwrap().as_str(), "depth": cx.depth()}))
+    };
+    let mut catalog = Catalog::new();
+    catalog.register(pure("t"), tell).unwrap();
+    let cx = ToolContext::new()
+        .with_call_id("call")
+        .with_session("session")
+        .with_principal("principal")
+        .with_channel("channel")
+        .with_chat("chat")
+        .with_correlation_id("correlation");
+    let result = catalog.execute(&cx, "t", json!({})).await.unwrap();
+    assert_eq!(
+        result.structured,
+        Some(
+            json!({"facts": ["call", "session", "principal", "channel", "chat", "correlation"], "tool": "t", "depth": 1})
+        )
+    );
+}
+
+#[tokio::test]
+async fn more_blocking_calls_than_places_all_get_their_turn() {
+    let mut catalog = Catalog::new();
+    catalog.register(pure("t"), blocking(|_: &ToolContext, _: Value| Ok::<_, String>(()))).unwrap();
+    let calls: Vec<_> = (0..4 * tools::handler::MAX_BLOCKING)
+        .map(|_| tokio::spawn(catalog.execute(&ToolContext::new(), "t", json!({}))))
+        .collect();
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+}
+
+#[derive(Debug)]
+struct NoteError {
+    source: ToolError,
+}
+
+impl fmt::Display for NoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot keep the note: {}", self.source)
+    }
+}
+
+impl Error for NoteError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+impl From<ToolError> for NoteError {
+    fn from(source: ToolError) -> Self {
+        Self { source }
+    }
+}
+
+fn needs_more(cx: &ToolContext) -> Result<(), ToolError> {
+    cx.require(Access::Write, "fs", "secret")
+}
+
+/// How a handler fails whose error type says nothing of tools.
+async fn outcome(handler: impl Handler) -> ToolError {
+    run(pure("t"), handler, json!({})).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_tool_error_keeps_its_kind_and_its_text_through_any_error() {
+    let plain = outcome(async |cx: ToolContext, _: Value| needs_more(&cx)).await;
+    assert!(matches!(&plain, ToolError::PermissionDenied { .. }), "{plain}");
+    let boxed = async |cx: ToolContext, _: Value| -> Result<(), Box<dyn Error + Send + Sync>> { Ok(needs_more(&cx)?) };
+    assert_eq!(outcome(boxed).await, plain);
+    let wrapped = async |cx: ToolContext, _: Value| -> Result<(), NoteError> { Ok(needs_more(&cx)?) };
+    assert_eq!(outcome(wrapped).await, plain);
+    let twice = async |cx: ToolContext, _: Value| -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(needs_more(&cx).map_err(NoteError::from)?)
+    };
+    assert_eq!(outcome(twice).await, plain);
+    let by_io = async |cx: ToolContext, _: Value| -> io::Result<()> { needs_more(&cx).map_err(io::Error::other) };
+    assert_eq!(outcome(by_io).await, plain);
+    let in_a_box = async |cx: ToolContext, _: Value| needs_more(&cx).map_err(Box::new);
+    assert_eq!(outcome(in_a_box).await, plain);
+    let blocking = blocking(|cx: &ToolContext, _: Value| -> Result<(), NoteError> { Ok(needs_more(cx)?) });
+    assert_eq!(outcome(blocking).await, plain);
+}
+
+#[tokio::test]
+async fn an_error_of_the_system_is_one_of_the_tool() {
+    fn missing() -> io::Result<String> {
+        std::fs::read_to_string("/nowhere/at/all")
+    }
+    let said = missing().unwrap_err().to_string();
+    let failed = ToolError::ExecutionFailed { tool: "t".to_owned(), message: said };
+    let own = async |_: ToolContext, _: Value| -> Result<String, ToolError> { Ok(missing()?) };
+    assert_eq!(outcome(own).await, failed);
+    let alone = async |_: ToolContext, _: Value| missing();
+    assert_eq!(outcome(alone).await, failed);
+    let inside =
+        async |cx: ToolContext, _: Value| -> Result<(), ToolError> { Ok(needs_more(&cx).map_err(io::Error::other)?) };
+    assert!(matches!(outcome(inside).await, ToolError::PermissionDenied { .. }));
+}

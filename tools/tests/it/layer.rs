@@ -1,0 +1,150 @@
+//! Layers around handlers: their order, and what they cannot do.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::sample::{closed, echo, granted, hang, pure, reader};
+use serde_json::{Value, json};
+use tools::{
+    Catalog, Decision, Grant, Handler as _, HandlerFuture, Layer, Limits, Next, Tool, ToolContext, ToolError,
+    ToolResult, layered,
+};
+
+type Log = Arc<Mutex<Vec<String>>>;
+
+/// Writes down when a call goes in and out.
+struct Trace(&'static str, Log);
+
+impl Layer for Trace {
+    fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a> {
+        HandlerFuture::new(async move {
+            self.1.lock().unwrap().push(format!("{}> {}", self.0, next.arguments()));
+            let result = next.call(cx).await;
+            let how = result.as_ref().map_or_else(|error| error.kind().to_owned(), ToolResult::to_text);
+            self.1.lock().unwrap().push(format!("<{} {how}", self.0));
+            result
+        })
+    }
+}
+
+fn taken(log: &Log) -> Vec<String> {
+    std::mem::take(&mut *log.lock().unwrap())
+}
+
+#[tokio::test]
+async fn the_first_layer_of_the_context_is_outermost_and_those_of_the_registration_are_inside() {
+    let log = Log::default();
+    let trace = |name| Trace(name, log.clone());
+    let handler = {
+        let log = log.clone();
+        move |_: ToolContext, _: Value| {
+            log.lock().unwrap().push("tool".to_owned());
+            std::future::ready("done".to_owned())
+        }
+    };
+    let mut catalog = Catalog::new();
+    catalog.register(pure("t"), layered(trace("c"), layered(trace("d"), handler))).unwrap();
+    let cx = ToolContext::new().with_layer(Arc::new(trace("a"))).with_layer(Arc::new(trace("b")));
+    catalog.execute(&cx, "t", json!({})).await.unwrap();
+    let order = ["a> {}", "b> {}", "c> {}", "d> {}", "tool", "<d done", "<c done", "<b done", "<a done"];
+    assert_eq!(taken(&log), order);
+}
+
+#[tokio::test]
+async fn what_is_refused_reaches_no_layer() {
+    struct No;
+    impl tools::Approver for No {
+        fn approve<'a>(&'a self, _: tools::Approval<'a>) -> tools::ApprovalFuture<'a> {
+            Box::pin(async { Decision::Deny { reason: "no".into() } })
+        }
+    }
+    let log = Log::default();
+    let mut catalog = Catalog::new();
+    catalog.register(closed("closed"), echo).unwrap();
+    catalog.register(reader("read"), layered(Trace("inner", log.clone()), echo)).unwrap();
+    let cx = granted(&["fs:read:src/**"]).with_layer(Arc::new(Trace("outer", log.clone())));
+    catalog.execute(&cx, "closed", json!({"text": 1})).await.unwrap_err();
+    catalog.execute(&cx, "read", json!({"path": "b"})).await.unwrap_err();
+    catalog.execute(&cx.clone().with_approver(Arc::new(No)), "read", json!({"path": "b"})).await.unwrap_err();
+    assert_eq!(taken(&log), [""; 0]);
+    catalog.execute(&cx, "read", json!({"path": "src/a"})).await.unwrap();
+    assert_eq!(taken(&log).len(), 4);
+}
+
+/// Answers in the place of the tool, or does something else to it.
+struct Odd(fn(ToolContext, Next<'_>) -> HandlerFuture<'_>);
+
+impl Layer for Odd {
+    fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a> {
+        (self.0)(cx, next)
+    }
+}
+
+async fn run(tool: Tool, odd: fn(ToolContext, Next<'_>) -> HandlerFuture<'_>) -> Result<ToolResult, ToolError> {
+    let mut catalog = Catalog::new();
+    catalog.register(tool, echo).unwrap();
+    let cx = ToolContext::new().with_timeout(Duration::from_millis(50)).with_layer(Arc::new(Odd(odd)));
+    catalog.execute(&cx, "t", json!({})).await
+}
+
+#[tokio::test]
+async fn what_a_layer_answers_is_checked_and_bounded() {
+    let instead: fn(ToolContext, Next<'_>) -> HandlerFuture<'_> =
+        |_, _| HandlerFuture::new(async { Ok(ToolResult::text("x".repeat(1000))) });
+    let short = pure("t").with_limits(Limits { max_output_bytes: Some(100), ..Limits::default() });
+    assert!(run(short, instead).await.unwrap().to_text().contains("bytes left out"));
+    let promising = pure("t").with_output(json!({"type": "object"}));
+    assert!(matches!(run(promising, instead).await.unwrap_err(), ToolError::InvalidOutput { .. }));
+}
+
+#[tokio::test]
+async fn a_layer_that_panics_or_waits_ends_like_a_tool() {
+    let error = run(pure("t"), |_, _| panic!("a layer")).await.unwrap_err();
+    assert!(matches!(&error, ToolError::Panicked { message, .. } if message == "a layer"), "{error}");
+    let error = run(pure("t"), |_, _| HandlerFuture::new(std::future::pending())).await.unwrap_err();
+    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    let mut catalog = Catalog::new();
+    let handler = layered(Odd(|cx, next| next.call(cx)), hang);
+    assert!(handler.needs().is_empty() && handler.origin().contains("hang"));
+    catalog.register(pure("t"), handler).unwrap();
+    let cx = ToolContext::new().with_timeout(Duration::from_millis(20));
+    let error = catalog.execute(&cx, "t", json!({})).await.unwrap_err();
+    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_layer_narrows_what_a_tool_may_touch_and_never_widens_it() {
+    let mut catalog = Catalog::new();
+    let touch = async |cx: ToolContext, arguments: Value| {
+        cx.require(tools::Access::Read, "fs", arguments["path"].as_str().unwrap_or_default())
+    };
+    catalog.register(pure("t"), touch).unwrap();
+    let call = async |layer: Odd, path: &str| {
+        let cx = granted(&["fs:read:src/**"]).with_layer(Arc::new(layer));
+        catalog.execute(&cx, "t", json!({"path": path})).await.map(drop)
+    };
+    let narrowing = || Odd(|cx, next| next.call(cx.narrowed(["fs:read:src/a".parse().unwrap()])));
+    call(narrowing(), "src/a").await.unwrap();
+    assert!(matches!(call(narrowing(), "src/b").await.unwrap_err(), ToolError::PermissionDenied { .. }));
+    let widening = || Odd(|cx, next| next.call(cx.with_grant(Grant::all())));
+    assert!(matches!(call(widening(), "docs/a").await.unwrap_err(), ToolError::PermissionDenied { .. }));
+    let forging = Odd(|_, next| next.call(ToolContext::new().with_grant(Grant::all())));
+    let error = call(forging, "docs/a").await.unwrap_err();
+    assert!(error.to_string().contains("context of another call"), "{error}");
+}
+
+#[tokio::test]
+async fn calls_inside_of_a_call_have_the_layers_of_the_context_and_no_others() {
+    let log = Log::default();
+    let mut catalog = Catalog::new();
+    let inner_log = log.clone();
+    let outer = move |cx: ToolContext, arguments: Value| {
+        let cx = cx.with_layer(Arc::new(Trace("sneaked in", inner_log.clone())));
+        async move { cx.execute("inner", arguments).await }
+    };
+    catalog.register(pure("outer"), outer).unwrap();
+    catalog.register(pure("inner"), echo).unwrap();
+    let cx = ToolContext::new().with_layer(Arc::new(Trace("a", log.clone())));
+    catalog.execute(&cx, "outer", json!({"n": 1})).await.unwrap();
+    assert_eq!(taken(&log), [r#"a> {"n":1}"#, r#"a> {"n":1}"#, r#"<a {"n":1}"#, r#"<a {"n":1}"#]);
+}

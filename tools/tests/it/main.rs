@@ -1,0 +1,29 @@
+//! The tests of the public surface of `toolcrib-tools`.
+
+#![allow(clippy::unwrap_used)]
+
+mod admit;
+mod approval;
+mod arguments;
+mod catalog;
+mod corpus;
+mod fault;
+mod grant;
+mod handler;
+mod journal;
+mod layer;
+mod nested;
+mod nested_admit;
+mod notebook;
+mod output;
+mod overflow;
+mod policy;
+#[cfg(target_os = "linux")]
+mod process;
+mod retry;
+mod run;
+mod sample;
+mod scope;
+mod shared_catalog;
+mod timekeeper;
+mod tool_macro;

@@ -1,0 +1,126 @@
+//! Calls that a tool makes: they may do no more than the call they come from, whatever the tool does to its context.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::sample::{echo, granted, pure, reader};
+use serde_json::{Value, json};
+use tools::{
+    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Grant, SharedCatalog, ToolContext,
+    ToolError, ToolResult, handler,
+};
+
+async fn run(catalog: &Catalog, cx: &ToolContext, name: &str) -> Result<ToolResult, ToolError> {
+    catalog.execute(cx, name, json!({"path": "docs/a"})).await
+}
+
+struct Yes;
+
+impl Approver for Yes {
+    fn approve<'a>(&'a self, _: Approval<'a>) -> ApprovalFuture<'a> {
+        Box::pin(async { Decision::Allow })
+    }
+}
+
+#[tokio::test]
+async fn a_tool_cannot_widen_its_grant_nor_choose_its_approver() {
+    let mut catalog = Catalog::new();
+    catalog.register(reader("read"), echo).unwrap();
+    let by_grant =
+        async |cx: ToolContext, arguments: Value| cx.clone().with_grant(Grant::all()).execute("read", arguments).await;
+    let by_approver = async |cx: ToolContext, arguments: Value| {
+        cx.clone().with_approver(Arc::new(Yes)).execute("read", arguments).await
+    };
+    catalog.register(pure("by_grant"), by_grant).unwrap();
+    catalog.register(pure("by_approver"), by_approver).unwrap();
+    for cx in [ToolContext::new(), granted(&["fs:read:src/**"])] {
+        for name in ["by_grant", "by_approver"] {
+            let error = run(&catalog, &cx, name).await.unwrap_err();
+            assert!(matches!(&error, ToolError::PermissionDenied { tool, .. } if tool == "read"), "{name}: {error}");
+        }
+    }
+    run(&catalog, &granted(&["fs:read:docs/**"]), "by_grant").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_nested_call_has_to_end_no_later_than_the_one_around_it() {
+    let mut catalog = Catalog::new();
+    let tell = async |cx: ToolContext, _: Value| {
+        let left = cx.deadline().unwrap().saturating_duration_since(Instant::now());
+        Ok::<_, String>(left <= Duration::from_secs(5))
+    };
+    catalog.register(pure("tell"), tell).unwrap();
+    let patient = async |cx: ToolContext, arguments: Value| {
+        let far = Instant::now() + Duration::from_secs(3600);
+        cx.clone().with_timeout(Duration::from_secs(3600)).with_deadline(far).execute("tell", arguments).await
+    };
+    catalog.register(pure("patient"), patient).unwrap();
+    let cx = ToolContext::new().with_timeout(Duration::from_secs(5));
+    assert_eq!(run(&catalog, &cx, "patient").await.unwrap().structured, Some(json!(true)));
+}
+
+#[tokio::test]
+async fn a_nested_call_ends_with_the_one_around_it_also_with_a_token_of_its_own() {
+    let mut catalog = Catalog::new();
+    let (started, stopped) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (starting, stopping) = (started.clone(), stopped.clone());
+    catalog
+        .register(pure("long"), move |cx: ToolContext, _: Value| {
+            starting.store(true, Ordering::Release);
+            let stopping = stopping.clone();
+            tokio::spawn(async move {
+                cx.cancellation().cancelled().await;
+                stopping.store(true, Ordering::Release);
+            });
+            std::future::pending::<Result<(), String>>()
+        })
+        .unwrap();
+    let leave = async |cx: ToolContext, arguments: Value| {
+        tokio::spawn(cx.clone().with_cancellation(CancellationToken::new()).execute("long", arguments));
+        tokio::task::yield_now().await;
+        Ok::<_, String>("left")
+    };
+    catalog.register(pure("leave"), leave).unwrap();
+    run(&catalog, &ToolContext::new(), "leave").await.unwrap();
+    assert!(started.load(Ordering::Acquire));
+    while !stopped.load(Ordering::Acquire) {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_does_not_get_out_of_its_scope_by_way_of_another_catalog() {
+    let outside = SharedCatalog::new();
+    outside.register(pure("outside"), echo).unwrap();
+    let mut catalog = Catalog::new();
+    let other = outside.clone();
+    catalog
+        .register(pure("reach"), move |cx: ToolContext, arguments: Value| other.execute(&cx, "outside", arguments))
+        .unwrap();
+    let error = run(&catalog, &ToolContext::new(), "reach").await.unwrap_err();
+    assert!(matches!(&error, ToolError::NotFound { tool, .. } if tool == "outside"), "{error}");
+    // A tool of the same name here is another tool.
+    catalog.register(pure("outside"), echo).unwrap();
+    run(&catalog, &ToolContext::new(), "reach").await.unwrap_err();
+    // With a context of its own, a tool may use a catalog of its own.
+    outside.execute(&ToolContext::new(), "outside", json!({})).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn blocking_tools_that_wait_for_blocking_tools_do_not_wait_for_each_others_places() {
+    let catalog = SharedCatalog::new();
+    catalog.register(pure("child"), handler::blocking(|_: &ToolContext, _: Value| Ok::<_, String>(()))).unwrap();
+    let all_inside = Arc::new(std::sync::Barrier::new(handler::MAX_BLOCKING));
+    let parent = move |cx: &ToolContext, arguments: Value| {
+        all_inside.wait();
+        tokio::runtime::Handle::current().block_on(cx.execute("child", arguments))
+    };
+    catalog.register(pure("parent"), handler::blocking(parent)).unwrap();
+    let calls: Vec<_> = (0..handler::MAX_BLOCKING)
+        .map(|_| tokio::spawn(catalog.execute(&ToolContext::new(), "parent", json!({}))))
+        .collect();
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+}

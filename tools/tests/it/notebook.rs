@@ -1,0 +1,172 @@
+//! A journal in memory, and one that makes trouble.
+#![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
+
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::sync::{Arc, Mutex};
+
+use tools::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
+use tools::{Digest, JournalError, ToolResult};
+
+/// Clones write the same notebook.
+#[derive(Clone, Default)]
+pub struct Notebook {
+    lines: Arc<Mutex<Vec<Line>>>,
+    states: Arc<Mutex<BTreeMap<String, String>>>,
+    trouble: Arc<Mutex<BTreeMap<&'static str, Trouble>>>,
+}
+
+#[derive(Clone, Copy)]
+pub enum Trouble {
+    Fails,
+    Panics,
+    Hangs,
+    /// It does what it should, and says so a little later.
+    Tarries,
+}
+
+/// What is written, in the order in which it was; the number of an intent is its place in it, from 1.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    pub kind: &'static str,
+    pub session: Option<String>,
+    pub principal: Option<String>,
+    pub correlation_id: Option<String>,
+    pub call_id: Option<String>,
+    pub key: Option<CallKey>,
+    pub attempt: u32,
+    pub parent: Option<u64>,
+    pub depth: u32,
+    pub tool: String,
+    pub tool_digest: Option<Digest>,
+    pub arguments_digest: Option<Digest>,
+    pub arguments: Option<String>,
+    pub reason: Option<String>,
+    pub error: Option<&'static str>,
+    pub intent: Option<u64>,
+    pub result: Option<ToolResult>,
+}
+
+impl Notebook {
+    pub fn lines(&self) -> Vec<Line> {
+        self.lines.lock().unwrap().clone()
+    }
+
+    /// From now on, that method does not do what it should.
+    pub fn make_trouble(&self, method: &'static str, trouble: Trouble) {
+        self.trouble.lock().unwrap().insert(method, trouble);
+    }
+
+    pub fn forget_outcomes(&self) {
+        self.lines.lock().unwrap().retain(|line| line.kind != "outcome");
+    }
+
+    pub fn forget_outcome_of(&self, intent: u64) {
+        self.lines.lock().unwrap().retain(|line| line.intent != Some(intent));
+    }
+
+    fn write(&self, line: Line) -> IntentId {
+        let mut lines = self.lines.lock().unwrap();
+        lines.push(line);
+        IntentId(lines.len() as u64)
+    }
+
+    fn last_of(&self, key: &CallKey) -> Option<Recorded> {
+        let lines = self.lines.lock().unwrap();
+        let (at, begun) =
+            lines.iter().enumerate().rfind(|(_, line)| line.kind == "intent" && line.key.as_ref() == Some(key))?;
+        let recorded = Recorded::new(begun.attempt, begun.tool_digest, begun.arguments_digest);
+        let Some(ended) = lines.iter().find(|line| line.intent == Some(at as u64 + 1)) else { return Some(recorded) };
+        let recorded = recorded.with_result(ended.result.clone().unwrap());
+        Some(match ended.error {
+            Some(kind) => recorded.with_error(kind),
+            None => recorded,
+        })
+    }
+
+    fn after_trouble<'a, T: Send + 'a>(
+        &'a self,
+        method: &'static str,
+        give: impl FnOnce() -> T,
+    ) -> JournalFuture<'a, T> {
+        let trouble = self.trouble.lock().unwrap().get(method).copied();
+        match trouble {
+            Some(Trouble::Fails) => Box::pin(async { Err(JournalError::failed("the disk is gone")) }),
+            Some(Trouble::Panics) => panic!("the disk is gone"),
+            Some(Trouble::Hangs) => Box::pin(pending()),
+            Some(Trouble::Tarries) => {
+                let given = give();
+                Box::pin(async move {
+                    tokio::task::yield_now().await;
+                    tokio::task::yield_now().await;
+                    Ok(given)
+                })
+            }
+            None => {
+                let given = give();
+                Box::pin(async move { Ok(given) })
+            }
+        }
+    }
+}
+
+impl Journal for Notebook {
+    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<Recorded>> {
+        self.after_trouble("find", || self.last_of(key))
+    }
+
+    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, Begun> {
+        self.after_trouble("begin", || {
+            // One step: nobody else begins in between.
+            static BEGINNING: Mutex<()> = Mutex::new(());
+            let _alone = BEGINNING.lock().unwrap();
+            if let Some(recorded) = call.key.and_then(|key| self.last_of(key))
+                && recorded.attempt >= attempt
+            {
+                return Begun::Before(recorded);
+            }
+            Begun::Now(self.write(Line { kind: "intent", attempt, ..line(&call) }))
+        })
+    }
+
+    fn end<'a>(&'a self, intent: IntentId, outcome: OutcomeRecord<'a>) -> JournalFuture<'a, ()> {
+        self.after_trouble("end", || {
+            let (result, error) = (Some(outcome.result.clone()), outcome.error);
+            self.write(Line { kind: "outcome", intent: Some(intent.0), result, error, ..Line::default() });
+        })
+    }
+
+    fn refuse<'a>(&'a self, call: CallRecord<'a>, kind: &'static str, reason: &'a str) -> JournalFuture<'a, ()> {
+        self.after_trouble("refuse", || {
+            let reason = Some(reason.to_owned());
+            self.write(Line { kind: "refusal", error: Some(kind), reason, ..line(&call) });
+        })
+    }
+
+    fn save<'a>(&'a self, session: &'a str, state: &'a str) -> JournalFuture<'a, ()> {
+        self.after_trouble("save", || {
+            self.states.lock().unwrap().insert(session.to_owned(), state.to_owned());
+        })
+    }
+
+    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<String>> {
+        self.after_trouble("load", || self.states.lock().unwrap().get(session).cloned())
+    }
+}
+
+fn line(call: &CallRecord<'_>) -> Line {
+    Line {
+        session: call.session.map(str::to_owned),
+        principal: call.principal.map(str::to_owned),
+        correlation_id: call.correlation_id.map(str::to_owned),
+        call_id: call.call_id.map(str::to_owned),
+        key: call.key.cloned(),
+        parent: call.parent.map(|intent| intent.0),
+        depth: call.depth,
+        tool: call.tool.to_owned(),
+        tool_digest: call.tool_digest,
+        arguments_digest: call.arguments_digest,
+        arguments: call.arguments.map(str::to_owned),
+        ..Line::default()
+    }
+}

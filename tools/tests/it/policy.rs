@@ -1,0 +1,170 @@
+//! The policy, by itself.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tools::{InvalidRule, Policy, Rule, Target, ToolName, Verdict};
+
+fn rule(value: Value) -> Rule {
+    serde_json::from_value(value).unwrap()
+}
+
+fn refused(value: Value) -> String {
+    serde_json::from_value::<Rule>(value).unwrap_err().to_string()
+}
+
+fn verdict(policy: &Policy, tool: &str, target: &str) -> Verdict {
+    policy.judge(&ToolName::new(tool).unwrap(), Some(&target.parse().unwrap())).verdict
+}
+
+#[test]
+fn by_effects_reading_runs_and_all_else_asks() {
+    let policy = Policy::by_effects();
+    assert_eq!(verdict(&policy, "t", "net:read:example.org"), Verdict::Allow);
+    for target in ["fs:write:a", "fs:destroy:a", "world:write:t", "world:read:t"] {
+        assert_eq!(verdict(&policy, "t", target), Verdict::Ask, "{target}");
+        assert_eq!(verdict(&Policy::new(), "t", target), Verdict::Allow, "{target}");
+    }
+    assert_eq!(policy.judge(&ToolName::new("add").unwrap(), None).verdict, Verdict::Allow);
+}
+
+#[test]
+fn the_strictest_rule_wins_in_any_order() {
+    let rules = [
+        rule(json!({"verdict": "allow", "tool": "fs.*", "target": "fs:write:**"})),
+        rule(json!({"verdict": "ask", "target": "fs:write:src/**"})),
+        rule(json!({"verdict": "deny", "tool": "fs.write", "target": "fs:*:src/secret"})),
+    ];
+    let forwards = Policy::by_effects().with_rules(rules.clone());
+    let backwards = Policy::by_effects().with_rules(rules.into_iter().rev());
+    for policy in [forwards, backwards] {
+        assert_eq!(verdict(&policy, "fs.write", "fs:write:docs/a"), Verdict::Allow);
+        assert_eq!(verdict(&policy, "fs.write", "fs:write:src/a"), Verdict::Ask);
+        assert_eq!(verdict(&policy, "fs.write", "fs:write:src/secret"), Verdict::Deny);
+        assert_eq!(verdict(&policy, "fs.edit", "fs:write:src/secret"), Verdict::Ask);
+        assert_eq!(verdict(&policy, "other", "fs:write:docs/a"), Verdict::Ask, "the default where no rule applies");
+    }
+}
+
+#[test]
+fn what_destroys_is_allowed_only_by_a_rule_that_is_clearly_about_it() {
+    for broad in [json!({"tool": "fs.remove"}), json!({"target": "fs:*:tmp/**"}), json!({"target": "*:destroy:**"})] {
+        let mut broad = broad;
+        broad["verdict"] = json!("allow");
+        let policy = Policy::by_effects().with_rule(rule(broad));
+        assert_eq!(verdict(&policy, "fs.remove", "fs:destroy:tmp/a"), Verdict::Ask);
+    }
+    let clear = rule(json!({"verdict": "allow", "target": "fs:destroy:tmp/**"}));
+    let policy = Policy::by_effects().with_rule(clear);
+    assert_eq!(verdict(&policy, "fs.remove", "fs:destroy:tmp/a"), Verdict::Allow);
+    assert_eq!(verdict(&policy, "fs.remove", "fs:destroy:src/a"), Verdict::Ask);
+    let shell = Policy::by_effects().with_rule(rule(json!({"verdict": "allow", "target": "world:write:shell"})));
+    assert_eq!(verdict(&shell, "shell", "world:write:shell"), Verdict::Allow);
+    // To be strict, a rule need not be clear.
+    let deny = Policy::new().with_rule(rule(json!({"verdict": "deny", "tool": "fs.*"})));
+    assert_eq!(verdict(&deny, "fs.remove", "fs:destroy:tmp/a"), Verdict::Deny);
+}
+
+#[test]
+fn a_rule_without_a_target_is_about_calls_that_touch_nothing_as_well() {
+    let policy = Policy::new()
+        .with_rule(rule(json!({"verdict": "deny", "tool": "calc.*"})))
+        .with_rule(rule(json!({"verdict": "ask", "target": "*:*:**"})));
+    let judge = |name: &str| policy.judge(&ToolName::new(name).unwrap(), None).verdict;
+    assert_eq!((judge("calc.add"), judge("text.count")), (Verdict::Deny, Verdict::Allow));
+}
+
+#[test]
+fn examples_are_checked_when_a_rule_is_read() {
+    let rule = |examples: Value| {
+        let mut rule = json!({"verdict": "allow", "tool": "fs.*", "target": "fs:*:src/**"});
+        rule.as_object_mut().unwrap().extend(examples.as_object().unwrap().clone());
+        rule
+    };
+    serde_json::from_value::<Rule>(rule(json!({
+        "match": ["fs.write fs:write:src/a b", "fs.read fs:read:src"],
+        "not_match": ["fs.write fs:write:docs/a", "time.now clock:read:now", "fs.list"],
+    })))
+    .unwrap();
+    let error = refused(rule(json!({"match": ["fs.write fs:write:docs/a"]})));
+    assert_eq!(
+        error,
+        "the rule `allow fs.* on fs:*:src/**` has to apply to \"fs.write fs:write:docs/a\" and does not; change the one or the other"
+    );
+    let error = refused(rule(json!({"not_match": ["fs.write fs:write:src/../src/a"]})));
+    assert!(error.contains("applies to \"fs.write fs:write:src/../src/a\" and must not"), "{error}");
+    let error = refused(rule(json!({"match": ["fs.remove fs:destroy:src/a"]})));
+    assert!(error.contains("allowed only by a target without `*`"), "{error}");
+    for example in ["", "fs.read fs", "fs read fs:read:a", "fs.read fs:read:../a", "fs.read "] {
+        let error = refused(rule(json!({"match": [example]})));
+        assert!(error.contains("cannot be read"), "{example}: {error}");
+    }
+}
+
+#[test]
+fn what_is_no_rule_is_refused_with_the_reason() {
+    assert_eq!(refused(json!({"verdict": "ask"})), InvalidRule::Empty.to_string());
+    for (rule, part) in [
+        (json!({"tool": "a"}), "missing field `verdict`"),
+        (json!({"verdict": "permit", "tool": "a"}), "unknown variant `permit`"),
+        (json!({"verdict": "ask", "tool": ""}), "it is empty"),
+        (json!({"verdict": "ask", "tool": "a["}), "no glob"),
+        (json!({"verdict": "ask", "target": "fs:**"}), "scheme:access:pattern"),
+        (json!({"verdict": "ask", "targets": ["fs:*:**"]}), "unknown field `targets`"),
+    ] {
+        let error = refused(rule);
+        assert!(error.contains(part), "{part:?} is not in {error}");
+    }
+}
+
+#[test]
+fn a_policy_as_data_is_its_rules_and_by_effects() {
+    let policy: Policy = serde_json::from_value(json!([{"verdict": "deny", "tool": "x"}])).unwrap();
+    let by_hand = Rule::new(Verdict::Deny, Some("x"), None).unwrap();
+    assert_eq!(policy, Policy::by_effects().with_rule(by_hand));
+}
+
+#[test]
+fn rules_are_equal_when_all_their_parts_are() {
+    let parts = json!({"verdict": "deny", "tool": "fs.*", "target": "fs:write:**", "reason": "no"});
+    assert_eq!(rule(parts.clone()), rule(parts.clone()));
+    for (part, other) in [("verdict", "ask"), ("tool", "fs.?"), ("target", "fs:read:**"), ("reason", "never")] {
+        let mut parts_of_other = parts.clone();
+        parts_of_other[part] = json!(other);
+        assert_ne!(rule(parts.clone()), rule(parts_of_other), "{part}");
+    }
+}
+
+#[test]
+fn a_policy_tells_its_rules_and_a_rule_its_parts() {
+    let target = Rule::of_target(Verdict::Allow, "fs:write:a".parse().unwrap());
+    let reasoned = Rule::new(Verdict::Deny, Some("x"), None).unwrap().with_reason("it is slow");
+    let policy = Policy::new().with_rule(target.clone()).with_rules([reasoned.clone()]);
+    assert_eq!(policy.rules(), [target.clone(), reasoned.clone()]);
+    assert_eq!((target.reason(), reasoned.reason()), (None, Some("it is slow")));
+    assert_eq!((target.verdict(), reasoned.verdict()), (Verdict::Allow, Verdict::Deny));
+    assert_eq!([target, reasoned].map(|rule| rule.to_string()), ["allow every tool on fs:write:a", "deny x"]);
+    assert_eq!(Verdict::Ask.to_string(), "ask");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn another_rule_that_is_no_permission_makes_nothing_laxer(
+        rules in prop::collection::vec((0_u8..3, "fs[.](read|write|[*])", "(fs|\\*):(write|\\*|destroy):(a|\\*\\*)"), 0..5),
+        verdict in 0_u8..3,
+        clause in "(fs|\\*):(read|write|\\*):(a|b|\\*\\*)",
+        target in "fs:(read|write|destroy):(a|b)",
+    ) {
+        let verdicts = [Verdict::Allow, Verdict::Ask, Verdict::Deny];
+        let make = |verdict: u8, tool: Option<&str>, clause: &str| {
+            Rule::new(verdicts[usize::from(verdict)], tool, Some(clause.parse().unwrap())).unwrap()
+        };
+        let before = Policy::by_effects().with_rules(rules.iter().map(|(v, tool, clause)| make(*v, Some(tool), clause)));
+        let after = before.clone().with_rule(make(verdict, None, &clause));
+        let (tool, target) = (ToolName::new("fs.write").unwrap(), target.parse::<Target>().unwrap());
+        let (was, is) = (before.judge(&tool, Some(&target)), after.judge(&tool, Some(&target)));
+        // Only a rule that allows can replace the default; no rule takes back what another one says.
+        prop_assert!(is.verdict >= was.verdict || was.rule.is_none() && verdict == 0, "{was:?} became {is:?}");
+    }
+}

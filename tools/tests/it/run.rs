@@ -1,0 +1,369 @@
+//! The counter against tools that misbehave while they run: the caller always gets one outcome, in time.
+
+use std::error::Error;
+use std::future::{pending, poll_fn};
+use std::panic::panic_any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use crate::sample::{echo, hang, pure, with_timeout};
+use serde_json::{Value, json};
+use tools::{
+    CancellationToken, Catalog, Handler, HandlerFuture, Input, Progress, ProgressSink, ToolContext, ToolError,
+    ToolResult, handler,
+};
+
+const SHORT: Duration = Duration::from_millis(30);
+
+fn catalog(handler: impl Handler) -> Catalog {
+    let mut catalog = Catalog::new();
+    catalog.register(pure("t"), handler).unwrap();
+    catalog
+}
+
+async fn run(handler: impl Handler) -> Result<ToolResult, ToolError> {
+    catalog(handler).execute(&ToolContext::new().with_timeout(SHORT), "t", json!({})).await
+}
+
+#[tokio::test]
+async fn a_tool_that_never_ends_times_out() {
+    let error = run(hang).await.unwrap_err();
+    assert_eq!(error, ToolError::Timeout { tool: "t".into(), limit: SHORT });
+    assert!(error.is_recoverable());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_default_deadline_is_30_s_a_tools_own_comes_before_it_and_the_callers_before_both() {
+    let mut catalog = catalog(hang);
+    catalog.register(with_timeout(pure("slow"), Duration::from_secs(120)), hang).unwrap();
+    let start = tokio::time::Instant::now();
+    let limit = async |cx: &ToolContext, name: &str| {
+        let before = tokio::time::Instant::now();
+        let error = catalog.execute(cx, name, json!({})).await.unwrap_err();
+        assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+        before.elapsed().as_secs()
+    };
+    let cx = ToolContext::new();
+    assert_eq!(limit(&cx, "t").await, 30);
+    assert_eq!(limit(&cx, "slow").await, 120);
+    assert_eq!(limit(&cx.clone().with_timeout(Duration::from_secs(7)), "slow").await, 7);
+    let deadline = (start + Duration::from_secs(160)).into_std();
+    assert_eq!(limit(&cx.clone().with_deadline(deadline), "slow").await, 3, "157 of the 160 s are over");
+    assert_eq!(limit(&cx.with_deadline(deadline), "t").await, 0, "none is left");
+}
+
+#[tokio::test]
+async fn a_timeout_without_measure_is_no_timeout() {
+    let cx = ToolContext::new().with_timeout(Duration::MAX);
+    catalog(echo).execute(&cx, "t", json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_tool_that_panics_is_contained() {
+    let formatted: fn() = || panic!("at {}", "once");
+    let literal: fn() = || panic!("literal");
+    let other: fn() = || panic_any(7);
+    for (panics, message) in [(formatted, "at once"), (literal, "literal"), (other, "without a message")] {
+        let error = run(move |_: ToolContext, _: Value| {
+            panics();
+            async { Ok::<_, String>(()) }
+        })
+        .await
+        .unwrap_err();
+        assert!(matches!(&error, ToolError::Panicked { message: said, .. } if said.contains(message)), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_after_a_wait_is_contained() {
+    let error = run(async |_: ToolContext, _: Value| -> Result<(), String> {
+        tokio::task::yield_now().await;
+        panic!("later")
+    })
+    .await
+    .unwrap_err();
+    assert!(matches!(error, ToolError::Panicked { .. }), "{error}");
+}
+
+/// Panics when it is dropped, unless something is panicking already.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("on the way out");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_panic_in_drop_is_contained_whatever_ends_the_call() {
+    struct Future(Bomb, bool);
+    impl std::future::Future for Future {
+        type Output = Result<ToolResult, ToolError>;
+        fn poll(self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> Poll<Self::Output> {
+            if self.1 { Poll::Ready(Ok(ToolResult::text("done"))) } else { Poll::Pending }
+        }
+    }
+    struct Dropping(bool);
+    impl Handler for Dropping {
+        fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+            HandlerFuture::new(Future(Bomb, self.0))
+        }
+    }
+    assert!(matches!(run(Dropping(true)).await, Err(ToolError::Panicked { .. })));
+    assert!(matches!(run(Dropping(false)).await, Err(ToolError::Timeout { .. })));
+
+    let abandoned = catalog(Dropping(false)).execute(&ToolContext::new(), "t", json!({}));
+    tokio::time::timeout(SHORT, abandoned).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_panic_whose_payload_panics_is_contained() {
+    let error = run(async |_: ToolContext, _: Value| -> Result<(), String> { panic_any(Bomb) }).await.unwrap_err();
+    assert!(matches!(error, ToolError::Panicked { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_catalog_works_on_after_a_panic() {
+    let mut catalog = catalog(async |_: ToolContext, _: Value| -> Result<(), String> { panic!("once") });
+    catalog.execute(&ToolContext::new(), "t", json!({})).await.unwrap_err();
+    catalog.register(pure("u"), echo).unwrap();
+    catalog.execute(&ToolContext::new(), "u", json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_late_result_is_dropped() {
+    let error = run(async |_: ToolContext, _: Value| {
+        std::thread::sleep(SHORT * 2);
+        Ok::<_, String>("too late")
+    })
+    .await
+    .unwrap_err();
+    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_tool_that_is_always_busy_still_times_out() {
+    let error = run(async |_: ToolContext, _: Value| {
+        poll_fn(|task| {
+            task.waker().wake_by_ref();
+            Poll::<()>::Pending
+        })
+        .await;
+        Ok::<_, String>(())
+    })
+    .await
+    .unwrap_err();
+    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_blocking_tool_times_out_for_its_caller_and_is_told_to_stop() {
+    let stopped = Arc::new(AtomicBool::new(false));
+    let flag = stopped.clone();
+    let error = run(handler::blocking(move |cx: &ToolContext, _: Value| {
+        while cx.check_cancelled().is_ok() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        flag.store(true, Ordering::Release);
+        Ok::<_, String>("late")
+    }))
+    .await
+    .unwrap_err();
+    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    let until = Instant::now() + Duration::from_secs(10);
+    while !stopped.load(Ordering::Acquire) {
+        assert!(Instant::now() < until, "the tool was never told");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_blocking_tool_that_panics_is_contained_with_its_own_message() {
+    let panics = handler::blocking(|_: &ToolContext, _: Value| -> Result<(), String> { panic!("in a thread") });
+    let error = catalog(panics).execute(&ToolContext::new(), "t", json!({})).await.unwrap_err();
+    assert!(matches!(&error, ToolError::Panicked { message, .. } if message == "in a thread"), "{error}");
+}
+
+#[tokio::test]
+async fn a_call_that_is_taken_back_is_cancelled_and_the_tool_hears_of_it() {
+    let heard = Arc::new(AtomicBool::new(false));
+    let flag = heard.clone();
+    let token = CancellationToken::new();
+    let catalog = catalog(move |cx: ToolContext, _: Value| {
+        let flag = flag.clone();
+        tokio::spawn(async move {
+            cx.cancellation().cancelled().await;
+            flag.store(true, Ordering::Release);
+        });
+        pending::<Result<(), String>>()
+    });
+    let cx = ToolContext::new().with_cancellation(token.clone());
+    let call = tokio::spawn(catalog.execute(&cx, "t", json!({})));
+    tokio::task::yield_now().await;
+    token.cancel();
+    let error = call.await.unwrap().unwrap_err();
+    assert_eq!(error, ToolError::Cancelled { tool: "t".into() });
+    assert!(!error.is_recoverable());
+    tokio::task::yield_now().await;
+    assert!(heard.load(Ordering::Acquire));
+
+    let again = catalog.execute(&cx, "t", json!({})).await;
+    assert!(matches!(again, Err(ToolError::Cancelled { .. })), "nothing starts after a cancellation");
+}
+
+#[tokio::test]
+async fn a_result_that_comes_with_the_cancellation_is_dropped() {
+    let token = CancellationToken::new();
+    let cx = ToolContext::new().with_cancellation(token.clone());
+    let catalog = catalog(move |_: ToolContext, _: Value| {
+        token.cancel();
+        async { Ok::<_, String>("too late") }
+    });
+    assert!(matches!(catalog.execute(&cx, "t", json!({})).await, Err(ToolError::Cancelled { .. })));
+}
+
+#[tokio::test]
+async fn a_tool_cannot_cancel_more_than_itself() {
+    let token = CancellationToken::new();
+    let cx = ToolContext::new().with_cancellation(token.clone());
+    let catalog = catalog(async |cx: ToolContext, _: Value| {
+        cx.cancellation().cancel();
+        tokio::task::yield_now().await;
+        Ok::<_, String>("done")
+    });
+    assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap().to_text(), "done");
+    assert!(!token.is_cancelled());
+}
+
+#[tokio::test]
+async fn dropping_a_call_tells_the_tool_to_stop() {
+    let token = Arc::new(std::sync::OnceLock::new());
+    let kept = token.clone();
+    let catalog = catalog(move |cx: ToolContext, _: Value| {
+        kept.set(cx.cancellation().clone()).unwrap();
+        pending::<Result<(), String>>()
+    });
+    let call = catalog.execute(&ToolContext::new(), "t", json!({}));
+    tokio::time::timeout(SHORT, call).await.unwrap_err();
+    assert!(token.get().unwrap().is_cancelled());
+}
+
+#[tokio::test]
+async fn progress_is_heard_while_the_call_runs_and_dropped_after_it() {
+    #[derive(Default)]
+    struct Heard(AtomicUsize);
+    impl ProgressSink for Heard {
+        fn report(&self, cx: &ToolContext, progress: Progress) {
+            assert_eq!(cx.tool().unwrap().as_str(), "t");
+            assert_eq!(progress.message.as_deref(), Some("going"));
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let heard = Arc::new(Heard::default());
+    let kept = Arc::new(std::sync::OnceLock::new());
+    let inner = kept.clone();
+    let catalog = catalog(move |cx: ToolContext, _: Value| {
+        cx.report(Progress::message("going"));
+        inner.set(cx).unwrap();
+        async { Ok::<_, String>(()) }
+    });
+    catalog.execute(&ToolContext::new().with_progress(heard.clone()), "t", json!({})).await.unwrap();
+    kept.get().unwrap().report(Progress::message("after the end"));
+    assert_eq!(heard.0.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn without_a_runtime_a_waiting_tool_is_an_error_and_a_ready_one_runs() {
+    let mut call = catalog(echo).execute(&ToolContext::new(), "t", json!({}));
+    let mut waiting = catalog(hang).execute(&ToolContext::new(), "t", json!({}));
+    let mut task = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut poll = |call: &mut tools::Execution| std::future::Future::poll(std::pin::Pin::new(call), &mut task);
+    assert!(matches!(poll(&mut call), Poll::Ready(Ok(_))));
+    assert!(matches!(poll(&mut waiting), Poll::Ready(Err(ToolError::Internal { .. }))));
+
+    let clockless = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let error = clockless.block_on(catalog(hang).execute(&ToolContext::new(), "t", json!({}))).unwrap_err();
+    assert!(error.to_string().contains("time driver"), "{error}");
+}
+
+#[tokio::test]
+async fn a_call_whose_time_is_over_is_not_begun() {
+    let begun = Arc::new(AtomicBool::new(false));
+    let flag = begun.clone();
+    let catalog = catalog(move |_: ToolContext, _: Value| {
+        flag.store(true, Ordering::Release);
+        async { Ok::<_, String>(()) }
+    });
+    let over = Instant::now();
+    for cx in [ToolContext::new().with_deadline(over), ToolContext::new().with_timeout(Duration::ZERO)] {
+        let error = catalog.execute(&cx, "t", json!({})).await.unwrap_err();
+        assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    }
+    assert!(!begun.load(Ordering::Acquire));
+}
+
+#[test]
+fn a_blocking_tool_that_was_still_queued_when_its_call_ended_is_not_begun() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+    let begun = Arc::new(AtomicBool::new(false));
+    let flag = begun.clone();
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    runtime.block_on(async {
+        let holder = tokio::task::spawn_blocking(move || held.recv());
+        let error = run(handler::blocking(move |_: &ToolContext, _: Value| {
+            flag.store(true, Ordering::Release);
+            Ok::<_, String>(())
+        }))
+        .await
+        .unwrap_err();
+        assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+        release.send(()).unwrap();
+        holder.await.unwrap().unwrap();
+        // What was queued has its turn before this.
+        tokio::task::spawn_blocking(|| ()).await.unwrap();
+    });
+    assert!(!begun.load(Ordering::Acquire));
+}
+
+#[tokio::test]
+async fn a_tool_that_says_it_was_cancelled_when_nobody_did_has_failed() {
+    let error = run(async |cx: ToolContext, _: Value| {
+        Err::<(), _>(ToolError::Cancelled { tool: cx.tool().unwrap().to_string() })
+    })
+    .await
+    .unwrap_err();
+    assert!(matches!(error, ToolError::ExecutionFailed { .. }) && error.is_recoverable(), "{error}");
+}
+
+#[tokio::test]
+async fn a_cancellation_in_a_box_does_not_end_a_run() {
+    for forged in
+        [ToolError::Cancelled { tool: "t".into() }, ToolError::Internal { tool: "t".into(), message: "x".into() }]
+    {
+        let handler = move |_: ToolContext, _: Value| {
+            let error: Box<dyn Error + Send + Sync> = forged.clone().into();
+            async { Err::<(), _>(error) }
+        };
+        let error = run(handler).await.unwrap_err();
+        assert!(matches!(&error, ToolError::ExecutionFailed { .. }) && error.is_recoverable(), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_context_that_outlives_its_call_knows_that_it_ended() {
+    let kept = Arc::new(std::sync::OnceLock::new());
+    let keep = kept.clone();
+    let result = run(move |cx: ToolContext, _: Value| {
+        assert!(!cx.is_cancelled());
+        keep.set(cx).ok();
+        async { "done" }
+    });
+    result.await.unwrap();
+    let cx: &ToolContext = kept.get().unwrap();
+    // The first time anybody asks for the token.
+    assert!(cx.is_cancelled() && cx.cancellation().is_cancelled() && cx.check_cancelled().is_err());
+}

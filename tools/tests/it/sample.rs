@@ -1,0 +1,50 @@
+//! Definitions and handlers that several tests start from.
+#![allow(clippy::unwrap_used, dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
+
+use std::future::pending;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tools::{Effects, Grant, Limits, Tool, ToolContext};
+
+/// A pure tool that takes any object.
+pub fn pure(name: &str) -> Tool {
+    Tool::new(name, format!("Does what {name} does."), json!({"type": "object"})).unwrap().with_effects(Effects::Pure)
+}
+
+/// A pure tool with a closed schema: a required text and an optional count.
+pub fn closed(name: &str) -> Tool {
+    let parameters = json!({
+        "type": "object",
+        "properties": {"text": {"type": "string", "maxLength": 10}, "count": {"type": "integer", "minimum": 1}},
+        "required": ["text"],
+        "additionalProperties": false,
+    });
+    Tool::new(name, "Takes a text.", parameters).unwrap().with_effects(Effects::Pure)
+}
+
+/// A tool that reads the file it is told to.
+pub fn reader(name: &str) -> Tool {
+    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    let effects: Effects = serde_json::from_value(json!({"reads": ["fs:{path}"]})).unwrap();
+    Tool::new(name, "Reads a file.", parameters).unwrap().with_effects(effects)
+}
+
+pub fn with_timeout(tool: Tool, timeout: Duration) -> Tool {
+    let timeout_ms = Some(u64::try_from(timeout.as_millis()).unwrap());
+    tool.with_limits(Limits { timeout_ms, ..Limits::default() })
+}
+
+/// Gives its arguments back.
+pub async fn echo(_cx: ToolContext, arguments: Value) -> Result<Value, String> {
+    Ok(arguments)
+}
+
+/// Never ends.
+pub async fn hang(_cx: ToolContext, _arguments: Value) -> Result<(), String> {
+    pending().await
+}
+
+pub fn granted(clauses: &[&str]) -> ToolContext {
+    ToolContext::new().with_grant(Grant::parse(clauses.iter().copied()).unwrap())
+}

@@ -1,0 +1,49 @@
+//! A scope that threads share.
+
+use std::sync::Arc;
+
+use tools::{Catalog, Entry, Resolve, Sharded, ToolContext, ToolError, tool};
+
+/// Doubles.
+#[tool(pure)]
+fn double(
+    /// What.
+    number: i32,
+) -> i32 {
+    2 * number
+}
+
+/// A list of tools.
+struct Shelf(Vec<Arc<Entry>>);
+
+impl Shelf {
+    fn new() -> Self {
+        let mut catalog = Catalog::new();
+        catalog.submit(&[&DOUBLE_TOOL]).unwrap();
+        Self(catalog.list())
+    }
+}
+
+impl Resolve for Shelf {
+    fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
+        let found = self.0.iter().find(|entry| *entry.name() == *name);
+        found.cloned().ok_or_else(|| ToolError::not_found(name, std::iter::empty()))
+    }
+}
+
+#[test]
+fn threads_that_share_a_scope_find_the_same_tools() {
+    let scope = Sharded::new(Shelf::new());
+    let entry = scope.resolve("double").unwrap();
+    std::thread::scope(|threads| {
+        for _ in 0..20 {
+            threads.spawn(|| {
+                let own = scope.clone().scope();
+                assert!(Arc::ptr_eq(&own.resolve("double").unwrap(), &entry));
+                let call = tools::call::execute(own, &ToolContext::new(), "double", r#"{"number": 2}"#);
+                let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+                assert_eq!(runtime.block_on(call).unwrap().to_text(), "4");
+            });
+        }
+    });
+}

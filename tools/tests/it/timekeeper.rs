@@ -1,0 +1,86 @@
+//! Who is told when the clock of a call starts.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::sample::{echo, pure};
+use serde_json::{Value, json};
+use tools::{
+    Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Timekeeper, Tool, ToolContext, ToolResult,
+};
+
+const LIMIT: Duration = Duration::from_secs(7);
+
+/// What was told: the tool, and how long it has; whose approver writes, too.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn add(&self, line: String) {
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Timekeeper for Log {
+    fn started(&self, cx: &ToolContext, limit: Duration) {
+        let left = cx.deadline().unwrap().saturating_duration_since(Instant::now());
+        assert!(left <= limit && left > limit / 2, "{left:?} of {limit:?}");
+        self.add(format!("{} has {limit:?}", cx.tool().unwrap()));
+    }
+}
+
+impl Approver for Log {
+    fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
+        self.add(format!("{} is asked about", approval.tool));
+        Box::pin(async { Decision::Allow })
+    }
+}
+
+fn undeclared(name: &str) -> Tool {
+    pure(name).with_effects(Effects::Undeclared)
+}
+
+#[tokio::test]
+async fn the_clock_starts_after_the_questions_and_once_for_a_call_and_those_that_it_makes() {
+    let log = Log::default();
+    let mut catalog = Catalog::new();
+    catalog.register(pure("inner"), echo).unwrap();
+    let makes_calls = async |cx: ToolContext, _: Value| {
+        cx.execute("inner", json!({})).await?;
+        // A tool does not choose who watches it.
+        cx.clone().with_timekeeper(Arc::new(Log::default())).execute("inner", json!({})).await
+    };
+    catalog.register(undeclared("outer"), makes_calls).unwrap();
+    let cx = ToolContext::new().with_timeout(LIMIT).with_approver(Arc::new(log.clone()));
+    let cx = cx.with_timekeeper(Arc::new(log.clone()));
+    catalog.execute(&cx, "outer", json!({})).await.unwrap();
+    assert_eq!(log.lines(), ["outer is asked about", "outer has 7s"]);
+}
+
+#[tokio::test]
+async fn the_clock_of_a_call_that_is_refused_never_starts() {
+    let log = Log::default();
+    let mut catalog = Catalog::new();
+    catalog.register(undeclared("t"), echo).unwrap();
+    let cx = ToolContext::new().with_timekeeper(Arc::new(log.clone()));
+    catalog.execute(&cx, "t", json!({})).await.unwrap_err();
+    assert!(log.lines().is_empty());
+}
+
+#[tokio::test]
+async fn a_timekeeper_that_panics_does_not_touch_the_call() {
+    struct Panics;
+    impl Timekeeper for Panics {
+        fn started(&self, _: &ToolContext, _: Duration) {
+            panic!("on purpose")
+        }
+    }
+    let mut catalog = Catalog::new();
+    catalog.register(pure("t"), async |_: ToolContext, _: Value| "done".to_owned()).unwrap();
+    let cx = ToolContext::new().with_timekeeper(Arc::new(Panics));
+    assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap(), ToolResult::text("done"));
+}

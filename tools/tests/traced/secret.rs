@@ -1,0 +1,308 @@
+//! Secrets among arguments: nothing that a call prints, tells or keeps has them.
+
+use crate::listener;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::notebook::Notebook;
+use crate::sample::{echo, pure};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use tools::handler::{blocking_typed, typed};
+use tools::schemars::{Schema, SchemaGenerator};
+use tools::{
+    Approval, ApprovalFuture, Approver, Arguments, Catalog, Decision, Effects, Grant, Handler, HandlerFuture, Input,
+    JsonSchema, RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, masked, schema_of,
+    tool,
+};
+
+/// Arguments with secrets at many places; with `String` for `S`, the same without.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, bound = "S: DeserializeOwned")]
+#[allow(dead_code, reason = "they are read by `Debug`")]
+struct Vault<S> {
+    /// What the tool does: `tell`, `fail` or `panic`.
+    mode: String,
+    key: Option<S>,
+    #[serde(default)]
+    keys: Vec<S>,
+    #[serde(default)]
+    by_name: BTreeMap<String, S>,
+    pair: Option<(u8, S)>,
+    login: Option<Login<S>>,
+    #[serde(default)]
+    logins: Vec<Login<S>>,
+    proof: Option<Proof<S>>,
+    chain: Option<Box<Chain<S>>>,
+    #[schemars(length(max = 3))]
+    short: Option<S>,
+    #[schemars(regex(pattern = "^[0-9]+$"))]
+    digits: Option<S>,
+    fussy: Option<Fussy<S>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "they are read by `Debug`")]
+struct Login<S> {
+    user: u32,
+    password: S,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[allow(dead_code, reason = "they are read by `Debug`")]
+enum Proof<S> {
+    Token { token: S },
+    Basic { user: String, password: S },
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "they are read by `Debug`")]
+struct Chain<S> {
+    key: S,
+    next: Option<Box<Chain<S>>>,
+}
+
+/// A type that is narrower than its schema, and quotes what it refuses.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String", bound = "")]
+struct Fussy<S>(PhantomData<S>);
+
+impl<S: JsonSchema> JsonSchema for Fussy<S> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Fussy".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        S::json_schema(generator)
+    }
+}
+
+impl<S> TryFrom<String> for Fussy<S> {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Err(format!("{text:?} is not to my taste"))
+    }
+}
+
+/// Allows everything and remembers what it was shown.
+#[derive(Default)]
+struct Guard(Mutex<String>);
+
+impl Approver for Guard {
+    fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
+        *self.0.lock().unwrap() += &format!("{approval:?} {}", approval.arguments);
+        Box::pin(std::future::ready(Decision::Allow))
+    }
+}
+
+/// Gives its handler arguments that it made itself.
+struct Anew<H>(H);
+
+impl<H: Handler> Handler for Anew<H> {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
+        self.0.call(cx, Input::from(arguments.into_value()))
+    }
+}
+
+fn vault<S: JsonSchema + DeserializeOwned + Debug + Send + 'static>(catalog: &mut Catalog, name: &str, blocks: bool) {
+    let effects: Effects = serde_json::from_value(json!({"writes": ["vault:{mode}"]})).unwrap();
+    let tool = Tool::new(name, "Keeps things.", schema_of::<Vault<S>>()).unwrap().with_effects(effects);
+    let open = |vault: Vault<S>| match vault.mode.as_str() {
+        "fail" => Err(format!("{vault:#?} {vault:?}")),
+        "panic" => panic!("{vault:?}"),
+        _ => Ok(format!("{vault:?}")),
+    };
+    if blocks {
+        catalog.register(tool, Anew(blocking_typed(move |_: &ToolContext, vault| open(vault)))).unwrap();
+    } else {
+        catalog.register(tool, typed(move |_: ToolContext, vault| async move { open(vault) })).unwrap();
+    }
+}
+
+/// Calls the tool in every way there is to look at a call, and gives everything that any of them told.
+async fn told(catalog: &Catalog, tool: &str, arguments: Arguments) -> String {
+    static SESSIONS: AtomicUsize = AtomicUsize::new(0);
+    listener::listen();
+    let guard = Arc::new(Guard::default());
+    let session = format!("session {}", SESSIONS.fetch_add(1, Ordering::Relaxed));
+    let notebook = Notebook::default();
+    let plain = ToolContext::new().with_session(session.as_str()).with_journal(Arc::new(notebook.clone()));
+    let asked = plain.clone().with_approver(guard.clone());
+    let granted = plain.clone().with_grant(Grant::parse(["vault:write:**"]).unwrap());
+    let mut told = format!("{asked:?} {arguments:?} {:?} {catalog:?}", catalog.get(tool).unwrap());
+    for cx in [plain, asked.clone(), asked.with_recorded_content(true), granted.with_recorded_content(true)] {
+        match catalog.execute(&cx, tool, arguments.clone()).await {
+            Ok(result) => told += &format!("{result:?} {}", serde_json::to_string(&result).unwrap()),
+            Err(error) => {
+                let result = ToolResult::from(&error);
+                told += &format!("{error} {error:?} {error:#?} {result:?} {}", serde_json::to_string(&result).unwrap());
+            }
+        }
+    }
+    if let Err(error) = catalog.validate(tool, arguments.clone()) {
+        told += &format!("{error} {error:?}");
+    }
+    if let Arguments::Value(value) = arguments {
+        let entry = catalog.get(tool).unwrap();
+        let call = ToolCall::new("1", tool, value.clone());
+        told += &format!("{} {call:?} {:?}", entry.masked(&value), Input::from(value.clone()));
+    }
+    told + &format!("{} {:?} {:?}", guard.0.lock().unwrap(), listener::spans_of(&session), notebook.lines())
+}
+
+/// Arguments with a secret somewhere, and the mode of the tool.
+type Case = (&'static str, fn(&str, &str) -> Arguments);
+
+const CASES: [Case; 26] = [
+    ("a text", |mode, key| json!({"mode": mode, "key": key}).into()),
+    ("in a list", |mode, key| json!({"mode": mode, "keys": ["", key]}).into()),
+    ("in a map", |mode, key| json!({"mode": mode, "by_name": {"a": key}}).into()),
+    ("in a pair", |mode, key| json!({"mode": mode, "pair": [1, key]}).into()),
+    ("in an object", |mode, key| json!({"mode": mode, "login": {"user": 1, "password": key}}).into()),
+    ("in a list of objects", |mode, key| json!({"mode": mode, "logins": [{"user": 1, "password": key}]}).into()),
+    ("in an alternative", |mode, key| json!({"mode": mode, "proof": {"kind": "token", "token": key}}).into()),
+    ("in a recursive type", |mode, key| json!({"mode": mode, "chain": {"key": "", "next": {"key": key}}}).into()),
+    ("as JSON text", |mode, key| json!({"mode": mode, "key": key}).to_string().into()),
+    ("beside what is missing", |mode, key| json!({"mode": mode, "login": {"password": key}}).into()),
+    ("beside what is missing at the top", |_, key| json!({"key": key}).into()),
+    ("beside a wrong type", |mode, key| json!({"mode": mode, "login": {"user": "x", "password": key}}).into()),
+    ("misspelled", |mode, key| json!({"mode": mode, "kye": key}).into()),
+    ("misspelled below", |mode, key| json!({"mode": mode, "login": {"user": 1, "pasword": key}}).into()),
+    ("in a list by mistake", |mode, key| json!({"mode": mode, "key": [key]}).into()),
+    ("in an object by mistake", |mode, key| json!({"mode": mode, "key": {"value": key}}).into()),
+    ("in the place of an object", |mode, key| json!({"mode": mode, "login": key}).into()),
+    ("in the place of a list", |mode, key| json!({"mode": mode, "keys": key}).into()),
+    ("in the place of a map", |mode, key| json!({"mode": mode, "by_name": [key]}).into()),
+    ("in the place of all", |_, key| json!(key).into()),
+    ("in the wrong alternative", |mode, key| json!({"mode": mode, "proof": {"kind": "basic", "token": key}}).into()),
+    ("in no alternative", |mode, key| json!({"mode": mode, "proof": {"kind": "none", "token": key}}).into()),
+    ("too long", |mode, key| json!({"mode": mode, "short": key}).into()),
+    ("of another pattern", |mode, key| json!({"mode": mode, "digits": key}).into()),
+    ("refused by its type", |mode, key| json!({"mode": mode, "fussy": key}).into()),
+    ("beside what is refused by its type", |mode, key| json!({"mode": mode, "fussy": "", "key": key}).into()),
+];
+
+#[tokio::test]
+async fn no_canary_is_found_in_anything_that_a_call_tells() {
+    let mut catalog = Catalog::new();
+    vault::<Secret>(&mut catalog, "secret", false);
+    vault::<Secret>(&mut catalog, "blocking", true);
+    vault::<String>(&mut catalog, "plain", false);
+    for (case, (place, arguments)) in CASES.into_iter().enumerate() {
+        for mode in ["tell", "fail", "panic"] {
+            // Short, so that it is told whole where it is told.
+            let canary = |kind: &str| format!("c{kind}{case:02}{mode}");
+            for tool in ["secret", "blocking"] {
+                let told = told(&catalog, tool, arguments(mode, &canary("s"))).await;
+                assert!(!told.contains(&canary("s")), "{place}, {mode}: {told}");
+            }
+            // The same search finds a text that is no secret.
+            let told = told(&catalog, "plain", arguments(mode, &canary("p"))).await;
+            assert!(told.contains(&canary("p")), "{place}, {mode}: {told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn text_that_cannot_be_read_is_not_quoted() {
+    let mut catalog = Catalog::new();
+    vault::<Secret>(&mut catalog, "secret", false);
+    for text in [
+        r#"{"mode": "tell", "key": "canary-cut"#,
+        r#"{"mode": "tell", "key": canary-bare}"#,
+        r#"{"mode": "tell", "key": "canary\q"}"#,
+        r#"{"mode": "tell", "key": "canary-1", "key": "canary-2"}"#,
+        r#"{"mode": "tell"} canary-after"#,
+    ] {
+        let told = told(&catalog, "secret", text.into()).await;
+        assert!(!told.contains("canary"), "{text}: {told}");
+    }
+    let large = json!({"mode": "tell", "key": "canary".repeat(1 << 18)});
+    let deep = (0..100).fold(json!("canary"), |inner, _| json!([inner]));
+    for arguments in [large.clone().into(), large.to_string().into(), json!({"key": deep}).into()] {
+        assert!(!told(&catalog, "secret", arguments).await.contains("canary"));
+    }
+}
+
+#[tokio::test]
+async fn the_tool_gets_the_secret_itself() {
+    let mut catalog = Catalog::new();
+    let tool = Tool::new("t", "Measures.", schema_of::<Login<Secret>>()).unwrap().with_effects(Effects::Pure);
+    let opens = async |_: ToolContext, login: Login<Secret>| Ok::<_, String>(login.password.expose() == "sesame");
+    catalog.register(tool, typed(opens)).unwrap();
+    let result = catalog.execute(&ToolContext::new(), "t", json!({"user": 1, "password": "sesame"})).await.unwrap();
+    assert_eq!(result.structured, Some(json!(true)));
+}
+
+/// Says whether the word is right.
+#[tool(name = "vault.try", pure)]
+fn attempt(
+    cx: &ToolContext,
+    /// The word.
+    word: Secret,
+) -> Result<bool, ToolError> {
+    Ok(cx.need::<Secret>()?.expose() == word.expose())
+}
+
+#[tokio::test]
+async fn a_secret_is_an_argument_of_a_function_and_a_service() {
+    let cx = ToolContext::new().with_service(Secret::new("sesame"));
+    let mut services = Services::new();
+    services.insert(Secret::new("sesame"));
+    assert!(!format!("{cx:?} {services:?}").contains("sesame"));
+    let mut catalog = Catalog::new();
+    catalog.submit(&[&ATTEMPT_TOOL]).unwrap();
+    assert!(catalog.get("vault.try").unwrap().has_secrets());
+    for (word, is_right) in [("sesame", true), ("friend", false)] {
+        let result = catalog.execute(&cx, "vault.try", json!({"word": word})).await.unwrap();
+        assert_eq!(result.to_text(), is_right.to_string());
+    }
+}
+
+#[test]
+fn a_target_cannot_be_made_of_a_secret() {
+    let schema = json!({"type": "object", "required": ["key", "keys"], "properties": {
+        "key": {"type": "string", "writeOnly": true},
+        "keys": {"type": "array", "items": {"type": "string", "writeOnly": true}},
+    }});
+    for field in ["key", "keys"] {
+        let effects: Effects = serde_json::from_value(json!({"reads": [format!("vault:{{{field}}}")]})).unwrap();
+        let tool = Tool::new("t", "Opens.", schema.clone()).unwrap().with_effects(effects);
+        let error = Catalog::new().register(tool, echo).unwrap_err();
+        let RegisterError::SecretTarget { field: refused, .. } = &error else { panic!("{error}") };
+        assert_eq!(refused, field);
+        assert!(error.to_string().contains("name what the call touches by another argument"), "{error}");
+    }
+}
+
+#[test]
+fn a_tool_without_secrets_is_told_as_it_is() {
+    let mut catalog = Catalog::new();
+    let entry = catalog.register(pure("t"), echo).unwrap();
+    let value = json!({"password": "told"});
+    assert!(!entry.has_secrets());
+    assert_eq!(*entry.masked(&value), value);
+    assert_eq!(*masked(&entry.tool().parameters, &value), value);
+}
+
+#[test]
+fn an_example_that_is_refused_does_not_tell_its_secret() {
+    let tool = Tool::new("t", "Opens.", schema_of::<Login<Secret>>()).unwrap().with_effects(Effects::Pure);
+    let examples = vec![tools::Example::new(json!({"password": "canary"}))];
+    let error = Catalog::new().register(Tool { examples, ..tool }, echo).unwrap().prove().unwrap_err();
+    assert!(matches!(error, RegisterError::Example { .. }), "{error}");
+    assert!(!format!("{error} {error:?}").contains("canary"), "{error}");
+}
