@@ -1,15 +1,11 @@
 //! Calls that a run does not let run, or takes back: each has its row.
 
-#![allow(clippy::unwrap_used)]
-
-mod crib;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::crib::{Crib, context};
 use agent::{Driver, Outcome, Run, Scripted, Selection, Session, Turn};
-use crib::{Crib, context};
 use serde_json::{Value, json};
 use tools::{CancellationToken, Catalog, Effects, Tool, ToolCall, ToolContext};
 

@@ -1,13 +1,9 @@
 //! What is written into the file, and when.
 
-#![allow(clippy::unwrap_used)]
-
-mod crib;
-
 use std::sync::Arc;
 use std::time::Duration;
 
-use crib::{Crib, Workshop, context};
+use crate::crib::{Crib, Workshop, context};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tools::journal::{CallKey, IntentId, Journal};

@@ -1,5 +1,5 @@
 //! A journal in a folder of its own, and calls to fill it with.
-#![allow(clippy::unwrap_used, dead_code, missing_docs, unreachable_pub)]
+#![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
 
 use std::path::PathBuf;
 use std::sync::Arc;

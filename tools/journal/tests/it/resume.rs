@@ -1,14 +1,10 @@
 //! Going on with a session whose process ended.
 
-#![allow(clippy::unwrap_used)]
-
-mod crib;
-
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::crib::{Crib, Workshop, context};
 use agent::{Driver, DriverError, Outcome, Scripted, Selection, Session, Step, Turn};
-use crib::{Crib, Workshop, context};
 use serde_json::{Value, json};
 use tools::{Effects, Part, Tool, ToolCall, ToolContext, ToolError, ToolResult};
 use tools_journal::SqliteJournal;

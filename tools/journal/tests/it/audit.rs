@@ -1,10 +1,6 @@
 //! Verifying a journal: whatever is done to it is found.
 
-#![allow(clippy::unwrap_used)]
-
-mod crib;
-
-use crib::{Crib, Workshop, context};
+use crate::crib::{Crib, Workshop, context};
 use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::json;

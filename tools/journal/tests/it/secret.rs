@@ -1,13 +1,9 @@
 //! Secrets among arguments: no row of the file has them, also where the host keeps arguments.
 
-#![allow(clippy::unwrap_used)]
-
-mod crib;
-
 use std::future::ready;
 use std::sync::Arc;
 
-use crib::{Crib, context};
+use crate::crib::{Crib, context};
 use serde_json::{Value, json};
 use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Policy, Tool, ToolContext};
 use tools_journal::JournalOptions;

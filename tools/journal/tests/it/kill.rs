@@ -2,11 +2,6 @@
 //!
 //! The session runs in a child: this test binary, started again with the path of its folder in an environment variable.
 
-#![cfg(unix)]
-#![allow(clippy::print_stdout, clippy::unwrap_used)]
-
-mod crib;
-
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, read_to_string};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -200,7 +195,7 @@ fn killed_200_times_a_session_loses_no_record_and_repeats_no_call() {
     let (mut kills, mut sessions) = (0, 1);
     let mut pauses = pauses(60);
     while kills < KILLS {
-        let test = "killed_200_times_a_session_loses_no_record_and_repeats_no_call";
+        let test = "kill::killed_200_times_a_session_loses_no_record_and_repeats_no_call";
         let (mut child, _output) = child(test, folder, &format!("s{sessions}"));
         std::thread::sleep(pauses.next().unwrap());
         child.kill().unwrap();
@@ -293,7 +288,7 @@ async fn sends(folder: &Path, name: &str) -> Vec<(String, ToolResult)> {
 
 #[test]
 fn two_processes_that_run_one_session_at_once_repeat_no_call() {
-    let test = "two_processes_that_run_one_session_at_once_repeat_no_call";
+    let test = "kill::two_processes_that_run_one_session_at_once_repeat_no_call";
     if let Some((folder, session)) = as_child() {
         return run_session(&folder, &session, true);
     }
@@ -319,7 +314,8 @@ fn without_a_journal_the_same_session_repeats_its_calls() {
     }
     let folder = tempfile::tempdir().unwrap();
     for _ in 0..2 {
-        let (mut child, _output) = child("without_a_journal_the_same_session_repeats_its_calls", folder.path(), "s0");
+        let (mut child, _output) =
+            child("kill::without_a_journal_the_same_session_repeats_its_calls", folder.path(), "s0");
         let before: u32 = done(folder.path()).values().sum();
         while done(folder.path()).values().sum::<u32>() < before + 2 * 4 {
             std::thread::sleep(Duration::from_millis(1));
