@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "it/service/mod.rs"]
 mod service;
 
 use std::fmt::{Debug, Write as _};

@@ -1,18 +1,15 @@
 //! Recorded exchanges with real services, served again in small pieces.
 
-#![allow(clippy::unwrap_used)]
-
-mod service;
-
+use crate::service;
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use crate::service::{Reply, Service, patience};
 use agent::{Driver, DriverError, ProviderError, Selection, Session};
 use agent_rig::Remote;
 use serde_json::{Value, json};
-use service::{Reply, Service, patience};
 use tools::{Catalog, Effects, Message, Tool, ToolContext};
 
 type Calls = Vec<(String, Value)>;

@@ -1,17 +1,12 @@
 //! Streams made by hand: what is told on the way, and what has come of them in the end.
 
-#![allow(clippy::unwrap_used)]
-
-mod service;
-mod workshop;
-
 use std::sync::{Arc, Mutex};
 
+use crate::service::{Reply, Service, events};
+use crate::workshop::{answer, catalog, result, run};
 use agent::{Driver, Event, Selection, Session, Stop};
 use serde_json::{Value, json};
-use service::{Reply, Service, events};
 use tools::{Part, ToolContext};
-use workshop::{answer, catalog, result, run};
 
 #[tokio::test]
 async fn streamed_calls_are_whole_and_text_is_told_as_it_comes() {

@@ -1,8 +1,6 @@
 //! Sessions against a model server that others wrote, with the real file tools. It takes whatever it is sent, so its journal
 //! is judged as well.
 
-#![allow(clippy::unwrap_used)]
-
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -163,7 +161,7 @@ impl Server {
     /// On a port that is free; it is ready when it says where it listens.
     fn start() -> Self {
         let program = std::env::var_os("TOOLCRIB_AIMOCK").expect("TOOLCRIB_AIMOCK names the server's cli.js");
-        let turns = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/aimock/turns.json");
+        let turns = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/aimock/turns.json");
         let mut process = Command::new("node")
             .arg(program)
             .args(["--port", "0", "--strict", "--validate-on-load", "--fixtures", turns])

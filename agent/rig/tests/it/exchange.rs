@@ -1,18 +1,14 @@
 //! Exchanges made by hand: what is asked, what is understood, what is run.
 
-#![allow(clippy::unwrap_used)]
-
-mod service;
-mod workshop;
-
+use crate::service;
 use std::sync::Arc;
 
+use crate::service::{KEY, Reply, Service};
+use crate::workshop::{answer, catalog, result, run};
 use agent::{Driver, Provider, Request, Selection, Session, Stop, SystemText};
 use serde_json::{Value, json};
-use service::{KEY, Reply, Service};
 use tools::protocol::wire::Format;
 use tools::{CancellationToken, Content, Message, Part, Role, ToolCall, ToolContext, ToolResult};
-use workshop::{answer, catalog, result, run};
 
 #[tokio::test]
 async fn a_call_goes_out_and_back_by_its_wire_name() {

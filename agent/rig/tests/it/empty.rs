@@ -1,18 +1,13 @@
 //! Turns of a model that say nothing, and what is sent of them later.
 
-#![allow(clippy::unwrap_used)]
-
-mod service;
-mod workshop;
-
 use std::sync::Arc;
 
+use crate::service::Service;
+use crate::service::reply::{Api, Block, Way};
+use crate::workshop::{answer, catalog};
 use agent::{Driver, Provider, Run, Selection, Session, Stop};
 use serde_json::{Value, json};
-use service::Service;
-use service::reply::{Api, Block, Way};
 use tools::{Message, Role, ToolContext};
-use workshop::{answer, catalog};
 
 const CALL: Block = Block::Call("a", "{}");
 const THOUGHT: Block = Block::Thought("Hm.");

@@ -1,15 +1,12 @@
 //! Services that fail: what is asked again, what is told, and what never is.
 
-#![allow(clippy::unwrap_used)]
-
-mod service;
-
+use crate::service;
 use std::time::{Duration, Instant};
 
+use crate::service::{KEY, Reply, Service, events, key_file, patience};
 use agent::{KeySource, Provider, ProviderError, ProviderOptions, Providers, Request, TextReader, ToolSet, Turn};
 use agent_rig::Remote;
 use serde_json::json;
-use service::{KEY, Reply, Service, events, key_file, patience};
 use tools::{CancellationToken, Message, Role};
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 //! Tools that write down what they were called with, and runs with them.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(dead_code, reason = "each program of tests uses a part of it")]
 
 use std::sync::{Arc, Mutex};
 

@@ -1,18 +1,13 @@
 //! How replies end: with a reason, without one, or not at all.
 
-#![allow(clippy::unwrap_used)]
-
-mod service;
-mod workshop;
-
 use std::sync::Arc;
 
+use crate::service::Service;
+use crate::service::reply::{Api, Block, Way};
+use crate::workshop::{answer, catalog, result, run};
 use agent::{Driver, DriverError, Outcome, ProviderError, Selection, Session, Stop};
 use serde_json::json;
-use service::Service;
-use service::reply::{Api, Block, Way};
 use tools::ToolContext;
-use workshop::{answer, catalog, result, run};
 
 const TEXT: &[Block] = &[Block::Text("well")];
 const CALL: &[Block] = &[Block::Call("a", r#"{"path":"a"}"#)];

@@ -1,5 +1,5 @@
 //! A service on the loopback that answers what it was told to, and keeps what it was asked.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(dead_code, reason = "each program of tests uses a part of it")]
 
 pub(crate) mod reply;
 

@@ -1,0 +1,13 @@
+//! The tests of the providers, against services that the tests play.
+
+#![allow(clippy::unwrap_used)]
+
+mod aimock;
+mod empty;
+mod ending;
+mod exchange;
+mod failure;
+mod service;
+mod stream;
+mod traffic;
+mod workshop;
