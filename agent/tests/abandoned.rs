@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "it/workshop.rs"]
 mod workshop;
 
 use std::sync::Arc;

@@ -1,7 +1,5 @@
 //! A session reads what was cut out of its results.
 
-#![allow(clippy::unwrap_used)]
-
 use agent::{Selection, Session};
 use serde_json::{Value, json};
 use tools::{Catalog, Effects, OutputStore, Tool, ToolContext, ToolError};

@@ -1,16 +1,12 @@
 //! The loop as data.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
-mod workshop;
-
 use std::collections::BTreeMap;
 
+use crate::workshop::{calling, kind, results};
 use agent::{Outcome, Run, RunError, Step, Stop, Turn, Usage};
 use proptest::prelude::*;
 use serde_json::json;
 use tools::{Content, Message, Part, Role, ToolCall, ToolError, ToolResult};
-use workshop::{calling, kind, results};
 
 fn run(max_steps: u32) -> Run {
     Run::new(vec![Message::text(Role::User, "go")], max_steps)

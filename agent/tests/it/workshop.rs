@@ -1,5 +1,5 @@
 //! Tools, catalogs and sinks that the tests work with.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(dead_code, reason = "each program of tests uses a part of it")]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,18 +1,15 @@
 //! What providers are told of a tool set: sorted, legal, the same bytes for the same tools.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
-mod workshop;
-
+use crate::workshop;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::workshop::catalog;
 use agent::{Selection, ToolSet};
 use proptest::prelude::*;
 use serde_json::Value;
 use tools::protocol::wire::Format;
 use tools::{Catalog, Entry, Services};
-use workshop::catalog;
 
 const NAMES: [&str; 6] = ["fs.read", "fs/read", "fs_read", "time.now", "a", "z:z"];
 

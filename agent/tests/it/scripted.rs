@@ -1,7 +1,5 @@
 //! Scripts, and what is wrong with them.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
 use std::path::Path;
 
 use agent::{ProviderError, ProviderOptions, Providers, Request, Scripted, Stop, ToolSet, Turn};

@@ -1,7 +1,5 @@
 //! The order of calls of one turn: they run side by side, and what conflicts takes effect in the order that the model wrote.
 
-#![allow(clippy::unwrap_used)]
-
 use std::sync::{Arc, Mutex};
 
 use agent::{Driver, Scripted, Selection, Session, Turn};

@@ -1,16 +1,12 @@
 //! What a model is told before the conversation begins.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
-mod workshop;
-
 use std::sync::{Arc, Mutex};
 
+use crate::workshop::{catalog, session};
 use agent::{Driver, Provider, Request, Selection, Session, SystemText, ToolSet, Turn, TurnFuture, tool_guidance};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::{Catalog, Effects, Message, Role, Services, Tool, ToolContext};
-use workshop::{catalog, session};
 
 /// A model that keeps what it is asked.
 #[derive(Clone, Default)]

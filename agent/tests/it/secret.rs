@@ -1,15 +1,11 @@
 //! Secrets in a session: what it tells of its calls has none.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
-mod workshop;
-
 use std::sync::Arc;
 
+use crate::workshop::{Ear, add, catalog, scripted, session};
 use agent::{ArgumentError, Direct, Driver, Session, ToolSet, Turn, arguments_from_pairs};
 use serde_json::{Value, json};
 use tools::{Catalog, Effects, Tool, ToolCall, ToolContext};
-use workshop::{Ear, add, catalog, scripted, session};
 
 /// A catalog with a tool whose `key` is secret, or not, and another one without secrets.
 fn vault(is_secret: bool) -> Catalog {

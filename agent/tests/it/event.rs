@@ -1,18 +1,14 @@
 //! What a run tells, and in which order.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
-mod workshop;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::workshop::{Ear, breaking, calling, catalog, results, scripted, session, tool};
 use agent::{Event, EventSink, Outcome, Stop, Turn};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tools::{CancellationToken, Catalog, Message, Part, Progress, Role, Tool, ToolCall, ToolContext};
-use workshop::{Ear, breaking, calling, catalog, results, scripted, session, tool};
 
 /// One word for each event.
 fn words(events: &[Event]) -> Vec<String> {

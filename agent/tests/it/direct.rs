@@ -1,16 +1,13 @@
 //! The provider without a model.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
-mod workshop;
-
+use crate::workshop;
 use std::sync::Arc;
 
+use crate::workshop::{answer, results};
 use agent::{Direct, Driver, Outcome, Provider, ProviderError, Request, Selection, Session, ToolSet, Turn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::{CancellationToken, Catalog, Effects, Message, Role, Services, Tool, ToolCall, ToolContext};
-use workshop::{answer, results};
 
 /// A catalog with a tool that gives its arguments back.
 fn catalog() -> Catalog {

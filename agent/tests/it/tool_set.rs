@@ -1,15 +1,12 @@
 //! A tool set: what it takes, what it leaves out, and what it never reaches.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
-mod workshop;
-
+use crate::workshop;
 use std::sync::Arc;
 
+use crate::workshop::{add, catalog, tool};
 use agent::{LeftOutReason, Selection, Session, ToolSet};
 use serde_json::{Value, json};
 use tools::{Catalog, Execution, Grant, Need, Resolve, Services, ToolContext, ToolError};
-use workshop::{add, catalog, tool};
 
 fn set(catalog: &Catalog, globs: &[&str]) -> ToolSet {
     ToolSet::new(catalog.list(), &Selection::parse(globs).unwrap(), &Services::new())

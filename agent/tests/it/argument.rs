@@ -1,7 +1,5 @@
 //! `key=value`, typed by a schema.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
 use agent::{ArgumentError, arguments_from_pairs};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,13 +1,10 @@
 //! The loop with its I/O.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
-mod workshop;
-
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::workshop::{Ear, answer, breaking, calling, catalog, kind, misbehaving, results, scripted, session, tool};
 use agent::{
     Driver, DriverError, Event, Outcome, Provider, ProviderError, Request, Scripted, Selection, Session, Turn,
     TurnFuture,
@@ -15,7 +12,6 @@ use agent::{
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tools::{CancellationToken, Catalog, Message, Role, ToolContext, ToolError};
-use workshop::{Ear, answer, breaking, calling, catalog, kind, misbehaving, results, scripted, session, tool};
 
 /// What would hang fails instead.
 async fn soon<F: Future>(future: F) -> F::Output {

@@ -1,20 +1,16 @@
 //! Tools that do not yield, against a runtime with few threads: the run goes on, and the runtime keeps a thread.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
-mod workshop;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::workshop::{Ear, add, answer, calling, kind, results, scripted, tool};
 use agent::{Driver, Event, Outcome, Selection, Session, Turn};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tools::{
     Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Effects, ToolContext, ToolResult,
 };
-use workshop::{Ear, add, answer, calling, kind, results, scripted, tool};
 
 const SHORT: Duration = Duration::from_millis(50);
 

@@ -1,16 +1,12 @@
 //! Panics of what a host plugs in: they end where they happen, and the conversation is kept.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
-mod workshop;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::workshop::{Ear, answer, calling, catalog, scripted, session, tool};
 use agent::{Driver, DriverError, Event, Outcome, Provider, ProviderError, Request, Scripted, Turn, TurnFuture};
 use serde_json::Value;
 use tools::{CancellationToken, Progress, ToolContext};
-use workshop::{Ear, answer, calling, catalog, scripted, session, tool};
 
 /// A payload for panics that panics once more when it is thrown away.
 struct PanicsWhenDropped;

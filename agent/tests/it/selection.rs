@@ -1,14 +1,10 @@
 //! Which tools a selection picks.
 
-#![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
-
-mod workshop;
-
+use crate::workshop::{catalog, tool};
 use agent::Selection;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::{Catalog, Effects, ToolContext};
-use workshop::{catalog, tool};
 
 fn picked(selection: &Selection, catalog: &Catalog) -> Vec<String> {
     catalog.list().iter().filter(|entry| selection.matches(entry)).map(|entry| entry.name().to_string()).collect()

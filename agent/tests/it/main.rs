@@ -1,0 +1,21 @@
+//! The tests of the public surface of `toolcrib-agent`.
+
+#![allow(clippy::unwrap_used)]
+
+mod argument;
+mod direct;
+mod driver;
+mod event;
+mod fault;
+mod order;
+mod output;
+mod panic;
+mod providers;
+mod run;
+mod scripted;
+mod secret;
+mod selection;
+mod system;
+mod tool_set;
+mod wire;
+mod workshop;
