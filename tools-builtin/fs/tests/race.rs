@@ -3,6 +3,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
+#[path = "it/trap.rs"]
 mod trap;
 
 use std::collections::BTreeMap;

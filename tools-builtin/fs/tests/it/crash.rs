@@ -1,7 +1,5 @@
 //! What a process leaves behind that is killed while it writes: nobody sees it, and the next one that writes there takes it
 //! away, but not while its writer lives.
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,7 +62,7 @@ struct Writer(Child);
 impl Writer {
     fn start(root: &Path) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["other_process", "--exact", "--ignored"]).env(ROOT, root);
+        command.args(["crash::other_process", "--exact", "--ignored"]).env(ROOT, root);
         Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 

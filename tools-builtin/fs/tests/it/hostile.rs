@@ -1,17 +1,13 @@
 //! A corpus of hostile paths × every tool: nothing outside the root is read, written, renamed, linked or removed, judged from
 //! outside by what is there before and after.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used)]
-
-mod trap;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use crate::trap::{CANARY, Trap};
 use serde_json::{Value, json};
-use trap::{CANARY, Trap};
 
 /// Steps up, and what has been taken for one somewhere.
 const STEPS: &[&str] = &[

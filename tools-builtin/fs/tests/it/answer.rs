@@ -1,9 +1,5 @@
 //! What every tool says to what is no ordinary text file: each has an answer, at once, and none of it is opened that would not
 //! come back.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used)]
-
-mod trap;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,10 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 
+use crate::trap::Trap;
 use serde_json::{Value, json};
 use tools::{Catalog, Grant, ToolContext};
 use tools_fs::Workspace;
-use trap::Trap;
 
 /// Odd things in a workspace, each under the name that says what it is.
 fn odd() -> (Trap, UnixListener) {

@@ -1,6 +1,4 @@
 //! Tools of other crates that work in a workspace, under a grant for their own targets and without the tools of this one.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};

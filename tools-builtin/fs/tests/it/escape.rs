@@ -1,6 +1,4 @@
 //! Ways out of the workspace, judged from outside: what lies there is never shown, neither its text nor its name.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,4 @@
 //! Whatever a model sends as arguments, every tool gives exactly one result and none panics.
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 use std::sync::LazyLock;

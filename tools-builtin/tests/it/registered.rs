@@ -2,7 +2,7 @@
 
 use tools::Catalog;
 
-const NAMES: &str = include_str!("names.txt");
+const NAMES: &str = include_str!("../names.txt");
 
 #[test]
 fn what_is_registered_is_what_is_written_down() {

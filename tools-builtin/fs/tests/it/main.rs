@@ -1,0 +1,17 @@
+//! The tests of the file tools.
+
+#![allow(clippy::unwrap_used)]
+
+#[cfg(unix)]
+mod answer;
+#[cfg(target_os = "linux")]
+mod crash;
+#[cfg(unix)]
+mod escape;
+#[cfg(unix)]
+mod hostile;
+#[cfg(unix)]
+mod plugin;
+mod sensitive;
+#[cfg(unix)]
+mod trap;
