@@ -1,7 +1,10 @@
 //! Arguments that a person types, `key=value`, as the JSON that a tool's schema asks for.
 
-use serde_json::{Map, Value, json};
-use tools::StrictJson;
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tools::Json;
+use tools::protocol::json::InvalidJson;
 
 /// How many schemas are looked at to find the type of one argument: references can go in circles, and unions can branch.
 const MAX_VISITS: usize = 256;
@@ -26,6 +29,9 @@ pub enum ArgumentError {
         /// What the schema asks for, with an example.
         expected: String,
     },
+    /// Arguments that nest too deep.
+    #[error(transparent)]
+    Json(#[from] InvalidJson),
 }
 
 /// The arguments object of these pairs, each value typed by the property's schema.
@@ -48,8 +54,9 @@ pub enum ArgumentError {
 pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
     schema: &Value,
     pairs: impl IntoIterator<Item = (K, V)>,
-) -> Result<Value, ArgumentError> {
-    let mut arguments = Map::new();
+) -> Result<Json, ArgumentError> {
+    // As texts, so that an integer of any length keeps its digits.
+    let mut arguments = BTreeMap::new();
     for (name, text) in pairs {
         let (name, text) = (name.as_ref(), text.as_ref());
         if arguments.contains_key(name) {
@@ -63,7 +70,8 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
         })?;
         arguments.insert(name.to_owned(), value);
     }
-    Ok(Value::Object(arguments))
+    let members: Vec<_> = arguments.iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
+    Ok(Json::parse(format!("{{{}}}", members.join(",")))?)
 }
 
 /// The text of an argument as an error may show it, which is not at all where the argument is secret.
@@ -142,18 +150,19 @@ impl<'a> Accepted<'a> {
         }
     }
 
-    fn read(&self, text: &str) -> Option<Value> {
-        let parsed = serde_json::from_str(text).ok().map(|StrictJson(value)| value);
-        if let Some(value) = &parsed {
-            let is_listed = |literal: &&Value| !literal.is_string() && is_same(literal, value);
+    /// Returns the argument as JSON text.
+    fn read(&self, text: &str) -> Option<String> {
+        if let Ok(parsed) = Json::parse(text) {
+            let value = parsed.node().to_rounded_value();
+            let is_listed = |literal: &&Value| !literal.is_string() && is_same(literal, &value);
             if let Some(literal) = self.literals.iter().find(|literal| is_listed(literal)) {
-                return Some((*literal).clone());
+                return Some(literal.to_string());
             }
-            if self.anything || self.types.iter().any(|name| *name != "string" && is_of(value, name)) {
-                return parsed;
+            if self.anything || self.types.iter().any(|name| *name != "string" && is_of(&value, name)) {
+                return Some(text.to_owned());
             }
         }
-        let as_text = || Value::String(text.to_owned());
+        let as_text = || Value::from(text).to_string();
         let is_text = self.anything
             || self.types.contains(&"string")
             || self.literals.iter().any(|literal| literal.as_str() == Some(text));

@@ -1,9 +1,8 @@
 //! [`Event`]: what a run tells while it is under way.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
-use tools::{Progress, Target, ToolResult};
+use tools::{Json, Progress, Target, ToolResult};
 
 use crate::Summary;
 
@@ -31,7 +30,7 @@ pub enum Event {
         /// The tool asked for.
         name: String,
         /// The arguments as they came, but for [secrets](crate::ToolSet::masked_arguments).
-        arguments: Value,
+        arguments: Json,
         /// What the call would touch; empty where the arguments do not say.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         targets: Vec<Target>,

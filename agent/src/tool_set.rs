@@ -1,15 +1,14 @@
 //! [`ToolSet`]: the tools that a session has signed out.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tools::protocol::wire::{Definitions, Format, FormatCell, WireNames};
 use tools::{
-    Arguments, Digest, Entry, Execution, Resolve, Services, Sharded, Source, Tool, ToolCall, ToolContext, ToolError,
-    ToolName,
+    Arguments, Digest, Entry, Execution, Json, Resolve, Services, Sharded, Source, Tool, ToolCall, ToolContext,
+    ToolError, ToolName,
 };
 
 use crate::Selection;
@@ -167,13 +166,13 @@ impl ToolSet {
 
     /// The arguments of a call as they may be shown: with [secrets masked](Entry::masked). Which arguments of a tool are secret that
     /// the set does not have nobody knows, so nothing of them is shown if any of its tools takes secrets.
-    pub fn masked_arguments<'a>(&self, call: &'a ToolCall) -> Cow<'a, Value> {
+    pub fn masked_arguments(&self, call: &ToolCall) -> Json {
         match self.get(&call.name) {
             Ok(entry) => entry.masked(&call.arguments),
             Err(_) if self.list().iter().any(|entry| entry.has_secrets()) => {
-                tools::masked(&json!({"writeOnly": true}), &call.arguments)
+                tools::masked(&json!({"writeOnly": true}), call.arguments.value()).into_owned().into()
             }
-            Err(_) => Cow::Borrowed(&call.arguments),
+            Err(_) => call.arguments.clone(),
         }
     }
 

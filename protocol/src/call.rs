@@ -3,7 +3,8 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+
+use crate::Json;
 
 /// A request to run a tool.
 ///
@@ -16,20 +17,20 @@ pub struct ToolCall {
     /// The name asked for.
     pub name: String,
     /// The arguments asked for, as they came.
-    pub arguments: Value,
+    pub arguments: Json,
 }
 
 impl ToolCall {
     /// A call.
-    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Self {
-        Self { id: id.into(), name: name.into(), arguments }
+    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Json>) -> Self {
+        Self { id: id.into(), name: name.into(), arguments: arguments.into() }
     }
 }
 
 /// With the names of the arguments and not their values: some may be secret, and which is known to their tool alone.
 impl fmt::Debug for ToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.arguments.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+        let names: Vec<_> = self.arguments.node().members().map(|(name, _)| name).collect();
         f.debug_struct("ToolCall")
             .field("id", &self.id)
             .field("name", &self.name)

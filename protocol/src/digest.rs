@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::canonical_json;
+use crate::json::Node;
 
 /// A SHA-256 digest; as text, 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct InvalidDigest {
 
 impl Digest {
     /// The digest of a JSON value in [canonical form](canonical_json).
-    pub fn of_json(value: &Value) -> Self {
+    pub fn of_json<'a>(value: impl Into<Node<'a>>) -> Self {
         Self::of_bytes(canonical_json(value).as_bytes())
     }
 

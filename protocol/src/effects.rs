@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 pub use self::error::{EffectsError, TargetError};
+use crate::json::Node;
 use crate::{Access, Target, Template, ToolName};
 
 /// What the calls of a tool touch. Permissions, approval, parallelism and repetition follow from it.
@@ -77,12 +78,18 @@ impl Effects {
     ///
     /// # Errors
     /// [`TargetError`] when an argument is missing or cannot be part of a target. The call may not run then.
-    pub fn targets(&self, tool: &ToolName, parameters: &Value, arguments: &Value) -> Result<Vec<Target>, TargetError> {
+    pub fn targets<'a>(
+        &self,
+        tool: &ToolName,
+        parameters: &'a Value,
+        arguments: impl Into<Node<'a>>,
+    ) -> Result<Vec<Target>, TargetError> {
         let declared = match self {
             Self::Pure => return Ok(Vec::new()),
             Self::Declared(declared) if !declared.is_unbounded() => declared,
             Self::Undeclared | Self::Declared(_) => return Ok(vec![Target::unbounded(tool)]),
         };
+        let arguments = arguments.into();
         let mut targets = Vec::new();
         for (access, template) in declared.templates() {
             let left = Self::MAX_TARGETS - targets.len();
@@ -232,12 +239,12 @@ impl<'de> Visitor<'de> for EffectsVisitor {
 }
 
 /// What a call passes for a field, or would have passed by default.
-fn argument<'a>(parameters: &'a Value, arguments: &'a Value, field: &str) -> Result<&'a Value, TargetError> {
-    let Value::Object(passed) = arguments else {
+fn argument<'a>(parameters: &'a Value, arguments: Node<'a>, field: &str) -> Result<Node<'a>, TargetError> {
+    if !arguments.is_object() {
         return Err(TargetError::NotAnObject { field: field.to_owned() });
-    };
-    let default = || parameters.get("properties")?.get(field)?.get("default");
-    passed.get(field).or_else(default).ok_or_else(|| TargetError::Missing { field: field.to_owned() })
+    }
+    let default = || parameters.get("properties")?.get(field)?.get("default").map(Node::from);
+    arguments.get(field).or_else(default).ok_or_else(|| TargetError::Missing { field: field.to_owned() })
 }
 
 fn check_field(template: &Template, field: &str, parameters: &Value) -> Result<(), EffectsError> {
@@ -256,7 +263,7 @@ fn check_field(template: &Template, field: &str, parameters: &Value) -> Result<(
         return Err(EffectsError::Optional { template: template_text(), field: field.to_owned() });
     };
     let unusable = |reason| EffectsError::Default { template: template_text(), field: field.to_owned(), reason };
-    template.accepts(field, default).map_err(unusable)
+    template.accepts(field, default.into()).map_err(unusable)
 }
 
 fn is_false(flag: &bool) -> bool {

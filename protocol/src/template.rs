@@ -6,9 +6,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use self::part::{Part, parse};
+use crate::json::{Kind, Node};
 use crate::normalise::{relative, resolve};
 use crate::target::check_scheme;
 use crate::{Access, Clause, InvalidTarget, Normaliser, Target, TargetError, canonical_json};
@@ -97,7 +97,7 @@ impl Template {
     }
 
     /// Whether a value would do for a field.
-    pub(crate) fn accepts(&self, field: &str, value: &Value) -> Result<(), TargetError> {
+    pub(crate) fn accepts(&self, field: &str, value: Node<'_>) -> Result<(), TargetError> {
         for part in &self.parts {
             if let Part::Field { name, normaliser } = part
                 && name == field
@@ -113,7 +113,7 @@ impl Template {
         &self,
         access: Access,
         limit: usize,
-        argument: impl Fn(&str) -> Result<&'a Value, TargetError>,
+        argument: impl Fn(&str) -> Result<Node<'a>, TargetError>,
     ) -> Result<Vec<Target>, TargetError> {
         let mut values = vec![String::new()];
         for part in &self.parts {
@@ -161,23 +161,29 @@ impl Template {
         Clause::below(&self.scheme, access, if base == "." { "" } else { &base })
     }
 
-    /// The texts that an argument stands for.
-    fn texts(&self, field: &str, normaliser: Option<Normaliser>, argument: &Value) -> Result<Vec<String>, TargetError> {
-        let unprintable = |found: &Value| TargetError::Unprintable { field: field.to_owned(), found: kind(found) };
-        let text = |value: &Value| {
-            let text = match value {
-                Value::String(text) => text.clone(),
-                Value::Number(_) | Value::Bool(_) => canonical_json(value),
-                _ => return Err(unprintable(value)),
+    /// Returns the texts that an argument stands for: one, or one for each element of a list.
+    fn texts(
+        &self,
+        field: &str,
+        normaliser: Option<Normaliser>,
+        argument: Node<'_>,
+    ) -> Result<Vec<String>, TargetError> {
+        let text = |value: Node<'_>| {
+            let text = match value.kind() {
+                Kind::String(text) => text.to_owned(),
+                Kind::Null | Kind::Array | Kind::Object => {
+                    return Err(TargetError::Unprintable { field: field.to_owned(), found: described(value) });
+                }
+                _ => canonical_json(value),
             };
             self.normalised(normaliser, text)
                 .map_err(|reason| TargetError::Argument { field: field.to_owned(), reason })
         };
-        match argument {
+        match argument.kind() {
             // Many a program takes an empty list for everything.
-            Value::Array(elements) if elements.is_empty() => Err(TargetError::EmptyList { field: field.to_owned() }),
-            Value::Array(elements) => elements.iter().map(text).collect(),
-            value => Ok(vec![text(value)?]),
+            Kind::Array if argument.elements().len() == 0 => Err(TargetError::EmptyList { field: field.to_owned() }),
+            Kind::Array => argument.elements().map(text).collect(),
+            _ => Ok(vec![text(argument)?]),
         }
     }
 
@@ -249,11 +255,11 @@ impl fmt::Debug for Template {
     }
 }
 
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => "a single value",
+fn described(value: Node<'_>) -> &'static str {
+    match value.kind() {
+        Kind::Null => "null",
+        Kind::Array => "a list",
+        Kind::Object => "an object",
+        _ => "a single value",
     }
 }

@@ -1,23 +1,29 @@
-//! [`Arguments`]: what a call was given, before anybody has looked at it.
+//! [`Arguments`]: the arguments of a call as they arrive.
 
 use std::fmt;
 
+use protocol::Json;
 use serde_json::Value;
 
-/// The arguments of a call as they arrive: a JSON value, or JSON text that the counter parses strictly (duplicate keys
-/// are refused).
+/// The arguments of a call as they arrive: JSON, or text that the pipeline [parses](Json::parse).
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Arguments {
-    /// A value.
-    Value(Value),
+    /// JSON that was read.
+    Json(Json),
     /// JSON text.
     Text(String),
 }
 
+impl From<Json> for Arguments {
+    fn from(json: Json) -> Self {
+        Self::Json(json)
+    }
+}
+
 impl From<Value> for Arguments {
     fn from(value: Value) -> Self {
-        Self::Value(value)
+        Self::Json(value.into())
     }
 }
 
@@ -34,10 +40,10 @@ impl From<&str> for Arguments {
 }
 
 impl fmt::Debug for Arguments {
-    /// How they came, and nothing of them: some may be secret, and which is known to their tool alone.
+    /// Shows the form and nothing of the content: some of it may be secret, which only the tool knows.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Value(_) => "Value(..)",
+            Self::Json(_) => "Json(..)",
             Self::Text(_) => "Text(..)",
         })
     }

@@ -1,11 +1,11 @@
 //! [`Entry`]: a tool in a catalog.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use protocol::json::Node;
 use protocol::wire::{Definition, Format, FormatCell};
-use protocol::{Digest, Effects, Example, Tool, ToolName};
+use protocol::{Digest, Effects, Example, Json, Target, TargetError, Tool, ToolName};
 use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
@@ -136,11 +136,19 @@ impl Entry {
     ///
     /// Everything that shows or keeps arguments takes them from here: approvals, events, spans, records. A digest that is kept is
     /// made of them as well, because a short secret could be guessed from it; calls that differ in nothing but what is hidden have the same.
-    pub fn masked<'a>(&self, arguments: &'a Value) -> Cow<'a, Value> {
+    pub fn masked(&self, arguments: &Json) -> Json {
         match &self.mask {
-            Some(mask) => Cow::Owned(mask.of_value(arguments)),
-            None => Cow::Borrowed(arguments),
+            Some(mask) => mask.of_value(arguments.value()).into(),
+            None => arguments.clone(),
         }
+    }
+
+    /// Returns the targets of a call, sorted, each once.
+    ///
+    /// # Errors
+    /// Returns an error if an argument is missing or cannot be part of a target.
+    pub fn targets<'a>(&'a self, arguments: impl Into<Node<'a>>) -> Result<Vec<Target>, TargetError> {
+        self.tool.effects.targets(&self.tool.name, &self.tool.parameters, arguments)
     }
 
     /// Returns the entry of a linked tool. The dialects of its schemas are left unchecked as well, so that looking at ten thousand
@@ -182,7 +190,7 @@ impl Entry {
                 return Err(refused(violations));
             }
             if let (Some((schema, output)), Some(result)) = (output, result) {
-                output.check(schema, result).map_err(refused)?;
+                output.check(schema, result.into(), None).map_err(refused)?;
             }
         }
         Ok(())
@@ -192,21 +200,17 @@ impl Entry {
     /// schema is compiled as well, because a tool that has run cannot be called unavailable.
     pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolError> {
         self.output().transpose().map_err(|error| self.unavailable("output", error))?;
-        if !arguments.is_object() {
+        if !arguments.node().is_object() {
             let violation = Violation::no_object(arguments.value());
             return Err(ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations: vec![violation] });
         }
-        if let (Some(plain), Some(tree)) = (self.plain(), arguments.tree())
-            && plain.accepts(tree.root())
-        {
+        if self.plain().is_some_and(|plain| plain.accepts(arguments.node())) {
             return Ok(());
         }
         let (schema, validator) = self.parameters().map_err(|error| self.unavailable("parameters", error))?;
-        let verdict = match arguments.tree() {
-            Some(tree) => validator.check_tree(schema, tree, self.mask.as_deref()),
-            None => validator.check(schema, arguments.value()),
-        };
-        verdict.map_err(|violations| ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations })
+        validator
+            .check(schema, arguments.node(), self.mask.as_deref())
+            .map_err(|violations| ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations })
     }
 
     /// Checks a structured result against the output schema, where there is one.
@@ -220,7 +224,7 @@ impl Entry {
                 found: "none".to_owned(),
                 near: Vec::new(),
             }],
-            Some(value) => match validator.check(schema, value) {
+            Some(value) => match validator.check(schema, value.into(), None) {
                 Ok(()) => return Ok(()),
                 Err(violations) => violations,
             },

@@ -36,12 +36,10 @@ mod shared;
 mod size;
 mod slot;
 mod source;
-mod strict;
 mod submission;
 mod sync;
 mod thread_number;
 mod tool_error;
-mod tree;
 mod watch;
 
 #[doc(hidden)]
@@ -73,8 +71,8 @@ pub use policy::{InvalidRule, Judgement, Policy, Rule, SensitivePath, SensitiveP
 pub use problem::Problem;
 pub use protocol;
 pub use protocol::{
-    Access, Annotations, Caution, Clause, Content, Declared, Digest, Effects, Example, Grant, InvalidName, Limits,
-    Message, Part, Rate, ResourceContents, Role, Target, Template, Tool, ToolCall, ToolName, ToolResult,
+    Access, Annotations, Caution, Clause, Content, Declared, Digest, Effects, Example, Grant, InvalidName, Json,
+    Limits, Message, Part, Rate, ResourceContents, Role, Target, Template, Tool, ToolCall, ToolName, ToolResult,
     canonical_json,
 };
 pub use register_error::RegisterError;
@@ -88,7 +86,6 @@ pub use secret::Secret;
 pub use sharded::Sharded;
 pub use shared::SharedCatalog;
 pub use source::Source;
-pub use strict::StrictJson;
 pub use submission::Submission;
 pub use tokio_util::sync::CancellationToken;
 pub use tool_error::ToolError;

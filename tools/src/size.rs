@@ -1,48 +1,22 @@
 //! The size of a value as JSON, without writing it anywhere.
 
+use protocol::json::Node;
+use serde::Serialize;
 use serde_json::Value;
 
-/// The length of the text that a value is written as, in bytes, if it is over a limit.
+/// Returns the length of the JSON text of a value, in bytes, if it is over a limit.
 pub(crate) fn over(value: &Value, limit: usize) -> Option<usize> {
-    // Most values are far below every limit, and adding up what each part has at most is cheaper than writing them.
-    let mut left = limit;
-    if fits(value, &mut left) {
+    if Node::from(value).extent().most_encoded() <= limit {
         return None;
     }
     Some(encoded(value)).filter(|size| *size > limit)
 }
 
-/// The length of the text that a value is written as, in bytes.
-pub(crate) fn encoded(value: &Value) -> usize {
+/// Returns the length of the JSON text of a value, in bytes.
+pub(crate) fn encoded(value: &impl Serialize) -> usize {
     let mut count = Count(0);
     // Neither a value nor the counting can fail; were it to, the value would count as too large.
     serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)
-}
-
-/// Takes off `left` no less than the value's length; says whether that went.
-fn fits(value: &Value, left: &mut usize) -> bool {
-    let most = match value {
-        Value::Null | Value::Bool(_) => 5,
-        // Digits, sign, point and exponent of the longest float.
-        Value::Number(_) => 32,
-        Value::String(string) => quoted(string),
-        Value::Array(items) => 2 + items.len(),
-        Value::Object(members) => 2 + members.keys().map(|key| quoted(key) + 2).sum::<usize>(),
-    };
-    match left.checked_sub(most) {
-        Some(rest) => *left = rest,
-        None => return false,
-    }
-    match value {
-        Value::Array(items) => items.iter().all(|item| fits(item, left)),
-        Value::Object(members) => members.values().all(|member| fits(member, left)),
-        _ => true,
-    }
-}
-
-/// Every byte can become six.
-fn quoted(string: &str) -> usize {
-    string.len().saturating_mul(6).saturating_add(2)
 }
 
 struct Count(usize);

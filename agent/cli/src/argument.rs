@@ -25,7 +25,7 @@ pub(crate) fn arguments(schema: &Value, pairs: &[(String, String)], text: Option
         Some(text) => Ok(Arguments::Text(text.to_owned())),
         None => {
             let pairs = pairs.iter().map(|(key, value)| (key, value));
-            Ok(Arguments::Value(arguments_from_pairs(schema, pairs)?))
+            Ok(arguments_from_pairs(schema, pairs)?.into())
         }
     }
 }

@@ -22,7 +22,7 @@ impl Report {
     /// Tells that the call starts.
     pub(super) fn start(call: &ToolCall, tools: &ToolSet, listener: Arc<Listener>) -> Self {
         let (id, name) = (call.id.clone(), call.name.clone());
-        let (targets, arguments) = (targets(call, tools), tools.masked_arguments(call).into_owned());
+        let (targets, arguments) = (targets(call, tools), tools.masked_arguments(call));
         listener.tell(Event::CallStarted { id: id.clone(), name: name.clone(), targets, arguments });
         Self { id, name, started: Instant::now(), listener, is_open: Mutex::new(true) }
     }
@@ -60,8 +60,7 @@ impl ProgressSink for Report {
 fn targets(call: &ToolCall, tools: &ToolSet) -> Vec<Target> {
     let targets = || {
         let entry = tools.get(&call.name).ok()?;
-        let tool = entry.tool();
-        tool.effects.targets(&tool.name, &tool.parameters, &call.arguments).ok()
+        entry.targets(&call.arguments).ok()
     };
     targets().unwrap_or_default()
 }

@@ -103,7 +103,7 @@ fn answer(messages: &[Message], results: &[(&str, &ToolResult)], tools: &ToolSet
     }
     let headed = |(id, result): &(&str, &ToolResult)| {
         let call = messages.iter().rev().flat_map(Message::calls).find(|call| call.id == *id);
-        let call = call.map(|call| ToolCall { arguments: tools.masked_arguments(call).into_owned(), ..call.clone() });
+        let call = call.map(|call| ToolCall { arguments: tools.masked_arguments(call), ..call.clone() });
         format!("# {}\n{}", prompt::render(call.as_slice()), shown(result))
     };
     results.iter().map(headed).collect::<Vec<_>>().join("\n\n")

@@ -6,8 +6,10 @@
 //! value  = JSON array or object | word, quoted and escaped as in a shell
 //! ```
 
-use serde_json::{Deserializer, Value};
-use tools::{StrictJson, ToolCall, ToolName};
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
+use tools::protocol::json::Node;
+use tools::{Json, ToolCall, ToolName};
 
 use super::ProviderError;
 
@@ -21,7 +23,7 @@ pub(super) struct WrittenCall {
 #[derive(Debug, PartialEq)]
 pub(super) enum WrittenArguments {
     Pairs(Vec<(String, String)>),
-    Object(Value),
+    Object(Json),
 }
 
 /// The calls of a prompt, one at least.
@@ -73,7 +75,7 @@ impl<'a> Reader<'a> {
                 Some(_) => pairs.push(self.pair()?),
             }
         }
-        let object = self.json().map_err(|reason| self.refuse(self.at, reason))?.0;
+        let object = self.json().map_err(|reason| self.refuse(self.at, reason))?;
         self.skip_space();
         match self.peek() {
             None | Some(';') => Ok(WrittenArguments::Object(object)),
@@ -158,16 +160,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The JSON value that starts here; without one, stays here.
-    fn json(&mut self) -> Result<StrictJson, String> {
-        let mut values = Deserializer::from_str(self.rest()).into_iter::<StrictJson>();
-        match values.next() {
-            Some(Ok(value)) => {
-                self.at += values.byte_offset();
-                Ok(value)
-            }
-            Some(Err(error)) => Err(format!("the JSON that starts here is not whole: {error}")),
-            None => Err("there is no JSON here".to_owned()),
-        }
+    fn json(&mut self) -> Result<Json, String> {
+        let mut values = Deserializer::from_str(self.rest()).into_iter::<IgnoredAny>();
+        let is_whole = values.next().is_some_and(|value| value.is_ok());
+        // A value that is not whole is refused with its reason.
+        let text = if is_whole { &self.rest()[..values.byte_offset()] } else { self.rest() };
+        let json = Json::parse(text).map_err(|error| format!("the JSON that starts here is not whole: {error}"))?;
+        self.at += text.len();
+        Ok(json)
     }
 
     fn rest(&self) -> &'a str {
@@ -199,11 +199,11 @@ fn is_end(c: char) -> bool {
 }
 
 fn render_call(call: &ToolCall) -> String {
-    let pairs = call.arguments.as_object().and_then(|arguments| {
-        let mut pairs: Vec<_> = arguments.iter().collect();
-        pairs.sort_by_key(|(key, _)| *key);
-        pairs.into_iter().map(|(key, value)| render_pair(key, value)).collect::<Option<Vec<_>>>()
-    });
+    let node = call.arguments.node();
+    let mut members: Vec<_> = node.members().collect();
+    members.sort_by_key(|(key, _)| *key);
+    let pairs: Option<Vec<_>> = members.into_iter().map(|(key, value)| render_pair(key, value)).collect();
+    let pairs = pairs.filter(|_| node.is_object());
     match pairs {
         Some(pairs) => [&[call.name.clone()][..], &pairs].concat().join(" "),
         None => format!("{} {}", call.name, call.arguments),
@@ -211,15 +211,15 @@ fn render_call(call: &ToolCall) -> String {
 }
 
 /// `None` for what a pair could not say: text that is JSON as well, and a key that would have to be quoted.
-fn render_pair(key: &str, value: &Value) -> Option<String> {
+fn render_pair(key: &str, value: Node<'_>) -> Option<String> {
     if !is_plain(key) {
         return None;
     }
-    match value {
-        Value::String(text) if serde_json::from_str::<StrictJson>(text).is_ok() => None,
-        Value::String(text) if is_plain(text) => Some(format!("{key}={text}")),
-        Value::String(text) => Some(format!("{key}='{}'", text.replace('\'', r"'\''"))),
-        value => Some(format!("{key}={value}")),
+    match value.as_str() {
+        Some(text) if Json::parse(text).is_ok() => None,
+        Some(text) if is_plain(text) => Some(format!("{key}={text}")),
+        Some(text) => Some(format!("{key}='{}'", text.replace('\'', r"'\''"))),
+        None => Some(format!("{key}={value}")),
     }
 }
 

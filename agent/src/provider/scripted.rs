@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
-use tools::{Content, Message, Part, Role, StrictJson, ToolCall, source};
+use tools::{Content, Json, Message, Part, Role, ToolCall, source};
 
 use super::{Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, Turn, TurnFuture};
 
@@ -88,8 +87,8 @@ struct WrittenTurn {
 struct WrittenCall {
     id: Option<String>,
     name: String,
-    #[serde(default = "no_arguments")]
-    arguments: Value,
+    #[serde(default)]
+    arguments: Json,
 }
 
 fn from_options(options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> {
@@ -102,7 +101,7 @@ fn from_options(options: &ProviderOptions) -> Result<Arc<dyn Provider>, Provider
 
 fn read(script: &str) -> Result<Vec<Turn>, String> {
     // Twice, so that errors of the second reading tell line and column, and keys that stand twice are found as well.
-    serde_json::from_str::<StrictJson>(script).map_err(|error| error.to_string())?;
+    Json::parse(script).map_err(|error| error.to_string())?;
     let written: Vec<WrittenTurn> = serde_json::from_str(script).map_err(|error| error.to_string())?;
     let mut numbers = 1..;
     let mut turns = Vec::new();
@@ -118,8 +117,4 @@ fn read(script: &str) -> Result<Vec<Turn>, String> {
         turns.push(Turn::new(Message { role: Role::Assistant, parts: texts.chain(calls).collect() }));
     }
     Ok(turns)
-}
-
-fn no_arguments() -> Value {
-    Value::Object(Map::new())
 }

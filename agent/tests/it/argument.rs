@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn read(property: Value, text: &str) -> Result<Value, ArgumentError> {
-    arguments_from_pairs(&json!({"properties": {"x": property}}), [("x", text)]).map(|arguments| arguments["x"].clone())
+    arguments_from_pairs(&json!({"properties": {"x": property}}), [("x", text)])
+        .map(|arguments| arguments.value()["x"].clone())
 }
 
 #[test]

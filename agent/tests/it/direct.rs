@@ -33,7 +33,7 @@ async fn calls(prompt: &str) -> Result<Vec<ToolCall>, ProviderError> {
 }
 
 async fn arguments(prompt: &str) -> Value {
-    calls(prompt).await.unwrap().remove(0).arguments
+    calls(prompt).await.unwrap().remove(0).arguments.into_value()
 }
 
 async fn refusal(prompt: &str) -> (usize, String) {
@@ -170,7 +170,7 @@ proptest! {
     fn typed_arguments_are_read_back(path in any::<String>(), first in any::<i64>(), paths in prop::collection::vec(any::<String>(), 0..3)) {
         let written = ToolCall::new("", "echo", json!({"path": path, "first": first, "paths": paths}));
         let prompt = Direct::prompt(std::slice::from_ref(&written));
-        prop_assert_eq!(block(arguments(&prompt)), written.arguments, "{}", prompt);
+        prop_assert_eq!(block(arguments(&prompt)), written.arguments.into_value(), "{}", prompt);
     }
 
     #[test]

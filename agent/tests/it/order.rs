@@ -62,7 +62,7 @@ async fn a_call_that_is_refused_is_in_nobodys_way() {
     let (catalog, order) = edits();
     let mut calls: Vec<_> = (0..9).map(|number| call(number, "a", "")).collect();
     calls[0].name = "unknown".into();
-    calls[4].arguments = json!({"path": "../a"});
+    calls[4].arguments = json!({"path": "../a"}).into();
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     let driver = Driver::new(Arc::new(Scripted::new([Turn::calls(calls), Turn::answer("done")])));
     let summary = driver.run(&mut session, "edit").await.unwrap();

@@ -25,8 +25,8 @@ async fn turns_are_played_in_order_and_then_no_more() {
     let mut messages = vec![Message::text(Role::User, "go")];
     let first = next(&provider, &messages).await.unwrap();
     let calls: Vec<_> = first.message.calls().collect();
-    assert_eq!((calls[0].id.as_str(), &calls[0].arguments), ("script_1", &json!({"a": 1})));
-    assert_eq!((calls[1].id.as_str(), &calls[1].arguments), ("own", &json!({})));
+    assert_eq!((calls[0].id.as_str(), calls[0].arguments.value()), ("script_1", &json!({"a": 1})));
+    assert_eq!((calls[1].id.as_str(), calls[1].arguments.value()), ("own", &json!({})));
     assert_eq!(first.stop, Stop::Calls);
     messages.push(first.message);
     assert_eq!(next(&provider, &messages).await.unwrap(), Turn::answer("done"));

@@ -88,7 +88,7 @@ fn write(format: Format, tool: &Tool, out: &mut String) {
     };
     let spelling = name::plain(&tool.name);
     let description = canonical_json(&Value::from(tool.description.as_str()));
-    let parameters = canonical_json(&of_object(&tool.parameters));
+    let parameters = canonical_json(&*of_object(&tool.parameters));
     out.extend([head, NAME, &spelling, r#"","description":"#, &description, schema, &parameters, tail]);
 }
 

@@ -6,6 +6,7 @@
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
 // Without valgrind there is nothing to count.
 pub mod count;
+pub mod session;
 
 use serde::{Deserialize, Serialize};
 use tools::{Catalog, JsonSchema, Tool, ToolContext, ToolName, tool};

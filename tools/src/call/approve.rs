@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use protocol::{Digest, Target};
+use protocol::{Digest, Json, Target};
 
 use super::clock::{timer, while_wanted};
 use super::isolate::{Isolated, Panic};
@@ -31,7 +31,7 @@ pub(super) async fn approve(
 ) -> Result<Vec<Target>, ToolError> {
     let decision = match cx.approver() {
         None => Decision::Abstain,
-        Some(approver) => ask(&**approver, entry, cx, &entry.masked(arguments.value()), &targets).await?,
+        Some(approver) => ask(&**approver, entry, cx, &entry.masked(arguments.json()), &targets).await?,
     };
     let tool = || entry.name().to_string();
     match decision {
@@ -47,7 +47,7 @@ async fn ask(
     approver: &dyn Approver,
     entry: &Entry,
     cx: &ToolContext,
-    arguments: &serde_json::Value,
+    arguments: &Json,
     targets: &[Target],
 ) -> Result<Decision, ToolError> {
     let tool = || entry.name().to_string();

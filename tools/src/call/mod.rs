@@ -83,7 +83,6 @@ use self::record::Record;
 use crate::context::CallScope;
 use crate::{Arguments, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, schema};
 
-pub use crate::strict::MAX_DEPTH;
 pub use approve::DEFAULT_APPROVAL_TIMEOUT;
 pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
 pub(crate) use clock::timer;
@@ -113,7 +112,7 @@ pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments:
 /// # Errors
 /// Returns [`ToolError::InvalidArguments`] with every violation, and [`ToolError::Timeout`] if the tool's own time limit passes.
 pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
-    let arguments = parse::parse(entry.name(), arguments)?;
+    let arguments = parse::parse(entry, arguments)?;
     in_time(entry, ToolContext::new().term(entry), || validate::validate(entry, &arguments)).map(drop)
 }
 
@@ -160,7 +159,7 @@ async fn run_stages(
     ready(entry, &caller)?;
     let arguments = read(entry, &caller, arguments)?;
     if let Some(record) = record.as_deref_mut()
-        && let Some(result) = Box::pin(record.replay(entry, &caller, arguments.value())).await?
+        && let Some(result) = Box::pin(record.replay(entry, &caller, arguments.json())).await?
     {
         return Ok(result);
     }
@@ -226,8 +225,7 @@ fn ready(entry: &Entry, caller: &ToolContext) -> Result<(), ToolError> {
 
 /// The stage *parse*.
 fn read(entry: &Entry, caller: &ToolContext, arguments: Arguments) -> Result<Input, ToolError> {
-    let mut arguments = parse::parse(entry.name(), arguments)?;
-    arguments.set_tool(entry);
+    let arguments = parse::parse(entry, arguments)?;
     span::record_arguments(caller, entry, &arguments);
     Ok(arguments)
 }

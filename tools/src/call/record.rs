@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use protocol::{Digest, ToolResult, canonical_json};
-use serde_json::Value;
+use protocol::{Digest, Json, ToolResult, canonical_json};
 use tokio::time::Instant;
 
 use super::clock::{timer, while_wanted};
@@ -104,7 +103,7 @@ impl Record {
         &mut self,
         entry: &Entry,
         caller: &ToolContext,
-        arguments: &Value,
+        arguments: &Json,
     ) -> Result<Option<ToolResult>, ToolError> {
         // A secret is not kept, nor a digest by which it could be guessed.
         let text = canonical_json(&entry.masked(arguments));

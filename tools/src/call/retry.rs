@@ -30,7 +30,7 @@ pub(super) async fn run(
     mut waits: impl Iterator<Item = Duration>,
 ) -> Result<ToolResult, ToolError> {
     loop {
-        let (last, again) = (cx.clone(), arguments.copy());
+        let (last, again) = (cx.clone(), arguments.clone());
         let call = cx.running()?.clone();
         let outcome = run::run(entry, &call, cx, arguments).await;
         let Some(wait) = wait_after(&outcome, &mut waits) else { return outcome };

@@ -43,7 +43,7 @@ pub(super) fn around(open: Option<Open>, call: Execution) -> Execution {
 #[inline]
 pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, arguments: &Input) {
     if cx.records_content() && level_enabled!(LEVEL) {
-        Span::current().record(TOOL_CALL_ARGUMENTS, entry.masked(arguments.value()).to_string());
+        Span::current().record(TOOL_CALL_ARGUMENTS, entry.masked(arguments.json()).to_string());
     }
 }
 

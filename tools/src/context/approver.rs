@@ -3,8 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use protocol::{Digest, Target, ToolName};
-use serde_json::Value;
+use protocol::{Digest, Json, Target, ToolName};
 
 use crate::{SensitivePath, ToolContext};
 
@@ -26,7 +25,7 @@ pub struct Approval<'a> {
     /// The tool.
     pub tool: &'a ToolName,
     /// The arguments, validated, with [secrets masked](crate::Entry::masked).
-    pub arguments: &'a Value,
+    pub arguments: &'a Json,
     /// What of that which the call would touch is asked about: what is beyond the grant, and what the policy asks about. Empty
     /// where the policy asks about a call that touches nothing.
     pub targets: &'a [Target],

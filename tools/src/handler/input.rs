@@ -8,11 +8,12 @@ use crate::{Entry, Input, ToolError, Violation};
 
 /// Arguments as a type. They have passed the schema, so a refusal means that the type is narrower than its schema says; the
 /// model is told all the same.
-pub(crate) fn deserialized<A: DeserializeOwned>(entry: Option<&Entry>, mut arguments: Input) -> Result<A, ToolError> {
+pub(crate) fn deserialized<A: DeserializeOwned>(entry: Option<&Entry>, arguments: Input) -> Result<A, ToolError> {
     // A handler that wraps this one may have put others in the place of those that the counter read.
-    if let Some(entry) = entry {
-        arguments.set_tool(entry);
-    }
+    let arguments = match entry {
+        Some(entry) => arguments.with_secrets(entry.has_secrets()),
+        None => arguments,
+    };
     arguments
         .deserialize()
         .map_err(|error| refused(entry, "arguments as the description says".to_owned(), error.to_string()))
@@ -23,7 +24,7 @@ pub(crate) fn deserialized<A: DeserializeOwned>(entry: Option<&Entry>, mut argum
 /// # Errors
 /// Returns [`ToolError::InvalidArguments`] for an integer beyond 64 bits: a value would hold a rounded one.
 pub(super) fn value(entry: Option<&Entry>, arguments: Input) -> Result<Value, ToolError> {
-    if arguments.has_wide() {
+    if arguments.json().extent().has_wide {
         let expected = "integers of at most 64 bits, since this tool holds no larger ones".to_owned();
         return Err(refused(entry, expected, "a larger one".to_owned()));
     }
@@ -31,6 +32,5 @@ pub(super) fn value(entry: Option<&Entry>, arguments: Input) -> Result<Value, To
 }
 
 fn refused(entry: Option<&Entry>, expected: String, found: String) -> ToolError {
-    let violation = Violation { pointer: String::new(), expected, found, near: Vec::new() };
-    ToolError::InvalidArguments { tool: tool_text(entry), violations: vec![violation] }
+    ToolError::InvalidArguments { tool: tool_text(entry), violations: vec![Violation::whole(expected, found)] }
 }

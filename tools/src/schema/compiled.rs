@@ -1,10 +1,10 @@
 //! A schema and its validator in one, for the tests of this folder.
 
+use protocol::json::Node;
 use serde_json::Value;
 
 use super::budget::inspect;
 use super::{Mask, SchemaError, Validator, Violation};
-use crate::tree::Tree;
 
 pub(super) struct Compiled {
     schema: Value,
@@ -19,11 +19,11 @@ impl Compiled {
     }
 
     pub(super) fn check(&self, value: &Value) -> Result<(), Vec<Violation>> {
-        self.validator.check(&self.schema, value)
+        self.check_node(value.into(), None)
     }
 
-    pub(super) fn check_tree(&self, tree: &Tree, mask: Option<&Mask>) -> Result<(), Vec<Violation>> {
-        self.validator.check_tree(&self.schema, tree, mask)
+    pub(super) fn check_node(&self, value: Node<'_>, mask: Option<&Mask>) -> Result<(), Vec<Violation>> {
+        self.validator.check(&self.schema, value, mask)
     }
 
     pub(super) fn deepest(&self) -> u64 {

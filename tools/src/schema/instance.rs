@@ -1,14 +1,14 @@
-//! Trees as `jsonschema` validates them: until the [deadline](super::deadline) of a check, and empty from then on.
+//! [`Node`]s as `jsonschema` validates them: until the [deadline](super::deadline) of a check, and empty from then on.
 
 use std::borrow::Cow;
 use std::iter::TakeWhile;
 
 use jsonschema::JsonType;
 use jsonschema::json::{self, Json, NodeIdentity, cmp};
+use protocol::json::{Elements, Kind, Members, Node};
 use serde_json::{Number, Value};
 
 use super::deadline::{has_passed, has_passed_at_long_step};
-use crate::tree::{Elements, Members, Node, Tree};
 
 /// The representation of JSON that validators here are compiled for.
 pub(super) struct Instance;
@@ -16,7 +16,7 @@ pub(super) struct Instance;
 impl Json for Instance {
     type Node<'a> = Node<'a>;
     type PreparedKey = Box<str>;
-    type StringBuffer = Tree;
+    type StringBuffer = Value;
 
     // A lookup walks the members, as a pass does.
     const KEYS_PER_LOOKUP: usize = 4;
@@ -25,9 +25,9 @@ impl Json for Instance {
         key.into()
     }
 
-    fn with_string_node<T>(buffer: &mut Tree, string: &str, f: impl FnOnce(Node<'_>) -> T) -> T {
-        buffer.set_string(string);
-        f(buffer.root())
+    fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(Node<'_>) -> T) -> T {
+        *buffer = string.into();
+        f(Node::from(&*buffer))
     }
 }
 
@@ -38,12 +38,12 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
 
     #[inline]
     fn as_object(&self) -> Option<Self> {
-        Node::as_object(*self).filter(|_| !has_passed()).map(|_| *self)
+        (self.kind() == Kind::Object && !has_passed()).then_some(*self)
     }
 
     #[inline]
     fn as_array(&self) -> Option<Self> {
-        Node::as_array(*self).filter(|_| !has_passed()).map(|_| *self)
+        (self.kind() == Kind::Array && !has_passed()).then_some(*self)
     }
 
     #[inline]
@@ -53,44 +53,42 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
 
     #[inline]
     fn as_number(&self) -> Option<Number> {
-        Node::as_number(*self).filter(|_| !has_passed())
+        self.to_number().filter(|_| !has_passed())
     }
 
     #[inline]
     fn as_boolean(&self) -> Option<bool> {
-        self.as_bool()
+        match self.kind() {
+            Kind::Bool(flag) => Some(flag),
+            _ => None,
+        }
     }
 
     #[inline]
     fn is_null(&self) -> bool {
-        Node::is_null(*self)
+        self.kind() == Kind::Null
     }
 
     #[inline]
     fn is_number(&self) -> bool {
-        Node::is_number(*self)
+        matches!(self.json_type(), JsonType::Number)
     }
 
     #[inline]
     fn is_string(&self) -> bool {
-        Node::is_string(*self)
+        matches!(self.kind(), Kind::String(_))
     }
 
     #[inline]
     fn json_type(&self) -> JsonType {
         has_passed();
-        if Node::is_string(*self) {
-            JsonType::String
-        } else if Node::as_object(*self).is_some() {
-            JsonType::Object
-        } else if Node::as_array(*self).is_some() {
-            JsonType::Array
-        } else if Node::is_number(*self) {
-            JsonType::Number
-        } else if self.as_bool().is_some() {
-            JsonType::Boolean
-        } else {
-            JsonType::Null
+        match self.kind() {
+            Kind::Null => JsonType::Null,
+            Kind::Bool(_) => JsonType::Boolean,
+            Kind::Unsigned(_) | Kind::Negative(_) | Kind::Float(_) | Kind::Wide(_) => JsonType::Number,
+            Kind::String(_) => JsonType::String,
+            Kind::Array => JsonType::Array,
+            Kind::Object => JsonType::Object,
         }
     }
 
@@ -98,17 +96,18 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
         match (self.as_str(), expected) {
             (Some(string), Value::String(expected)) => string == expected,
             (Some(_), _) | (None, Value::String(_)) => false,
-            (None, _) => !has_passed_at_long_step() && cmp::equal(&Node::to_value(*self), expected),
+            (None, _) => !has_passed_at_long_step() && cmp::equal(&self.to_rounded_value(), expected),
         }
     }
 
     fn to_value(&self) -> Cow<'a, Value> {
-        Cow::Owned(if has_passed_at_long_step() { Value::Null } else { Node::to_value(*self) })
+        Cow::Owned(if has_passed_at_long_step() { Value::Null } else { self.to_rounded_value() })
     }
 
     #[inline]
     fn identity(&self) -> Option<NodeIdentity> {
-        Some(NodeIdentity::tagged(std::ptr::from_ref(self.tree()).addr(), self.place()))
+        let (address, place) = Node::identity(*self);
+        Some(NodeIdentity::tagged(address, place))
     }
 }
 

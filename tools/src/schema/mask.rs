@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use protocol::json::MAX_DEPTH;
 use serde_json::Value;
 
 use super::SchemaError;
 use super::budget::bound_text;
 use super::graph::{Document, Graph, Part};
-use crate::strict::MAX_DEPTH;
 
 /// What stands in the place of a secret.
 pub(crate) const MASK: &str = "[secret]";

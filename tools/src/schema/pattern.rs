@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jsonschema::{FancyRegex, Keyword, PatternOptions, ValidationError};
+use protocol::json::Node;
 use serde_json::{Value, json};
 
 use super::instance::Instance;
 use super::{SchemaError, deadline, phrase};
-use crate::tree::Node;
 
 /// What the patterns of one check may cost together: nanoseconds in the worst case.
 pub(super) const PURSE: u64 = 2_000_000_000;

@@ -1,7 +1,8 @@
 //! What matters about a value's size before it is validated.
 
+use protocol::json::{Kind, Node};
+
 use super::measure::Measure;
-use crate::tree::Node;
 
 /// Bytes that an error takes by itself, about.
 const ERROR: u64 = 256;
@@ -31,14 +32,14 @@ impl Shape {
             let mut text = 0;
             if let Some(string) = value.as_str() {
                 text = string.len() as u64;
-            } else if let Some(items) = value.as_array() {
+            } else if value.kind() == Kind::Array {
                 let below = level.below(measure);
                 shape.depth = shape.depth.max(below.depth);
-                pending.extend(items.map(|item| (item, below)));
-            } else if let Some(properties) = value.as_object() {
+                pending.extend(value.elements().map(|element| (element, below)));
+            } else if value.is_object() {
                 let below = level.below(measure);
                 shape.depth = shape.depth.max(below.depth);
-                for (name, property) in properties {
+                for (name, property) in value.members() {
                     text += name.len() as u64;
                     let costs = measure.names.iter().map(|cost| cost.for_length(name.len()));
                     shape.names = costs.fold(shape.names, u64::saturating_add);
@@ -77,10 +78,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::tree::Tree;
 
     fn shape(value: &Value, measure: &Measure) -> Shape {
-        Shape::of(Tree::of_value(value).unwrap().root(), measure)
+        Shape::of(value.into(), measure)
     }
 
     #[test]

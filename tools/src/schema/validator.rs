@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
+use protocol::json::{Extent, MAX_DEPTH, Node};
 use serde_json::Value;
 
 use super::budget::{Inspection, STACK};
@@ -14,10 +15,7 @@ use super::pattern::{self, PURSE, Patterns};
 use super::shape::Shape;
 use super::violation::{self, Violation};
 use super::{SchemaError, phrase};
-use crate::tree::{Tree, Unfit};
 
-/// Deepest value, in arrays and objects.
-const DEEPEST: u64 = 64;
 /// Most evaluations for one verdict: the size of the value times the size of the schema.
 const MOST_WORK: u64 = 250_000_000;
 /// Most memory that finding out what is wrong may take, in bytes.
@@ -50,53 +48,44 @@ impl Validator {
         let inner = built
             .map_err(|_| SchemaError::Unsupported { reason: "the validator panicked; simplify the schema".into() })?
             .map_err(refused)?;
-        let deepest = if measure.height.is_some() { DEEPEST } else { DEEPEST.min(STACK / measure.stacked.max(1)) };
+        let deepest = if measure.height.is_some() {
+            MAX_DEPTH as u64
+        } else {
+            (MAX_DEPTH as u64).min(STACK / measure.stacked.max(1))
+        };
         Ok(Self { inner, measure, deepest })
     }
 
-    /// Whether a value satisfies the schema.
+    /// Checks that a value satisfies the schema.
     ///
     /// # Errors
-    /// Everything that is wrong with the value, sorted by place. A value that would cost too much to look at is wrong as a
-    /// whole.
-    pub(crate) fn check(&self, schema: &Value, value: &Value) -> Result<(), Vec<Violation>> {
-        match Tree::of_value(value) {
-            Ok(tree) => self.check_tree(schema, &tree, None),
-            Err(Unfit) => Err(vec![match depth(value) {
-                depth if depth > self.deepest => self.too_deep(depth),
-                _ => Violation::whole("a smaller value".into(), "more than 4 GiB of text".into()),
-            }]),
-        }
-    }
-
-    /// [`check`](Self::check), for a value that is a tree. What a mask hides is not told.
-    ///
-    /// # Errors
-    /// As there.
-    pub(crate) fn check_tree(&self, schema: &Value, tree: &Tree, mask: Option<&Mask>) -> Result<(), Vec<Violation>> {
-        let too_costly = |expected: &str| vec![too_costly(expected, tree, mask)];
-        let depth = tree.depth() as u64;
+    /// Returns everything that is wrong with the value, sorted by place, without the content that the mask hides. A value that
+    /// would cost too much to check is wrong as a whole.
+    pub(crate) fn check(&self, schema: &Value, value: Node<'_>, mask: Option<&Mask>) -> Result<(), Vec<Violation>> {
+        let too_costly = |expected: &str| vec![too_costly(expected, value, mask)];
+        let extent = value.extent();
+        let depth = extent.depth as u64;
         if depth > self.deepest {
             return Err(vec![self.too_deep(depth)]);
         }
-        if !self.is_cheap(tree) {
-            let shape = Shape::of(tree.root(), &self.measure);
+        if !self.is_cheap(extent) {
+            let shape = Shape::of(value, &self.measure);
             if shape.weight.saturating_mul(self.measure.evaluated) > MOST_WORK || shape.names > PURSE {
                 return Err(too_costly("a smaller or flatter value: this one takes too long to check"));
             }
         }
-        let verdict = catch_unwind(AssertUnwindSafe(|| pattern::within_purse(|| self.inner.is_valid(tree.root()))));
+        let verdict = catch_unwind(AssertUnwindSafe(|| pattern::within_purse(|| self.inner.is_valid(value))));
         match verdict {
             Ok(Some(true)) => Ok(()),
-            Ok(Some(false)) => Err(self.explain(schema, tree, mask)),
+            Ok(Some(false)) => Err(self.explain(schema, value, mask)),
             Ok(None) => Err(too_costly("shorter strings: the patterns take too long to match")),
             Err(_) => Err(too_costly("a value that can be checked")),
         }
     }
 
-    /// Whether the sizes alone show that a verdict costs little, which holds for nearly all values: a walk over them is saved.
-    fn is_cheap(&self, tree: &Tree) -> bool {
-        let weight = tree.len() as u64 + tree.text_len() as u64 / 16;
+    /// Returns true if the sizes alone show that a verdict costs little. This holds for nearly all values and saves a walk.
+    fn is_cheap(&self, extent: Extent) -> bool {
+        let weight = extent.values as u64 + extent.text as u64 / 16;
         let looks_once = self.measure.verdict_fan_out <= 1 && self.measure.names.is_empty();
         looks_once && weight.saturating_mul(self.measure.evaluated) <= MOST_WORK
     }
@@ -106,44 +95,31 @@ impl Validator {
         Violation::whole(expected, format!("{} levels", phrase::grouped(depth)))
     }
 
-    fn explain(&self, schema: &Value, tree: &Tree, mask: Option<&Mask>) -> Vec<Violation> {
-        let shape = Shape::of(tree.root(), &self.measure);
+    fn explain(&self, schema: &Value, value: Node<'_>, mask: Option<&Mask>) -> Vec<Violation> {
+        let shape = Shape::of(value, &self.measure);
         if shape.explained.saturating_mul(self.measure.errors) > MOST_EXPLAINED {
             let expected =
                 "a value that matches the schema; this one does not, and it is too large or too deep to say where";
-            return vec![too_costly(expected, tree, mask)];
+            return vec![too_costly(expected, value, mask)];
         }
-        // In the order of a value's members, and not of the text's: what is told is then the same however it came.
-        let value = tree.root().to_value();
-        let Ok(ordered) = Tree::of_value(&value) else { return vec![self.too_deep(shape.depth)] };
-        let masked = mask.map(|mask| mask.of_value(&value));
+        // In the order of a value's members, and not of the text's: the explanation is then the same for both.
+        let ordered = value.to_rounded_value();
+        let masked = mask.map(|mask| mask.of_value(&ordered));
         let explained = catch_unwind(AssertUnwindSafe(|| {
             pattern::within_purse(|| {
-                violation::all(self.inner.iter_errors(ordered.root()).collect(), schema, masked.as_ref())
+                violation::all(self.inner.iter_errors(Node::from(&ordered)).collect(), schema, masked.as_ref())
             })
         }));
         match explained {
             Ok(Some(violations)) if !violations.is_empty() => violations,
-            _ => vec![too_costly("a value that matches the schema", tree, mask)],
+            _ => vec![too_costly("a value that matches the schema", value, mask)],
         }
     }
 }
 
-fn too_costly(expected: &str, tree: &Tree, mask: Option<&Mask>) -> Violation {
-    let value = tree.root().to_value();
+fn too_costly(expected: &str, value: Node<'_>, mask: Option<&Mask>) -> Violation {
+    let value = value.to_rounded_value();
     Violation::whole(expected.into(), phrase::show(&mask.map_or_else(|| value.clone(), |mask| mask.of_value(&value))))
-}
-
-/// The levels of arrays and objects of a value of any depth.
-fn depth(value: &Value) -> u64 {
-    let (mut deepest, mut pending) = (0, vec![(value, 0)]);
-    while let Some((value, depth)) = pending.pop() {
-        deepest = deepest.max(depth + u64::from(value.is_array() || value.is_object()));
-        let items = value.as_array().into_iter().flatten();
-        let members = value.as_object().into_iter().flat_map(|members| members.values());
-        pending.extend(items.chain(members).map(|inner| (inner, depth + 1)));
-    }
-    deepest
 }
 
 pub(super) fn refused(error: ValidationError<'_>) -> SchemaError {

@@ -31,8 +31,13 @@ pub struct Violation {
 }
 
 impl Violation {
-    pub(super) fn whole(expected: String, found: String) -> Self {
-        Self { pointer: String::new(), expected, found, near: Vec::new() }
+    pub(crate) fn new(pointer: String, expected: String, found: String) -> Self {
+        Self { pointer, expected, found, near: Vec::new() }
+    }
+
+    /// A violation by the value as a whole.
+    pub(crate) fn whole(expected: String, found: String) -> Self {
+        Self::new(String::new(), expected, found)
     }
 
     /// Arguments that are no object.

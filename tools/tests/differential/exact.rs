@@ -148,7 +148,7 @@ struct Yes(Mutex<Vec<String>>);
 
 impl Approver for Yes {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
-        let shown = format!("{} {}", approval.targets[0], approval.arguments["to"]);
+        let shown = format!("{} {}", approval.targets[0], approval.arguments.value()["to"]);
         self.0.lock().unwrap().push(shown);
         Box::pin(async { Decision::Allow })
     }

@@ -15,6 +15,7 @@ mod exact;
 mod intended;
 #[path = "../it/notebook.rs"]
 mod notebook;
+mod strict;
 mod subject;
 mod types;
 

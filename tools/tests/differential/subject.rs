@@ -5,10 +5,11 @@ use std::fmt::Debug;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tools::handler::typed;
-use tools::{Arguments, Catalog, Effects, JsonSchema, StrictJson, Tool, ToolContext, ToolError, schema_of};
+use tools::{Arguments, Catalog, Effects, JsonSchema, Tool, ToolContext, ToolError, schema_of};
 
 use crate::case::Case;
 use crate::intended::{Facts, Intended};
+use crate::strict::Strict;
 
 /// Counts of outcomes. Each text is a case, and so is the value that it gives.
 #[derive(Debug, Default)]
@@ -75,7 +76,7 @@ impl Subject {
         tally.texts += 1;
         let Case { text, with_integers } = case;
         let value = serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
-        let is_strict = serde_json::from_str::<StrictJson>(text).is_ok();
+        let is_strict = serde_json::from_str::<Strict>(text).is_ok();
         let valid = value.as_ref().is_some_and(|value| self.validator.is_valid(value));
         let ran = self.call(&**text).await;
         let mut facts = Facts::of_text(text, value.as_ref(), is_strict);

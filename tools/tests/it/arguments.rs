@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::sample::{closed, pure};
 use serde_json::{Value, json};
-use tools::call::{MAX_ARGUMENT_BYTES, MAX_DEPTH};
+use tools::call::MAX_ARGUMENT_BYTES;
+use tools::protocol::json::MAX_DEPTH;
 use tools::{Arguments, Catalog, Effects, RegisterError, Tool, ToolContext, ToolError, Violation};
 
 /// A catalog of one tool that counts how often it ran.

@@ -1,5 +1,11 @@
 //! Definitions and handlers that several tests start from.
-#![allow(clippy::unwrap_used, dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "each program of tests uses a part of it"
+)]
 
 use std::future::pending;
 use std::time::Duration;

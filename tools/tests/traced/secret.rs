@@ -155,10 +155,10 @@ async fn told(catalog: &Catalog, tool: &str, arguments: Arguments) -> String {
     if let Err(error) = catalog.validate(tool, arguments.clone()) {
         told += &format!("{error} {error:?}");
     }
-    if let Arguments::Value(value) = arguments {
+    if let Arguments::Json(json) = arguments {
         let entry = catalog.get(tool).unwrap();
-        let call = ToolCall::new("1", tool, value.clone());
-        told += &format!("{} {call:?} {:?}", entry.masked(&value), Input::from(value.clone()));
+        let call = ToolCall::new("1", tool, json.clone());
+        told += &format!("{} {call:?} {:?}", entry.masked(&json), Input::from(json.into_value()));
     }
     told + &format!("{} {:?} {:?}", guard.0.lock().unwrap(), listener::spans_of(&session), notebook.lines())
 }
@@ -294,7 +294,7 @@ fn a_tool_without_secrets_is_told_as_it_is() {
     let entry = catalog.register(pure("t"), echo).unwrap();
     let value = json!({"password": "told"});
     assert!(!entry.has_secrets());
-    assert_eq!(*entry.masked(&value), value);
+    assert_eq!(entry.masked(&value.clone().into()), value);
     assert_eq!(*masked(&entry.tool().parameters, &value), value);
 }
 

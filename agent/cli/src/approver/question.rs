@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
-use tools::{Access, Approval, Caution, SensitivePath, SensitivePaths, Sensitivity, Target};
+use tools::{Access, Approval, Caution, Json, SensitivePath, SensitivePaths, Sensitivity, Target};
 
 use crate::output::{ALERT, BAD, STRONG, styled};
 use crate::visible::visible;
@@ -69,7 +68,7 @@ pub(super) fn choices(approval: &Approval<'_>) -> String {
     format!("{} [y] once{session}, [n] no: ", styled(STRONG, "Allow?"))
 }
 
-fn arguments(arguments: &Value, is_whole: bool) -> String {
+fn arguments(arguments: &Json, is_whole: bool) -> String {
     let json = arguments.to_string();
     let shown = visible(&json);
     match shown.char_indices().nth(SHOWN) {
@@ -114,13 +113,13 @@ mod tests {
 
     #[test]
     fn arguments_are_shown_without_anything_hidden() {
-        let text = arguments(&serde_json::json!({"a": "\u{1b}[2K\u{202e}\u{200b}"}), false);
+        let text = arguments(&serde_json::json!({"a": "\u{1b}[2K\u{202e}\u{200b}"}).into(), false);
         assert_eq!(text, r#"{"a":"\u001b[2K\u{202e}\u{200b}"}"#);
     }
 
     #[test]
     fn long_arguments_say_that_they_go_on() {
-        let long = serde_json::json!({"a": "é".repeat(SHOWN)});
+        let long = serde_json::json!({"a": "é".repeat(SHOWN)}).into();
         assert!(arguments(&long, false).contains("more characters, [v] to view them"));
         assert!(!arguments(&long, true).contains("[v]"));
     }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::Value;
-use tools::{Arguments, Target, Tool, ToolResult};
+use tools::{Arguments, Entry, Json, Target, ToolResult};
 
 use crate::argument;
 use crate::config::{Layer, Setting};
@@ -69,7 +68,7 @@ impl Call {
         let mut flags = Layer::default();
         flags.bounds.call_timeout = self.timeout.map(|timeout| Setting::of_flag("--timeout", timeout));
         let settings = self.host.settings(flags)?;
-        let touched = touched(entry.tool(), &arguments);
+        let touched = touched(&entry, &arguments);
         let context = self.host.context_of_call(&settings, &touched, interrupt::token()?, &console)?;
         tools::execute(&context, &self.name, arguments).await.map_err(|error| match Refusal::of(&error, &touched) {
             Some(refusal) => {
@@ -93,11 +92,11 @@ impl Call {
 }
 
 /// What a call would touch; nothing where that cannot be told.
-fn touched(tool: &Tool, arguments: &Arguments) -> Vec<Target> {
-    let targets = |arguments: &Value| tool.effects.targets(&tool.name, &tool.parameters, arguments).ok();
+fn touched(entry: &Entry, arguments: &Arguments) -> Vec<Target> {
+    let targets = |arguments: &Json| entry.targets(arguments).ok();
     let targets = match arguments {
-        Arguments::Value(value) => targets(value),
-        Arguments::Text(text) => serde_json::from_str(text).ok().as_ref().and_then(targets),
+        Arguments::Json(json) => targets(json),
+        Arguments::Text(text) => Json::parse(text.as_str()).ok().as_ref().and_then(targets),
         _ => None,
     };
     targets.unwrap_or_default()

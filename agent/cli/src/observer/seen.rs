@@ -127,7 +127,12 @@ mod tests {
     use super::*;
 
     fn started(id: &str, name: &str) -> Event {
-        Event::CallStarted { id: id.to_owned(), name: name.to_owned(), arguments: json!({}), targets: Vec::new() }
+        Event::CallStarted {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            arguments: json!({}).into(),
+            targets: Vec::new(),
+        }
     }
 
     fn ended(id: &str, name: &str) -> Event {

@@ -49,7 +49,7 @@ fn assistant(format: Format, message: &Message, names: &WireNames) -> AssistantM
         Part::Content(Content::Text { text }) => Some(AssistantContent::Text(Text::new(text.as_str()))),
         Part::Content(content) => Some(AssistantContent::Text(Text::new(described(content)))),
         Part::ToolCall(call) => {
-            let function = ToolFunction::new(name(&call.name, names)?, call.arguments.clone());
+            let function = ToolFunction::new(name(&call.name, names)?, call.arguments.value().clone());
             Some(AssistantContent::ToolCall(RigCall::new(CallId::from_wire(call.id.as_str()), function)))
         }
         Part::Reasoning { opaque, .. } => serde_json::from_value(opaque.get(BLOCK)?.clone()).ok(),

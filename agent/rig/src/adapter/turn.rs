@@ -11,23 +11,21 @@ use tools::{Content, Message, Part, Role, ToolCall};
 pub(super) const BLOCK: &str = "block";
 pub(super) const ORIGIN: &str = "origin";
 
-pub(super) fn turn(answer: CompletionResponse, names: &WireNames) -> Turn {
+pub(super) fn turn(mut answer: CompletionResponse, names: &WireNames) -> Turn {
     let stop = stop(&answer);
     let last = answer.choice.len().saturating_sub(1);
     let mut parts = Vec::new();
     let mut faults = Vec::new();
-    for (index, block) in answer.choice.iter().enumerate() {
+    for (index, block) in std::mem::take(&mut answer.choice).into_iter().enumerate() {
         match block {
-            AssistantContent::Text(text) if !text.text.is_empty() => {
-                parts.push(Part::Content(text.text.as_str().into()))
-            }
+            AssistantContent::Text(text) if !text.text.is_empty() => parts.push(Part::Content(text.text.into())),
             AssistantContent::Text(_) => {}
             AssistantContent::ToolCall(call) => {
-                faults.push(fault(call, &stop, index == last));
+                faults.push(fault(&call, &stop, index == last));
                 parts.push(Part::ToolCall(tool_call(call, names)));
             }
-            AssistantContent::Image(image) => parts.extend(picture(image).map(Part::Content)),
-            other => parts.push(Part::Reasoning { text: readable(other), opaque: sealed(&answer, other) }),
+            AssistantContent::Image(image) => parts.extend(picture(&image).map(Part::Content)),
+            other => parts.push(Part::Reasoning { text: readable(&other), opaque: sealed(&answer, &other) }),
         }
     }
     // Anthropic explains a refusal outside of the content. rig has errors of its own, which are no words of a service.
@@ -78,14 +76,14 @@ fn fault(call: &RigCall, stop: &Stop, is_last: bool) -> Option<String> {
     }
 }
 
-fn tool_call(call: &RigCall, names: &WireNames) -> ToolCall {
+fn tool_call(call: RigCall, names: &WireNames) -> ToolCall {
     let spelling = call.function.name.as_str();
     // A name that is nobody's stays as it came: the session tells the model which ones there are.
     let name = names.tool(spelling).map_or(spelling, |name| name.as_str());
     let id = call.id.provider().map(|id| id.as_str().to_owned()).unwrap_or_default();
-    let arguments = match &call.function.invalid_arguments {
-        Some(text) => Value::String(text.clone()),
-        None => Value::Object(call.function.arguments.clone()),
+    let arguments = match call.function.invalid_arguments {
+        Some(text) => Value::String(text),
+        None => Value::Object(call.function.arguments),
     };
     ToolCall::new(id, name, arguments)
 }

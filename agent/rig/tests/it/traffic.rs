@@ -76,7 +76,7 @@ async fn replay(row: &Value, piece: usize) -> Result<(), String> {
 }
 
 fn pair(call: &tools::ToolCall) -> (String, Value) {
-    (call.name.clone(), call.arguments.clone())
+    (call.name.clone(), call.arguments.value().clone())
 }
 
 fn expected(row: &Value) -> Calls {

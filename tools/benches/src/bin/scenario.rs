@@ -5,13 +5,18 @@
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use agent::{Selection, ToolSet};
+use benches::session::{self, MEASURE, direct_measure, direct_records};
 use benches::{ADD, ORDER, ORDER_TOOL, alike, catalog, direct_add, direct_order, later};
 use tools::protocol::wire::{Definitions, Format};
 use tools::{Catalog, Services, SharedCatalog, Tool, ToolContext, ToolName};
+
+/// The arguments of `records` for a result of 1 KB, and of 100 KB.
+const RECORDS_1K: &str = r#"{"count": 10}"#;
+const RECORDS_100K: &str = r#"{"count": 900}"#;
 
 const FORMAT: Format = Format::OpenAiChat;
 
@@ -26,6 +31,20 @@ fn main() {
         "add" => execute(&catalog(2), "add", ADD, count),
         "add-later" => execute(&later(), "add_later", ADD, count),
         "order" => execute(&catalog(2), "order", ORDER, count),
+        "direct-measure" => (0..count).for_each(|_| drop(black_box(direct_measure(black_box(MEASURE))))),
+        "direct-records-1k" => (0..count).for_each(|_| drop(black_box(direct_records(black_box(RECORDS_1K))))),
+        "direct-records-100k" => (0..count).for_each(|_| drop(black_box(direct_records(black_box(RECORDS_100K))))),
+        "measure" => execute(&session::catalog(), "measure", MEASURE, count),
+        "records-1k" => execute(&session::catalog(), "records", RECORDS_1K, count),
+        "records-100k" => execute(&session::catalog(), "records", RECORDS_100K, count),
+        "add-journal" => execute_with(&journaled(), &catalog(2), "add", ADD, count),
+        "order-journal" => execute_with(&journaled(), &catalog(2), "order", ORDER, count),
+        "add-step" => runtime().block_on(session::steps("add", ADD, count, 0, false)),
+        "order-step" => runtime().block_on(session::steps("order", ORDER, count, 0, false)),
+        "step-after-10" => runtime().block_on(session::steps("add", ADD, count, 10, true)),
+        "step-after-2000" => runtime().block_on(session::steps("add", ADD, count, 2_000, true)),
+        "in-flight-10" => runtime().block_on(session::in_flight(10 * count, 10)),
+        "in-flight-2000" => runtime().block_on(session::in_flight(2_000 * count, 2_000)),
         "add-of-10" => execute(&catalog(10), "add", ADD, count),
         "add-of-1000" => execute(&catalog(1_000), "add", ADD, count),
         "add-of-100000" => execute(&catalog(100_000), "add", ADD, count),
@@ -51,10 +70,18 @@ fn main() {
 }
 
 fn execute(catalog: &Catalog, name: &str, arguments: &str, count: u64) {
+    execute_with(&session::granted(), catalog, name, arguments, count);
+}
+
+/// A context with a journal that keeps nothing.
+fn journaled() -> ToolContext {
+    session::granted().with_journal(Arc::new(session::Quiet::default())).with_session("measured")
+}
+
+fn execute_with(cx: &ToolContext, catalog: &Catalog, name: &str, arguments: &str, count: u64) {
     runtime().block_on(async {
-        let cx = ToolContext::new();
         for _ in 0..count {
-            black_box(catalog.execute(&cx, name, black_box(arguments)).await.unwrap());
+            black_box(catalog.execute(cx, name, black_box(arguments)).await.unwrap());
         }
     });
 }

@@ -281,7 +281,7 @@ async fn sends(folder: &Path, name: &str) -> Vec<(String, ToolResult)> {
             Part::ToolResult { id, result, .. } if *id == call.id => Some(result.clone()),
             _ => None,
         });
-        (call.arguments["mark"].as_str().unwrap().to_owned(), result.unwrap())
+        (call.arguments.value()["mark"].as_str().unwrap().to_owned(), result.unwrap())
     };
     calls.map(result_of).collect()
 }

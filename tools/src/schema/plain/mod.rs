@@ -10,9 +10,8 @@ mod compile;
 
 use std::ops::RangeInclusive;
 
+use protocol::json::{Kind as Type, Node};
 use serde_json::Value;
-
-use crate::tree::Node;
 
 /// A schema that says little.
 #[derive(Debug)]
@@ -51,23 +50,20 @@ impl Plain {
 
     /// Whether the value surely satisfies the schema. Recurses no deeper than the schema nests.
     pub(crate) fn accepts(&self, value: Node<'_>) -> bool {
-        match &self.kind {
-            _ if self.is_nullable && value.is_null() => true,
-            Kind::Null => value.is_null(),
-            Kind::Boolean => value.as_bool().is_some(),
-            Kind::Integer(range) => value.as_integer().is_some_and(|number| range.contains(&number)),
-            Kind::Number => value.is_number(),
-            Kind::String => value.is_string(),
-            Kind::Words(words) => value.as_str().is_some_and(|string| words.iter().any(|word| **word == *string)),
-            Kind::Array(items) => {
-                value.as_array().is_some_and(|mut elements| elements.all(|element| items.accepts(element)))
-            }
-            Kind::Object(object) => {
+        match (&self.kind, value.kind()) {
+            (_, Type::Null) if self.is_nullable => true,
+            (Kind::Null, Type::Null) | (Kind::Boolean, Type::Bool(_)) | (Kind::String, Type::String(_)) => true,
+            (Kind::Integer(range), Type::Unsigned(number)) => range.contains(&number.into()),
+            (Kind::Integer(range), Type::Negative(number)) => range.contains(&number.into()),
+            (Kind::Number, Type::Unsigned(_) | Type::Negative(_) | Type::Float(_) | Type::Wide(_)) => true,
+            (Kind::Words(words), Type::String(string)) => words.iter().any(|word| **word == *string),
+            (Kind::Array(items), Type::Array) => value.elements().all(|element| items.accepts(element)),
+            (Kind::Object(object), Type::Object) => {
                 let mut tally = Tally::new(object);
-                let mut fits =
-                    |(name, value): (&[u8], Node<'_>)| tally.tick(name).is_some_and(|own| own.accepts(value));
-                value.as_object().is_some_and(|members| members.by_bytes().all(&mut fits)) && tally.is_whole()
+                value.members().all(|(name, member)| tally.tick(name).is_some_and(|own| own.accepts(member)))
+                    && tally.is_whole()
             }
+            _ => false,
         }
     }
 }
@@ -88,9 +84,9 @@ impl<'p> Tally<'p> {
 
     /// The schema of the member of that name, if there is one and it was not there yet.
     #[inline]
-    fn tick(&mut self, name: &[u8]) -> Option<&'p Plain> {
+    fn tick(&mut self, name: &str) -> Option<&'p Plain> {
         let members = &self.object.members;
-        let is_it = |(own, _): &(Box<str>, Plain)| own.as_bytes() == name;
+        let is_it = |(own, _): &(Box<str>, Plain)| **own == *name;
         // It is often the next one.
         let place = match members.get(self.next).is_some_and(is_it) {
             true => self.next,

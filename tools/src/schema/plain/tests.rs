@@ -5,15 +5,15 @@ use serde_json::{Map, json};
 use super::*;
 use crate::schema::compiled::Compiled;
 use crate::schema_of;
-use crate::tree::Tree;
+use protocol::Json;
 
 fn accepts(plain: &Plain, value: &Value) -> bool {
-    plain.accepts(Tree::of_value(value).unwrap().root())
+    plain.accepts(value.into())
 }
 
 /// Whether it is all plain, the way there included: what a value is given as text.
 fn accepts_text(plain: &Plain, text: &str) -> bool {
-    Tree::read(text.to_owned()).is_ok_and(|tree| plain.accepts(tree.root()))
+    Json::parse(text).is_ok_and(|json| plain.accepts(json.node()))
 }
 
 #[track_caller]
@@ -119,7 +119,7 @@ fn the_largest_text_of_the_largest_plain_schema_is_not_too_costly_for_a_validato
     assert!(Plain::of(&schema).is_some());
     let text = format!("{{\"a\":[{}\"0\"]}}", "\"0\",".repeat((crate::call::MAX_ARGUMENT_BYTES - 20) / 4));
     assert!(accepts_text(&plain(&schema), &text));
-    assert_eq!(Compiled::new(&schema).unwrap().check_tree(&Tree::read(text).unwrap(), None), Ok(()));
+    assert_eq!(Compiled::new(&schema).unwrap().check_node(Json::parse(text).unwrap().node(), None), Ok(()));
 }
 
 #[test]

@@ -1,17 +1,18 @@
-//! Trees of text.
+//! Reads JSON text into a [`Tree`].
 //!
-//! Reading is where a call spends its time, and most arguments are plain: strings without escapes, integers, words. Those
-//! are read here, in a third of the steps that a general reader takes. A string with escapes or any other number is
-//! given to serde_json, and so is the whole text at the first thing that looks wrong: what JSON is, is decided there.
+//! Most text of arguments is simple: strings without escapes, integers, words. This reader takes such text in a third of the
+//! steps that `serde_json` needs to build a `Value`, keeps the digits of integers beyond 64 bits, which `serde_json` rounds, and
+//! finds repeated keys, of which `serde_json` keeps the last. Escapes beyond the common ones and all other numbers are parsed by
+//! `serde_json`.
 
-use serde_json::Number;
+use serde_json::{Number, Value};
 
+use super::InvalidJson;
 use super::build::Builder;
-use super::node::{FEW, Mark};
-use super::{Tree, Unfit};
+use super::tree::{FEW, Mark, Tree};
 
-/// Reads a whole text. What is refused here may still be JSON.
-pub(super) fn read(text: String) -> Result<Tree, String> {
+/// Reads a whole text. No object may have a key twice, and nothing may nest deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
+pub(super) fn read(text: String) -> Result<Tree, InvalidJson> {
     let mut reader = Reader { text: &text, bytes: text.as_bytes(), builder: Builder::new(&text) };
     match reader.whole() {
         Ok(()) => {
@@ -19,11 +20,63 @@ pub(super) fn read(text: String) -> Result<Tree, String> {
             tree.text = text;
             Ok(tree)
         }
-        Err(Unfit) => Err(text),
+        Err(refusal) => Err(refusal.explain(&text)),
     }
 }
 
-/// Each function is given the place where it begins, and gives that after its end: they stay in registers.
+/// Why reading stopped. The pointer grows from its end while the reader returns.
+pub(super) struct Refusal {
+    reason: Reason,
+    pointer: String,
+}
+
+enum Reason {
+    Syntax,
+    Repeated,
+    TooDeep,
+    TooLarge,
+}
+
+impl Refusal {
+    fn new(reason: Reason, pointer: String) -> Box<Self> {
+        Box::new(Self { reason, pointer })
+    }
+
+    pub(super) fn syntax() -> Box<Self> {
+        Self::new(Reason::Syntax, String::new())
+    }
+
+    pub(super) fn too_deep() -> Box<Self> {
+        Self::new(Reason::TooDeep, String::new())
+    }
+
+    pub(super) fn too_large() -> Box<Self> {
+        Self::new(Reason::TooLarge, String::new())
+    }
+
+    pub(super) fn repeated(key: &str) -> Box<Self> {
+        Self::new(Reason::Repeated, String::new()).inside(key)
+    }
+
+    /// Returns the refusal with one more step in front of its pointer.
+    fn inside(mut self: Box<Self>, token: &str) -> Box<Self> {
+        self.pointer.insert_str(0, &format!("/{}", token.replace('~', "~0").replace('/', "~1")));
+        self
+    }
+
+    fn explain(self, text: &str) -> InvalidJson {
+        match self.reason {
+            Reason::Syntax => InvalidJson::Syntax {
+                message: serde_json::from_str::<Value>(text).map_or_else(|error| error.to_string(), |_| String::new()),
+            },
+            Reason::Repeated => InvalidJson::RepeatedKey { pointer: self.pointer },
+            Reason::TooDeep => InvalidJson::TooDeep { pointer: self.pointer },
+            Reason::TooLarge => InvalidJson::TooLarge,
+        }
+    }
+}
+
+/// Each function takes the offset at which it begins and returns the one after its end, so that offsets stay in registers.
 struct Reader<'t> {
     text: &'t str,
     bytes: &'t [u8],
@@ -31,13 +84,13 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    fn whole(&mut self) -> Result<(), Unfit> {
+    fn whole(&mut self) -> Result<(), Box<Refusal>> {
         let end = self.value(0)?;
-        if self.blank(end) == self.bytes.len() { Ok(()) } else { Err(Unfit) }
+        if self.blank(end) == self.bytes.len() { Ok(()) } else { Err(Refusal::syntax()) }
     }
 
     /// Recurses no deeper than a tree may be.
-    fn value(&mut self, at: usize) -> Result<usize, Unfit> {
+    fn value(&mut self, at: usize) -> Result<usize, Box<Refusal>> {
         let at = self.blank(at);
         match self.peek(at) {
             b'"' => self.string(at).map(|(end, _)| end),
@@ -47,11 +100,11 @@ impl Reader<'_> {
             b't' => self.word(at, "true", Mark::Bool(true)),
             b'f' => self.word(at, "false", Mark::Bool(false)),
             b'n' => self.word(at, "null", Mark::Null),
-            _ => Err(Unfit),
+            _ => Err(Refusal::syntax()),
         }
     }
 
-    fn object(&mut self, at: usize) -> Result<usize, Unfit> {
+    fn object(&mut self, at: usize) -> Result<usize, Box<Refusal>> {
         let place = self.builder.open()?;
         let (mut len, mut looks, mut differ) = (0, [0; FEW], true);
         let mut at = self.blank(at + 1);
@@ -59,8 +112,9 @@ impl Reader<'_> {
             loop {
                 at = self.blank(at);
                 if self.peek(at) != b'"' {
-                    return Err(Unfit);
+                    return Err(Refusal::syntax());
                 }
+                let key = self.builder.next_place();
                 let (end, has_escapes) = self.string(at)?;
                 if let Some((own, earlier)) = looks.get_mut(..=len).and_then(<[u32]>::split_last_mut) {
                     *own = look(&self.bytes[at + 1..end - 1]);
@@ -68,15 +122,15 @@ impl Reader<'_> {
                 }
                 at = self.blank(end);
                 if self.peek(at) != b':' {
-                    return Err(Unfit);
+                    return Err(Refusal::syntax());
                 }
-                at = self.value(at + 1)?;
+                at = self.value(at + 1).map_err(|refusal| refusal.inside(self.builder.string_at(key)))?;
                 len += 1;
                 at = self.blank(at);
                 match self.peek(at) {
                     b',' => at += 1,
                     b'}' => break,
-                    _ => return Err(Unfit),
+                    _ => return Err(Refusal::syntax()),
                 }
             }
         }
@@ -84,19 +138,19 @@ impl Reader<'_> {
         Ok(at + 1)
     }
 
-    fn array(&mut self, at: usize) -> Result<usize, Unfit> {
+    fn array(&mut self, at: usize) -> Result<usize, Box<Refusal>> {
         let place = self.builder.open()?;
         let mut len = 0;
         let mut at = self.blank(at + 1);
         if self.peek(at) != b']' {
             loop {
-                at = self.value(at)?;
+                at = self.value(at).map_err(|refusal| refusal.inside(&len.to_string()))?;
                 len += 1;
                 at = self.blank(at);
                 match self.peek(at) {
                     b',' => at += 1,
                     b']' => break,
-                    _ => return Err(Unfit),
+                    _ => return Err(Refusal::syntax()),
                 }
             }
         }
@@ -104,8 +158,8 @@ impl Reader<'_> {
         Ok(at + 1)
     }
 
-    /// Says also whether the string has escapes.
-    fn string(&mut self, at: usize) -> Result<(usize, bool), Unfit> {
+    /// Returns, beside the end, true if the string has escapes.
+    fn string(&mut self, at: usize) -> Result<(usize, bool), Box<Refusal>> {
         let start = at + 1;
         let mut end = plain_until(self.bytes, start);
         if self.peek(end) == b'"' {
@@ -116,15 +170,15 @@ impl Reader<'_> {
             end = plain_until(self.bytes, end + 2);
         }
         if self.peek(end) != b'"' {
-            return Err(Unfit);
+            return Err(Refusal::syntax());
         }
-        let escaped = self.text.get(start..end).ok_or(Unfit)?;
-        self.builder.other(|other| unescape(escaped, other))?;
+        let escaped = self.text.get(start..end).ok_or_else(Refusal::syntax)?;
+        self.builder.unescaped(|other| unescape(escaped, other))?;
         Ok((end + 1, true))
     }
 
     #[inline]
-    fn number(&mut self, start: usize) -> Result<usize, Unfit> {
+    fn number(&mut self, start: usize) -> Result<usize, Box<Refusal>> {
         let is_negative = self.bytes[start] == b'-';
         let first = start + usize::from(is_negative);
         let (mut at, mut sum) = (first, 0u64);
@@ -143,18 +197,18 @@ impl Reader<'_> {
         Ok(at)
     }
 
-    fn other_number(&mut self, start: usize) -> Result<usize, Unfit> {
+    fn other_number(&mut self, start: usize) -> Result<usize, Box<Refusal>> {
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let end = start + self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
-        let text = self.text.get(start..end).ok_or(Unfit)?;
-        let number: Number = serde_json::from_str(text).map_err(|_| Unfit)?;
-        self.builder.number(&number, Some(text))?;
+        let text = self.text.get(start..end).ok_or_else(Refusal::syntax)?;
+        let number: Number = serde_json::from_str(text).map_err(|_| Refusal::syntax())?;
+        self.builder.number(&number, text)?;
         Ok(end)
     }
 
-    fn word(&mut self, at: usize, word: &str, mark: Mark) -> Result<usize, Unfit> {
+    fn word(&mut self, at: usize, word: &str, mark: Mark) -> Result<usize, Box<Refusal>> {
         if !self.bytes[at..].starts_with(word.as_bytes()) {
-            return Err(Unfit);
+            return Err(Refusal::syntax());
         }
         self.builder.scalar(mark);
         Ok(at + word.len())
@@ -168,22 +222,22 @@ impl Reader<'_> {
         at
     }
 
-    /// What stands there; 0, which stands nowhere in JSON, after the end.
+    /// Returns the byte at an offset, and 0, which JSON never contains, after the end.
     #[inline]
     fn peek(&self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or(0)
     }
 }
 
-/// How a key looks: keys that look different are different.
+/// Returns a short summary of a key: keys with different summaries differ.
 fn look(key: &[u8]) -> u32 {
     let (first, last) = key.first().zip(key.last()).unwrap_or((&0, &0));
-    // What a length loses here makes two keys look the same, and the keys themselves are compared then.
+    // Keys of one summary are compared themselves, so the bits that a length loses do no harm.
     (key.len() as u32) << 16 | u32::from(*first) << 8 | u32::from(*last)
 }
 
-/// Adds a string without its escapes.
-fn unescape(mut escaped: &str, out: &mut String) -> Result<(), Unfit> {
+/// Appends a string without its escapes.
+fn unescape(mut escaped: &str, out: &mut String) -> Result<(), Box<Refusal>> {
     let start = out.len();
     let whole = escaped;
     while let Some((plain, rest)) = escaped.split_once('\\') {
@@ -197,7 +251,7 @@ fn unescape(mut escaped: &str, out: &mut String) -> Result<(), Unfit> {
             Some(b't') => '\t',
             // Code units, maybe in pairs.
             _ => {
-                let string: String = serde_json::from_str(&format!("\"{whole}\"")).map_err(|_| Unfit)?;
+                let string: String = serde_json::from_str(&format!("\"{whole}\"")).map_err(|_| Refusal::syntax())?;
                 out.truncate(start);
                 out.push_str(&string);
                 return Ok(());
@@ -210,7 +264,7 @@ fn unescape(mut escaped: &str, out: &mut String) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// The place of the first quote, backslash or control character from `at` on. Eight bytes at a time: a byte that is looked
+/// Returns the offset of the first quote, backslash or control character from `at` on. Eight bytes at a time: a byte that is looked
 /// for leaves its high bit, and borrows spoil only what comes after the first.
 fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);

@@ -8,8 +8,7 @@ use serde_json::Error;
 
 use super::deserialize::Reader;
 use super::key::Key;
-use super::node::Mark;
-use super::{Elements, Members, Node};
+use super::{Elements, Kind, Members, Node};
 
 impl<'de> Reader<'de> {
     #[inline]
@@ -108,8 +107,8 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {
-        match self.content.map(|content| content.node.mark()) {
-            None | Some(Mark::Null) => Ok(()),
+        match self.content.map(|content| content.node.kind()) {
+            None | Some(Kind::Null) => Ok(()),
             Some(_) => Err(Error::custom("a variant without content has some")),
         }
     }
@@ -120,18 +119,18 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
         let content = self.content("tuple variant")?;
-        match content.node.as_array() {
-            Some(elements) if elements.len() == 0 => visitor.visit_unit(),
-            Some(elements) => content.array(elements, visitor),
-            None => Err(Error::invalid_type(content.unexpected(), &"tuple variant")),
+        match (content.node.kind(), content.node.elements()) {
+            (Kind::Array, elements) if elements.len() == 0 => visitor.visit_unit(),
+            (Kind::Array, elements) => content.array(elements, visitor),
+            _ => Err(Error::invalid_type(content.unexpected(), &"tuple variant")),
         }
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
         let content = self.content("struct variant")?;
-        match content.node.as_object() {
-            Some(members) => content.object(members, visitor),
-            None => Err(Error::invalid_type(content.unexpected(), &"struct variant")),
+        match content.node.kind() {
+            Kind::Object => content.object(content.node.members(), visitor),
+            _ => Err(Error::invalid_type(content.unexpected(), &"struct variant")),
         }
     }
 }

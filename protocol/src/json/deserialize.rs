@@ -7,24 +7,33 @@
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde_json::Error;
 
-use super::Node;
 use super::access::Variant;
-use super::node::Mark;
+use super::{Kind, Node};
 
 /// The largest integer without a neighbour that is the same float, 2^53 - 1: `Number.MAX_SAFE_INTEGER` of ECMAScript.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
-/// The integer that a float stands for. Returns `None` for a fraction, and beyond [`MAX_SAFE_INTEGER`], where the number that was
+/// Returns the integer that a float stands for. Returns `None` for a fraction, and beyond [`MAX_SAFE_INTEGER`], where the number that was
 /// meant may be another one.
-pub(super) fn integer(float: f64) -> Option<i64> {
+fn integer(float: f64) -> Option<i64> {
     // The range makes the conversion exact.
     (float.fract() == 0.0 && float.abs() <= MAX_SAFE_INTEGER).then_some(float as i64)
+}
+
+/// Returns true if a number of the value is written with a fraction or an exponent and is an integer all the same.
+pub(super) fn has_integral_float(node: Node<'_>) -> bool {
+    match node.kind() {
+        Kind::Float(number) => integer(number).is_some(),
+        Kind::Array => node.elements().any(has_integral_float),
+        Kind::Object => node.members().any(|(_, member)| has_integral_float(member)),
+        _ => false,
+    }
 }
 
 /// How a reader takes floats where the type does not say whether it wants an integer: members of untagged enums and flattened
 /// structs, which serde reads before it knows their type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Floats {
+pub(super) enum Floats {
     /// As floats.
     AsSent,
     /// As integers, if they are integral.
@@ -33,13 +42,13 @@ pub(crate) enum Floats {
 
 /// Reads types out of a tree.
 #[derive(Clone, Copy)]
-pub(crate) struct Reader<'de> {
+pub(super) struct Reader<'de> {
     pub(super) node: Node<'de>,
     floats: Floats,
 }
 
 impl<'de> Reader<'de> {
-    pub(crate) fn new(node: Node<'de>, floats: Floats) -> Self {
+    pub(super) fn new(node: Node<'de>, floats: Floats) -> Self {
         Self { node, floats }
     }
 
@@ -48,22 +57,21 @@ impl<'de> Reader<'de> {
     }
 
     pub(super) fn unexpected(self) -> Unexpected<'de> {
-        match self.node.mark() {
-            Mark::Null => Unexpected::Unit,
-            Mark::Bool(flag) => Unexpected::Bool(flag),
-            Mark::Unsigned(number) => Unexpected::Unsigned(number),
-            Mark::Negative(number) => Unexpected::Signed(number),
-            Mark::Float(number) => Unexpected::Float(number),
-            Mark::Wide { .. } => Unexpected::Other(self.node.as_wide().unwrap_or_default()),
-            Mark::Plain { .. } | Mark::Other { .. } => Unexpected::Str(self.node.as_str().unwrap_or_default()),
-            Mark::Array { .. } => Unexpected::Seq,
-            Mark::Object { .. } => Unexpected::Map,
+        match self.node.kind() {
+            Kind::Null => Unexpected::Unit,
+            Kind::Bool(flag) => Unexpected::Bool(flag),
+            Kind::Unsigned(number) => Unexpected::Unsigned(number),
+            Kind::Negative(number) => Unexpected::Signed(number),
+            Kind::Float(number) => Unexpected::Float(number),
+            Kind::Wide(digits) => Unexpected::Other(digits),
+            Kind::String(string) => Unexpected::Str(string),
+            Kind::Array => Unexpected::Seq,
+            Kind::Object => Unexpected::Map,
         }
     }
 
     /// An integer beyond 64 bits, for a visitor that takes 128.
-    fn wide<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let digits = self.node.as_wide().unwrap_or_default();
+    fn wide<V: Visitor<'de>>(self, digits: &str, visitor: V) -> Result<V::Value, Error> {
         if let Ok(number) = digits.parse() {
             visitor.visit_u128(number)
         } else if let Ok(number) = digits.parse() {
@@ -87,7 +95,7 @@ macro_rules! only {
     ($($method:ident: $kind:pat,)*) => {
         $(#[inline]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            match self.node.mark() {
+            match self.node.kind() {
                 $kind => self.deserialize_any(visitor),
                 _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
             }
@@ -100,15 +108,15 @@ macro_rules! integers {
     ($($method:ident: $is_wide:literal,)*) => {
         $(#[inline]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            match self.node.mark() {
-                Mark::Unsigned(number) => visitor.visit_u64(number),
-                Mark::Negative(number) => visitor.visit_i64(number),
-                Mark::Float(number) => match integer(number) {
+            match self.node.kind() {
+                Kind::Unsigned(number) => visitor.visit_u64(number),
+                Kind::Negative(number) => visitor.visit_i64(number),
+                Kind::Float(number) => match integer(number) {
                     Some(number) => Self::integral(number, visitor),
                     None => visitor.visit_f64(number),
                 },
-                Mark::Wide { .. } if $is_wide => self.wide(visitor),
-                Mark::Wide { .. } => Err(Error::invalid_value(self.unexpected(), &visitor)),
+                Kind::Wide(digits) if $is_wide => self.wide(digits, visitor),
+                Kind::Wide(_) => Err(Error::invalid_value(self.unexpected(), &visitor)),
                 _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
             }
         })*
@@ -120,21 +128,19 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.node.mark() {
-            Mark::Null => visitor.visit_unit(),
-            Mark::Bool(flag) => visitor.visit_bool(flag),
-            Mark::Unsigned(number) => visitor.visit_u64(number),
-            Mark::Negative(number) => visitor.visit_i64(number),
-            Mark::Float(number) => match integer(number).filter(|_| self.floats == Floats::AsIntegers) {
+        match self.node.kind() {
+            Kind::Null => visitor.visit_unit(),
+            Kind::Bool(flag) => visitor.visit_bool(flag),
+            Kind::Unsigned(number) => visitor.visit_u64(number),
+            Kind::Negative(number) => visitor.visit_i64(number),
+            Kind::Float(number) => match integer(number).filter(|_| self.floats == Floats::AsIntegers) {
                 Some(number) => Self::integral(number, visitor),
                 None => visitor.visit_f64(number),
             },
-            Mark::Wide { .. } => self.wide(visitor),
-            Mark::Plain { .. } | Mark::Other { .. } => {
-                visitor.visit_borrowed_str(self.node.as_str().unwrap_or_default())
-            }
-            Mark::Array { .. } => self.array(self.node.elements(), visitor),
-            Mark::Object { .. } => self.object(self.node.members(), visitor),
+            Kind::Wide(digits) => self.wide(digits, visitor),
+            Kind::String(string) => visitor.visit_borrowed_str(string),
+            Kind::Array => self.array(self.node.elements(), visitor),
+            Kind::Object => self.object(self.node.members(), visitor),
         }
     }
 
@@ -152,7 +158,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     }
 
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let number = self.node.as_number().and_then(|number| number.as_f64());
+        let number = self.node.to_number().and_then(|number| number.as_f64());
         if number.is_some_and(|number| (number as f32).is_infinite()) {
             return Err(Error::invalid_value(self.unexpected(), &"a number in the range of f32"));
         }
@@ -161,32 +167,32 @@ impl<'de> Deserializer<'de> for Reader<'de> {
 
     #[inline]
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.node.mark() {
-            Mark::Unsigned(number) => visitor.visit_u64(number),
-            Mark::Negative(number) => visitor.visit_i64(number),
-            Mark::Float(number) => visitor.visit_f64(number),
-            Mark::Wide { .. } => visitor.visit_f64(self.node.as_rounded().unwrap_or(f64::NAN)),
+        match self.node.kind() {
+            Kind::Unsigned(number) => visitor.visit_u64(number),
+            Kind::Negative(number) => visitor.visit_i64(number),
+            Kind::Float(number) => visitor.visit_f64(number),
+            Kind::Wide(digits) => visitor.visit_f64(digits.parse().unwrap_or(f64::NAN)),
             _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
         }
     }
 
     only! {
-        deserialize_bool: Mark::Bool(_),
-        deserialize_char: Mark::Plain { .. } | Mark::Other { .. },
-        deserialize_str: Mark::Plain { .. } | Mark::Other { .. },
-        deserialize_string: Mark::Plain { .. } | Mark::Other { .. },
-        deserialize_identifier: Mark::Plain { .. } | Mark::Other { .. },
-        deserialize_bytes: Mark::Plain { .. } | Mark::Other { .. } | Mark::Array { .. },
-        deserialize_byte_buf: Mark::Plain { .. } | Mark::Other { .. } | Mark::Array { .. },
-        deserialize_unit: Mark::Null,
-        deserialize_seq: Mark::Array { .. },
-        deserialize_map: Mark::Object { .. },
+        deserialize_bool: Kind::Bool(_),
+        deserialize_char: Kind::String(_),
+        deserialize_str: Kind::String(_),
+        deserialize_string: Kind::String(_),
+        deserialize_identifier: Kind::String(_),
+        deserialize_bytes: Kind::String(_) | Kind::Array,
+        deserialize_byte_buf: Kind::String(_) | Kind::Array,
+        deserialize_unit: Kind::Null,
+        deserialize_seq: Kind::Array,
+        deserialize_map: Kind::Object,
     }
 
     #[inline]
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.node.mark() {
-            Mark::Null => visitor.visit_none(),
+        match self.node.kind() {
+            Kind::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
@@ -223,8 +229,8 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        match self.node.mark() {
-            Mark::Array { .. } | Mark::Object { .. } => self.deserialize_any(visitor),
+        match self.node.kind() {
+            Kind::Array | Kind::Object => self.deserialize_any(visitor),
             _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
         }
     }

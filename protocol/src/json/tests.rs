@@ -1,24 +1,33 @@
-//! Trees beside the values that they stand for.
+//! JSON of text and of values beside `serde_json`.
 
 use std::collections::{BTreeMap, HashMap};
 
 use proptest::prelude::*;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
-use crate::strict::{self, MAX_DEPTH};
+use crate::canonical_json;
 
-/// Whether a text is read, and what as, beside the slow way.
+/// Text is read as `serde_json` reads it, or refused for a reason of this reader's own.
 fn agrees(text: &str) -> Result<(), TestCaseError> {
-    let tree = Tree::read(text.to_owned()).map(|tree| tree.root().to_value());
-    prop_assert_eq!(tree.ok(), strict::read(text).ok(), "{}", text);
+    let expected = serde_json::from_str::<Value>(text);
+    match Json::parse(text) {
+        Ok(json) => prop_assert_eq!(Some(json.node().to_rounded_value()), expected.ok(), "{}", text),
+        Err(InvalidJson::Syntax { message }) => {
+            prop_assert_eq!(Some(message), expected.err().map(|error| error.to_string()), "{}", text);
+        }
+        Err(_) => {}
+    }
     Ok(())
 }
 
+/// Both forms of a value.
+fn forms(value: &Value) -> [Json; 2] {
+    [value.clone().into(), Json::parse(value.to_string()).unwrap()]
+}
+
 #[test]
-fn what_is_refused_is_what_strict_reading_refuses() {
+fn text_is_read_as_serde_json_reads_it() {
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     let wide = |twin: &str| {
         let members: Vec<_> = (0..40).map(|number| format!(r#""k{number}": {number}"#)).collect();
@@ -52,29 +61,72 @@ fn what_is_refused_is_what_strict_reading_refuses() {
         "0.1",
         "123456789.12345678901234567890",
         "2.2250738585072011e-308",
-        r#"{"a": 1, "a": 2}"#,
-        r#"{"a": 1, "\u0061": 2}"#,
         r#"{"x": {"a": 1}, "y": {"a": 1}}"#,
-        r#"[{"a/b~": 1, "a/b~": 1}]"#,
         r#""\ud83d\ude00 \n é""#,
         "[[], {}, \"\", null, true, false]",
     ];
-    let made = [deep(MAX_DEPTH), deep(MAX_DEPTH + 1), deep(100_000), wide("k40"), wide("k7"), wide("\\u006b7")];
+    let made = [deep(MAX_DEPTH), wide("k40")];
     for text in texts.iter().map(|text| (*text).to_owned()).chain(made) {
         agrees(&text).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
 #[test]
+fn repeated_keys_and_deep_nesting_are_refused_with_their_place() {
+    let refused = |text: &str| Json::parse(text).expect_err(text);
+    let repeated = |pointer: &str| InvalidJson::RepeatedKey { pointer: pointer.to_owned() };
+    assert_eq!(refused(r#"{"a": 1, "a": 2}"#), repeated("/a"));
+    assert_eq!(refused(r#"{"a": 1, "\u0061": 2}"#), repeated("/a"));
+    assert_eq!(refused(r#"{"x": [0, {"a/b~": 1, "a/b~": 1}]}"#), repeated("/x/1/a~1b~0"));
+    for twin in ["k7", "\\u006b7"] {
+        let members: Vec<_> = (0..40).map(|number| format!(r#""k{number}": {number}"#)).collect();
+        assert_eq!(refused(&format!("{{{}, \"{twin}\": 0}}", members.join(", "))), repeated("/k7"));
+    }
+    for levels in [MAX_DEPTH + 1, 100_000] {
+        let text = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(refused(&text), InvalidJson::TooDeep { pointer: "/0".repeat(MAX_DEPTH) });
+    }
+}
+
+#[test]
+fn a_deep_value_is_measured_and_dropped_without_recursion() {
+    let deep = (0..100_000).fold(json!(1), |inner, _| Value::Array(vec![inner]));
+    assert_eq!(Json::from(deep).extent().depth, 512);
+    let [value, text] = forms(&json!([[{"a": "b"}], 1])).map(|json| json.extent());
+    assert_eq!((value.depth, value.values, value.text), (3, 6, 2));
+    assert_eq!((text.depth, text.values), (3, 6));
+}
+
+#[test]
+fn an_integer_of_any_length_keeps_its_digits() {
+    let text = r#"{"a":[18446744073709551616,-9223372036854775809,340282366920938463463374607431768211456]}"#;
+    let json = Json::parse(text).unwrap();
+    assert_eq!(canonical_json(&json), text);
+    assert_eq!(json.value()["a"][0], "18446744073709551616");
+    assert_eq!(json.to_string(), text);
+    assert!(json.extent().has_wide);
+}
+
+#[test]
+fn equal_json_is_equal_whatever_its_form_and_order() {
+    let [value, text] = forms(&json!({"a": [1, 2.5, null], "b": {"c": "d"}}));
+    assert_eq!(value, text);
+    assert_eq!(text, Json::parse(r#"{"b": {"c": "d"}, "a": [1, 2.5, null]}"#).unwrap());
+    assert_ne!(text, Json::parse(r#"{"b": {"c": "d"}, "a": [1, 2.5, false]}"#).unwrap());
+    assert_eq!(serde_json::from_str::<Json>(&text.to_string()).unwrap(), value);
+    assert_eq!(value.node().pointer("/b/c").and_then(Node::as_str), Some("d"));
+}
+
+#[test]
 fn a_member_is_found_in_small_and_in_large_objects() {
     for size in [0, 1, 16, 17, 300] {
         let value = json!((0..size).map(|number| (format!("k{number}"), json!([number]))).collect::<BTreeMap<_, _>>());
-        for tree in [Tree::of_value(&value).unwrap(), Tree::read(value.to_string()).unwrap()] {
+        for json in forms(&value) {
             for number in 0..size {
-                let found = tree.root().get(&format!("k{number}")).unwrap();
+                let found = json.node().get(&format!("k{number}")).unwrap();
                 assert_eq!(found.to_value(), json!([number]));
             }
-            assert!(tree.root().get("k").is_none() && tree.root().get(&format!("k{size}")).is_none());
+            assert!(json.node().get("k").is_none() && json.node().get(&format!("k{size}")).is_none());
         }
     }
 }
@@ -120,17 +172,13 @@ struct Open {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Wrapped(u16);
 
-/// A tree gives the type that its value gives, and nothing where the value gives nothing. Integral floats are the exception.
-fn same<T: DeserializeOwned + PartialEq + std::fmt::Debug>(value: &Value) -> Result<(), TestCaseError> {
-    let of_value: Result<T, _> = serde_json::from_value(value.clone());
-    for tree in [Tree::of_value(value).unwrap(), Tree::read(value.to_string()).unwrap()] {
-        if !tree.has_integral_float() {
-            let typed = T::deserialize(Reader::new(tree.root(), Floats::AsSent)).ok();
-            prop_assert_eq!(typed.as_ref(), of_value.as_ref().ok(), "{}", value);
-        }
-        let asked = crate::Input::of_tree(tree).deserialize::<T>();
-        if of_value.is_ok() {
-            prop_assert_eq!(asked.ok(), of_value.as_ref().ok().map(|_| serde_json::from_value(value.clone()).unwrap()));
+/// Both forms give the type that `serde_json` gives, and none where it gives none. Integral floats are the exception.
+fn same<T: DeserializeOwned + PartialEq + fmt::Debug>(value: &Value) -> Result<(), TestCaseError> {
+    let expected: Option<T> = serde_json::from_value(value.clone()).ok();
+    for json in forms(value) {
+        let read = json.deserialize::<T>().ok();
+        if expected.is_some() || !deserialize::has_integral_float(json.node()) {
+            prop_assert_eq!(&read, &expected, "{}", value);
         }
     }
     Ok(())
@@ -199,10 +247,11 @@ fn types_of_every_kind_are_read_as_from_a_value() {
 
 #[test]
 fn an_integral_float_is_an_integer_only_where_the_type_takes_nothing_else() {
-    let input = crate::Input::of_tree(Tree::read(r#"{"a": 2.0}"#.to_owned()).unwrap());
-    assert_eq!(input.deserialize::<Closed>().unwrap(), Closed { a: 2, b: None });
-    assert_eq!(input.deserialize::<Value>().unwrap(), json!({"a": 2.0}));
-    assert_eq!(input.deserialize::<HashMap<String, f64>>().unwrap()["a"], 2.0);
+    for json in forms(&json!({"a": 2.0})) {
+        assert_eq!(json.deserialize::<Closed>().unwrap(), Closed { a: 2, b: None });
+        assert_eq!(json.deserialize::<Value>().unwrap(), json!({"a": 2.0}));
+        assert_eq!(json.deserialize::<HashMap<String, f64>>().unwrap()["a"], 2.0);
+    }
 }
 
 fn values() -> impl Strategy<Value = Value> {
@@ -231,14 +280,18 @@ fn values() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn a_tree_is_its_value(value in values()) {
-        prop_assert_eq!(Tree::of_value(&value).unwrap().root().to_value(), value.clone());
-        prop_assert_eq!(Tree::read(value.to_string()).unwrap().root().to_value(), value.clone());
+    fn both_forms_are_their_value(value in values()) {
+        for json in forms(&value) {
+            prop_assert_eq!(json.value(), &value);
+            prop_assert_eq!(&json, &value);
+            prop_assert_eq!(canonical_json(&json), canonical_json(&value));
+            prop_assert!(json.to_string().len() <= json.extent().most_encoded());
+        }
         same_for_all(&value)?;
     }
 
     #[test]
-    fn broken_text_is_read_as_the_strict_way_reads_it(value in values(), at in any::<prop::sample::Index>(), with in "[\\[\\]{}\",:0-9e.\\\\-]{0,2}") {
+    fn broken_text_is_read_as_serde_json_reads_it(value in values(), at in any::<prop::sample::Index>(), with in "[\\[\\]{}\",:0-9e.\\\\-]{0,2}") {
         let text = value.to_string();
         let characters: Vec<char> = text.chars().collect();
         let at = at.index(characters.len());

@@ -1,0 +1,63 @@
+//! [`Extent`]: how large a JSON value is.
+
+use super::{Kind, Node};
+
+/// Levels beyond which a value is not walked: enough to tell that it is too deep, and far from the end of the stack.
+const DEEPEST: usize = 512;
+
+/// The size of a JSON value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Extent {
+    /// Levels of arrays and objects: 0 for a single value, and 512 for every deeper value.
+    pub depth: usize,
+    /// How many values and keys there are.
+    pub values: usize,
+    /// An upper bound of the bytes of all strings and keys together.
+    pub text: usize,
+    /// True if a number is an integer beyond 64 bits.
+    pub has_wide: bool,
+}
+
+impl Extent {
+    /// Returns an upper bound of the length as JSON text without white space, in bytes: a byte of a string becomes six at most,
+    /// and the longest float with its separators has fewer than 34.
+    pub fn most_encoded(self) -> usize {
+        self.text.saturating_mul(6).saturating_add(self.values.saturating_mul(34))
+    }
+
+    pub(super) fn walk(node: Node<'_>) -> Self {
+        let mut extent = Self::default();
+        extent.add(node, 0);
+        extent
+    }
+
+    fn add(&mut self, node: Node<'_>, outer: usize) {
+        self.values += 1;
+        match node.kind() {
+            Kind::String(string) => self.text += string.len(),
+            Kind::Float(_) | Kind::Wide(_) => self.has_wide |= node.is_wide(),
+            Kind::Array => {
+                if self.enter(outer) {
+                    node.elements().for_each(|element| self.add(element, outer + 1));
+                }
+            }
+            Kind::Object => {
+                if self.enter(outer) {
+                    for (key, member) in node.members() {
+                        self.values += 1;
+                        self.text += key.len();
+                        self.add(member, outer + 1);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes a container below `outer` levels, and returns true if it is to be walked.
+    fn enter(&mut self, outer: usize) -> bool {
+        self.depth = self.depth.max(outer + 1);
+        self.depth < DEEPEST
+    }
+}

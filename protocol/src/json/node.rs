@@ -1,0 +1,322 @@
+//! [`Node`]: one value inside a JSON document, however the document is held.
+
+use std::slice;
+
+use serde_json::map::Iter;
+use serde_json::{Map, Number, Value};
+
+use super::Extent;
+use super::tree::{EMPTY, FEW, Mark, Tree};
+
+/// One value of a JSON document. A handle to borrowed data: copies are free.
+///
+/// The document is a [`Json`](super::Json) or a [`Value`]; both read alike.
+///
+/// ```
+/// use protocol::json::{Json, Kind, Node};
+/// use serde_json::json;
+///
+/// let text = Json::parse(r#"{"path": "a.txt", "limit": 36893488147419103232}"#)?;
+/// assert_eq!(text.node().get("path").and_then(Node::as_str), Some("a.txt"));
+/// assert!(matches!(text.node().get("limit").map(Node::kind), Some(Kind::Wide("36893488147419103232"))));
+///
+/// let value = json!({"path": "a.txt"});
+/// assert_eq!(Node::from(&value).get("path").and_then(Node::as_str), Some("a.txt"));
+/// # Ok::<(), protocol::json::InvalidJson>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Node<'a>(Inner<'a>);
+
+#[derive(Clone, Copy, Debug)]
+enum Inner<'a> {
+    Value(&'a Value),
+    Tree(&'a Tree, u32),
+}
+
+/// The type of a value, with its content where it is a single one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind<'a> {
+    /// `null`
+    Null,
+    /// A boolean.
+    Bool(bool),
+    /// An integer of at least 0 that fits into 64 bits.
+    Unsigned(u64),
+    /// An integer below 0 that fits into 64 bits.
+    Negative(i64),
+    /// A number with a fraction or an exponent, or `-0`.
+    Float(f64),
+    /// The digits of an integer beyond 64 bits, with its sign.
+    Wide(&'a str),
+    /// A string.
+    String(&'a str),
+    /// An array; see [`Node::elements`].
+    Array,
+    /// An object; see [`Node::members`].
+    Object,
+}
+
+/// The members of an object. Text keeps its order, a [`Value`] has that of its map.
+#[derive(Clone, Debug)]
+pub struct Members<'a>(Children<'a, Iter<'a>>);
+
+/// The elements of an array.
+#[derive(Clone, Debug)]
+pub struct Elements<'a>(Children<'a, slice::Iter<'a, Value>>);
+
+#[derive(Clone, Debug)]
+enum Children<'a, I> {
+    Values(I),
+    Tree { tree: &'a Tree, place: u32, left: u32 },
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn root(tree: &'a Tree) -> Self {
+        Self(Inner::Tree(tree, 0))
+    }
+
+    /// Returns the type of the value.
+    #[inline]
+    pub fn kind(self) -> Kind<'a> {
+        match self.0 {
+            Inner::Tree(tree, place) => match tree.mark(place) {
+                Mark::Null => Kind::Null,
+                Mark::Bool(flag) => Kind::Bool(flag),
+                Mark::Unsigned(number) => Kind::Unsigned(number),
+                Mark::Negative(number) => Kind::Negative(number),
+                Mark::Float(number) => Kind::Float(number),
+                mark @ Mark::Wide { .. } => Kind::Wide(tree.string(mark).unwrap_or_default()),
+                mark @ (Mark::Plain { .. } | Mark::Unescaped { .. }) => {
+                    Kind::String(tree.string(mark).unwrap_or_default())
+                }
+                Mark::Array { .. } => Kind::Array,
+                Mark::Object { .. } => Kind::Object,
+            },
+            Inner::Value(value) => match value {
+                Value::Null => Kind::Null,
+                Value::Bool(flag) => Kind::Bool(*flag),
+                Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+                    (Some(number), _) => Kind::Unsigned(number),
+                    (None, Some(number @ ..0)) => Kind::Negative(number),
+                    _ => Kind::Float(number.as_f64().unwrap_or(f64::INFINITY)),
+                },
+                Value::String(string) => Kind::String(string),
+                Value::Array(_) => Kind::Array,
+                Value::Object(_) => Kind::Object,
+            },
+        }
+    }
+
+    /// Returns true if the value is an integer beyond 64 bits. A [`Value`] holds one only with `arbitrary_precision`.
+    pub(super) fn is_wide(self) -> bool {
+        match self.0 {
+            Inner::Value(Value::Number(number)) => !(number.is_u64() || number.is_i64() || number.is_f64()),
+            _ => matches!(self.kind(), Kind::Wide(_)),
+        }
+    }
+
+    /// Returns the string. Returns `None` for any other value.
+    #[inline]
+    pub fn as_str(self) -> Option<&'a str> {
+        match self.kind() {
+            Kind::String(string) => Some(string),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the value is an object.
+    #[inline]
+    pub fn is_object(self) -> bool {
+        self.kind() == Kind::Object
+    }
+
+    /// Returns the number as `serde_json` reads it: an integer beyond 64 bits becomes the nearest float. Returns `None` for any
+    /// other value.
+    #[inline]
+    pub fn to_number(self) -> Option<Number> {
+        match self.kind() {
+            Kind::Unsigned(number) => Some(number.into()),
+            Kind::Negative(number) => Some(number.into()),
+            Kind::Float(number) => Number::from_f64(number),
+            Kind::Wide(digits) => Number::from_f64(digits.parse().ok()?),
+            _ => None,
+        }
+    }
+
+    /// Returns the elements of an array. Any other value has none.
+    #[inline]
+    pub fn elements(self) -> Elements<'a> {
+        Elements(match self.0 {
+            Inner::Value(value) => Children::Values(value.as_array().map_or(&[][..], Vec::as_slice).iter()),
+            Inner::Tree(tree, place) => {
+                let left = if let Mark::Array { len, .. } = tree.mark(place) { len } else { 0 };
+                Children::Tree { tree, place: place + 1, left }
+            }
+        })
+    }
+
+    /// Returns the members of an object. Any other value has none.
+    #[inline]
+    pub fn members(self) -> Members<'a> {
+        Members(match self.0 {
+            Inner::Value(Value::Object(members)) => Children::Values(members.iter()),
+            Inner::Value(_) => Children::Tree { tree: &EMPTY, place: 0, left: 0 },
+            Inner::Tree(tree, place) => {
+                let left = if let Mark::Object { len, .. } = tree.mark(place) { len } else { 0 };
+                Children::Tree { tree, place: place + 1, left }
+            }
+        })
+    }
+
+    /// Returns the member of that name. Returns `None` if there is none or the value is no object.
+    #[inline]
+    pub fn get(self, name: &str) -> Option<Self> {
+        let (tree, place) = match self.0 {
+            Inner::Value(value) => return value.get(name).map(Self::from),
+            Inner::Tree(tree, place) => (tree, place),
+        };
+        let Mark::Object { len, sorted, .. } = tree.mark(place) else { return None };
+        if len as usize <= FEW {
+            return self.members().find(|(key, _)| *key == name).map(|(_, member)| member);
+        }
+        let order = tree.sorted.get(sorted as usize..sorted as usize + len as usize)?;
+        let key = |place: u32| tree.string(tree.mark(place)).unwrap_or_default();
+        let found = order.binary_search_by(|place| key(*place).cmp(name)).ok()?;
+        Some(Self(Inner::Tree(tree, order[found] + 1)))
+    }
+
+    /// Returns the value at a JSON pointer (RFC 6901). Returns `None` if it leads nowhere.
+    pub fn pointer(self, pointer: &str) -> Option<Self> {
+        let Some(path) = pointer.strip_prefix('/') else { return pointer.is_empty().then_some(self) };
+        path.split('/').try_fold(self, |node, token| match node.kind() {
+            Kind::Object => node.get(&token.replace("~1", "/").replace("~0", "~")),
+            Kind::Array => node.elements().nth(token.parse().ok()?),
+            _ => None,
+        })
+    }
+
+    /// Returns the address of the value: equal for two handles to one value, and for nothing else.
+    pub fn identity(self) -> (usize, u32) {
+        match self.0 {
+            Inner::Value(value) => (std::ptr::from_ref(value).addr(), 0),
+            Inner::Tree(tree, place) => (std::ptr::from_ref(tree).addr(), place),
+        }
+    }
+
+    /// Returns how large the value is. For a whole [`Json`](super::Json) it is known, else the value is walked.
+    pub fn extent(self) -> Extent {
+        match self.0 {
+            Inner::Tree(tree, 0) => {
+                let (values, text) = (tree.marks.len(), tree.text.len() + tree.other.len());
+                Extent { depth: tree.depth, values, text, has_wide: tree.has_wide }
+            }
+            _ => Extent::walk(self),
+        }
+    }
+
+    /// Returns the value with each integer beyond 64 bits as a string of its digits, since no [`Number`] holds one.
+    pub fn to_value(self) -> Value {
+        self.to_value_with(&|digits, _| digits.into())
+    }
+
+    /// Returns the value as `serde_json` reads it: an integer beyond 64 bits becomes the nearest float.
+    pub fn to_rounded_value(self) -> Value {
+        self.to_value_with(&|_, wide| wide.to_number().into())
+    }
+
+    fn to_value_with(self, from_wide: &impl Fn(&str, Self) -> Value) -> Value {
+        if let Inner::Value(value) = self.0 {
+            return value.clone();
+        }
+        match self.kind() {
+            Kind::Null => Value::Null,
+            Kind::Bool(flag) => flag.into(),
+            Kind::Unsigned(number) => number.into(),
+            Kind::Negative(number) => number.into(),
+            Kind::Float(number) => number.into(),
+            Kind::Wide(digits) => from_wide(digits, self),
+            Kind::String(string) => string.into(),
+            Kind::Array => self.elements().map(|element| element.to_value_with(from_wide)).collect(),
+            Kind::Object => {
+                let members = self.members().map(|(key, member)| (key.to_owned(), member.to_value_with(from_wide)));
+                Value::Object(members.collect::<Map<_, _>>())
+            }
+        }
+    }
+}
+
+impl<'a> From<&'a Value> for Node<'a> {
+    fn from(value: &'a Value) -> Self {
+        Self(Inner::Value(value))
+    }
+}
+
+/// Equal values, whatever the order of members. An integer and a float are never equal, as in `serde_json`.
+impl PartialEq for Node<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.kind(), other.kind()) {
+            (Kind::Array, Kind::Array) => self.elements().eq(other.elements()),
+            (Kind::Object, Kind::Object) => {
+                self.members().len() == other.members().len()
+                    && self.members().all(|(key, member)| other.get(key) == Some(member))
+            }
+            (own, other) => own == other,
+        }
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (&'a str, Node<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Children::Values(members) => members.next().map(|(key, member)| (&**key, member.into())),
+            Children::Tree { tree, place, left } => {
+                *left = left.checked_sub(1)?;
+                let (key, member) = (*place, *place + 1);
+                *place = tree.mark(member).end(member);
+                Some((tree.string(tree.mark(key)).unwrap_or_default(), Node(Inner::Tree(tree, member))))
+            }
+        }
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = match &self.0 {
+            Children::Values(members) => members.len(),
+            Children::Tree { left, .. } => *left as usize,
+        };
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Members<'_> {}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Node<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Children::Values(elements) => elements.next().map(Node::from),
+            Children::Tree { tree, place, left } => {
+                *left = left.checked_sub(1)?;
+                let element = *place;
+                *place = tree.mark(element).end(element);
+                Some(Node(Inner::Tree(tree, element)))
+            }
+        }
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = match &self.0 {
+            Children::Values(elements) => elements.len(),
+            Children::Tree { left, .. } => *left as usize,
+        };
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Elements<'_> {}

@@ -1,0 +1,200 @@
+//! A session's calls, measured where a model's calls are: through the driver, with an effect, with a journal, with a result of
+//! some size.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agent::{Driver, Provider, Request, Selection, Session, Turn, TurnFuture};
+use serde::{Deserialize, Serialize};
+use tools::journal::{Begun, CallKey, CallRecord, IntentId, JournalFuture, OutcomeRecord, Recorded};
+use tools::{Admission, Catalog, Grant, Journal, Json, Message, Role, ToolCall, ToolContext, tool};
+
+/// The arguments of [`measure`], as a model writes them.
+pub const MEASURE: &str = r#"{"path": "src/main.rs"}"#;
+
+/// The argument of [`measure`], for the direct call.
+#[derive(Deserialize)]
+struct Measured {
+    path: String,
+}
+
+/// Returns the length of a path.
+#[tool(reads = "fs:{path}")]
+pub async fn measure(
+    /// The path.
+    path: String,
+) -> usize {
+    length(&path)
+}
+
+/// Writes nothing, and lets others go first once.
+#[tool(writes = "fs:{path}")]
+pub async fn touch(
+    /// The path.
+    path: String,
+) -> usize {
+    tokio::task::yield_now().await;
+    length(&path)
+}
+
+fn length(path: &str) -> usize {
+    path.len()
+}
+
+/// [`measure`] without anything around it: the text of its result.
+pub fn direct_measure(arguments: &str) -> String {
+    let path = serde_json::from_str::<Measured>(arguments).map(|arguments| length(&arguments.path));
+    path.and_then(|length| serde_json::to_string(&length)).unwrap_or_default()
+}
+
+/// About 100 bytes of JSON.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record {
+    id: u64,
+    name: String,
+    tags: Vec<String>,
+    is_open: bool,
+    score: f64,
+}
+
+/// The arguments of [`records`].
+#[derive(Deserialize)]
+struct Count {
+    count: u64,
+}
+
+/// Returns records.
+#[tool(pure)]
+pub async fn records(
+    /// How many.
+    count: u64,
+) -> Vec<Record> {
+    list(count)
+}
+
+fn list(count: u64) -> Vec<Record> {
+    let record = |id| Record {
+        id,
+        name: format!("the record with the number {id}"),
+        tags: vec!["red".to_owned(), "green".to_owned()],
+        is_open: id % 2 == 0,
+        score: id as f64 / 3.0,
+    };
+    (0..count).map(record).collect()
+}
+
+/// [`records`] without anything around it: the text of its result.
+pub fn direct_records(arguments: &str) -> String {
+    let records = serde_json::from_str::<Count>(arguments).map(|arguments| list(arguments.count));
+    records.and_then(|records| serde_json::to_string(&records)).unwrap_or_default()
+}
+
+/// A catalog of [`measure`], [`records`], and the tools of [`catalog`](crate::catalog).
+///
+/// # Panics
+/// When the tools cannot be registered.
+#[allow(clippy::unwrap_used)] // A measurement of anything else would be none.
+pub fn catalog() -> Catalog {
+    let mut catalog = crate::catalog(2);
+    catalog.submit(&[&MEASURE_TOOL, &RECORDS_TOOL, &crate::ADD_LATER_TOOL]).unwrap();
+    catalog
+}
+
+/// A context with a grant to read files, and without anything else.
+///
+/// # Panics
+/// Never: the grant is well formed.
+#[allow(clippy::unwrap_used)]
+pub fn granted() -> ToolContext {
+    ToolContext::new().with_grant(Grant::parse(["fs:read:src/**"]).unwrap())
+}
+
+/// A journal that keeps nothing.
+#[derive(Debug, Default)]
+pub struct Quiet(AtomicU64);
+
+impl Journal for Quiet {
+    fn find<'a>(&'a self, _: &'a CallKey) -> JournalFuture<'a, Option<Recorded>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn begin<'a>(&'a self, _: CallRecord<'a>, _: u32) -> JournalFuture<'a, Begun> {
+        let id = self.0.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async move { Ok(Begun::Now(IntentId(id))) })
+    }
+
+    fn end<'a>(&'a self, _: IntentId, _: OutcomeRecord<'a>) -> JournalFuture<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn refuse<'a>(&'a self, _: CallRecord<'a>, _: &'static str, _: &'a str) -> JournalFuture<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn save<'a>(&'a self, _: &'a str, _: &'a str) -> JournalFuture<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn load<'a>(&'a self, _: &'a str) -> JournalFuture<'a, Option<String>> {
+        Box::pin(async { Ok(None) })
+    }
+}
+
+/// A model that makes one call, the same one, in each of its turns.
+struct Calling {
+    name: &'static str,
+    arguments: Json,
+    left: AtomicU64,
+}
+
+impl Provider for Calling {
+    fn name(&self) -> &str {
+        "calling"
+    }
+
+    fn complete<'a>(&'a self, _: Request<'a>) -> TurnFuture<'a> {
+        let turn = match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)) {
+            Ok(_) => Turn::calls([ToolCall::new("", self.name, self.arguments.clone())]),
+            Err(_) => Turn::answer("done"),
+        };
+        Box::pin(std::future::ready(Ok(turn)))
+    }
+}
+
+/// Runs so many steps of a session, each of one call, after so many messages.
+///
+/// # Panics
+/// When a call fails.
+#[allow(clippy::unwrap_used)]
+pub async fn steps(name: &'static str, arguments: &str, steps: u64, messages: usize, checkpoints: bool) {
+    let mut cx = granted();
+    if checkpoints {
+        cx = cx.with_journal(Arc::new(Quiet::default())).with_session("measured");
+    }
+    let said = (0..messages).map(|number| Message::text(Role::User, format!("message {number} {}", "x".repeat(200))));
+    let mut session = Session::new(catalog().list(), Selection::new(), cx).with_messages(said.collect());
+    // As a provider gives them: a value, made once.
+    let arguments = serde_json::from_str::<serde_json::Value>(arguments).unwrap().into();
+    let provider = Calling { name, arguments, left: steps.into() };
+    let driver = Driver::new(Arc::new(provider)).with_max_steps(u32::MAX).with_checkpoints(checkpoints);
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    assert_eq!((u64::from(summary.calls), summary.failed_calls), (steps, 0));
+}
+
+/// Makes so many calls that write one target, in batches of calls that are all in flight at once.
+///
+/// # Panics
+/// When a call fails.
+#[allow(clippy::unwrap_used)]
+pub async fn in_flight(calls: u64, batch: u64) {
+    let mut catalog = Catalog::new().with_admission(Admission::new().with_max_waiting(usize::MAX));
+    catalog.submit(&[&TOUCH_TOOL]).unwrap();
+    let cx = ToolContext::new().with_grant(Grant::parse(["fs:write:src/**"]).unwrap());
+    for _ in 0..calls / batch {
+        let mut tasks = tokio::task::JoinSet::new();
+        (0..batch).for_each(|_| drop(tasks.spawn(catalog.execute(&cx, "touch", MEASURE))));
+        while let Some(done) = tasks.join_next().await {
+            done.unwrap().unwrap();
+        }
+    }
+}
