@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::UnboundedSender;
-use tools::{Json, Progress, Target, ToolResult};
+use tools::{ErrorCode, Json, Progress, Target, ToolResult};
 
 use crate::Summary;
 
@@ -62,6 +62,9 @@ pub enum Event {
         name: String,
         /// What it gave.
         result: ToolResult,
+        /// Why it failed; absent if it did not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<ErrorCode>,
         /// The time since its start, in milliseconds.
         duration_ms: u64,
     },

@@ -4,7 +4,7 @@ mod conversation;
 mod written;
 
 use serde::{Deserialize, Serialize};
-use tools::{Message, Part, Role, ToolCall, ToolError, ToolResult};
+use tools::{ErrorCode, Message, Part, Role, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use self::conversation::Conversation;
 use self::written::Written;
@@ -272,10 +272,10 @@ impl Run {
     /// # Errors
     /// As [`result`](Self::result).
     pub fn error(&mut self, id: &str, error: &ToolError) -> Result<(), RunError> {
-        let ending = match error {
-            ToolError::Cancelled { .. } => Some(Outcome::Cancelled),
-            error if error.is_recoverable() => None,
-            error => Some(Outcome::Failed { message: error.to_string() }),
+        let ending = match error.code() {
+            ErrorCode::Cancelled => Some(Outcome::Cancelled),
+            _ if error.is_recoverable() => None,
+            _ => Some(Outcome::Failed { message: error.to_string() }),
         };
         self.settle(id, error.into(), ending)
     }
@@ -283,7 +283,7 @@ impl Run {
     /// Ends the run, because somebody took it back. Calls without a result get one that says so. A run that is over stays as
     /// it is.
     pub fn cancel(&mut self) {
-        self.end(Outcome::Cancelled, |call| (&ToolError::Cancelled { tool: call.name.clone() }).into());
+        self.end(Outcome::Cancelled, |call| ToolError::new(call.name.as_str(), ToolErrorKind::Cancelled).into());
     }
 
     /// Ends the run, because something failed that no model can mend. Calls without a result get one that says so. A run that

@@ -8,7 +8,7 @@ use serde_json::json;
 use tools::protocol::wire::{Definitions, Format, FormatCell, WireNames};
 use tools::{
     Arguments, Digest, Entry, Execution, Json, Resolve, Services, Sharded, Source, Tool, ToolCall, ToolContext,
-    ToolError, ToolName,
+    ToolError, ToolErrorKind, ToolName,
 };
 
 use crate::Selection;
@@ -144,7 +144,7 @@ impl ToolSet {
     /// The tool of that name.
     ///
     /// # Errors
-    /// [`ToolError::NotFound`] with near names from this set; [`ToolError::Unavailable`] for one that was left out.
+    /// [`ToolErrorKind::NotFound`] with near names from this set; [`ToolErrorKind::Unavailable`] for one that was left out.
     pub fn get(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         self.0.resolve(name)
     }
@@ -179,7 +179,7 @@ impl ToolSet {
     /// Checks the arguments of a call without running it.
     ///
     /// # Errors
-    /// As [`get`](Self::get), and [`ToolError::InvalidArguments`] with every violation.
+    /// As [`get`](Self::get), and [`ToolErrorKind::InvalidArguments`] with every violation.
     pub fn validate(&self, name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
         tools::call::validate(&*self.get(name)?, arguments.into())
     }
@@ -213,7 +213,7 @@ impl Resolve for Inner {
         }
         match self.left_out.iter().find(|left_out| left_out.name.as_str() == name) {
             Some(LeftOut { name, reason }) => {
-                Err(ToolError::Unavailable { tool: name.to_string(), reason: reason.to_string() })
+                Err(ToolError::new(name.as_str(), ToolErrorKind::Unavailable { reason: reason.to_string() }))
             }
             None => Err(ToolError::not_found(name, self.entries.iter().map(|entry| entry.name().as_str()))),
         }

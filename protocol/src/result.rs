@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Content;
+use crate::{Content, ErrorCode};
 
 /// What a call gave: content for the model to read, and a structured value for programs where there is one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +34,13 @@ impl ToolResult {
     /// A failure, told in text.
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
+    }
+
+    /// Returns why the call failed, `None` if it succeeded. An error that a tool returned as its result, without a code, is
+    /// [`ErrorCode::ToolError`].
+    pub fn error_code(&self) -> Option<ErrorCode> {
+        let told = || ErrorCode::deserialize(self.structured.as_ref()?.get("error")?.get("kind")?).ok();
+        self.is_error.then(|| told().unwrap_or(ErrorCode::ToolError))
     }
 
     /// Its texts, joined with line breaks; other kinds of content are passed over.

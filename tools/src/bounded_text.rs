@@ -136,7 +136,7 @@ impl From<BoundedText> for ToolResult {
 }
 
 impl IntoToolResult for BoundedText {
-    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
         Ok(self.into())
     }
 }

@@ -188,7 +188,7 @@ impl Catalog {
     /// Checks the arguments of a call without running it.
     ///
     /// # Errors
-    /// As [`get`](Self::get), and [`ToolError::InvalidArguments`] with every violation.
+    /// As [`get`](Self::get), and [`ToolErrorKind::InvalidArguments`](crate::ToolErrorKind::InvalidArguments) with every violation.
     pub fn validate(&self, name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
         call::validate(&*self.get(name)?, arguments.into())
     }

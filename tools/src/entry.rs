@@ -13,7 +13,7 @@ use crate::call::{Panic, guarded};
 use crate::schema::{Inspected, Mask, Plain, Validator};
 use crate::{
     DefinitionError, Handler, HandlerFuture, Input, Need, RegisterError, SchemaError, Source, Submission, ToolContext,
-    ToolError, Violation,
+    ToolErrorKind, Violation,
 };
 
 /// A definition, the code that runs it, and where both were declared. An entry never changes; a catalog that replaces a
@@ -42,7 +42,7 @@ impl Entry {
     /// - of both schemas the budget, the rules of their dialect, the regular expressions and the targets of `$ref`.
     ///
     /// No schema is compiled, and no example validated. The first call compiles; a schema that still fails then makes the tool
-    /// [`ToolError::Unavailable`]. [`prove`](Self::prove) does both beforehand.
+    /// [`ToolErrorKind::Unavailable`]. [`prove`](Self::prove) does both beforehand.
     ///
     /// # Errors
     /// The first check that fails, as a [`RegisterError`].
@@ -184,7 +184,7 @@ impl Entry {
         for (index, Example { arguments, result }) in self.tool.examples.iter().enumerate() {
             let refused = |violations| RegisterError::Example { name: self.tool.name.clone(), index, violations };
             // Any other error is one of the schema, which was looked at above.
-            if let Err(ToolError::InvalidArguments { violations, .. }) =
+            if let Err(ToolErrorKind::InvalidArguments { violations }) =
                 crate::call::validated(self, &arguments.clone().into())
             {
                 return Err(refused(violations));
@@ -198,11 +198,11 @@ impl Entry {
 
     /// Checks arguments against the schema, and that they are an object: a schema without a `type` takes any value. The output's
     /// schema is compiled as well, because a tool that has run cannot be called unavailable.
-    pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolError> {
+    pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolErrorKind> {
         self.output().transpose().map_err(|error| self.unavailable("output", error))?;
         if !arguments.node().is_object() {
             let violation = Violation::no_object(arguments.value());
-            return Err(ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations: vec![violation] });
+            return Err(ToolErrorKind::InvalidArguments { violations: vec![violation] });
         }
         if self.plain().is_some_and(|plain| plain.accepts(arguments.node())) {
             return Ok(());
@@ -210,11 +210,11 @@ impl Entry {
         let (schema, validator) = self.parameters().map_err(|error| self.unavailable("parameters", error))?;
         validator
             .check(schema, arguments.node(), self.mask.as_deref())
-            .map_err(|violations| ToolError::InvalidArguments { tool: self.tool.name.to_string(), violations })
+            .map_err(|violations| ToolErrorKind::InvalidArguments { violations })
     }
 
     /// Checks a structured result against the output schema, where there is one.
-    pub(crate) fn check_output(&self, structured: Option<&Value>) -> Result<(), ToolError> {
+    pub(crate) fn check_output(&self, structured: Option<&Value>) -> Result<(), ToolErrorKind> {
         let output = self.output().transpose().map_err(|error| self.unavailable("output", error))?;
         let Some((schema, validator)) = output else { return Ok(()) };
         let violations = match structured {
@@ -229,7 +229,7 @@ impl Entry {
                 Err(violations) => violations,
             },
         };
-        Err(ToolError::InvalidOutput { tool: self.tool.name.to_string(), violations })
+        Err(ToolErrorKind::InvalidOutput { violations })
     }
 
     fn build(tool: Tool, handler: Box<dyn Handler>, source: Source) -> Result<Self, RegisterError> {
@@ -299,9 +299,9 @@ impl Entry {
     }
 
     /// The answer to calls of a tool with a schema that does not compile.
-    fn unavailable(&self, part: &'static str, error: &SchemaError) -> ToolError {
+    fn unavailable(&self, part: &'static str, error: &SchemaError) -> ToolErrorKind {
         let reason = format!("its {part} schema cannot be used: {error}");
-        ToolError::Unavailable { tool: self.tool.name.to_string(), reason }
+        ToolErrorKind::Unavailable { reason }
     }
 }
 

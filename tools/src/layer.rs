@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Handler, HandlerFuture, Input, Need, ToolContext, ToolError};
+use crate::{Handler, HandlerFuture, Input, Need, ToolContext, ToolErrorKind};
 
 /// Code around a handler: it sees the call before the tool does, and the result after it, and can answer in its place.
 ///
@@ -52,7 +52,8 @@ use crate::{Handler, HandlerFuture, Input, Need, ToolContext, ToolError};
 /// # }
 /// ```
 pub trait Layer: Send + Sync + 'static {
-    /// Does what it does around one call. Without [`Next::call`] the tool does not run.
+    /// Does what it does around one call. Without [`Next::call`] the tool does not run. An error of the tool's own has no
+    /// [name](crate::ToolError::tool_name) yet.
     fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a>;
 }
 
@@ -102,8 +103,8 @@ impl<'a> Next<'a> {
     /// context of another call is refused, since it is not the one that was authorised.
     pub fn call(self, cx: ToolContext) -> HandlerFuture<'a> {
         if !cx.is_of_same_call(&self.cx) {
-            let error = ToolError::internal(&self.cx, "a layer went on with the context of another call");
-            return HandlerFuture::ready(Err(error));
+            let message = "a layer went on with the context of another call".to_owned();
+            return HandlerFuture::ready(Err(ToolErrorKind::Internal { message }.into()));
         }
         call(self.layers, self.handler, cx, self.arguments)
     }

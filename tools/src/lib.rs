@@ -71,8 +71,8 @@ pub use policy::{InvalidRule, Judgement, Policy, Rule, SensitivePath, SensitiveP
 pub use problem::Problem;
 pub use protocol;
 pub use protocol::{
-    Access, Annotations, Caution, Clause, Content, Declared, Digest, Effects, Example, Grant, InvalidName, Json,
-    Limits, Message, Part, Rate, ResourceContents, Role, Target, Template, Tool, ToolCall, ToolName, ToolResult,
+    Access, Annotations, Caution, Clause, Content, Declared, Digest, Effects, ErrorCode, Example, Grant, InvalidName,
+    Json, Limits, Message, Part, Rate, ResourceContents, Role, Target, Template, Tool, ToolCall, ToolName, ToolResult,
     canonical_json,
 };
 pub use register_error::RegisterError;
@@ -88,6 +88,6 @@ pub use shared::SharedCatalog;
 pub use source::Source;
 pub use submission::Submission;
 pub use tokio_util::sync::CancellationToken;
-pub use tool_error::ToolError;
+pub use tool_error::{ToolError, ToolErrorKind};
 pub use toolcrib_macros::tool;
 pub use watch::Watch;

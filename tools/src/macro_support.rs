@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::handler::{deserialized, of_error, of_value};
-use crate::{DefinitionError, Entry, Handler, Input, ToolContext, ToolError, schema_of};
+use crate::handler::{deserialized, of_value};
+use crate::{DefinitionError, Entry, Handler, Input, ToolContext, ToolError, ToolErrorKind, schema_of};
 
 pub use crate::handler::run_blocking;
 pub use crate::{HandlerFuture, Need, Source, Submission};
@@ -41,7 +41,7 @@ pub const BROKEN: Submission = Submission {
     source: Source { crate_name: Cow::Borrowed(""), version: Cow::Borrowed(""), file: Cow::Borrowed(""), line: 0 },
     definition: || Err(DefinitionError::Name(InvalidName::Empty)),
     handler: &Function {
-        call: |cx, _| HandlerFuture::ready(Err(ToolError::internal(&cx, "the tool did not compile"))),
+        call: |_, _| HandlerFuture::ready(Err(ToolError::execution_failed("it did not compile"))),
         needs: &[],
     },
 };
@@ -161,7 +161,7 @@ pub fn parameters_of<A: Arguments>() -> Value {
 }
 
 /// Arguments as a type.
-pub fn arguments<A: Arguments>(entry: Option<&Entry>, arguments: Input) -> Result<A, ToolError> {
+pub fn arguments<A: Arguments>(entry: Option<&Entry>, arguments: Input) -> Result<A, ToolErrorKind> {
     deserialized(entry, arguments)
 }
 
@@ -247,13 +247,13 @@ pub struct Fallible<E> {
 }
 
 impl<E> Fallible<E> {
-    pub fn finish<T: Output>(self, outcome: Result<T, E>, entry: Option<&Entry>) -> Result<ToolResult, ToolError>
+    pub fn finish<T: Output>(self, outcome: Result<T, E>) -> Result<ToolResult, ToolError>
     where
         E: Failure,
     {
         match outcome {
-            Ok(value) => of_value(value, entry),
-            Err(error) => Err(of_error(&error, (self.chain)(&error), entry)),
+            Ok(value) => of_value(value),
+            Err(error) => Err(ToolError::from_failure(&error, (self.chain)(&error))),
         }
     }
 }
@@ -262,7 +262,7 @@ impl<E> Fallible<E> {
 pub struct Infallible;
 
 impl Infallible {
-    pub fn finish<T: Output>(self, value: T, entry: Option<&Entry>) -> Result<ToolResult, ToolError> {
-        of_value(value, entry)
+    pub fn finish<T: Output>(self, value: T) -> Result<ToolResult, ToolError> {
+        of_value(value)
     }
 }

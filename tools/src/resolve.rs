@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Entry, ToolError};
+use crate::{Entry, ToolError, ToolErrorKind};
 
 /// Anything that tools can be looked up in: a catalog, a session's tool set. A call that runs inside another one is
 /// looked up where the outer one was, so a session's tools never reach one outside it.
@@ -10,7 +10,7 @@ pub trait Resolve: Send + Sync {
     /// The tool of that name.
     ///
     /// # Errors
-    /// [`ToolError::NotFound`] with near names, [`ToolError::Conflict`] with both places, [`ToolError::Internal`] for a
+    /// [`ToolErrorKind::NotFound`] with near names, [`ToolErrorKind::Conflict`] with both places, [`ToolErrorKind::Internal`] for a
     /// linked tool that cannot be built.
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError>;
 }
@@ -49,7 +49,7 @@ impl Resolve for Within {
         if is_same(&entry, &outer) {
             return Ok(entry);
         }
-        Err(ToolError::NotFound { tool: name.to_owned(), near: Vec::new() })
+        Err(ToolError::new(name, ToolErrorKind::NotFound { near: Vec::new() }))
     }
 }
 

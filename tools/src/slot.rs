@@ -12,6 +12,7 @@ use protocol::ToolName;
 use crate::sync::{OnceLock, thread_local};
 use crate::{
     Admission, Conflict, DefinitionError, Entry, Problem, RegisterError, Resolve, Source, Submission, ToolError,
+    ToolErrorKind,
 };
 
 /// One name's holder. Cheap to clone, so that what takes time can be done outside a catalog's lock.
@@ -86,9 +87,9 @@ impl Slot {
             Self::Entry(entry) => Ok(entry.clone()),
             Self::Linked(linked) => linked
                 .entry()
-                .map_err(|error| ToolError::Internal { tool: name.to_owned(), message: error.to_string() }),
+                .map_err(|error| ToolError::new(name, ToolErrorKind::Internal { message: error.to_string() })),
             Self::Conflict(conflict) => {
-                Err(ToolError::Conflict { tool: name.to_owned(), sources: conflict.sources.clone() })
+                Err(ToolError::new(name, ToolErrorKind::Conflict { sources: conflict.sources.clone() }))
             }
         }
     }

@@ -5,7 +5,7 @@ mod sample;
 
 use sample::{echo, pure};
 use serde_json::json;
-use tools::{ToolContext, ToolError, ToolResult, tool};
+use tools::{ToolContext, ToolErrorKind, ToolResult, tool};
 
 /// Says hello.
 #[tool(name = "greet", pure)]
@@ -72,7 +72,7 @@ async fn what_is_linked_is_there_and_the_functions_reach_one_catalog() {
     assert_eq!(conflicts.len(), 1);
     assert_eq!(conflicts[0].sources.len(), 2);
     let error = tools::execute(&ToolContext::default(), "claimed", json!({})).await.unwrap_err();
-    assert!(matches!(&error, ToolError::Conflict { sources, .. } if sources.len() == 2), "{error}");
+    assert!(matches!(error.kind(), ToolErrorKind::Conflict { sources, .. } if sources.len() == 2), "{error}");
     assert!(tools::contains("claimed"));
     assert!(!tools::list().iter().any(|entry| entry.name() == "claimed"));
     assert_eq!((elsewhere::one(), elsewhere::two()), (1, 2));

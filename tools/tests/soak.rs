@@ -229,7 +229,7 @@ async fn call(catalog: &SharedCatalog, number: u64, what: &str) -> String {
             assert!(if is_cut { length > 60_000 && length < 70_000 } else { length < 100 }, "{length}");
             "none".to_owned()
         }
-        Err(error) => error.kind().to_owned(),
+        Err(error) => error.code().to_string(),
     }
 }
 
@@ -280,7 +280,7 @@ async fn misbehave(
     tokio::time::sleep(Duration::from_millis(2)).await;
     match what {
         "panics" => panic!("on purpose"),
-        "fails" => Err(ToolError::execution_failed(&cx, "no luck")),
+        "fails" => Err(ToolError::execution_failed("no luck")),
         "hangs" | "cancelled" => std::future::pending().await,
         "huge" => Ok(ToolResult::text("x".repeat(1 << 20))),
         "streams" => {

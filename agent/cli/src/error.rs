@@ -77,7 +77,7 @@ impl Error {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Tool(error) | Self::Refused { error, .. } | Self::Driver(DriverError::Tool(error)) => {
-                Exit::from(error)
+                Exit::from(error.code())
             }
             Self::Argument(_) => Exit::InvalidArguments,
             Self::Selection(_)

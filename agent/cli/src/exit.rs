@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use tools::ToolError;
+use tools::ErrorCode;
 
 /// How the program ended. The numbers are part of its interface; `--help` and the README list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,25 +66,22 @@ impl Exit {
         }
         table
     }
-
-    /// The exit that belongs to a [`ToolError::kind`], as it also stands in the result of a call that failed.
-    pub(crate) fn of_kind(kind: &str) -> Self {
-        match kind {
-            "not_found" => Self::NotFound,
-            "invalid_arguments" => Self::InvalidArguments,
-            "permission_denied" | "denied" | "unapproved" => Self::Refused,
-            "conflict" | "unavailable" | "overloaded" | "replaced" => Self::Unavailable,
-            "timeout" => Self::Timeout,
-            "cancelled" => Self::Cancelled,
-            "internal" => Self::Internal,
-            _ => Self::Failed,
-        }
-    }
 }
 
-impl From<&ToolError> for Exit {
-    fn from(error: &ToolError) -> Self {
-        Self::of_kind(error.kind())
+impl From<ErrorCode> for Exit {
+    fn from(code: ErrorCode) -> Self {
+        match code {
+            ErrorCode::NotFound => Self::NotFound,
+            ErrorCode::InvalidArguments => Self::InvalidArguments,
+            ErrorCode::PermissionDenied | ErrorCode::Denied | ErrorCode::Unapproved => Self::Refused,
+            ErrorCode::Conflict | ErrorCode::Unavailable | ErrorCode::Overloaded | ErrorCode::Replaced => {
+                Self::Unavailable
+            }
+            ErrorCode::Timeout => Self::Timeout,
+            ErrorCode::Cancelled => Self::Cancelled,
+            ErrorCode::Internal => Self::Internal,
+            _ => Self::Failed,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use tools::{Rule, Sensitivity, Target, ToolError, ToolName, ToolResult, Verdict};
+use tools::{ErrorCode, Rule, Sensitivity, Target, ToolError, ToolName, ToolResult, Verdict};
 
 use crate::config::Setting;
 
@@ -27,17 +27,17 @@ enum Cause {
 
 impl Refusal {
     /// The refusal that a result tells of a call of this tool on these targets; `None` where it failed for another reason.
-    pub(crate) fn told(tool: &str, touched: &[Target], result: &ToolResult) -> Option<Self> {
+    pub(crate) fn told(tool: &str, touched: &[Target], code: ErrorCode, result: &ToolResult) -> Option<Self> {
         let error = result.structured.as_ref()?.get("error")?;
         let list = |key| error.get(key).and_then(Value::as_array).into_iter().flatten();
         let needed = || list("needed").filter_map(|target| target.as_str()?.parse().ok()).collect();
         let is_setting = |told: &&Value| told.get("sensitivity").is_some_and(|it| *it == json!(Sensitivity::Settings));
         let settings = list("sensitive").filter(is_setting);
         let settings = settings.filter_map(|told| told.get("target")?.as_str()?.parse().ok()).collect();
-        let (cause, targets) = match error.get("kind")?.as_str()? {
-            "permission_denied" => (Cause::Ungranted, needed()),
-            "unapproved" => (Cause::Unapproved, needed()),
-            "denied" => (Cause::Denied, touched.to_vec()),
+        let (cause, targets) = match code {
+            ErrorCode::PermissionDenied => (Cause::Ungranted, needed()),
+            ErrorCode::Unapproved => (Cause::Unapproved, needed()),
+            ErrorCode::Denied => (Cause::Denied, touched.to_vec()),
             _ => return None,
         };
         Some(Self { tool: tool.parse().ok()?, targets, settings, cause })
@@ -45,7 +45,7 @@ impl Refusal {
 
     /// The refusal that an error is, if it is one.
     pub(crate) fn of(error: &ToolError, touched: &[Target]) -> Option<Self> {
-        Self::told(error.tool_name(), touched, &ToolResult::from(error))
+        Self::told(error.tool_name(), touched, error.code(), &ToolResult::from(error))
     }
 
     /// The rules behind it: no flag changes what they say.
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_no_that_comes_of_no_rule_has_no_hint() {
         assert!(hinted(&[refusal(Cause::Denied, "a", &["fs:write:x"])], &[rule(Verdict::Ask, "a")]).is_empty());
-        assert!(Refusal::told("a", &[], &ToolResult::error("it broke")).is_none());
+        assert!(Refusal::told("a", &[], ErrorCode::ToolError, &ToolResult::error("it broke")).is_none());
     }
 
     #[test]

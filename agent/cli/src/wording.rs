@@ -1,20 +1,20 @@
 //! What the counter says of a call, in words for the person who made it.
 
-use tools::{SensitivePath, Target, ToolError};
+use tools::{SensitivePath, Target, ToolError, ToolErrorKind};
 
 /// The error in words for a person. Those of the counter are for models: they tell it what to ask for, and not to try again.
 pub(crate) fn for_person(error: &ToolError) -> String {
     let tool = error.tool_name();
-    match error {
-        ToolError::NotFound { tool, near } if near.is_empty() => {
+    match error.kind() {
+        ToolErrorKind::NotFound { near } if near.is_empty() => {
             format!("there is no tool named {tool:?}; toolcrib list shows those that there are")
         }
-        ToolError::PermissionDenied { needed, granted, .. } => {
+        ToolErrorKind::PermissionDenied { needed, granted } => {
             let needed = needed.iter().map(Target::to_string).collect::<Vec<_>>().join(", ");
             format!("{tool} needs {needed}, and what is granted is {granted}")
         }
-        ToolError::Denied { reason, .. } => format!("{tool} was not run: {reason}"),
-        ToolError::Unapproved { waited, sensitive, .. } => {
+        ToolErrorKind::Denied { reason } => format!("{tool} was not run: {reason}"),
+        ToolErrorKind::Unapproved { waited, sensitive, .. } => {
             let reason = match waited {
                 None => "somebody has to be asked, and nobody can be asked here".to_owned(),
                 Some(waited) => format!("nobody answered within {waited:?}"),
@@ -24,9 +24,9 @@ pub(crate) fn for_person(error: &ToolError) -> String {
             };
             format!("{tool} was not run: {reason}{}", sensitive.iter().map(told).collect::<String>())
         }
-        ToolError::Timeout { limit, .. } => {
+        ToolErrorKind::Timeout { limit } => {
             format!("{tool} took longer than {limit:?} and was stopped; allow it more with --timeout")
         }
-        error => error.to_string(),
+        _ => error.to_string(),
     }
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{Id, JoinError, JoinSet};
 use tools::call::panic_message;
-use tools::{CancellationToken, Line, ToolCall, ToolError, ToolResult};
+use tools::{CancellationToken, ErrorCode, Line, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use super::alarm::{Alarm, Late, alarms};
 use super::gate::{Doing, Gate, Pass};
@@ -18,9 +18,6 @@ use super::report::Report;
 use super::watched::{GRACE, Watch, Watched};
 use super::{Driver, DriverError, Setting};
 use crate::{PendingCall, Run};
-
-/// What a journal is told of a call that may not be run.
-const REFUSED: &str = "refused";
 
 /// The position of no call.
 const NONE: usize = usize::MAX;
@@ -64,7 +61,7 @@ impl Driver {
         setting: &Setting<'_>,
     ) -> Result<(), DriverError> {
         let start = |pending: PendingCall| {
-            let report = Arc::new(Report::start(&pending.call, setting.session.tools(), setting.listener.clone()));
+            let report = Arc::new(Report::start(&pending, setting.session.tools(), setting.listener.clone()));
             (pending, report)
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
@@ -122,7 +119,7 @@ impl<'a> Batch<'a> {
             let cx = cx.clone().with_call_id(pending.call.id.as_str()).with_turn(turn, pending.index);
             let running = Running { position, pass: self.gate.pass(), token: setting.token.child_token() };
             let refused = async move {
-                tools::call::refuse(&cx, &name, REFUSED, &reason).await?;
+                tools::call::refuse(&cx, &name, ErrorCode::Refused, &reason).await?;
                 Ok(refusal)
             };
             let task = self.tasks.spawn_on(refused, setting.runtime);
@@ -181,7 +178,7 @@ impl<'a> Batch<'a> {
             Err(error) => {
                 report.finish(&pending.refusal().unwrap_or_else(|| ToolResult::from(&error)));
                 self.run.error(&call.id, &error)?;
-                if !error.is_recoverable() && !matches!(error, ToolError::Cancelled { .. }) {
+                if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
                     self.broken.get_or_insert(error);
                 }
             }
@@ -204,8 +201,7 @@ impl<'a> Batch<'a> {
             return Ok(());
         }
         if let Some(running) = self.by_task.remove(&id) {
-            let error = ToolError::Timeout { tool: self.calls[position].0.call.name.clone(), limit };
-            self.leave(&running, doing, &error)?;
+            self.leave(&running, doing, ToolErrorKind::Timeout { limit })?;
         }
         Ok(())
     }
@@ -236,21 +232,21 @@ impl<'a> Batch<'a> {
         let mut left: Vec<_> = self.by_task.drain().map(|(_, running)| running).collect();
         left.sort_unstable_by_key(|running| running.position);
         for running in left {
-            let error = ToolError::Cancelled { tool: self.calls[running.position].0.call.name.clone() };
-            self.leave(&running, running.pass.give_up(), &error)?;
+            self.leave(&running, running.pass.give_up(), ToolErrorKind::Cancelled)?;
         }
         Ok(())
     }
 
     /// Gives a call its result while it goes on. Its tool is told to stop.
-    fn leave(&mut self, running: &Running, doing: Doing, error: &ToolError) -> Result<(), DriverError> {
+    fn leave(&mut self, running: &Running, doing: Doing, kind: ToolErrorKind) -> Result<(), DriverError> {
         running.token.cancel();
         let (pending, report) = &self.calls[running.position];
+        let error = ToolError::new(pending.call.name.as_str(), kind);
         if doing == Doing::Polling {
             report.abandon(self.gate.abandoned());
         }
-        report.finish(&pending.refusal().unwrap_or_else(|| ToolResult::from(error)));
-        Ok(self.run.error(&pending.call.id, error)?)
+        report.finish(&pending.refusal().unwrap_or_else(|| ToolResult::from(&error)));
+        Ok(self.run.error(&pending.call.id, &error)?)
     }
 }
 
@@ -265,9 +261,9 @@ impl Drop for Batch<'_> {
 
 /// A task that ended without an outcome: the counter isolates tools, so this is not one of theirs.
 fn lost(call: &ToolCall, error: JoinError) -> ToolError {
-    let tool = call.name.clone();
-    match error.try_into_panic() {
-        Ok(panic) => ToolError::Panicked { tool, message: panic_message(panic) },
-        Err(_) => ToolError::Internal { tool, message: "the runtime dropped the call; start it again".to_owned() },
-    }
+    let kind = match error.try_into_panic() {
+        Ok(panic) => ToolErrorKind::Panicked { message: panic_message(panic) },
+        Err(_) => ToolErrorKind::Internal { message: "the runtime dropped the call; start it again".to_owned() },
+    };
+    ToolError::new(call.name.as_str(), kind)
 }

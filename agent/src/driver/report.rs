@@ -3,14 +3,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use tools::{Progress, ProgressSink, Target, ToolCall, ToolContext, ToolResult};
+use tools::{ErrorCode, Progress, ProgressSink, Target, ToolCall, ToolContext, ToolResult};
 
 use super::listener::Listener;
-use crate::{Event, ToolSet};
+use crate::{Event, PendingCall, ToolSet};
 
 pub(super) struct Report {
     id: String,
     name: String,
+    is_refused: bool,
     started: Instant,
     listener: Arc<Listener>,
     /// Held while an event is sent: a thread that outlives its call reports at any moment, also between the result's being
@@ -20,11 +21,12 @@ pub(super) struct Report {
 
 impl Report {
     /// Tells that the call starts.
-    pub(super) fn start(call: &ToolCall, tools: &ToolSet, listener: Arc<Listener>) -> Self {
+    pub(super) fn start(pending: &PendingCall, tools: &ToolSet, listener: Arc<Listener>) -> Self {
+        let PendingCall { call, refused, .. } = pending;
         let (id, name) = (call.id.clone(), call.name.clone());
         let (targets, arguments) = (targets(call, tools), tools.masked_arguments(call));
         listener.tell(Event::CallStarted { id: id.clone(), name: name.clone(), targets, arguments });
-        Self { id, name, started: Instant::now(), listener, is_open: Mutex::new(true) }
+        Self { id, name, is_refused: refused.is_some(), started: Instant::now(), listener, is_open: Mutex::new(true) }
     }
 
     /// Tells that the call is waited for no longer, the last of so many.
@@ -40,8 +42,9 @@ impl Report {
         let mut is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut *is_open, false) {
             let duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let error = if self.is_refused { Some(ErrorCode::Refused) } else { result.error_code() };
             let (id, name, result) = (self.id.clone(), self.name.clone(), result.clone());
-            self.listener.tell(Event::Result { id, name, result, duration_ms });
+            self.listener.tell(Event::Result { id, name, result, error, duration_ms });
         }
     }
 }
@@ -76,8 +79,8 @@ mod tests {
         let told = Arc::new(Mutex::new(Vec::new()));
         let hears = told.clone();
         let listener = Listener::new(Arc::new(move |event: Event| hears.lock().unwrap().push(event)));
-        let call = ToolCall::new("a", "x", json!({}));
-        let report = Report::start(&call, &ToolSet::default(), Arc::new(listener));
+        let pending = PendingCall { call: ToolCall::new("a", "x", json!({})), index: 0, refused: None };
+        let report = Report::start(&pending, &ToolSet::default(), Arc::new(listener));
         let progress = || report.report(&ToolContext::new(), Progress::message("on my way"));
         progress();
         report.finish(&ToolResult::text("done"));

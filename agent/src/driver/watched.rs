@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
-use tools::{Execution, Timekeeper, ToolContext, ToolError, ToolResult};
+use tools::{Execution, Timekeeper, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 use super::alarm::{Alarm, Late};
 use super::gate::{Entry, Pass};
@@ -70,7 +70,7 @@ impl Future for Watched {
                 let reason = "earlier calls whose tools do not yield hold all threads that are there for calls; \
                               try again later, and if that does not help, restart the program"
                     .to_owned();
-                let error = ToolError::Unavailable { tool: std::mem::take(tool), reason };
+                let error = ToolError::new(std::mem::take(tool), ToolErrorKind::Unavailable { reason });
                 match recorded.take() {
                     // A journal is no tool that holds a thread, and needs no place.
                     Some(cx) => refusing.insert(Box::pin(refused(cx, error))).as_mut().poll(task),
@@ -82,7 +82,7 @@ impl Future for Watched {
 }
 
 async fn refused(cx: ToolContext, error: ToolError) -> Result<ToolResult, ToolError> {
-    tools::call::refuse(&cx, error.tool_name(), error.kind(), &error.to_string()).await?;
+    tools::call::refuse(&cx, error.tool_name(), error.code(), &error.to_string()).await?;
     Err(error)
 }
 

@@ -34,13 +34,13 @@ pub(crate) fn output(
     let Some(text) = store.read(cx.session(), handle.trim()) else {
         let message =
             format!("there is no output {handle:?}, or not any more; make the call again and ask it for less");
-        return Err(ToolError::execution_failed(cx, message));
+        return Err(ToolError::execution_failed(message));
     };
     let size = text.len();
     let start = usize::try_from(start).unwrap_or(usize::MAX);
     if start >= size {
         let message = format!("the output ends at byte {size}; start before that");
-        return Err(ToolError::execution_failed(cx, message));
+        return Err(ToolError::execution_failed(message));
     }
     let (start, end) = span(&text, start, usize::try_from(length).unwrap_or(usize::MAX));
     let rest = if end < size { format!("go on with start {end}") } else { "this is the end".to_owned() };

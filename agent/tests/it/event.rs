@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::workshop::{Ear, breaking, calling, catalog, results, scripted, session, tool};
+use crate::workshop::{Ear, breaking, calling, catalog, misbehaving, results, scripted, session, tool};
 use agent::{Event, EventSink, Outcome, Stop, Turn};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use tools::{CancellationToken, Catalog, Message, Part, Progress, Role, Tool, ToolCall, ToolContext};
+use tools::{CancellationToken, Catalog, ErrorCode, Message, Part, Progress, Role, Tool, ToolCall, ToolContext};
 
 /// One word for each event.
 fn words(events: &[Event]) -> Vec<String> {
@@ -45,6 +45,24 @@ async fn calls_start_in_their_order_before_any_of_them_ends() {
     let mut ends = words[3..6].to_vec();
     ends.sort();
     assert_eq!(ends, ["result a", "result b", "result c"]);
+}
+
+#[tokio::test]
+async fn the_result_of_a_call_that_failed_has_its_code() {
+    let ear = Ear::default();
+    let cut_off = Turn { stop: Stop::Length, ..calling(&["fine"]) };
+    let turns = [calling(&["fine", "missing", "panics"]), cut_off, Turn::answer("ok")];
+    scripted(turns).with_events(ear.clone()).run(&mut session(&misbehaving()), "go").await.unwrap();
+    let codes = |event: Event| match event {
+        Event::Result { name, result, error, .. } => Some((name, result.is_error, error)),
+        _ => None,
+    };
+    let mut told: Vec<_> = ear.heard().into_iter().filter_map(codes).collect();
+    told[..3].sort_by(|one, other| one.0.cmp(&other.0));
+    let failed = |name: &str, code| (name.to_owned(), true, Some(code));
+    let expected = [failed("missing", ErrorCode::NotFound), failed("panics", ErrorCode::Panicked)];
+    assert_eq!((&told[0], &told[1..3]), (&("fine".to_owned(), false, None), &expected[..]));
+    assert_eq!(told[3..], [failed("fine", ErrorCode::Refused)]);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use agent::{Selection, Session};
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, OutputStore, Tool, ToolContext, ToolError};
+use tools::{Catalog, Effects, ErrorCode, OutputStore, Tool, ToolContext};
 
 fn catalog() -> Catalog {
     let mut catalog = Catalog::new();
@@ -58,7 +58,7 @@ async fn what_is_not_there_is_told_with_what_to_do() {
     assert!(error.to_string().contains("make the call again"), "{error}");
     for length in [json!(0), json!(60_001)] {
         let error = call(json!({"handle": "out-0", "length": length})).await;
-        assert!(matches!(error, ToolError::InvalidArguments { .. }), "{error}");
+        assert_eq!(error.code(), ErrorCode::InvalidArguments, "{error}");
     }
     let store = session.context().service::<OutputStore>().unwrap();
     let handle = store.keep(Some("s"), "short".to_owned()).unwrap();

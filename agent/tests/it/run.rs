@@ -6,7 +6,7 @@ use crate::workshop::{calling, kind, results};
 use agent::{Outcome, Run, RunError, Step, Stop, Turn, Usage};
 use proptest::prelude::*;
 use serde_json::json;
-use tools::{Content, Message, Part, Role, ToolCall, ToolError, ToolResult};
+use tools::{Content, Message, Part, Role, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 fn run(max_steps: u32) -> Run {
     Run::new(vec![Message::text(Role::User, "go")], max_steps)
@@ -97,7 +97,7 @@ fn calls_of_a_turn_that_was_cut_off_are_refused_and_the_run_goes_on() {
     assert!(results(run.messages()).iter().all(|(_, result)| result.to_text() == reason));
 
     run.turn(calling(&["x"]).with_stop(Stop::Length)).unwrap();
-    let broken = ToolError::Internal { tool: "x".to_owned(), message: "broken".to_owned() };
+    let broken = ToolError::new("x", ToolErrorKind::Internal { message: "broken".to_owned() });
     run.error("a_2", &broken).unwrap();
     assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: 2 }, "what was not run breaks nothing");
 }
@@ -186,8 +186,8 @@ fn a_cancelled_run_gives_every_open_call_a_result_that_says_so() {
 
 #[test]
 fn an_error_that_nothing_can_mend_ends_the_run_after_all_results() {
-    let broken = ToolError::Internal { tool: "x".to_owned(), message: "broken".to_owned() };
-    let cancelled = ToolError::Cancelled { tool: "y".to_owned() };
+    let broken = ToolError::new("x", ToolErrorKind::Internal { message: "broken".to_owned() });
+    let cancelled = ToolError::new("y", ToolErrorKind::Cancelled);
     let mut run = run(1);
     run.turn(calling(&["x", "y", "z"])).unwrap();
     run.error("b", &cancelled).unwrap();
@@ -202,7 +202,7 @@ fn an_error_that_nothing_can_mend_ends_the_run_after_all_results() {
 fn an_error_that_a_model_can_act_on_is_a_result_like_others() {
     let mut run = run(3);
     run.turn(calling(&["x"])).unwrap();
-    run.error("a", &ToolError::NotFound { tool: "x".to_owned(), near: Vec::new() }).unwrap();
+    run.error("a", &ToolError::new("x", ToolErrorKind::NotFound { near: Vec::new() })).unwrap();
     assert_eq!(run.step(), Step::Ask);
     assert_eq!(kind(&results(run.messages())[0].1), "not_found");
 }
@@ -279,9 +279,9 @@ fn make(run: &mut Run, one: Move) {
     let _ = match one {
         Move::Turn(turn) => run.turn(turn),
         Move::Result(index) => run.result(&open(index), ToolResult::text("result")),
-        Move::Error(index, true) => run.error(&open(index), &ToolError::Cancelled { tool: "x".to_owned() }),
+        Move::Error(index, true) => run.error(&open(index), &ToolError::new("x", ToolErrorKind::Cancelled)),
         Move::Error(index, false) => {
-            run.error(&open(index), &ToolError::NotFound { tool: "x".to_owned(), near: vec![] })
+            run.error(&open(index), &ToolError::new("x", ToolErrorKind::NotFound { near: vec![] }))
         }
         Move::ForeignResult(id) => run.result(&id, ToolResult::text("by id")),
         Move::Cancel => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use agent::{Driver, Event, EventSink, Outcome, Scripted, Selection, Session, Turn};
 use serde_json::{Value, json};
 use tools::{
-    Approval, ApprovalFuture, Approver, Catalog, Effects, Message, Part, Tool, ToolCall, ToolContext, ToolError,
+    Approval, ApprovalFuture, Approver, Catalog, Effects, Message, Part, Tool, ToolCall, ToolContext, ToolErrorKind,
     ToolResult,
 };
 
@@ -45,7 +45,9 @@ pub(crate) fn misbehaving() -> Catalog {
         "late".to_owned()
     };
     catalog.register(tool("slow"), slow).unwrap();
-    let blames = async |cx: ToolContext, _: Value| Err::<String, _>(ToolError::internal(&cx, "not my fault"));
+    let blames = async |_: ToolContext, _: Value| {
+        Err::<String, _>(ToolErrorKind::Internal { message: "not my fault".to_owned() })
+    };
     catalog.register(tool("blames"), blames).unwrap();
     catalog
 }

@@ -47,7 +47,7 @@ pub fn measure_file(
     let mut text = String::new();
     file.take(1 << 20)
         .read_to_string(&mut text)
-        .map_err(|error| ToolError::execution_failed(cx, format!("{path}: {error}")))?;
+        .map_err(|error| ToolError::execution_failed(format!("{path}: {error}")))?;
     Ok(measure(text))
 }
 

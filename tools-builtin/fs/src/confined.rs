@@ -5,7 +5,6 @@ use std::fs::File;
 use tools::protocol::InvalidTarget;
 use tools::{Access, ToolContext, ToolError};
 
-use crate::error::FsError;
 use crate::list::{DirEntry, entries};
 use crate::path::RelativePath;
 use crate::place::Place;
@@ -42,19 +41,19 @@ impl Workspace {
     ///     // A bound, because a file may be of any size.
     ///     file.take(1 << 20)
     ///         .read_to_string(&mut text)
-    ///         .map_err(|error| ToolError::execution_failed(cx, format!("{path}: {error}")))?;
+    ///         .map_err(|error| ToolError::execution_failed(format!("{path}: {error}")))?;
     ///     Ok(text.lines().count())
     /// }
     /// # assert_eq!(LINES_TOOL.name, "file.lines");
     /// ```
     ///
     /// # Errors
-    /// [`ToolError::PermissionDenied`] for what the grant does not cover; [`ToolError::ExecutionFailed`] when there is no
+    /// [`PermissionDenied`](tools::ErrorCode::PermissionDenied) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode::ExecutionFailed) when there is no
     /// regular file, or the path leads out of the workspace.
     pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
         let path = covered(cx, path, &[Access::Read])?;
         let file = Place::find(cx, self, &path).and_then(|place| place.open_file());
-        file.map(|file| file.into_std()).map_err(|error| error.told(cx))
+        Ok(file?.into_std())
     }
 
     /// Writes a whole file in one step: readers see the old content or the new one. Makes the directories on the way that are
@@ -92,19 +91,20 @@ impl Workspace {
     /// catalog.execute(&cx, "note.save", json!({"name": "milk", "text": "Buy some."})).await?;
     /// assert_eq!(std::fs::read_to_string(root.path().join("notes/milk.md"))?, "Buy some.");
     /// // This would be `todo.md`, beside the notes.
-    /// let refused = catalog.execute(&cx, "note.save", json!({"name": "../todo", "text": ""})).await;
-    /// assert!(matches!(refused, Err(ToolError::PermissionDenied { .. })));
+    /// let refused = catalog.execute(&cx, "note.save", json!({"name": "../todo", "text": ""})).await.unwrap_err();
+    /// assert_eq!(refused.code(), ErrorCode::PermissionDenied);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// [`ToolError::PermissionDenied`] for what the grant does not cover; [`ToolError::ExecutionFailed`] when there is something
+    /// [`PermissionDenied`](tools::ErrorCode::PermissionDenied) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode::ExecutionFailed) when there is something
     /// else than a file, or a file that is marked as read-only, when it cannot be written, or the path leads out of the
     /// workspace. The message says which directories were made all the same.
     pub fn write_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
         let path = covered(cx, path, &[Access::Write])?;
-        told(cx, written(cx, self, &path, content.as_ref(), true, |_| Ok(())))
+        written(cx, self, &path, content.as_ref(), true, |_| Ok(()))?;
+        Ok(())
     }
 
     /// Makes a directory and those above it, as far as they are missing. The grant has to cover writing it.
@@ -113,38 +113,41 @@ impl Workspace {
     /// As [`write_file`](Self::write_file); a directory that is there is none.
     pub fn create_dir(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
         let path = covered(cx, path, &[Access::Write])?;
-        told(cx, directory::made(cx, self, &path))
+        directory::made(cx, self, &path)?;
+        Ok(())
     }
 
     /// Returns the entries of a directory, sorted by the bytes of their names. The grant has to cover reading the directory.
     ///
     /// # Errors
-    /// [`ToolError::PermissionDenied`] for what the grant does not cover; [`ToolError::ExecutionFailed`] when there is no
+    /// [`PermissionDenied`](tools::ErrorCode::PermissionDenied) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode::ExecutionFailed) when there is no
     /// directory, one with more than 100,000 entries, or the path leads out of the workspace.
     pub fn entries(&self, cx: &ToolContext, path: &str) -> Result<Vec<DirEntry>, ToolError> {
         let path = covered(cx, path, &[Access::Read])?;
-        entries(cx, self, &path).map_err(|error| error.told(cx))
+        Ok(entries(cx, self, &path)?)
     }
 
     /// Moves a file, a directory with everything in it, or a link. Replaces nothing. The grant has to cover reading and writing
     /// `from` and writing and destroying `to`, and the same of everything below a directory, as with `fs.move`.
     ///
     /// # Errors
-    /// [`ToolError::PermissionDenied`] for what the grant does not cover; [`ToolError::ExecutionFailed`] when there is nothing at
+    /// [`PermissionDenied`](tools::ErrorCode::PermissionDenied) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode::ExecutionFailed) when there is nothing at
     /// `from` or something at `to`, or one of them leads out of the workspace.
     pub fn rename(&self, cx: &ToolContext, from: &str, to: &str) -> Result<(), ToolError> {
         let (from, to) = (covered(cx, from, FROM)?, covered(cx, to, TO)?);
-        told(cx, moved(cx, self, &from, &to, false))
+        moved(cx, self, &from, &to, false)?;
+        Ok(())
     }
 
     /// Removes a file, an empty directory or a link. Of a link, the target stays. The grant has to cover destroying it.
     ///
     /// # Errors
-    /// [`ToolError::PermissionDenied`] for what the grant does not cover; [`ToolError::ExecutionFailed`] when there is nothing, a
+    /// [`PermissionDenied`](tools::ErrorCode::PermissionDenied) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode::ExecutionFailed) when there is nothing, a
     /// directory with entries, or the path leads out of the workspace.
     pub fn remove(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
         let path = covered(cx, path, &[Access::Destroy])?;
-        told(cx, removed(cx, self, &path, false))
+        removed(cx, self, &path, false)?;
+        Ok(())
     }
 
     /// Removes an entry as [`remove`](Self::remove) does, and a directory with everything in it. The grant has to cover
@@ -154,23 +157,17 @@ impl Workspace {
     /// As [`remove`](Self::remove). The message says how many entries were removed all the same.
     pub fn remove_all(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
         let path = covered(cx, path, &[Access::Destroy])?;
-        told(cx, removed(cx, self, &path, true))
+        removed(cx, self, &path, true)?;
+        Ok(())
     }
 }
 
 /// Returns a path in its one spelling, if the grant covers it.
 fn covered(cx: &ToolContext, path: &str, accesses: &[Access]) -> Result<RelativePath, ToolError> {
-    let path: RelativePath = path
-        .to_owned()
-        .try_into()
-        .map_err(|error: InvalidTarget| ToolError::execution_failed(cx, error.to_string()))?;
+    let path: RelativePath =
+        path.to_owned().try_into().map_err(|error: InvalidTarget| ToolError::execution_failed(error.to_string()))?;
     for access in accesses {
         cx.require(*access, "fs", path.as_str())?;
     }
     Ok(path)
-}
-
-/// Returns an outcome as that of a call, without the words for a model.
-fn told<T>(cx: &ToolContext, outcome: Result<T, FsError>) -> Result<(), ToolError> {
-    outcome.map(drop).map_err(|error| error.told(cx))
 }

@@ -50,7 +50,7 @@ pub(crate) fn edit(
     all: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    edited(cx, &workspace, &path, &old, &new, all).map_err(|error| error.told(cx))
+    Ok(edited(cx, &workspace, &path, &old, &new, all)?)
 }
 
 fn edited(
@@ -121,7 +121,7 @@ mod tests {
     use std::time::Duration;
 
     use serde_json::json;
-    use tools::ToolError;
+    use tools::ErrorCode;
 
     use super::*;
     use crate::fixture::Fixture;
@@ -201,7 +201,7 @@ mod tests {
         let edit = json!({"path": "link", "old": "can", "new": "CAN"});
         let fixture = fixture.granted_all(&["fs:*:link", "fs:write:secret"]);
         let denied = fixture.call("fs.edit", edit.clone()).await.unwrap_err();
-        assert!(matches!(denied, ToolError::PermissionDenied { .. }), "{denied}");
+        assert_eq!(denied.code(), ErrorCode::PermissionDenied, "{denied}");
         let fixture = fixture.granted_all(&["fs:*:link", "fs:*:secret"]);
         assert!(fixture.text("fs.edit", edit).await.starts_with("--- secret\n"));
         assert!(fixture.root().join("link").is_symlink());
@@ -266,7 +266,10 @@ mod tests {
         let fixture = Fixture::new();
         fixture.write("a", "old");
         let outcome = edited_while(&fixture, "old", |cx| cx.cancellation().cancel());
-        assert!(matches!(outcome, Err(FsError::Refused(ToolError::Cancelled { .. }))), "{outcome:?}");
+        assert!(
+            matches!(&outcome, Err(FsError::Refused(error)) if error.code() == ErrorCode::Cancelled),
+            "{outcome:?}"
+        );
         assert_eq!((fixture.read("a"), fixture.names(".")), ("old".to_owned(), vec!["a".to_owned()]));
     }
 

@@ -2,8 +2,8 @@
 
 use std::io;
 
+use tools::ToolError;
 use tools::protocol::InvalidTarget;
-use tools::{ToolContext, ToolError};
 
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -152,12 +152,13 @@ impl FsError {
         let made: Vec<_> = made.iter().map(|path| format!("`{path}`")).collect();
         self.after(format!("these directories were made, and stay: {}", made.join(", ")))
     }
+}
 
-    /// The error as the result of a call.
-    pub(crate) fn told(self, cx: &ToolContext) -> ToolError {
-        match self {
-            Self::Refused(error) => error,
-            error => ToolError::execution_failed(cx, error.to_string()),
+impl From<FsError> for ToolError {
+    fn from(error: FsError) -> Self {
+        match error {
+            FsError::Refused(error) => error,
+            error => Self::execution_failed(error.to_string()),
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn glob(
     ignored: bool,
 ) -> Result<Matches, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    matches(cx, &workspace, &pattern, &path, ignored).map_err(|error| error.told(cx))
+    Ok(matches(cx, &workspace, &pattern, &path, ignored)?)
 }
 
 /// What was found.

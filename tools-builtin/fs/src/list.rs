@@ -48,7 +48,7 @@ pub(crate) fn list(
     after: Option<String>,
 ) -> Result<Listing, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    listing(cx, &workspace, &path, after.as_deref()).map_err(|error| error.told(cx))
+    Ok(listing(cx, &workspace, &path, after.as_deref())?)
 }
 
 /// A directory, or a part of it.

@@ -42,7 +42,7 @@ pub(crate) fn relocate(
     overwrite: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    moved(cx, &workspace, &from, &to, overwrite).map_err(|error| error.told(cx))
+    Ok(moved(cx, &workspace, &from, &to, overwrite)?)
 }
 
 /// The accesses that the old path of an entry needs.
@@ -138,7 +138,7 @@ fn check_all(cx: &ToolContext, sight: &Sight<'_>, from: &Slot, to: &Slot) -> Res
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use tools::ToolError;
+    use tools::ErrorCode;
 
     use crate::fixture::Fixture;
 
@@ -234,9 +234,9 @@ mod tests {
         let clauses = ["fs:*:open/**", "fs:*:dir", "fs:write:dir/**"];
         let fixture = fixture.granted_all(&clauses);
         let denied = fixture.call("fs.move", arguments("dir", "open")).await.unwrap_err();
-        assert!(matches!(denied, ToolError::PermissionDenied { .. }), "{denied}");
+        assert_eq!(denied.code(), ErrorCode::PermissionDenied, "{denied}");
         let denied = fixture.call("fs.move", arguments("dir/secret", "open")).await.unwrap_err();
-        assert!(matches!(denied, ToolError::PermissionDenied { .. }), "{denied}");
+        assert_eq!(denied.code(), ErrorCode::PermissionDenied, "{denied}");
         assert_eq!(fixture.names("dir"), ["secret"]);
     }
 

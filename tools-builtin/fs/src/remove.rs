@@ -41,7 +41,7 @@ pub(crate) fn remove(
     recursive: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    removed(cx, &workspace, &path, recursive).map_err(|error| error.told(cx))
+    Ok(removed(cx, &workspace, &path, recursive)?)
 }
 
 /// Removes an entry, and everything below it with `recursive`, and tells what was done.
@@ -136,7 +136,7 @@ mod tests {
     use std::sync::Arc;
 
     use serde_json::json;
-    use tools::{ProgressSink, ToolError};
+    use tools::{ErrorCode, ProgressSink};
 
     use super::*;
     use crate::fixture::Fixture;
@@ -168,7 +168,7 @@ mod tests {
         let cx = ToolContext::new().with_grant(tools::Grant::all()).with_progress(Arc::new(sink));
         let cx = time.map_or(cx.clone(), |time| cx.with_deadline(Instant::now() + time));
         let outcome = removed(&cx, &workspace, &"dir".to_owned().try_into().unwrap(), true);
-        (fixture.names("dir").len(), outcome.unwrap_err().told(&cx).to_string())
+        (fixture.names("dir").len(), outcome.unwrap_err().to_string())
     }
 
     #[test]
@@ -289,7 +289,7 @@ mod tests {
         }
         let fixture = fixture.granted_all(&["fs:destroy:dir", "fs:destroy:dir/a/**", "fs:destroy:dir/b"]);
         let denied = fixture.call("fs.remove", json!({"path": "dir", "recursive": true})).await.unwrap_err();
-        assert!(matches!(denied, ToolError::PermissionDenied { .. }), "{denied}");
+        assert_eq!(denied.code(), ErrorCode::PermissionDenied, "{denied}");
         assert_eq!(
             (fixture.names("dir"), fixture.names("dir/a")),
             (vec!["a".into(), "b".into(), "z".into()], vec!["x".to_owned()])
@@ -324,7 +324,7 @@ mod tests {
         fixture.link("secret", "link");
         let fixture = fixture.granted("fs:destroy:link/**");
         let denied = fixture.call("fs.remove", json!({"path": "link/file"})).await.unwrap_err();
-        assert!(matches!(denied, ToolError::PermissionDenied { .. }), "{denied}");
+        assert_eq!(denied.code(), ErrorCode::PermissionDenied, "{denied}");
         fixture.text("fs.remove", json!({"path": "link"})).await;
         assert_eq!(fixture.names("secret"), ["file"]);
     }

@@ -62,13 +62,10 @@ pub(crate) fn search(
     ignored: bool,
 ) -> Result<Vec<Content>, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let search = || {
-        let glob = glob.as_deref().map(glob_pattern).transpose()?;
-        let scan = Scan::new(&pattern, ignore_case, context.min(10).into())?;
-        Search { cx, glob, scan, searched: 0, ahead: 0, binary: 0, large: 0, unreadable: 0 }
-            .run(&workspace, &path, ignored)
-    };
-    search().map_err(|error: FsError| error.told(cx))
+    let glob = glob.as_deref().map(glob_pattern).transpose()?;
+    let scan = Scan::new(&pattern, ignore_case, context.min(10).into())?;
+    let search = Search { cx, glob, scan, searched: 0, ahead: 0, binary: 0, large: 0, unreadable: 0 };
+    Ok(search.run(&workspace, &path, ignored)?)
 }
 
 struct Search<'a> {
@@ -178,7 +175,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tools::ToolError;
+    use tools::ErrorCode;
 
     use crate::fixture::Fixture;
 
@@ -287,7 +284,7 @@ mod tests {
         let fixture = fixture();
         fixture.cancel();
         let error = fixture.call("fs.search", json!({"pattern": "x"})).await.unwrap_err();
-        assert!(matches!(error, ToolError::Cancelled { .. }), "{error}");
+        assert_eq!(error.code(), ErrorCode::Cancelled, "{error}");
     }
 
     #[cfg(unix)]

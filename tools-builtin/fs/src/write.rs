@@ -39,7 +39,7 @@ pub(crate) fn write(
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     let check = |slot: &Slot| check_readable(cx, slot);
-    written(cx, &workspace, &path, content.as_bytes(), parents, check).map_err(|error| error.told(cx))
+    Ok(written(cx, &workspace, &path, content.as_bytes(), parents, check)?)
 }
 
 /// Refuses to replace text of which fs.read shows only a part: who writes it whole can only lose the rest.
@@ -103,7 +103,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use serde_json::json;
-    use tools::{Progress, ProgressSink};
+    use tools::{ErrorCode, Progress, ProgressSink};
 
     use super::*;
     use crate::fixture::Fixture;
@@ -327,7 +327,7 @@ mod tests {
 
         let fixture = fixture.granted("fs:write:to_*");
         let denied = fixture.call("fs.write", json!({"path": "to_a", "content": "worse"})).await.unwrap_err();
-        assert!(matches!(denied, ToolError::PermissionDenied { .. }), "{denied}");
+        assert_eq!(denied.code(), ErrorCode::PermissionDenied, "{denied}");
         assert_eq!(fixture.read("docs/a"), "new");
     }
 

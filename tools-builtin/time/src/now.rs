@@ -28,7 +28,7 @@ pub(crate) async fn now(
     zone: String,
 ) -> Result<Now, ToolError> {
     let clock = cx.service::<Clock>().map_or_else(SystemTime::now, |clock| clock.now());
-    shown(clock, &zone).map_err(|error| ToolError::execution_failed(cx, error.to_string()))
+    shown(clock, &zone).map_err(|error| ToolError::execution_failed(error.to_string()))
 }
 
 /// A moment as people and programs of one zone write it, in whole seconds.
@@ -82,7 +82,7 @@ mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
     use serde_json::{Value, json};
-    use tools::{Catalog, Grant};
+    use tools::{Catalog, Grant, ToolErrorKind};
 
     use super::*;
 
@@ -156,7 +156,7 @@ mod tests {
     async fn it_needs_the_clock_to_be_granted() {
         let error = call(&ToolContext::new(), json!({})).await.unwrap_err();
         assert!(
-            matches!(&error, ToolError::PermissionDenied { needed, .. } if needed[0].to_string() == "clock:read:now")
+            matches!(error.kind(), ToolErrorKind::PermissionDenied { needed, .. } if needed[0].to_string() == "clock:read:now")
         );
     }
 }

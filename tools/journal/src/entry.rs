@@ -61,7 +61,7 @@ pub struct AuditEntry {
     /// The arguments, where they were kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
-    /// The kind of the error.
+    /// The [code](tools::ErrorCode) of the error, as it stands there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Why the call was refused, where that was kept.

@@ -82,8 +82,9 @@ impl<'a> Ledger<'a> {
             let result = serde_json::from_str(&text).map_err(|_| Fault::Damaged { row: seq, what: "result" })?;
             recorded = recorded.with_result(result);
         }
-        if let Some(kind) = row.get::<_, Option<String>>(6)? {
-            recorded = recorded.with_error(kind);
+        if let Some(code) = row.get::<_, Option<String>>(6)? {
+            let damaged = |_| Fault::Damaged { row: seq, what: "error" };
+            recorded = recorded.with_error(code.parse().map_err(damaged)?);
         }
         Ok(Some(recorded))
     }

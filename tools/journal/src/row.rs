@@ -3,8 +3,8 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::types::Value;
-use tools::Digest;
 use tools::journal::{CallKey, CallRecord};
+use tools::{Digest, ErrorCode};
 
 /// The columns that a row's hash covers, in the order in which it does.
 pub(crate) const COLUMNS: [&str; 23] = [
@@ -58,7 +58,7 @@ pub(crate) struct Row {
     pub(crate) tool_digest: Option<Digest>,
     pub(crate) arguments_digest: Option<Digest>,
     pub(crate) arguments: Option<String>,
-    pub(crate) error: Option<&'static str>,
+    pub(crate) error: Option<ErrorCode>,
     pub(crate) reason: Option<String>,
     pub(crate) result_digest: Option<Digest>,
     pub(crate) result: Option<String>,
@@ -108,7 +108,7 @@ impl Row {
             digest(self.tool_digest),
             digest(self.arguments_digest),
             text(&self.arguments),
-            self.error.map_or(Value::Null, |error| Value::Text(error.to_owned())),
+            self.error.map_or(Value::Null, |error| Value::Text(error.to_string())),
             text(&self.reason),
             digest(self.result_digest),
             text(&self.result),

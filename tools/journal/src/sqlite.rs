@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tools::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
-use tools::{Digest, JournalError, ToolResult, canonical_json};
+use tools::{Digest, ErrorCode, JournalError, ToolResult, canonical_json};
 
 use crate::row::{INTENT, REFUSAL, Row, now_ms};
 use crate::writer::Writer;
@@ -67,9 +67,9 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn refuse<'a>(&'a self, call: CallRecord<'a>, kind: &'static str, reason: &'a str) -> JournalFuture<'a, ()> {
+    fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()> {
         let mut row = Row::of(REFUSAL, &call, self.options.arguments);
-        row.error = Some(kind);
+        row.error = Some(code);
         // It may quote the arguments.
         row.reason = self.options.arguments.then(|| reason.to_owned());
         Box::pin(self.writer.run(move |ledger| ledger.append(&row).map(drop)))

@@ -240,7 +240,7 @@ fn handler(attribute: &Attribute, function: &Function) -> TokenStream {
     };
     let called = quote_spanned! {at(ident.span())=> #ident(#(#passed),*) #wait };
     // The complaint about a result that is none has to stand at the type of the result.
-    let finished = quote_spanned! {output=> (&&&&&__toolcrib::Returned(&__output)).kind().finish(__output, __entry) };
+    let finished = quote_spanned! {output=> (&&&&&__toolcrib::Returned(&__output)).kind().finish(__output) };
     let body = quote_spanned! {here=>
         use __toolcrib::ReturnKind as _;
         let __entry = __toolcrib::entry(&__cx);

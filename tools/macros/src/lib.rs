@@ -75,7 +75,7 @@ use proc_macro::TokenStream;
 ///
 /// ```standalone_crate
 /// use std::collections::BTreeMap;
-/// use tools::{ToolContext, ToolError, tool};
+/// use tools::{ToolContext, tool};
 ///
 /// /// Articles in stock. The host puts it into the context.
 /// struct Stock(BTreeMap<String, u32>);
@@ -88,7 +88,7 @@ use proc_macro::TokenStream;
 ///     article: String,
 /// ) -> Result<u32, ToolError> {
 ///     let stock = cx.need::<Stock>()?;
-///     let unknown = || ToolError::execution_failed(cx, format!("there is no article {article}"));
+///     let unknown = || ToolError::execution_failed(format!("there is no article {article}"));
 ///     stock.0.get(&article).copied().ok_or_else(unknown)
 /// }
 ///

@@ -100,7 +100,7 @@ impl Admission {
         Self::of(max_concurrency.max(1), self.max_waiting)
     }
 
-    /// How many calls may wait. One more is refused at once with [`ToolError::Overloaded`](crate::ToolError::Overloaded).
+    /// How many calls may wait. One more is refused at once with [`ToolErrorKind::Overloaded`](crate::ToolErrorKind::Overloaded).
     #[must_use]
     pub fn with_max_waiting(self, max_waiting: usize) -> Self {
         Self { max_waiting, ..self }

@@ -7,7 +7,7 @@ use protocol::Target;
 use super::clock::within;
 use crate::admission::{Admitted, Key, Refused, Request};
 use crate::context::{CallScope, Spot, Ticket};
-use crate::{Entry, ToolContext, ToolError};
+use crate::{Entry, ToolContext, ToolErrorKind};
 
 /// What the call may conflict with others about.
 pub(super) fn keys(caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
@@ -32,21 +32,18 @@ pub(super) fn enter<'a>(entry: &'a Entry, call: &CallScope, keys: &[Key]) -> Opt
 /// Lets the call through, in its turn. What it was let through with is given back when this is dropped.
 ///
 /// # Errors
-/// [`ToolError::Overloaded`] when the queue is full, or when a nested call may not wait; and what waiting can end with.
+/// [`ToolErrorKind::Overloaded`] when the queue is full, or when a nested call may not wait; and what waiting can end with.
 pub(super) async fn queue<'a>(
     entry: &'a Arc<Entry>,
     call: &CallScope,
     keys: Vec<Key>,
     spot: Option<Spot>,
-) -> Result<Admitted<'a>, ToolError> {
+) -> Result<Admitted<'a>, ToolErrorKind> {
     if let Some(spot) = &spot {
         within(call, spot.come()).await?;
     }
     let admission = entry.admission();
-    let overloaded = |Refused { retry_after }| {
-        let tool = entry.name().to_string();
-        ToolError::Overloaded { tool, retry_after: Some(retry_after) }
-    };
+    let overloaded = |Refused { retry_after }| ToolErrorKind::Overloaded { retry_after: Some(retry_after) };
     let outer = call.caller.call();
     let around = outer.and_then(|outer| outer.held.get()).map_or(&[][..], |around| around);
     let own: Vec<_> =

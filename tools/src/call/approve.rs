@@ -11,7 +11,7 @@ use protocol::{Digest, Json, Target};
 use super::clock::{timer, while_wanted};
 use super::isolate::{Isolated, Panic};
 use crate::resolve::is_same;
-use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError};
+use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
 
 /// How long an answer may take where the host does not say: 5 minutes.
 pub const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
@@ -20,8 +20,8 @@ pub const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 /// call has to be over, and with a time of its own; the call's timeout begins after it.
 ///
 /// # Errors
-/// [`ToolError::PermissionDenied`] or [`ToolError::Unapproved`] when nobody could be asked, the latter also when nobody answered
-/// in time; [`ToolError::Denied`] when somebody said no; [`ToolError::Replaced`] when the tool is not the same any more.
+/// [`ToolErrorKind::PermissionDenied`] or [`ToolErrorKind::Unapproved`] when nobody could be asked, the latter also when nobody answered
+/// in time; [`ToolErrorKind::Denied`] when somebody said no; [`ToolErrorKind::Replaced`] when the tool is not the same any more.
 pub(super) async fn approve(
     entry: &Arc<Entry>,
     scope: &Scope,
@@ -33,13 +33,12 @@ pub(super) async fn approve(
         None => Decision::Abstain,
         Some(approver) => ask(&**approver, entry, cx, &entry.masked(arguments.json()), &targets).await?,
     };
-    let tool = || entry.name().to_string();
     match decision {
         // What was approved of is this very entry. It never changes, but its name may have come to stand for another one.
-        Decision::Allow if !is_same(entry, &scope.resolve(entry.name())?) => Err(ToolError::Replaced { tool: tool() }),
+        Decision::Allow if !is_same(entry, &scope.resolve(entry.name())?) => Err(ToolErrorKind::Replaced.into()),
         Decision::Allow => Ok(targets),
-        Decision::Deny { reason } => Err(ToolError::Denied { tool: tool(), reason }),
-        Decision::Abstain => Err(unasked(entry, cx, targets)),
+        Decision::Deny { reason } => Err(ToolErrorKind::Denied { reason }.into()),
+        Decision::Abstain => Err(unasked(entry, cx, targets).into()),
     }
 }
 
@@ -49,8 +48,7 @@ async fn ask(
     cx: &ToolContext,
     arguments: &Json,
     targets: &[Target],
-) -> Result<Decision, ToolError> {
-    let tool = || entry.name().to_string();
+) -> Result<Decision, ToolErrorKind> {
     let approval = Approval {
         tool: entry.name(),
         arguments,
@@ -73,26 +71,26 @@ async fn ask(
         Ok(Some(Ok(decision))) => Ok(decision),
         Ok(Some(Err(Panic(message)))) => {
             let message = format!("whoever approves of calls panicked: {message}");
-            Err(ToolError::Internal { tool: tool(), message })
+            Err(ToolErrorKind::Internal { message })
         }
-        Ok(None) => Err(ToolError::Cancelled { tool: tool() }),
+        Ok(None) => Err(ToolErrorKind::Cancelled),
         // The time by which every call has to be over is not the approver's to keep.
         Err(()) => Err(match cx.deadline() {
             Some(deadline) if by_patience.is_none_or(|patience| deadline <= patience) => {
-                ToolError::Timeout { tool: tool(), limit: deadline.saturating_duration_since(now) }
+                ToolErrorKind::Timeout { limit: deadline.saturating_duration_since(now) }
             }
-            _ => ToolError::unapproved(cx, entry.name().as_str(), targets.to_vec(), Some(patience)),
+            _ => cx.unapproved(Some(entry.name()), targets.to_vec(), Some(patience)),
         }),
     }
 }
 
 /// Why a call is not run that nobody could be asked about.
-fn unasked(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolError {
+fn unasked(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolErrorKind {
     let uncovered: Vec<_> = targets.iter().filter(|target| !cx.grant().permits(target)).cloned().collect();
     if uncovered.is_empty() {
-        return ToolError::unapproved(cx, entry.name().as_str(), targets, None);
+        return cx.unapproved(Some(entry.name()), targets, None);
     }
-    ToolError::PermissionDenied { tool: entry.name().to_string(), needed: uncovered, granted: cx.grant().clone() }
+    ToolErrorKind::PermissionDenied { needed: uncovered, granted: cx.grant().clone() }
 }
 
 /// Ends at that time, or never where there is no clock to wait by.

@@ -2,20 +2,20 @@
 
 use protocol::Target;
 
-use crate::policy::{Judgement, Verdict};
-use crate::{Entry, ToolContext, ToolError};
+use crate::policy::Verdict;
+use crate::{Entry, ToolContext, ToolErrorKind};
 
 /// The targets that somebody has to be asked about: those that the grant does not cover, those that the policy asks about, and
 /// sensitive ones that nothing names.
 /// None of them is left where the policy asks about a call that touches nothing. `None` is that nobody has to be asked.
 ///
 /// # Errors
-/// [`ToolError::Denied`] when a rule of the policy says so.
+/// [`ToolErrorKind::Denied`] when a rule of the policy says so.
 pub(super) fn authorize(
     entry: &Entry,
     cx: &ToolContext,
     mut targets: Vec<Target>,
-) -> Result<Option<Vec<Target>>, ToolError> {
+) -> Result<Option<Vec<Target>>, ToolErrorKind> {
     let is_open =
         |target: &Target| cx.grant().permits(target) && cx.unnamed(Some(entry.name()), target).next().is_none();
     let Some(policy) = cx.policy() else {
@@ -25,9 +25,12 @@ pub(super) fn authorize(
         targets.retain(|target| !is_open(target));
         return Ok((!targets.is_empty()).then_some(targets));
     };
-    let judge = |target| match policy.judge(entry.name(), target) {
-        Judgement { verdict: Verdict::Deny, rule } => Err(ToolError::forbidden(entry.name(), target, rule)),
-        Judgement { verdict, .. } => Ok(verdict == Verdict::Ask),
+    let judge = |target| {
+        let judgement = policy.judge(entry.name(), target);
+        match judgement.verdict {
+            Verdict::Deny => Err(ToolErrorKind::Denied { reason: judgement.denial(target) }),
+            verdict => Ok(verdict == Verdict::Ask),
+        }
     };
     if targets.is_empty() {
         return Ok(judge(None)?.then(Vec::new));

@@ -4,7 +4,7 @@ use protocol::{Content, ResourceContents, ToolResult};
 use serde_json::Value;
 
 use super::overflow::Overflow;
-use crate::{Entry, OutputStore, ToolError, Violation, size};
+use crate::{Entry, OutputStore, ToolErrorKind, Violation, size};
 
 /// How much text a result may carry where its tool does not say: 64 KiB, about 16,000 tokens of English.
 pub const DEFAULT_MAX_OUTPUT_BYTES: u64 = 64 * 1024;
@@ -21,14 +21,13 @@ const MAX_LABEL_BYTES: usize = 8 * 1024;
 
 /// Cuts what is over the limit. All texts together keep their head and their tail. A structured value cannot be cut: it is
 /// left out, or, where the output schema promises one, the call fails. Where there is a store, what was cut can be read there.
-pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<ToolResult, ToolError> {
+pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<ToolResult, ToolErrorKind> {
     let entry = overflow.entry;
     let limit = limit(entry);
     let mut note = None;
     if let Some(size) = result.structured.as_ref().and_then(|value| size::over(value, limit)) {
         if entry.tool().output.is_some() && !result.is_error {
-            return Err(ToolError::InvalidOutput {
-                tool: entry.name().to_string(),
+            return Err(ToolErrorKind::InvalidOutput {
                 violations: vec![Violation {
                     pointer: String::new(),
                     expected: format!("at most {limit} bytes of JSON; ask for less at a time"),
@@ -57,16 +56,16 @@ pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<To
 }
 
 /// Cuts what an error says: a tool can fail at any length.
-pub(super) fn bound_error(overflow: Overflow<'_>, mut error: ToolError) -> ToolError {
+pub(super) fn bound_error(overflow: Overflow<'_>, error: &mut ToolErrorKind) {
     let limit = limit(overflow.entry);
-    match &mut error {
-        ToolError::ExecutionFailed { message: text, .. }
-        | ToolError::Transient { message: text, .. }
-        | ToolError::Panicked { message: text, .. }
-        | ToolError::Internal { message: text, .. }
-        | ToolError::Denied { reason: text, .. }
-        | ToolError::Unavailable { reason: text, .. } => overflow.cut_to(text, limit),
-        ToolError::InvalidArguments { violations, .. } | ToolError::InvalidOutput { violations, .. } => {
+    match error {
+        ToolErrorKind::ExecutionFailed { message: text, .. }
+        | ToolErrorKind::Transient { message: text, .. }
+        | ToolErrorKind::Panicked { message: text, .. }
+        | ToolErrorKind::Internal { message: text, .. }
+        | ToolErrorKind::Denied { reason: text, .. }
+        | ToolErrorKind::Unavailable { reason: text, .. } => overflow.cut_to(text, limit),
+        ToolErrorKind::InvalidArguments { violations, .. } | ToolErrorKind::InvalidOutput { violations, .. } => {
             // Those of a schema are bounded where they are made; a tool can make its own.
             violations.truncate(2 * MAX_PIECES);
             for Violation { pointer, expected, found, near } in violations {
@@ -77,7 +76,6 @@ pub(super) fn bound_error(overflow: Overflow<'_>, mut error: ToolError) -> ToolE
         }
         _ => {}
     }
-    error
 }
 
 /// Whether there is nothing but few and short texts, as in nearly all results.

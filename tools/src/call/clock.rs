@@ -11,7 +11,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::isolate::guarded;
 use crate::context::CallScope;
-use crate::{ToolContext, ToolError};
+use crate::{ToolContext, ToolErrorKind};
 
 /// What is wrong where there is no timer.
 const NO_CLOCK: &str = "a tool that waits needs a tokio runtime with its time driver enabled";
@@ -34,8 +34,8 @@ pub(super) async fn while_wanted<F: Future>(caller: &ToolContext, future: F) -> 
 /// its tool would be run for nobody.
 ///
 /// # Errors
-/// [`ToolError::Cancelled`] when the caller or the call around it goes away, [`ToolError::Timeout`] at the deadline.
-pub(super) async fn within<F: Future>(call: &CallScope, future: F) -> Result<F::Output, ToolError> {
+/// [`ToolErrorKind::Cancelled`] when the caller or the call around it goes away, [`ToolErrorKind::Timeout`] at the deadline.
+pub(super) async fn within<F: Future>(call: &CallScope, future: F) -> Result<F::Output, ToolErrorKind> {
     let mut future = pin!(future);
     let mut alarm = None;
     poll_fn(|task| {
@@ -49,9 +49,9 @@ pub(super) async fn within<F: Future>(call: &CallScope, future: F) -> Result<F::
 
 /// Why nobody waits for a call any more, if so. The clock is read itself: what is always busy can keep a timer from being polled
 /// with effect.
-pub(super) fn over(call: &CallScope) -> Option<ToolError> {
+pub(super) fn over(call: &CallScope) -> Option<ToolErrorKind> {
     if call.caller.is_cancelled() {
-        return Some(cancelled(call));
+        return Some(ToolErrorKind::Cancelled);
     }
     (Instant::now() >= call.deadline).then(|| late(call))
 }
@@ -73,25 +73,18 @@ impl Alarm {
     }
 
     /// The end of the call whose alarm it is, when that has come.
-    pub(super) fn poll(&mut self, call: &CallScope, task: &mut Context<'_>) -> Poll<ToolError> {
+    pub(super) fn poll(&mut self, call: &CallScope, task: &mut Context<'_>) -> Poll<ToolErrorKind> {
         let outlived = self.outlived.as_mut().is_some_and(|outlived| outlived.as_mut().poll(task).is_ready());
         if self.cancelled.as_mut().poll(task).is_ready() || outlived {
-            return Poll::Ready(cancelled(call));
+            return Poll::Ready(ToolErrorKind::Cancelled);
         }
         match &mut self.timer {
             Some(timer) => timer.as_mut().poll(task).map(|()| late(call)),
-            None => {
-                let tool = call.entry.name().to_string();
-                Poll::Ready(ToolError::Internal { tool, message: NO_CLOCK.to_owned() })
-            }
+            None => Poll::Ready(ToolErrorKind::Internal { message: NO_CLOCK.to_owned() }),
         }
     }
 }
 
-fn cancelled(call: &CallScope) -> ToolError {
-    ToolError::Cancelled { tool: call.entry.name().to_string() }
-}
-
-fn late(call: &CallScope) -> ToolError {
-    ToolError::Timeout { tool: call.entry.name().to_string(), limit: call.limit }
+fn late(call: &CallScope) -> ToolErrorKind {
+    ToolErrorKind::Timeout { limit: call.limit }
 }

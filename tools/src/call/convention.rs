@@ -26,8 +26,6 @@ pub(super) const TOOL_CALL_RESULT: &str = "gen_ai.tool.call.result";
 pub(super) const CONVERSATION_ID: &str = "gen_ai.conversation.id";
 /// Why it failed, in one word.
 pub(super) const ERROR_TYPE: &str = "error.type";
-/// The error type of a tool that ran and gave an error as its result; the conventions for MCP have it.
-pub(super) const TOOL_ERROR: &str = "tool_error";
 
 /// The name of the span, which cannot vary in `tracing`.
 pub(super) const OTEL_NAME: &str = "otel.name";

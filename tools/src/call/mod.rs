@@ -31,10 +31,10 @@
 //!
 //! | a tool that … | ends for its caller | what is left of it |
 //! |---|---|---|
-//! | waits for ever | at its deadline, [`ToolError::Timeout`] | nothing: its future is dropped |
+//! | waits for ever | at its deadline, [`ToolErrorKind::Timeout`] | nothing: its future is dropped |
 //! | blocks, and says so ([`handler::blocking`](crate::handler::blocking)) | at its deadline | its thread, until it returns or looks at its token; [64](crate::handler::MAX_BLOCKING) at most |
 //! | ignores its token | at its deadline | nothing if it is async, its thread if it blocks |
-//! | panics, also while it is made or dropped | at once, [`ToolError::Panicked`] | nothing, where the build [unwinds](ISOLATES_PANICS) |
+//! | panics, also while it is made or dropped | at once, [`ToolErrorKind::Panicked`] | nothing, where the build [unwinds](ISOLATES_PANICS) |
 //! | returns too much | when it returns, cut by *bound* | nothing |
 //! | writes without end | at its deadline | nothing; its memory is bounded if it writes into a [`BoundedText`](crate::BoundedText) |
 //! | calls itself | at its deadline, or 16 calls deep | nothing |
@@ -81,7 +81,7 @@ use tokio::time::Instant;
 use self::overflow::Overflow;
 use self::record::Record;
 use crate::context::CallScope;
-use crate::{Arguments, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, schema};
+use crate::{Arguments, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind, schema};
 
 pub use approve::DEFAULT_APPROVAL_TIMEOUT;
 pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
@@ -110,10 +110,11 @@ pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments:
 /// it can be told what the call would touch. Whether that is granted is not looked at.
 ///
 /// # Errors
-/// Returns [`ToolError::InvalidArguments`] with every violation, and [`ToolError::Timeout`] if the tool's own time limit passes.
+/// Returns [`ToolErrorKind::InvalidArguments`] with every violation, and [`ToolErrorKind::Timeout`] if the tool's own time limit passes.
 pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
-    let arguments = parse::parse(entry, arguments)?;
-    in_time(entry, ToolContext::new().term(entry), || validate::validate(entry, &arguments)).map(drop)
+    let validated = parse::parse(entry, arguments)
+        .and_then(|arguments| in_time(ToolContext::new().term(entry), || validate::validate(entry, &arguments)));
+    validated.map(drop).map_err(|kind| ToolError::new(entry.name().as_str(), kind))
 }
 
 /// [`execute`] in a scope that is known to be within that of the running call, if there is one.
@@ -129,7 +130,7 @@ pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: 
     span::around(span, execution)
 }
 
-/// All stages. Errors pass the last one as well.
+/// Runs all stages. Errors pass the last one as well, and get the name of the tool here.
 async fn pass(
     entry: Arc<Entry>,
     scope: Scope,
@@ -140,7 +141,10 @@ async fn pass(
     let mut call = None;
     let outcome = run_stages(&entry, scope, caller, arguments, record.as_deref_mut(), &mut call).await;
     let overflow = Overflow { entry: &entry, from: call.as_deref().map(|call| (&call.caller, &call.scope)) };
-    let outcome = outcome.map_err(|error| bound::bound_error(overflow, error));
+    let outcome = outcome.map_err(|mut error| {
+        bound::bound_error(overflow, error.kind_mut());
+        error.named(entry.name())
+    });
     match record {
         Some(record) => Box::pin(record.close(outcome)).await,
         None => outcome,
@@ -164,7 +168,7 @@ async fn run_stages(
         return Ok(result);
     }
     let mut term = caller.term(entry);
-    let targets = in_time(entry, term, || validate::validate(entry, &arguments))?;
+    let targets = in_time(term, || validate::validate(entry, &arguments))?;
     let keys = admit::keys(&caller, &targets);
     let asked = authorize::authorize(entry, &caller, targets)?;
     // Whoever has to be asked about arrives when the answer does: others do not wait for a person.
@@ -199,39 +203,38 @@ async fn run_stages(
     };
     drop(admitted);
     let overflow = Overflow { entry, from: Some((&call.caller, &call.scope)) };
-    in_time(entry, (call.deadline, call.limit), || checked(overflow, result?))
+    in_time((call.deadline, call.limit), || Ok(checked(overflow, result?)?))
 }
 
 /// Runs a stage that computes, until the deadline.
 ///
 /// # Errors
-/// Returns the stage's own error, or [`ToolError::Timeout`] if the deadline passed.
-fn in_time<T>(
-    entry: &Entry,
+/// Returns the stage's own error, or [`ToolErrorKind::Timeout`] if the deadline passed.
+fn in_time<T, E: From<ToolErrorKind>>(
     (deadline, limit): (Instant, Duration),
-    stage: impl FnOnce() -> Result<T, ToolError>,
-) -> Result<T, ToolError> {
-    let timeout = || Err(ToolError::Timeout { tool: entry.name().to_string(), limit });
+    stage: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    let timeout = || Err(ToolErrorKind::Timeout { limit }.into());
     schema::within(deadline, stage).unwrap_or_else(timeout)
 }
 
 /// The stage *supply*, for a call that somebody waits for.
-fn ready(entry: &Entry, caller: &ToolContext) -> Result<(), ToolError> {
+fn ready(entry: &Entry, caller: &ToolContext) -> Result<(), ToolErrorKind> {
     if caller.is_cancelled() {
-        return Err(ToolError::Cancelled { tool: entry.name().to_string() });
+        return Err(ToolErrorKind::Cancelled);
     }
     supply::supply(entry, caller)
 }
 
 /// The stage *parse*.
-fn read(entry: &Entry, caller: &ToolContext, arguments: Arguments) -> Result<Input, ToolError> {
+fn read(entry: &Entry, caller: &ToolContext, arguments: Arguments) -> Result<Input, ToolErrorKind> {
     let arguments = parse::parse(entry, arguments)?;
     span::record_arguments(caller, entry, &arguments);
     Ok(arguments)
 }
 
 /// The stages *check output* and *bound*.
-fn checked(overflow: Overflow<'_>, result: ToolResult) -> Result<ToolResult, ToolError> {
+fn checked(overflow: Overflow<'_>, result: ToolResult) -> Result<ToolResult, ToolErrorKind> {
     if !result.is_error {
         overflow.entry.check_output(result.structured.as_ref())?;
     }

@@ -3,7 +3,7 @@
 use protocol::Json;
 use protocol::json::{InvalidJson, MAX_DEPTH};
 
-use crate::{Arguments, Entry, Input, ToolError, Violation, size};
+use crate::{Arguments, Entry, Input, ToolErrorKind, Violation, size};
 
 /// How large arguments may be, as JSON text: 1 MiB.
 pub const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
@@ -11,16 +11,15 @@ pub const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
 /// Returns the arguments, read.
 ///
 /// # Errors
-/// Returns [`ToolError::InvalidArguments`] for text that [`Json::parse`] refuses, and for arguments that are too large or too deep.
-pub(super) fn parse(entry: &Entry, arguments: Arguments) -> Result<Input, ToolError> {
+/// Returns [`ToolErrorKind::InvalidArguments`] for text that [`Json::parse`] refuses, and for arguments that are too large or too
+/// deep.
+pub(super) fn parse(entry: &Entry, arguments: Arguments) -> Result<Input, ToolErrorKind> {
     let read = match arguments {
         Arguments::Text(text) => from_text(text),
         Arguments::Json(json) => bounded(json),
     };
-    read.map(|json| Input::new(json, entry.has_secrets())).map_err(|violation| ToolError::InvalidArguments {
-        tool: entry.name().to_string(),
-        violations: vec![violation],
-    })
+    read.map(|json| Input::new(json, entry.has_secrets()))
+        .map_err(|violation| ToolErrorKind::InvalidArguments { violations: vec![violation] })
 }
 
 fn from_text(text: String) -> Result<Json, Violation> {

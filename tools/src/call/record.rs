@@ -6,23 +6,20 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use protocol::{Digest, Json, ToolResult, canonical_json};
+use protocol::{Digest, ErrorCode, Json, ToolResult, canonical_json};
 use tokio::time::Instant;
 
 use super::clock::{timer, while_wanted};
 use super::isolate::{Isolated, Panic};
 use crate::context::{CallScope, Owner, Trace};
 use crate::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
-use crate::{Entry, ToolContext, ToolError};
+use crate::{Entry, ToolContext, ToolError, ToolErrorKind};
 
 /// How long a journal may take to answer where it is not the time of a call that it takes: before that starts, and after it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long a journal may take to answer when the call is taken back while it is asked.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-
-/// The [kind](ToolError::kind) of [`ToolError::Cancelled`].
-const CANCELLED: &str = "cancelled";
 
 /// One call, as far as the journal of its context is concerned.
 pub(super) struct Record {
@@ -59,15 +56,15 @@ enum Silence {
 }
 
 /// Writes down, where the context has a journal, that a host does not run a call, for a reason of its own: nothing else of it
-/// passes the counter. `kind` is one word for that reason, as [`ToolError::kind`] is for those of the counter.
+/// passes the counter.
 ///
 /// # Errors
-/// [`ToolError::Internal`] when it could not be written down.
-pub async fn refuse(cx: &ToolContext, name: &str, kind: &'static str, reason: &str) -> Result<(), ToolError> {
+/// [`ToolErrorKind::Internal`] when it could not be written down.
+pub async fn refuse(cx: &ToolContext, name: &str, code: ErrorCode, reason: &str) -> Result<(), ToolError> {
     let Some(mut record) = Record::of(cx, name) else { return Ok(()) };
     let by = Instant::now() + PATIENCE;
-    let written = answer(by, || record.journal.refuse(record.call(), kind, reason)).await;
-    written.map_err(|silence| record.silent(silence))
+    let written = answer(by, || record.journal.refuse(record.call(), code, reason)).await;
+    written.map_err(|silence| record.broken(silence))
 }
 
 impl Record {
@@ -97,14 +94,14 @@ impl Record {
     /// What the call gave when it was made before; it is not to be run then.
     ///
     /// # Errors
-    /// [`ToolError::OutcomeUnknown`], [`ToolError::Diverged`]; [`ToolError::Internal`] when the journal is broken; and for a call that
+    /// [`ToolErrorKind::OutcomeUnknown`], [`ToolErrorKind::Diverged`]; [`ToolErrorKind::Internal`] when the journal is broken; and for a call that
     /// a tool made, the error that it ended with.
     pub(super) async fn replay(
         &mut self,
         entry: &Entry,
         caller: &ToolContext,
         arguments: &Json,
-    ) -> Result<Option<ToolResult>, ToolError> {
+    ) -> Result<Option<ToolResult>, ToolErrorKind> {
         // A secret is not kept, nor a digest by which it could be guessed.
         let text = canonical_json(&entry.masked(arguments));
         let digest = Digest::of_bytes(text.as_bytes());
@@ -114,24 +111,24 @@ impl Record {
 
         let by = Instant::now() + PATIENCE;
         let found = match heard(caller, answer(by, || self.journal.find(key))).await {
-            Ok(_) if caller.is_cancelled() => return Err(ToolError::Cancelled { tool: self.tool.clone() }),
+            Ok(_) if caller.is_cancelled() => return Err(ToolErrorKind::Cancelled),
             Ok(found) => found,
             Err(silence) => return Err(self.silent(silence)),
         };
         let Some(Recorded { attempt, tool_digest, arguments_digest, result, error }) = found else { return Ok(None) };
         if (tool_digest, arguments_digest) != (self.tool_digest, Some(digest)) {
-            return Err(ToolError::Diverged { tool: self.tool.clone(), place: key.to_string() });
+            return Err(ToolErrorKind::Diverged { place: key.to_string() });
         }
         // How far a call came that was taken back, nobody knows.
-        let result = result.filter(|_| error.as_deref() != Some(CANCELLED));
+        let result = result.filter(|_| error != Some(ErrorCode::Cancelled));
         if let Some(result) = &result {
             self.state = State::Settled;
             // The tool that made the call was told an error then, and would take a result for a success.
-            if let (Some(kind), true) = (error, self.depth > 0) {
-                return Err(told_again(self.tool.clone(), &kind, result.to_text()));
+            if let (Some(code), true) = (error, self.depth > 0) {
+                return Err(told_again(code, result.to_text()));
             }
         } else if !entry.tool().effects.is_idempotent() {
-            return Err(ToolError::OutcomeUnknown { tool: self.tool.clone() });
+            return Err(ToolErrorKind::OutcomeUnknown);
         }
         self.attempt = attempt.saturating_add(1);
         Ok(result)
@@ -140,11 +137,11 @@ impl Record {
     /// Writes down that the call is about to be run. Gives the context to run it with.
     ///
     /// # Errors
-    /// The call may not be run: [`ToolError::Internal`] when that could not be written down, [`ToolError::Timeout`] when it took
-    /// all the time of the call, [`ToolError::OutcomeUnknown`] when somebody else has begun it meanwhile.
-    pub(super) async fn begin(&mut self, call: &CallScope, cx: ToolContext) -> Result<ToolContext, ToolError> {
+    /// The call may not be run: [`ToolErrorKind::Internal`] when that could not be written down, [`ToolErrorKind::Timeout`] when it took
+    /// all the time of the call, [`ToolErrorKind::OutcomeUnknown`] when somebody else has begun it meanwhile.
+    pub(super) async fn begin(&mut self, call: &CallScope, cx: ToolContext) -> Result<ToolContext, ToolErrorKind> {
         if call.caller.is_cancelled() {
-            return Err(ToolError::Cancelled { tool: self.tool.clone() });
+            return Err(ToolErrorKind::Cancelled);
         }
         let since = Instant::now();
         let begun = answer(call.deadline, || self.journal.begin(self.call(), self.attempt));
@@ -152,14 +149,14 @@ impl Record {
             Ok(Begun::Now(intent)) => {
                 self.state = State::Begun { intent, since };
                 if call.caller.is_cancelled() {
-                    return Err(ToolError::Cancelled { tool: self.tool.clone() });
+                    return Err(ToolErrorKind::Cancelled);
                 }
                 Ok(cx.with_trace(Trace::new(self.owner.clone(), self.key.clone(), intent)))
             }
-            Ok(Begun::Before(_)) => Err(ToolError::OutcomeUnknown { tool: self.tool.clone() }),
+            Ok(Begun::Before(_)) => Err(ToolErrorKind::OutcomeUnknown),
             Err(Silence::Late) => {
                 self.state = State::Settled;
-                Err(ToolError::Timeout { tool: self.tool.clone(), limit: call.limit })
+                Err(ToolErrorKind::Timeout { limit: call.limit })
             }
             Err(silence) => Err(self.silent(silence)),
         }
@@ -168,14 +165,14 @@ impl Record {
     /// Writes down how the call ended, or that it was refused.
     ///
     /// # Errors
-    /// That of the outcome, or [`ToolError::Internal`] when it could not be written down.
+    /// That of the outcome, or [`ToolErrorKind::Internal`] when it could not be written down.
     pub(super) async fn close(mut self, outcome: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
         let by = Instant::now() + PATIENCE;
         let written = match (&self.state, &outcome) {
             (State::Settled, _) | (State::New, Ok(_)) => return outcome,
             (State::New, Err(error)) => {
                 let reason = error.to_string();
-                answer(by, || self.journal.refuse(self.call(), error.kind(), &reason)).await
+                answer(by, || self.journal.refuse(self.call(), error.code(), &reason)).await
             }
             (State::Begun { intent, since }, outcome) => {
                 let duration = since.elapsed();
@@ -184,7 +181,7 @@ impl Record {
                     Ok(result) => OutcomeRecord { result, error: None, duration },
                     Err(error) => {
                         told = ToolResult::from(error);
-                        OutcomeRecord { result: &told, error: Some(error.kind()), duration }
+                        OutcomeRecord { result: &told, error: Some(error.code()), duration }
                     }
                 };
                 answer(by, || self.journal.end(*intent, outcome)).await
@@ -192,7 +189,7 @@ impl Record {
         };
         match written {
             Ok(()) => outcome,
-            Err(silence) => Err(self.silent(silence)),
+            Err(silence) => Err(self.broken(silence)),
         }
     }
 
@@ -212,23 +209,28 @@ impl Record {
         }
     }
 
-    fn silent(&mut self, silence: Silence) -> ToolError {
+    fn broken(&mut self, silence: Silence) -> ToolError {
+        ToolError::new(self.tool.clone(), self.silent(silence))
+    }
+
+    fn silent(&mut self, silence: Silence) -> ToolErrorKind {
         // Who has just given no answer is not asked to write that down.
         self.state = State::Settled;
-        let tool = self.tool.clone();
         let message = match silence {
-            Silence::Cancelled => return ToolError::Cancelled { tool },
+            Silence::Cancelled => return ToolErrorKind::Cancelled,
             Silence::Late => format!("the journal did not answer within {PATIENCE:?}; see to its file and its disk"),
             Silence::Broken(message) => message,
         };
-        ToolError::Internal { tool, message }
+        ToolErrorKind::Internal { message }
     }
 }
 
 /// An error of a call that a tool made, when that tool is run again. Whether to try once more is all that a tool can tell by it.
-fn told_again(tool: String, kind: &str, message: String) -> ToolError {
-    let transient = ToolError::Transient { tool: tool.clone(), message: message.clone(), retry_after: None };
-    if kind == transient.kind() { transient } else { ToolError::ExecutionFailed { tool, message } }
+fn told_again(code: ErrorCode, message: String) -> ToolErrorKind {
+    match code {
+        ErrorCode::Transient => ToolErrorKind::Transient { message, retry_after: None },
+        _ => ToolErrorKind::ExecutionFailed { message },
+    }
 }
 
 /// What the journal says of a call that is wanted. Where the call is taken back meanwhile, it is heard for a moment longer: what

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::clock::{timer, within};
 use super::run;
 use crate::context::CallScope;
-use crate::{Entry, Input, ToolContext, ToolError};
+use crate::{Entry, Input, ToolContext, ToolError, ToolErrorKind};
 
 /// How often a call that failed in passing is repeated where its tool does not say and its effects allow it.
 pub const DEFAULT_MAX_RETRIES: u32 = 2;
@@ -21,7 +21,7 @@ const SHORTEST: Duration = Duration::from_millis(100);
 /// The longest wait, before that addition.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Runs the handler, and runs it again after a [transient](ToolError::Transient) failure, inside of the one deadline. What the
+/// Runs the handler, and runs it again after a [transient](ToolErrorKind::Transient) failure, inside of the one deadline. What the
 /// call was admitted with it keeps; each attempt takes a token of its tool's rate. Dropping it ends all.
 pub(super) async fn run(
     entry: &Entry,
@@ -57,7 +57,7 @@ pub(super) fn waits(entry: &Entry) -> Option<impl Iterator<Item = Duration> + us
 
 /// How long to wait before the next attempt, if there may be one.
 fn wait_after(outcome: &Result<ToolResult, ToolError>, waits: &mut impl Iterator<Item = Duration>) -> Option<Duration> {
-    let error = outcome.as_ref().err().filter(|error| matches!(error, ToolError::Transient { .. }))?;
+    let error = outcome.as_ref().err().filter(|error| matches!(error.kind(), ToolErrorKind::Transient { .. }))?;
     let wait = waits.next()?;
     Some(error.retry_after().map_or(wait, |asked| asked.max(wait)))
 }

@@ -9,19 +9,18 @@ use protocol::ToolResult;
 use super::clock::{Alarm, over};
 use super::isolate::{Isolated, Panic};
 use crate::context::CallScope;
-use crate::{Entry, HandlerFuture, Input, ToolContext, ToolError, layer};
+use crate::{Entry, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, layer};
 
 /// Runs the handler. However this ends, also by being dropped, the tool's token is cancelled, which is how a blocking tool
 /// learns that nobody waits for it any more. What comes after the end is dropped.
 pub(super) fn run<'a>(entry: &'a Entry, call: &'a CallScope, cx: ToolContext, arguments: Input) -> Run<'a> {
     let stop = Stop(call);
     let handler = Isolated::new(|| layer::call(call.caller.layers(), entry.handler(), cx, arguments));
-    Run { entry, call, alarm: None, handler, _stop: stop }
+    Run { call, alarm: None, handler, _stop: stop }
 }
 
 /// A handler that runs. Written out, and not by the compiler: that would keep the arguments twice.
 pub(super) struct Run<'a> {
-    entry: &'a Entry,
     call: &'a CallScope,
     alarm: Option<Alarm>,
     handler: Isolated<HandlerFuture<'a>>,
@@ -33,39 +32,30 @@ impl Future for Run<'_> {
     type Output = Result<ToolResult, ToolError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { entry, call, alarm, handler, .. } = &mut *self;
-        let (entry, call) = (*entry, *call);
+        let Self { call, alarm, handler, .. } = &mut *self;
 
         // A panic is told even when it comes late: it is news of the tool, and not a result.
         let outcome = match Pin::new(handler).poll(task) {
             Poll::Ready(Err(Panic(message))) => {
-                return Poll::Ready(Err(ToolError::Panicked { tool: entry.name().to_string(), message }));
+                return Poll::Ready(Err(ToolErrorKind::Panicked { message }.into()));
             }
             Poll::Ready(Ok(result)) => Some(result),
             Poll::Pending => None,
         };
         if let Some(error) = over(call) {
-            return Poll::Ready(Err(error));
+            return Poll::Ready(Err(error.into()));
         }
         if let Some(result) = outcome {
-            return Poll::Ready(result.map_err(|error| own_failure(entry, error)));
+            return Poll::Ready(result.map_err(own_failure));
         }
-        alarm.get_or_insert_with(|| Alarm::new(call)).poll(call, task).map(Err)
+        alarm.get_or_insert_with(|| Alarm::new(call)).poll(call, task).map(|kind| Err(kind.into()))
     }
 }
 
 /// Demotes `Cancelled`, `Diverged` and `Internal` returned by a tool to `ExecutionFailed`: only the pipeline may report them,
-/// because they end the run. Adds the tool's name to a failure without one.
-fn own_failure(entry: &Entry, error: ToolError) -> ToolError {
-    match error {
-        ToolError::Cancelled { .. } | ToolError::Diverged { .. } | ToolError::Internal { .. } => {
-            ToolError::ExecutionFailed { tool: entry.name().to_string(), message: error.to_string() }
-        }
-        ToolError::ExecutionFailed { tool, message } if tool.is_empty() => {
-            ToolError::ExecutionFailed { tool: entry.name().to_string(), message }
-        }
-        error => error,
-    }
+/// because they end the run.
+fn own_failure(error: ToolError) -> ToolError {
+    if error.is_recoverable() { error } else { ToolError::execution_failed(error.to_string()) }
 }
 
 /// Ends the call when it is dropped.

@@ -4,14 +4,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use protocol::{ToolName, ToolResult};
-use tracing::field::Empty;
+use protocol::{ErrorCode, ToolName, ToolResult};
+use tracing::field::{Empty, display};
 use tracing::{Level, Span, info_span, level_enabled};
 
 use super::convention::{
     CONVERSATION_ID, ERROR, ERROR_TYPE, EXECUTE_TOOL, FUNCTION, INTERNAL, OPERATION_NAME, OTEL_KIND, OTEL_NAME,
     OTEL_STATUS_CODE, OTEL_STATUS_DESCRIPTION, TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT, TOOL_DESCRIPTION,
-    TOOL_ERROR, TOOL_NAME, TOOL_TYPE,
+    TOOL_NAME, TOOL_TYPE,
 };
 use super::execution::Execution;
 use crate::{Entry, Input, ToolContext, ToolError};
@@ -93,14 +93,14 @@ impl Open {
     fn end(&self, outcome: &Result<ToolResult, ToolError>) {
         match outcome {
             Err(error) => {
-                self.fail(error.kind());
+                self.fail(error.code());
                 if self.records_content {
                     self.span.record(OTEL_STATUS_DESCRIPTION, error.to_string());
                 }
             }
             Ok(result) => {
-                if result.is_error {
-                    self.fail(TOOL_ERROR);
+                if let Some(code) = result.error_code() {
+                    self.fail(code);
                 }
                 if let (true, Ok(text)) = (self.records_content, serde_json::to_string(result)) {
                     self.span.record(TOOL_CALL_RESULT, text);
@@ -109,9 +109,9 @@ impl Open {
         }
     }
 
-    fn fail(&self, kind: &str) {
+    fn fail(&self, code: ErrorCode) {
         self.span.record(OTEL_STATUS_CODE, ERROR);
-        self.span.record(ERROR_TYPE, kind);
+        self.span.record(ERROR_TYPE, display(code));
     }
 }
 
@@ -142,7 +142,7 @@ impl Drop for Traced {
         if let Some(call) = self.call.take() {
             self.open.span.in_scope(|| drop(call));
             // Taken back by its caller, who is told nothing more.
-            self.open.fail(ToolError::Cancelled { tool: String::new() }.kind());
+            self.open.fail(ErrorCode::Cancelled);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Supply: what a tool needs has to be there before anything else is done for it.
 
-use crate::{Entry, ToolContext, ToolError};
+use crate::{Entry, ToolContext, ToolErrorKind};
 
-pub(super) fn supply(entry: &Entry, cx: &ToolContext) -> Result<(), ToolError> {
+pub(super) fn supply(entry: &Entry, cx: &ToolContext) -> Result<(), ToolErrorKind> {
     if entry.needs().is_empty() {
         return Ok(());
     }
@@ -11,5 +11,5 @@ pub(super) fn supply(entry: &Entry, cx: &ToolContext) -> Result<(), ToolError> {
         return Ok(());
     }
     let names: Vec<_> = unmet.iter().map(|need| need.type_name()).collect();
-    Err(ToolError::unmet(entry.name().to_string(), &names))
+    Err(ToolErrorKind::unmet(&names))
 }

@@ -2,21 +2,19 @@
 
 use protocol::{Target, TargetError};
 
-use crate::{Entry, Input, ToolError, Violation, schema};
+use crate::{Entry, Input, ToolErrorKind, Violation, schema};
 
 /// The targets of a call whose arguments fit.
 ///
 /// # Errors
-/// [`ToolError::InvalidArguments`] when they do not fit the schema, or make no target, such as a path that steps out of its
+/// [`ToolErrorKind::InvalidArguments`] when they do not fit the schema, or make no target, such as a path that steps out of its
 /// root.
-pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, ToolError> {
-    let tool = entry.tool();
+pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, ToolErrorKind> {
     match entry.check_arguments(arguments) {
-        Ok(()) => entry.targets(arguments.node()).map_err(|error| ToolError::InvalidArguments {
-            tool: tool.name.to_string(),
-            violations: vec![violation(&error, entry, arguments)],
-        }),
-        Err(ToolError::InvalidArguments { tool, mut violations }) => {
+        Ok(()) => entry
+            .targets(arguments.node())
+            .map_err(|error| ToolErrorKind::InvalidArguments { violations: vec![violation(&error, entry, arguments)] }),
+        Err(ToolErrorKind::InvalidArguments { mut violations }) => {
             // A pattern says less about a path than the reason why it makes no target.
             if let Err(error) = entry.targets(arguments.node())
                 && let Some(same) = violations.iter_mut().find(|violation| violation.pointer == error.pointer())
@@ -24,7 +22,7 @@ pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, 
             {
                 *same = violation(&error, entry, arguments);
             }
-            Err(ToolError::InvalidArguments { tool, violations })
+            Err(ToolErrorKind::InvalidArguments { violations })
         }
         Err(error) => Err(error),
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use protocol::{Target, ToolName};
 
 use super::ToolContext;
-use crate::ToolError;
+use crate::ToolErrorKind;
 use crate::policy::{Policy, SensitivePath, SensitivePaths, Verdict};
 
 impl ToolContext {
@@ -55,7 +55,7 @@ impl ToolContext {
 
     /// Refuses a sensitive target that the running call has discovered and that nothing allows by its name. An approval of a
     /// directory covers it only if the same entries of the table cover the directory: they were shown to whoever approved.
-    pub(super) fn check_sensitive(&self, target: &Target) -> Result<(), ToolError> {
+    pub(super) fn check_sensitive(&self, target: &Target) -> Result<(), ToolErrorKind> {
         let is_told = |path: &SensitivePath| {
             let shows = |approved: &Target| is_within(target, approved) && path.covers(approved.value());
             self.approved().iter().any(shows)
@@ -63,20 +63,33 @@ impl ToolContext {
         if self.unnamed(self.tool(), target).all(is_told) {
             return Ok(());
         }
-        Err(ToolError::unapproved(self, &self.tool_text(), vec![target.clone()], None))
+        Err(self.unapproved(self.tool(), vec![target.clone()], None))
     }
 
     /// Whether the policy lets the running call touch what it has discovered. Nobody can be asked any more; what was approved of
     /// covers what is below it.
-    pub(super) fn check_policy(&self, tool: &ToolName, target: &Target) -> Result<(), ToolError> {
+    pub(super) fn check_policy(&self, tool: &ToolName, target: &Target) -> Result<(), ToolErrorKind> {
         let Some(policy) = self.policy() else { return Ok(()) };
         let judgement = policy.judge(tool, Some(target));
         match judgement.verdict {
             Verdict::Allow => Ok(()),
             Verdict::Ask if self.is_approved(target) => Ok(()),
-            Verdict::Ask => Err(ToolError::unapproved(self, tool.as_str(), vec![target.clone()], None)),
-            Verdict::Deny => Err(ToolError::forbidden(tool, Some(target), judgement.rule)),
+            Verdict::Ask => Err(self.unapproved(Some(tool), vec![target.clone()], None)),
+            Verdict::Deny => Err(ToolErrorKind::Denied { reason: judgement.denial(Some(target)) }),
         }
+    }
+
+    /// Returns the kind of a call of the tool that needs an approval and has none. `waited` is how long the answer was waited for,
+    /// `None` if nobody could be asked.
+    pub(crate) fn unapproved(
+        &self,
+        tool: Option<&ToolName>,
+        needed: Vec<Target>,
+        waited: Option<Duration>,
+    ) -> ToolErrorKind {
+        let sensitive = |target: &Target| Some((target.clone(), self.unnamed(tool, target).next()?.clone()));
+        let sensitive = needed.iter().filter_map(sensitive).collect();
+        ToolErrorKind::Unapproved { needed, sensitive, waited }
     }
 
     /// Returns true if somebody approved of the target, or of a directory that it is in, for the running call.

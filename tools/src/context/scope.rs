@@ -12,10 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::ToolContext;
 use crate::call::{self, Execution};
-use crate::handler::tool_text;
 use crate::sync::OnceLock;
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
-use crate::{Arguments, Entry, Progress, Resolve, Scope, ToolError};
+use crate::{Arguments, Entry, Progress, Resolve, Scope, ToolError, ToolErrorKind};
 
 /// How many calls may be nested in each other.
 const MAX_DEPTH: u32 = 16;
@@ -111,23 +110,22 @@ impl ToolContext {
     /// when the call ends in any way.
     ///
     /// # Errors
-    /// Returns [`ToolError::Timeout`] if there is no time, and [`ToolError::ExecutionFailed`] if calls are nested too deep.
+    /// Returns [`ToolErrorKind::Timeout`] if there is no time, and [`ToolErrorKind::ExecutionFailed`] if calls are nested too deep.
     pub(crate) fn enter(
         self,
         entry: &Arc<Entry>,
         scope: Scope,
         approved: Vec<Target>,
         (deadline, limit): (Instant, Duration),
-    ) -> Result<Self, ToolError> {
+    ) -> Result<Self, ToolErrorKind> {
         let depth = self.depth() + 1;
         if depth > MAX_DEPTH {
-            return Err(ToolError::ExecutionFailed {
-                tool: entry.name().to_string(),
+            return Err(ToolErrorKind::ExecutionFailed {
                 message: format!("calls are nested deeper than {MAX_DEPTH}; do not call tools in a circle"),
             });
         }
         if limit.is_zero() {
-            return Err(ToolError::Timeout { tool: entry.name().to_string(), limit: self.timeout_of(entry) });
+            return Err(ToolErrorKind::Timeout { limit: self.timeout_of(entry) });
         }
         let has_place = self.has_place().into();
         let call = CallScope {
@@ -177,7 +175,7 @@ impl ToolContext {
     }
 
     /// Which attempt of its call this is, from 1; 0 outside of a call. A call that may be repeated is, after a
-    /// [transient](ToolError::Transient) failure.
+    /// [transient](ToolErrorKind::Transient) failure.
     pub fn attempt(&self) -> u32 {
         self.call.as_ref().map_or(0, |call| call.attempt)
     }
@@ -192,35 +190,35 @@ impl ToolContext {
     }
 
     /// The call, for stages that come after it was entered.
-    pub(crate) fn running(&self) -> Result<&Arc<CallScope>, ToolError> {
+    pub(crate) fn running(&self) -> Result<&Arc<CallScope>, ToolErrorKind> {
         let fault = "the counter was passed without a call; this is a fault of Toolcrib";
-        self.call.as_ref().ok_or_else(|| ToolError::internal(self, fault))
+        self.call.as_ref().ok_or_else(|| ToolErrorKind::Internal { message: fault.to_owned() })
     }
 
     /// Asks, before it is touched, for something that the arguments alone do not show: a walked directory, a redirect.
     ///
     /// # Errors
-    /// [`ToolError::PermissionDenied`] when the grant does not cover it; [`ToolError::Denied`] when a rule of the policy is against
-    /// it, and [`ToolError::Unapproved`] when the policy asks about it and nobody approved of it or of what it is below,
+    /// [`ToolErrorKind::PermissionDenied`] when the grant does not cover it; [`ToolErrorKind::Denied`] when a rule of the policy is against
+    /// it, and [`ToolErrorKind::Unapproved`] when the policy asks about it and nobody approved of it or of what it is below,
     /// or when it is one of the [sensitive paths](crate::SensitivePaths) and nothing names it;
-    /// [`ToolError::ExecutionFailed`] when `scheme:value` is no target.
+    /// [`ToolErrorKind::ExecutionFailed`] when `scheme:value` is no target.
     pub fn require(&self, access: Access, scheme: &str, value: &str) -> Result<(), ToolError> {
         let target =
-            Target::new(access, scheme, value).map_err(|error| ToolError::execution_failed(self, error.to_string()))?;
+            Target::new(access, scheme, value).map_err(|error| ToolError::execution_failed(error.to_string()))?;
         if !self.grant().permits(&target) && !self.is_approved(&target) {
-            let (tool, granted) = (self.tool_text(), self.grant().clone());
-            return Err(ToolError::PermissionDenied { tool, needed: vec![target], granted });
+            let granted = self.grant().clone();
+            return Err(ToolErrorKind::PermissionDenied { needed: vec![target], granted }.into());
         }
         self.tool().map_or(Ok(()), |tool| self.check_policy(tool, &target))?;
-        self.check_sensitive(&target)
+        Ok(self.check_sensitive(&target)?)
     }
 
     /// The service of that type.
     ///
     /// # Errors
-    /// [`ToolError::Unavailable`] when the host offers none. A tool that declares its needs is not called in that case.
+    /// [`ToolErrorKind::Unavailable`] when the host offers none. A tool that declares its needs is not called in that case.
     pub fn need<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
-        self.service::<T>().ok_or_else(|| ToolError::unmet(self.tool_text(), &[std::any::type_name::<T>()]))
+        self.service::<T>().ok_or_else(|| ToolErrorKind::unmet(&[std::any::type_name::<T>()]).into())
     }
 
     /// Runs another tool from inside this one. It is looked up where this one was, may touch no more, and has to end no
@@ -232,7 +230,7 @@ impl ToolContext {
     pub fn execute(&self, name: &str, arguments: impl Into<Arguments>) -> Execution {
         let Some(call) = &self.call else {
             let message = "no call is running in this context; use the execute of a catalog or a tool set".to_owned();
-            return Execution::refused(ToolError::Internal { tool: name.to_owned(), message });
+            return Execution::refused(ToolError::new(name, ToolErrorKind::Internal { message }));
         };
         call::execute_in(call.scope.clone(), self, name, arguments)
     }
@@ -240,11 +238,14 @@ impl ToolContext {
     /// The tool of that name, looked up where the running call was.
     ///
     /// # Errors
-    /// As [`Resolve::resolve`], and [`ToolError::Internal`] when nothing is running in this context.
+    /// As [`Resolve::resolve`], and [`ToolErrorKind::Internal`] when nothing is running in this context.
     pub fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         match &self.call {
             Some(call) => call.scope.resolve(name),
-            None => Err(ToolError::internal(self, "no call is running in this context")),
+            None => {
+                let message = "no call is running in this context".to_owned();
+                Err(ToolErrorKind::Internal { message }.into())
+            }
         }
     }
 
@@ -259,12 +260,8 @@ impl ToolContext {
     /// Gives up when the call was taken back: for loops of blocking tools.
     ///
     /// # Errors
-    /// [`ToolError::Cancelled`] once the token is cancelled.
+    /// [`ToolErrorKind::Cancelled`] once the token is cancelled.
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
-        if self.is_cancelled() { Err(ToolError::Cancelled { tool: self.tool_text() }) } else { Ok(()) }
-    }
-
-    pub(crate) fn tool_text(&self) -> String {
-        tool_text(self.entry())
+        if self.is_cancelled() { Err(ToolErrorKind::Cancelled.into()) } else { Ok(()) }
     }
 }

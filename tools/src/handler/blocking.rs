@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use super::input::value;
 use super::{Handler, HandlerFuture, IntoToolResult, deserialized};
-use crate::{Input, ToolContext, ToolError};
+use crate::{Input, ToolContext, ToolError, ToolErrorKind};
 
 /// How many blocking tools run at once in a process. More wait, and their waiting counts against their deadlines. A tool
 /// that ignores its token holds its place until it returns.
@@ -41,7 +41,7 @@ where
 {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         let function = self.0.clone();
-        run_blocking(cx, move |cx| function(cx, value(cx.entry(), arguments)?).into_tool_result(cx))
+        run_blocking(cx, move |cx| function(cx, value(arguments)?).into_tool_result())
     }
 
     fn origin(&self) -> &'static str {
@@ -75,7 +75,7 @@ where
         let function = self.function.clone();
         run_blocking(cx, move |cx| {
             let arguments = deserialized(cx.entry(), arguments)?;
-            function(cx, arguments).into_tool_result(cx)
+            function(cx, arguments).into_tool_result()
         })
     }
 
@@ -92,7 +92,8 @@ where
 {
     HandlerFuture::new(async move {
         let Ok(runtime) = Handle::try_current() else {
-            return Err(ToolError::internal(&cx, "a blocking tool needs a tokio runtime; call it from one"));
+            let message = "a blocking tool needs a tokio runtime; call it from one".to_owned();
+            return Err(ToolErrorKind::Internal { message }.into());
         };
         // A call made by one that holds a place runs on that one's account: were it to wait for a place of its own, callers that
         // hold them all would wait for each other. The semaphore is never closed, so there always is a place in the end.
@@ -114,7 +115,10 @@ where
         match outcome.await {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => resume_unwind(panic),
-            Err(error) => Err(ToolError::internal(&cx, format!("the runtime dropped a blocking tool: {error}"))),
+            Err(error) => {
+                let message = format!("the runtime dropped a blocking tool: {error}");
+                Err(ToolErrorKind::Internal { message }.into())
+            }
         }
     })
 }

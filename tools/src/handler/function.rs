@@ -28,10 +28,10 @@ where
     Fut: Future<Output: IntoToolResult> + Send + 'static,
 {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
-        let future = match value(cx.entry(), arguments) {
-            Ok(arguments) => self(cx.clone(), arguments),
-            Err(error) => return HandlerFuture::ready(Err(error)),
+        let future = match value(arguments) {
+            Ok(arguments) => self(cx, arguments),
+            Err(error) => return HandlerFuture::ready(Err(error.into())),
         };
-        HandlerFuture::new(async move { future.await.into_tool_result(&cx) })
+        HandlerFuture::new(async move { future.await.into_tool_result() })
     }
 }

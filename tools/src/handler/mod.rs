@@ -16,8 +16,8 @@ use crate::{Input, Need, ToolContext};
 pub use blocking::{Blocking, BlockingTyped, MAX_BLOCKING, blocking, blocking_typed, run_blocking};
 pub use future::HandlerFuture;
 pub(crate) use input::deserialized;
+pub(crate) use output::of_value;
 pub use output::{DONE, IntoToolResult};
-pub(crate) use output::{of_error, of_value, tool_text};
 pub use typed::{Typed, typed};
 
 /// The code that runs a tool. Object-safe.
@@ -32,7 +32,7 @@ pub use typed::{Typed, typed};
 pub trait Handler: Send + Sync + 'static {
     /// Runs the tool. The arguments have passed its schema, the call its grant.
     ///
-    /// The future must yield. A panic in it, or in making it, becomes [`ToolError::Panicked`](crate::ToolError::Panicked).
+    /// The future must yield. A panic in it, or in making it, becomes [`ToolErrorKind::Panicked`](crate::ToolErrorKind::Panicked).
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a>;
 
     /// The services it needs to find in the context. Without them it is not called.

@@ -3,13 +3,12 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;
-use std::fmt::Display;
 
 use protocol::{Content, ToolResult};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Entry, ToolContext, ToolError, Violation};
+use crate::{ToolError, ToolErrorKind, Violation};
 
 /// The text of a tool that succeeds and has nothing to say. Models take an empty result for a broken tool.
 pub const DONE: &str = "ok";
@@ -23,87 +22,74 @@ pub const DONE: &str = "ok";
 ///
 /// # Errors that handlers return
 ///
-/// An error that is a [`ToolError`], or has one in its [source](Error::source) chain, is that `ToolError`: `?` keeps
-/// [`ToolError::PermissionDenied`] through a `Box<dyn Error + Send + Sync>`, an [`io::Error`](std::io::Error) and an error
-/// type with `#[from] ToolError`. Every other error is [`ToolError::ExecutionFailed`] with its `{:#}` text.
-///
-/// Two wrappers leave the `ToolError` out of the chain, so its kind is lost: a variant with `#[error(transparent)]` (give it a
-/// message of its own), and an `anyhow::Error` without context, which only functions with `#[tool]` can look into.
+/// A [`ToolErrorKind`] gets the name of the tool. An error that is a [`ToolError`], or has one in its [source](Error::source)
+/// chain, is that `ToolError`: `?` keeps the kind, and the name that a nested call has given it, through a
+/// `Box<dyn Error + Send + Sync>`, an [`io::Error`](std::io::Error) and an error type with `#[from] ToolError`, also where that is
+/// `#[error(transparent)]`. Every other error is [`ToolErrorKind::ExecutionFailed`] with its `{:#}` text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be what a handler returns",
     note = "return a `Result`, such as `Ok::<_, String>(value)`, or a `ToolResult`, `Content`, `String` or `Value`",
     note = "the error of a `Result` is an `Error + Send + Sync`, a `Box<dyn Error + Send + Sync>` or a string"
 )]
 pub trait IntoToolResult {
-    /// The result of the call that `cx` belongs to.
+    /// Returns the result of a call. The pipeline adds the name of the tool to its error.
     ///
     /// # Errors
-    /// The tool's own error, or [`ToolError::InvalidOutput`] when its value cannot be written as JSON.
-    fn into_tool_result(self, cx: &ToolContext) -> Result<ToolResult, ToolError>;
+    /// The tool's own error, or [`ToolErrorKind::InvalidOutput`] when its value cannot be written as JSON.
+    fn into_tool_result(self) -> Result<ToolResult, ToolError>;
 }
 
 impl<T: Serialize + 'static, E: Into<Box<dyn Error + Send + Sync>>> IntoToolResult for Result<T, E> {
-    fn into_tool_result(self, cx: &ToolContext) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
         match self {
-            Ok(value) => of_value(value, cx.entry()),
+            Ok(value) => of_value(value),
             Err(error) => {
                 let error = error.into();
-                Err(of_error(&error, Some(&*error), cx.entry()))
+                Err(ToolError::from_failure(&error, Some(&*error)))
             }
         }
     }
 }
 
 impl IntoToolResult for ToolResult {
-    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
         Ok(self)
     }
 }
 
 impl IntoToolResult for Content {
-    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
         Ok(self.into())
     }
 }
 
 impl IntoToolResult for String {
-    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
         Ok(ToolResult::text(self))
     }
 }
 
 impl IntoToolResult for &'static str {
-    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
         Ok(ToolResult::text(self))
     }
 }
 
 impl IntoToolResult for () {
-    fn into_tool_result(self, cx: &ToolContext) -> Result<ToolResult, ToolError> {
-        of_value(self, cx.entry())
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
+        of_value(self)
     }
 }
 
 impl IntoToolResult for Value {
-    fn into_tool_result(self, _: &ToolContext) -> Result<ToolResult, ToolError> {
+    fn into_tool_result(self) -> Result<ToolResult, ToolError> {
         Ok(ToolResult::structured(self))
     }
 }
 
-/// Returns the error that a handler's own error stands for. `chain` is the same error, where it is an [`Error`].
-pub(crate) fn of_error(
-    error: &impl Display,
-    chain: Option<&(dyn Error + 'static)>,
-    entry: Option<&Entry>,
-) -> ToolError {
-    // The alternate form: with it, errors such as those of anyhow tell their causes.
-    let failed = || ToolError::ExecutionFailed { tool: tool_text(entry), message: format!("{error:#}") };
-    chain.and_then(ToolError::find).cloned().unwrap_or_else(failed)
-}
-
 /// The result that a value stands for. The types with a meaning of their own are found by their identity, because no bound can
 /// say "anything that serialises, except those".
-pub(crate) fn of_value<T: Serialize + 'static>(value: T, entry: Option<&Entry>) -> Result<ToolResult, ToolError> {
+pub(crate) fn of_value<T: Serialize + 'static>(value: T) -> Result<ToolResult, ToolError> {
     let value = match taken::<_, ToolResult>(value) {
         Ok(result) => return Ok(result),
         Err(value) => value,
@@ -125,21 +111,15 @@ pub(crate) fn of_value<T: Serialize + 'static>(value: T, entry: Option<&Entry>) 
     }
     match serde_json::to_value(value) {
         Ok(value) => Ok(ToolResult::structured(value)),
-        Err(error) => Err(ToolError::InvalidOutput {
-            tool: tool_text(entry),
+        Err(error) => Err(ToolError::from(ToolErrorKind::InvalidOutput {
             violations: vec![Violation {
                 pointer: String::new(),
                 expected: "a result that can be written as JSON".to_owned(),
                 found: error.to_string(),
                 near: Vec::new(),
             }],
-        }),
+        })),
     }
-}
-
-/// What errors name; nothing outside of a call.
-pub(crate) fn tool_text(entry: Option<&Entry>) -> String {
-    entry.map(|entry| entry.name().to_string()).unwrap_or_default()
 }
 
 /// Generic, so that the compiler knows the answers for each type.
@@ -174,11 +154,11 @@ mod tests {
     use super::*;
 
     fn ok(returned: impl IntoToolResult) -> ToolResult {
-        returned.into_tool_result(&ToolContext::default()).unwrap()
+        returned.into_tool_result().unwrap()
     }
 
     fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> ToolError {
-        Err::<(), _>(error).into_tool_result(&ToolContext::default()).unwrap_err()
+        Err::<(), _>(error).into_tool_result().unwrap_err()
     }
 
     #[test]
@@ -216,7 +196,7 @@ mod tests {
 
     #[test]
     fn an_error_of_our_own_stays_as_it_is() {
-        let error = ToolError::Denied { tool: "x".to_owned(), reason: "no".to_owned() };
+        let error = ToolError::new("x", ToolErrorKind::Denied { reason: "no".to_owned() });
         assert_eq!(failed(error.clone()), error);
     }
 
@@ -224,20 +204,20 @@ mod tests {
     fn any_other_error_is_told_in_its_alternate_form() {
         #[derive(Debug)]
         struct Chain;
-        impl Display for Chain {
+        impl std::fmt::Display for Chain {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(if f.alternate() { "outer: inner" } else { "outer" })
             }
         }
         impl Error for Chain {}
-        assert!(matches!(failed(Chain), ToolError::ExecutionFailed { message, .. } if message == "outer: inner"));
+        assert_eq!(failed(Chain), ToolError::execution_failed("outer: inner"));
     }
 
     #[test]
     fn a_value_that_is_no_json_is_invalid_output() {
         let by_pair = HashMap::from([((1, 2), 3)]);
-        let error = Ok::<_, String>(by_pair).into_tool_result(&ToolContext::default()).unwrap_err();
-        let ToolError::InvalidOutput { violations, .. } = error else { panic!("{error}") };
+        let error = Ok::<_, String>(by_pair).into_tool_result().unwrap_err();
+        let ToolErrorKind::InvalidOutput { violations, .. } = error.kind() else { panic!("{error}") };
         assert!(violations[0].found.contains("key must be a string"), "{violations:?}");
     }
 }

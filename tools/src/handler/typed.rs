@@ -52,7 +52,7 @@ where
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         HandlerFuture::new(async move {
             let arguments = deserialized(cx.entry(), arguments)?;
-            (self.function)(cx.clone(), arguments).await.into_tool_result(&cx)
+            (self.function)(cx, arguments).await.into_tool_result()
         })
     }
 

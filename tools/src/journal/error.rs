@@ -1,6 +1,6 @@
 //! [`JournalError`]: why something could not be written down or looked up.
 
-/// Why a journal did not do what it was asked to. The counter makes it a [`ToolError::Internal`](crate::ToolError::Internal),
+/// Why a journal did not do what it was asked to. The counter makes it a [`ToolErrorKind::Internal`](crate::ToolErrorKind::Internal),
 /// which ends a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -14,8 +14,8 @@
 //! |---|---|
 //! | nothing, or a refusal: the tool was never run | takes its way |
 //! | an outcome | is not run; the result that the model was given then is given again, an error as the result that tells it, or, to a tool that made the call, as an error with that text |
-//! | an intent without an outcome, or the outcome of one that was cancelled | is run again where the [effects](crate::Effects::is_idempotent) of its tool allow it; otherwise it fails with [`OutcomeUnknown`](crate::ToolError::OutcomeUnknown) |
-//! | a call of another tool, of another definition of it, or with other arguments | fails with [`Diverged`](crate::ToolError::Diverged), which ends a run: this is another conversation, and what of it has been done is not known |
+//! | an intent without an outcome, or the outcome of one that was cancelled | is run again where the [effects](crate::Effects::is_idempotent) of its tool allow it; otherwise it fails with [`OutcomeUnknown`](crate::ToolErrorKind::OutcomeUnknown) |
+//! | a call of another tool, of another definition of it, or with other arguments | fails with [`Diverged`](crate::ToolErrorKind::Diverged), which ends a run: this is another conversation, and what of it has been done is not known |
 //!
 //! Of arguments that are [secret](crate::Secret) nothing is kept, so calls that differ in those alone are the same call.
 //!
@@ -32,6 +32,8 @@ mod record;
 
 use std::future::Future;
 use std::pin::Pin;
+
+use protocol::ErrorCode;
 
 pub use error::JournalError;
 pub use key::CallKey;
@@ -56,9 +58,9 @@ pub trait Journal: Send + Sync {
     /// Writes down how a call ended that was begun.
     fn end<'a>(&'a self, intent: IntentId, outcome: OutcomeRecord<'a>) -> JournalFuture<'a, ()>;
 
-    /// Writes down that a call was not run. `kind` is that of the [error](crate::ToolError::kind), `reason` its text; or both are
-    /// what a host [says](crate::call::refuse) that did not let it be run.
-    fn refuse<'a>(&'a self, call: CallRecord<'a>, kind: &'static str, reason: &'a str) -> JournalFuture<'a, ()>;
+    /// Writes down that a call was not run. `code` is that of the error, `reason` its text; or both are what a host
+    /// [says](crate::call::refuse) that did not let it be run.
+    fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()>;
 
     /// Keeps what a session needs to go on, in the words of whoever drives it, in the place of what was kept for it before.
     fn save<'a>(&'a self, session: &'a str, state: &'a str) -> JournalFuture<'a, ()>;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::{Digest, ToolResult};
+use protocol::{Digest, ErrorCode, ToolResult};
 
 use super::CallKey;
 
@@ -41,15 +41,15 @@ pub struct CallRecord<'a> {
 pub struct OutcomeRecord<'a> {
     /// What the model was given: the result, or the one that tells the error.
     pub result: &'a ToolResult,
-    /// The [kind](crate::ToolError::kind) of the error, if it was one.
-    pub error: Option<&'static str>,
+    /// Why it failed, if it did.
+    pub error: Option<ErrorCode>,
     /// How long it took, from the intent on.
     pub duration: Duration,
 }
 
 impl<'a> OutcomeRecord<'a> {
     /// How a call ended.
-    pub fn new(result: &'a ToolResult, error: Option<&'static str>, duration: Duration) -> Self {
+    pub fn new(result: &'a ToolResult, error: Option<ErrorCode>, duration: Duration) -> Self {
         Self { result, error, duration }
     }
 }
@@ -80,8 +80,8 @@ pub struct Recorded {
     pub arguments_digest: Option<Digest>,
     /// What the model was given; `None` where nobody knows how it ended.
     pub result: Option<ToolResult>,
-    /// The [kind](crate::ToolError::kind) of the error that the result tells, if it ended with one.
-    pub error: Option<String>,
+    /// Why it failed, if it did.
+    pub error: Option<ErrorCode>,
 }
 
 impl Recorded {
@@ -97,10 +97,10 @@ impl Recorded {
         self
     }
 
-    /// And that ended with an error of this kind.
+    /// Adds why it failed.
     #[must_use]
-    pub fn with_error(mut self, kind: impl Into<String>) -> Self {
-        self.error = Some(kind.into());
+    pub fn with_error(mut self, code: ErrorCode) -> Self {
+        self.error = Some(code);
         self
     }
 }

@@ -1,7 +1,6 @@
 //! [`Policy`]: which calls run, which are asked about, and which are refused, inside of what is granted.
 
 mod error;
-mod refusal;
 mod rule;
 mod sensitive;
 mod verdict;
@@ -53,6 +52,23 @@ pub struct Judgement<'a> {
     pub verdict: Verdict,
     /// The rule that says so; none where it is the default.
     pub rule: Option<&'a Rule>,
+}
+
+impl Judgement<'_> {
+    /// Returns the reason of a denial, in words.
+    pub(crate) fn denial(&self, target: Option<&Target>) -> String {
+        let mut reason = match self.rule {
+            Some(rule) => format!("the rule `{rule}` is against it"),
+            None => "the policy is against it".to_owned(),
+        };
+        if let Some(target) = target {
+            reason += &format!(", for {target}");
+        }
+        if let Some(why) = self.rule.and_then(Rule::reason) {
+            reason += &format!(" ({why})");
+        }
+        reason
+    }
 }
 
 impl Policy {

@@ -3,7 +3,7 @@
 use protocol::{Target, ToolResult};
 use serde_json::json;
 
-use super::ToolError;
+use super::{ToolError, ToolErrorKind};
 use crate::SensitivePath;
 use crate::schema::readable;
 
@@ -11,22 +11,22 @@ impl From<&ToolError> for ToolResult {
     /// The message as text, its invisible characters escaped, and `{"error": {"kind", "tool", …}}` for programs, with the
     /// violations where there are some.
     fn from(error: &ToolError) -> Self {
-        let mut detail = json!({"kind": error.kind(), "tool": error.tool_name()});
-        match error {
-            ToolError::InvalidArguments { violations, .. } | ToolError::InvalidOutput { violations, .. } => {
+        let mut detail = json!({"kind": error.code(), "tool": error.tool_name()});
+        match error.kind() {
+            ToolErrorKind::InvalidArguments { violations } | ToolErrorKind::InvalidOutput { violations } => {
                 detail["violations"] = json!(violations);
             }
-            ToolError::NotFound { near, .. } => detail["near"] = json!(near),
-            ToolError::PermissionDenied { needed, .. } => detail["needed"] = json!(needed),
-            ToolError::Unapproved { needed, sensitive, .. } => {
+            ToolErrorKind::NotFound { near } => detail["near"] = json!(near),
+            ToolErrorKind::PermissionDenied { needed, .. } => detail["needed"] = json!(needed),
+            ToolErrorKind::Unapproved { needed, sensitive, .. } => {
                 detail["needed"] = json!(needed);
                 if !sensitive.is_empty() {
                     let told = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
                     detail["sensitive"] = sensitive.iter().map(told).collect();
                 }
             }
-            ToolError::Overloaded { retry_after: Some(wait), .. }
-            | ToolError::Transient { retry_after: Some(wait), .. } => {
+            ToolErrorKind::Overloaded { retry_after: Some(wait) }
+            | ToolErrorKind::Transient { retry_after: Some(wait), .. } => {
                 detail["retry_after_ms"] = json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
             }
             _ => {}
@@ -50,13 +50,12 @@ mod tests {
     #[test]
     fn a_model_sees_every_character_of_a_refusal() {
         let hidden = "a\u{e0041}\u{fe0f}\u{2800}\u{3164}\u{a0}b";
-        let denied = ToolError::PermissionDenied {
-            tool: "x".to_owned(),
+        let denied = ToolErrorKind::PermissionDenied {
             needed: vec![Target::new(Access::Read, "fs", hidden).unwrap()],
             granted: Grant::none(),
         };
-        let failed = ToolError::ExecutionFailed { tool: "x".to_owned(), message: format!("{hidden}\n\tc") };
-        for error in [denied, failed, ToolError::not_found(hidden, [].into_iter())] {
+        let failed = ToolError::execution_failed(format!("{hidden}\n\tc"));
+        for error in [denied.into(), failed, ToolError::not_found(hidden, [].into_iter())] {
             let result = ToolResult::from(&error);
             let text = format!("{:?}", result.content);
             assert!(text.contains(r"\\u2800"), "{text}");

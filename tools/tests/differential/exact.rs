@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use tools::{
-    Approval, ApprovalFuture, Approver, Arguments, Catalog, Decision, Effects, Grant, JsonSchema, Tool, ToolContext,
-    ToolError, tool,
+    Approval, ApprovalFuture, Approver, Arguments, Catalog, Decision, Effects, ErrorCode, Grant, JsonSchema, Tool,
+    ToolContext, tool,
 };
 
 use crate::notebook::Notebook;
@@ -89,7 +89,7 @@ async fn given(name: &str, arguments: impl Into<Arguments>) -> Option<String> {
     let cx = ToolContext::new().with_grant(Grant::all());
     match catalog().execute(&cx, name, arguments).await {
         Ok(result) => Some(result.to_text()),
-        Err(ToolError::InvalidArguments { .. }) => None,
+        Err(error) if error.code() == ErrorCode::InvalidArguments => None,
         Err(error) => panic!("{error}"),
     }
 }
@@ -162,7 +162,7 @@ async fn an_integer_beyond_64_bits_is_authorised_approved_and_recorded_digit_by_
     let granted = |clause: &str| ToolContext::new().with_grant(Grant::parse([clause]).unwrap());
     catalog().execute(&granted(&format!("account:write:{to}")), "move", &*text).await.unwrap();
     let rounded = catalog().execute(&granted("account:write:18446744073709551616"), "move", &*text).await;
-    assert!(matches!(rounded, Err(ToolError::PermissionDenied { .. })), "{rounded:?}");
+    assert!(matches!(&rounded, Err(error) if error.code() == ErrorCode::PermissionDenied), "{rounded:?}");
 
     let asking = ToolContext::new().with_approver(yes.clone()).with_journal(Arc::new(journal.clone()));
     catalog().execute(&asking, "move", &*text).await.unwrap();

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tools::handler::typed;
-use tools::{Arguments, Catalog, Effects, JsonSchema, Tool, ToolContext, ToolError, schema_of};
+use tools::{Arguments, Catalog, Effects, ErrorCode, JsonSchema, Tool, ToolContext, schema_of};
 
 use crate::case::Case;
 use crate::intended::{Facts, Intended};
@@ -94,7 +94,7 @@ impl Subject {
     async fn call(&self, arguments: impl Into<Arguments>) -> Option<String> {
         match self.catalog.execute(&ToolContext::new(), "take", arguments).await {
             Ok(result) => Some(result.to_text()),
-            Err(ToolError::InvalidArguments { .. }) => None,
+            Err(error) if error.code() == ErrorCode::InvalidArguments => None,
             Err(error) => panic!("{}: {error}", self.name),
         }
     }

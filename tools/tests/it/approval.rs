@@ -7,8 +7,8 @@ use crate::sample::{echo, granted, pure, reader};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tools::{
-    Access, Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, Policy, Rule,
-    SharedCatalog, Tool, ToolContext, ToolError, ToolResult,
+    Access, Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, ErrorCode,
+    Policy, Rule, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 
 /// A tool that does this to the file it is told to.
@@ -76,7 +76,7 @@ async fn by_effects_reads_run_and_writes_and_destroys_ask_although_they_are_gran
     for (tool, target) in [("write", "fs:write:a"), ("remove", "fs:destroy:a")] {
         let error = call(&catalog(), &cx, tool, "a").await.unwrap_err();
         let needed = vec![target.parse().unwrap()];
-        assert_eq!(error, ToolError::Unapproved { tool: tool.into(), needed, sensitive: vec![], waited: None });
+        assert_eq!(error, ToolError::new(tool, ToolErrorKind::Unapproved { needed, sensitive: vec![], waited: None }));
     }
 }
 
@@ -86,7 +86,7 @@ async fn a_rule_allows_inside_of_the_grant_and_never_beyond_it() {
     let cx = granted(&["fs:write:src/**"]).with_policy(policy);
     call(&catalog(), &cx, "write", "src/a").await.unwrap();
     let error = call(&catalog(), &cx, "write", "b").await.unwrap_err();
-    assert!(matches!(error, ToolError::PermissionDenied { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::PermissionDenied, "{error}");
     let approver = Arc::new(Yes::default());
     call(&catalog(), &cx.with_approver(approver.clone()), "write", "b").await.unwrap();
     assert_eq!(approver.asked(), ["fs:write:b"], "a person can, for this call");
@@ -99,7 +99,10 @@ async fn a_rule_that_denies_is_not_asked_about() {
     for grant in [&["fs:*:**"][..], &[]] {
         let cx = granted(grant).with_policy(policy.clone()).with_approver(approver.clone());
         let error = call(&catalog(), &cx, "read", "secret/a").await.unwrap_err();
-        assert!(matches!(&error, ToolError::Denied { reason, .. } if reason.contains("it is private")), "{error}");
+        assert!(
+            matches!(error.kind(), ToolErrorKind::Denied { reason, .. } if reason.contains("it is private")),
+            "{error}"
+        );
     }
     assert_eq!(approver.asked(), [""; 0]);
 }
@@ -109,7 +112,10 @@ async fn a_rule_can_ask_about_a_call_that_touches_nothing() {
     let policy = rules(json!([{"verdict": "ask", "tool": "add"}]));
     let cx = ToolContext::new().with_policy(policy);
     let error = catalog().execute(&cx, "add", json!({})).await.unwrap_err();
-    assert_eq!(error, ToolError::Unapproved { tool: "add".into(), needed: vec![], sensitive: vec![], waited: None });
+    assert_eq!(
+        error,
+        ToolError::new("add", ToolErrorKind::Unapproved { needed: vec![], sensitive: vec![], waited: None })
+    );
     let approver = Arc::new(Yes::default());
     catalog().execute(&cx.with_approver(approver.clone()), "add", json!({})).await.unwrap();
     assert_eq!(approver.asked(), [""]);
@@ -154,13 +160,13 @@ async fn an_approval_does_not_hold_for_a_tool_that_was_replaced_meanwhile() {
     let replace: fn(&SharedCatalog) = |catalog| drop(catalog.replace(filer("write", "writes"), other).unwrap());
     let cx = ToolContext::new().with_approver(Arc::new(Meddler(shared.clone(), replace)));
     let error = shared.execute(&cx, "write", json!({"path": "a"})).await.unwrap_err();
-    assert_eq!(error, ToolError::Replaced { tool: "write".into() });
+    assert_eq!(error, ToolError::new("write", ToolErrorKind::Replaced));
     assert!(error.is_recoverable());
 
     let unregister: fn(&SharedCatalog) = |catalog| assert!(catalog.unregister("write"));
     let cx = ToolContext::new().with_approver(Arc::new(Meddler(shared.clone(), unregister)));
     let error = shared.execute(&cx, "write", json!({"path": "a"})).await.unwrap_err();
-    assert!(matches!(error, ToolError::NotFound { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::NotFound, "{error}");
 
     let touch_another: fn(&SharedCatalog) = |catalog| drop(catalog.register(pure("new"), echo).unwrap());
     let cx = ToolContext::new().with_approver(Arc::new(Meddler(shared.clone(), touch_another)));
@@ -179,11 +185,8 @@ impl Approver for Never {
 async fn an_answer_has_a_time_of_its_own() {
     let cx = ToolContext::new().with_approver(Arc::new(Never)).with_timeout(Duration::from_secs(1));
     let needed = || vec!["fs:write:a".parse().unwrap()];
-    let unanswered = |waited| ToolError::Unapproved {
-        tool: "write".into(),
-        needed: needed(),
-        sensitive: vec![],
-        waited: Some(waited),
+    let unanswered = |waited| {
+        ToolError::new("write", ToolErrorKind::Unapproved { needed: needed(), sensitive: vec![], waited: Some(waited) })
     };
     let start = tokio::time::Instant::now();
     let error = call(&catalog(), &cx, "write", "a").await.unwrap_err();
@@ -194,7 +197,7 @@ async fn an_answer_has_a_time_of_its_own() {
     let forever =
         short.with_approval_timeout(Duration::MAX).with_deadline(std::time::Instant::now() + Duration::from_secs(1));
     let error = call(&catalog(), &forever, "write", "a").await.unwrap_err();
-    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
 }
 
 /// Removes what it is told to, and what it finds below it or elsewhere.
@@ -219,11 +222,11 @@ async fn what_is_discovered_is_covered_by_what_was_approved_of_or_by_a_rule() {
     }
     for (path, found) in [("dir", "dirs"), ("dir", "other"), ("tmp/a", "dir/a")] {
         let error = remove(path, found).await.unwrap_err();
-        assert!(matches!(error, ToolError::Unapproved { .. }), "{path} {found}: {error}");
+        assert_eq!(error.code(), ErrorCode::Unapproved, "{path} {found}: {error}");
     }
     for path in ["dir", "."] {
         let error = remove(path, "dir/keep/a").await.unwrap_err();
-        assert!(matches!(error, ToolError::Denied { .. }), "{error}");
+        assert_eq!(error.code(), ErrorCode::Denied, "{error}");
     }
 }
 
@@ -281,5 +284,5 @@ async fn a_question_about_a_nested_call_ends_with_the_call_around_it_whatever_to
     let cx = ToolContext::new().with_approver(Arc::new(Silent(asks)));
     catalog.execute(&cx, "leave", json!({})).await.unwrap();
     let error = left.recv().await.unwrap().await.unwrap().unwrap_err();
-    assert!(matches!(error, ToolError::Cancelled { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::Cancelled, "{error}");
 }

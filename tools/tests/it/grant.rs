@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use crate::sample::{echo, granted, pure, reader};
 use serde_json::{Value, json};
 use tools::{
-    Access, Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Handler, HandlerFuture, Input, Need,
-    SharedCatalog, Tool, ToolContext, ToolError, ToolResult,
+    Access, Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, ErrorCode, Handler, HandlerFuture, Input,
+    Need, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 
 fn undeclared(name: &str) -> Tool {
@@ -28,7 +28,7 @@ async fn a_context_without_a_grant_runs_pure_tools_only() {
     catalog.execute(&cx, "pure", json!({})).await.unwrap();
     for name in ["read", "undeclared"] {
         let error = call(&catalog, &cx, name, "a").await.unwrap_err();
-        assert!(matches!(error, ToolError::PermissionDenied { .. }), "{error}");
+        assert_eq!(error.code(), ErrorCode::PermissionDenied, "{error}");
     }
 }
 
@@ -37,7 +37,7 @@ async fn a_denial_says_what_is_needed_and_what_is_granted() {
     let mut catalog = Catalog::new();
     catalog.register(reader("read"), echo).unwrap();
     let error = call(&catalog, &granted(&["fs:read:src/**"]), "read", "./docs//a.md").await.unwrap_err();
-    let ToolError::PermissionDenied { needed, .. } = &error else { panic!("{error}") };
+    let ToolErrorKind::PermissionDenied { needed, .. } = error.kind() else { panic!("{error}") };
     assert_eq!(needed[0].to_string(), "fs:read:docs/a.md");
     let text = error.to_string();
     assert!(text.contains("fs:read:docs/a.md") && text.contains("fs:read:src/**"), "{text}");
@@ -53,7 +53,7 @@ async fn paths_are_normalised_before_they_are_matched_and_cannot_step_out() {
     }
     for path in ["src/../a", "src/../../a", "../src/a", "/src/a", "srcs/a", "src\\..\\..\\a", "src/\0a", ""] {
         let error = call(&catalog, &cx, "read", path).await.unwrap_err();
-        let refused = matches!(error, ToolError::PermissionDenied { .. } | ToolError::InvalidArguments { .. });
+        let refused = matches!(error.code(), ErrorCode::PermissionDenied | ErrorCode::InvalidArguments);
         assert!(refused, "{path:?}: {error}");
     }
 }
@@ -76,8 +76,8 @@ async fn what_is_discovered_while_running_passes_require() {
     };
     catalog.register(pure("walk"), walk).unwrap();
     let error = catalog.execute(&granted(&["fs:read:src/**"]), "walk", json!({})).await.unwrap_err();
-    let ToolError::PermissionDenied { tool, needed, .. } = &error else { panic!("{error}") };
-    assert_eq!((tool.as_str(), needed[0].to_string()), ("walk", "fs:read:secret".to_owned()));
+    let ToolErrorKind::PermissionDenied { needed, .. } = error.kind() else { panic!("{error}") };
+    assert_eq!((error.tool_name(), needed[0].to_string()), ("walk", "fs:read:secret".to_owned()));
 }
 
 /// Decides as it is told and remembers what it was asked.
@@ -105,11 +105,11 @@ async fn an_approver_is_asked_about_what_the_grant_does_not_cover_and_only_that(
 
     let cx = ToolContext::new().with_approver(asked(Decision::Deny { reason: "not now".into() }));
     let error = call(&catalog, &cx, "read", "b").await.unwrap_err();
-    assert_eq!(error, ToolError::Denied { tool: "read".into(), reason: "not now".into() });
+    assert_eq!(error, ToolError::new("read", ToolErrorKind::Denied { reason: "not now".into() }));
 
     let cx = ToolContext::new().with_approver(asked(Decision::Abstain));
     let error = call(&catalog, &cx, "read", "b").await.unwrap_err();
-    assert!(matches!(error, ToolError::PermissionDenied { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::PermissionDenied, "{error}");
 }
 
 #[tokio::test]
@@ -128,9 +128,12 @@ async fn an_approver_that_never_answers_or_panics_ends_with_an_error() {
     let deadline = std::time::Instant::now() + std::time::Duration::from_millis(30);
     let late = cx.clone().with_deadline(deadline).with_approver(Arc::new(Never(false)));
     let error = call(&catalog, &late, "read", "b").await.unwrap_err();
-    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
     let error = call(&catalog, &cx.with_approver(Arc::new(Never(true))), "read", "b").await.unwrap_err();
-    assert!(matches!(&error, ToolError::Internal { message, .. } if message.contains("no answer")), "{error}");
+    assert!(
+        matches!(error.kind(), ToolErrorKind::Internal { message, .. } if message.contains("no answer")),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -176,7 +179,7 @@ async fn an_approval_covers_what_is_below_its_target_and_nothing_else() {
     }
     for found in ["di", "directory", "dir2/b", "other", ".", "dir/write"] {
         let error = walk(found).await.unwrap_err();
-        assert!(matches!(error, ToolError::PermissionDenied { .. }), "{found}: {error}");
+        assert_eq!(error.code(), ErrorCode::PermissionDenied, "{found}: {error}");
     }
 }
 
@@ -200,7 +203,7 @@ async fn an_approval_covers_a_sensitive_path_only_if_every_entry_for_it_was_show
     }
     for (path, found) in [(".vscode", ".vscode/.git/config"), ("a", "a/.envrc"), (".", "toolcrib.toml")] {
         let error = fill(path, found).await.unwrap_err();
-        assert!(matches!(error, ToolError::Unapproved { .. }), "{path} {found}: {error}");
+        assert_eq!(error.code(), ErrorCode::Unapproved, "{path} {found}: {error}");
     }
 }
 
@@ -218,7 +221,7 @@ async fn a_nested_call_inherits_the_grant_and_may_be_narrowed() {
     call(&catalog, &cx, "outer", "src/sub/a").await.unwrap();
     for path in ["docs/a", "src/a"] {
         let error = call(&catalog, &cx, "outer", path).await.unwrap_err();
-        assert!(matches!(&error, ToolError::PermissionDenied { tool, .. } if tool == "read"), "{error}");
+        assert!(error.code() == ErrorCode::PermissionDenied && error.tool_name() == "read", "{error}");
     }
 }
 
@@ -234,7 +237,7 @@ async fn calling_in_a_circle_ends() {
 #[tokio::test]
 async fn outside_of_a_call_a_context_calls_nothing() {
     let error = ToolContext::new().execute("anything", json!({})).await.unwrap_err();
-    assert!(matches!(error, ToolError::Internal { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::Internal, "{error}");
 }
 
 struct Database(&'static str);
@@ -256,7 +259,10 @@ async fn a_tool_whose_needs_are_not_met_is_unavailable_and_says_what_is_missing(
     let mut catalog = Catalog::new();
     catalog.register(pure("query"), Query).unwrap();
     let error = catalog.execute(&ToolContext::new(), "query", json!({})).await.unwrap_err();
-    assert!(matches!(&error, ToolError::Unavailable { reason, .. } if reason.contains("Database")), "{error}");
+    assert!(
+        matches!(error.kind(), ToolErrorKind::Unavailable { reason, .. } if reason.contains("Database")),
+        "{error}"
+    );
     let cx = ToolContext::new().with_service(Database("rows"));
     assert_eq!(catalog.execute(&cx, "query", json!({})).await.unwrap().to_text(), "rows");
 }

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::handler::{blocking, blocking_typed, typed};
 use tools::{
-    Access, Catalog, Effects, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError, ToolResult,
-    schema_of,
+    Access, Catalog, Effects, ErrorCode, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError,
+    ToolErrorKind, ToolResult, schema_of,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ async fn by_function(_cx: ToolContext, arguments: Value) -> Result<String, Strin
 async fn functions_and_closures_are_handlers() {
     assert_eq!(run(pure("t"), by_function, json!({"text": "a"})).await.unwrap().to_text(), "a");
     let error = run(pure("t"), by_function, json!({})).await.unwrap_err();
-    assert_eq!(error, ToolError::ExecutionFailed { tool: "t".into(), message: "no text; pass one".into() });
+    assert_eq!(error, ToolError::new("t", ToolErrorKind::ExecutionFailed { message: "no text; pass one".into() }));
     let captured = "b".to_owned();
     let closure = move |_: ToolContext, _: Value| {
         let captured = captured.clone();
@@ -60,7 +60,7 @@ async fn typed_handlers_take_the_type_their_schema_is_made_of() {
     assert_eq!(run(repeat(), handler(), json!({"text": "a"})).await.unwrap().to_text(), "aa");
     assert_eq!(run(repeat(), handler(), json!({"text": "a", "times": 3})).await.unwrap().to_text(), "aaa");
     let error = run(repeat(), handler(), json!({"text": "a", "times": -1})).await.unwrap_err();
-    assert!(matches!(error, ToolError::InvalidArguments { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::InvalidArguments, "{error}");
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn a_type_narrower_than_its_schema_refuses_without_a_panic() {
     let wide = Tool { parameters: json!({"type": "object"}), ..repeat() };
     let handler = typed(async |_cx: ToolContext, Repeat { text, .. }| Ok::<_, String>(text));
     let error = run(wide, handler, json!({"text": 1})).await.unwrap_err();
-    assert!(matches!(error, ToolError::InvalidArguments { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::InvalidArguments, "{error}");
 }
 
 #[tokio::test]
@@ -172,7 +172,7 @@ async fn outcome(handler: impl Handler) -> ToolError {
 #[tokio::test]
 async fn a_tool_error_keeps_its_kind_and_its_text_through_any_error() {
     let plain = outcome(async |cx: ToolContext, _: Value| needs_more(&cx)).await;
-    assert!(matches!(&plain, ToolError::PermissionDenied { .. }), "{plain}");
+    assert_eq!(plain.code(), ErrorCode::PermissionDenied, "{plain}");
     let boxed = async |cx: ToolContext, _: Value| -> Result<(), Box<dyn Error + Send + Sync>> { Ok(needs_more(&cx)?) };
     assert_eq!(outcome(boxed).await, plain);
     let wrapped = async |cx: ToolContext, _: Value| -> Result<(), NoteError> { Ok(needs_more(&cx)?) };
@@ -189,18 +189,38 @@ async fn a_tool_error_keeps_its_kind_and_its_text_through_any_error() {
     assert_eq!(outcome(blocking).await, plain);
 }
 
+/// Adds nothing of its own to the error of a nested call.
+#[derive(Debug, thiserror::Error)]
+enum Forwarded {
+    #[error(transparent)]
+    Nested(#[from] ToolError),
+}
+
+#[tokio::test]
+async fn the_error_of_a_nested_call_keeps_its_tool_behind_a_transparent_error() {
+    let mut catalog = Catalog::new();
+    let inner = async |_: ToolContext, _: Value| Err::<(), _>(ToolErrorKind::Unavailable { reason: "gone".to_owned() });
+    catalog.register(pure("inner"), inner).unwrap();
+    let outer = async |cx: ToolContext, _: Value| -> Result<ToolResult, Forwarded> {
+        Ok(cx.execute("inner", json!({})).await?)
+    };
+    catalog.register(pure("outer"), outer).unwrap();
+    let error = catalog.execute(&ToolContext::new(), "outer", json!({})).await.unwrap_err();
+    assert_eq!((error.code(), error.tool_name()), (ErrorCode::Unavailable, "inner"), "{error}");
+}
+
 #[tokio::test]
 async fn an_error_of_the_system_is_one_of_the_tool() {
     fn missing() -> io::Result<String> {
         std::fs::read_to_string("/nowhere/at/all")
     }
     let said = missing().unwrap_err().to_string();
-    let failed = ToolError::ExecutionFailed { tool: "t".to_owned(), message: said };
+    let failed = ToolError::new("t", ToolErrorKind::ExecutionFailed { message: said });
     let own = async |_: ToolContext, _: Value| -> Result<String, ToolError> { Ok(missing()?) };
     assert_eq!(outcome(own).await, failed);
     let alone = async |_: ToolContext, _: Value| missing();
     assert_eq!(outcome(alone).await, failed);
     let inside =
         async |cx: ToolContext, _: Value| -> Result<(), ToolError> { Ok(needs_more(&cx).map_err(io::Error::other)?) };
-    assert!(matches!(outcome(inside).await, ToolError::PermissionDenied { .. }));
+    assert_eq!(outcome(inside).await.code(), ErrorCode::PermissionDenied);
 }

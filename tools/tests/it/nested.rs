@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::sample::{echo, granted, pure, reader};
 use serde_json::{Value, json};
 use tools::{
-    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Grant, SharedCatalog, ToolContext,
-    ToolError, ToolResult, handler,
+    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, ErrorCode, Grant, SharedCatalog,
+    ToolContext, ToolError, ToolResult, handler,
 };
 
 async fn run(catalog: &Catalog, cx: &ToolContext, name: &str) -> Result<ToolResult, ToolError> {
@@ -37,7 +37,7 @@ async fn a_tool_cannot_widen_its_grant_nor_choose_its_approver() {
     for cx in [ToolContext::new(), granted(&["fs:read:src/**"])] {
         for name in ["by_grant", "by_approver"] {
             let error = run(&catalog, &cx, name).await.unwrap_err();
-            assert!(matches!(&error, ToolError::PermissionDenied { tool, .. } if tool == "read"), "{name}: {error}");
+            assert!(error.code() == ErrorCode::PermissionDenied && error.tool_name() == "read", "{name}: {error}");
         }
     }
     run(&catalog, &granted(&["fs:read:docs/**"]), "by_grant").await.unwrap();
@@ -99,7 +99,7 @@ async fn a_call_does_not_get_out_of_its_scope_by_way_of_another_catalog() {
         .register(pure("reach"), move |cx: ToolContext, arguments: Value| other.execute(&cx, "outside", arguments))
         .unwrap();
     let error = run(&catalog, &ToolContext::new(), "reach").await.unwrap_err();
-    assert!(matches!(&error, ToolError::NotFound { tool, .. } if tool == "outside"), "{error}");
+    assert!(error.code() == ErrorCode::NotFound && error.tool_name() == "outside", "{error}");
     // A tool of the same name here is another tool.
     catalog.register(pure("outside"), echo).unwrap();
     run(&catalog, &ToolContext::new(), "reach").await.unwrap_err();

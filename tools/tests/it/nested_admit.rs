@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::sample::{echo, pure};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
-use tools::{Admission, Catalog, Grant, Limits, SharedCatalog, Tool, ToolContext, ToolError, ToolResult};
+use tools::{Admission, Catalog, ErrorCode, Grant, Limits, SharedCatalog, Tool, ToolContext, ToolError, ToolResult};
 
 const STEP: Duration = Duration::from_millis(100);
 
@@ -43,7 +43,7 @@ fn cx() -> ToolContext {
 /// Which of the two asks first is for the runtime to say.
 fn one_is_refused(a: Result<ToolResult, ToolError>, b: Result<ToolResult, ToolError>) {
     let (refused, other) = if a.is_err() { (a, b) } else { (b, a) };
-    assert!(matches!(refused, Err(ToolError::Overloaded { .. })), "{refused:?}");
+    assert!(matches!(&refused, Err(error) if error.code() == ErrorCode::Overloaded), "{refused:?}");
     other.unwrap();
 }
 
@@ -137,7 +137,7 @@ async fn a_limited_tool_that_calls_itself_is_refused_instead_of_waiting_for_itse
     catalog.register(pure("again").with_limits(limits), again).unwrap();
     let start = Instant::now();
     let error = catalog.execute(&cx(), "again", json!({})).await.unwrap_err();
-    assert!(matches!(error, ToolError::Overloaded { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::Overloaded, "{error}");
     assert_eq!(start.elapsed().as_millis(), 0);
 }
 

@@ -6,7 +6,7 @@ use std::future::pending;
 use std::sync::{Arc, Mutex};
 
 use tools::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
-use tools::{Digest, JournalError, ToolResult};
+use tools::{Digest, ErrorCode, JournalError, ToolResult};
 
 /// Clones write the same notebook.
 #[derive(Clone, Default)]
@@ -42,7 +42,7 @@ pub struct Line {
     pub arguments_digest: Option<Digest>,
     pub arguments: Option<String>,
     pub reason: Option<String>,
-    pub error: Option<&'static str>,
+    pub error: Option<ErrorCode>,
     pub intent: Option<u64>,
     pub result: Option<ToolResult>,
 }
@@ -79,7 +79,7 @@ impl Notebook {
         let Some(ended) = lines.iter().find(|line| line.intent == Some(at as u64 + 1)) else { return Some(recorded) };
         let recorded = recorded.with_result(ended.result.clone().unwrap());
         Some(match ended.error {
-            Some(kind) => recorded.with_error(kind),
+            Some(code) => recorded.with_error(code),
             None => recorded,
         })
     }
@@ -136,10 +136,10 @@ impl Journal for Notebook {
         })
     }
 
-    fn refuse<'a>(&'a self, call: CallRecord<'a>, kind: &'static str, reason: &'a str) -> JournalFuture<'a, ()> {
+    fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()> {
         self.after_trouble("refuse", || {
             let reason = Some(reason.to_owned());
-            self.write(Line { kind: "refusal", error: Some(kind), reason, ..line(&call) });
+            self.write(Line { kind: "refusal", error: Some(code), reason, ..line(&call) });
         })
     }
 

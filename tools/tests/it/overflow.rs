@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::sample::pure;
 use serde_json::{Value, json};
 use tools::{
-    Catalog, Content, Handler, HandlerFuture, Input, Limits, Need, OutputStore, Services, Tool, ToolContext, ToolError,
-    ToolResult,
+    Catalog, Content, Handler, HandlerFuture, Input, Limits, Need, OutputStore, Services, Tool, ToolContext,
+    ToolErrorKind, ToolResult,
 };
 
 fn limited(name: &str, max_output_bytes: u64) -> Tool {
@@ -101,7 +101,7 @@ async fn a_structured_value_over_the_limit_is_kept_as_json() {
     let promising = limited("t", 100).with_output(json!({"type": "object"}));
     let error =
         catalog(promising, ToolResult::structured(value.clone())).execute(&cx, "t", json!({})).await.unwrap_err();
-    let ToolError::InvalidOutput { violations, .. } = &error else { panic!("{error}") };
+    let ToolErrorKind::InvalidOutput { violations, .. } = error.kind() else { panic!("{error}") };
     let handle = violations[0].found.split("handle ").nth(1).unwrap();
     assert_eq!(store.read(Some("a"), handle).as_deref(), Some(&*value.to_string()));
 }

@@ -37,7 +37,7 @@ fn other_process() {
     let Ok(name) = std::env::var(TOOL) else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let outcome = runtime.block_on(catalog().execute(&ToolContext::new(), &name, json!({})));
-    let outcome = outcome.map_or_else(|error| error.kind().to_owned(), |result| result.to_text().len().to_string());
+    let outcome = outcome.map_or_else(|error| error.code().to_string(), |result| result.to_text().len().to_string());
     eprintln!("the process lives: {outcome}");
 }
 

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use crate::sample::{echo, hang, pure, with_timeout};
 use serde_json::{Value, json};
 use tools::{
-    CancellationToken, Catalog, Handler, HandlerFuture, Input, Progress, ProgressSink, ToolContext, ToolError,
-    ToolResult, handler,
+    CancellationToken, Catalog, ErrorCode, Handler, HandlerFuture, Input, Progress, ProgressSink, ToolContext,
+    ToolError, ToolErrorKind, ToolResult, handler,
 };
 
 const SHORT: Duration = Duration::from_millis(30);
@@ -30,7 +30,7 @@ async fn run(handler: impl Handler) -> Result<ToolResult, ToolError> {
 #[tokio::test]
 async fn a_tool_that_never_ends_times_out() {
     let error = run(hang).await.unwrap_err();
-    assert_eq!(error, ToolError::Timeout { tool: "t".into(), limit: SHORT });
+    assert_eq!(error, ToolError::new("t", ToolErrorKind::Timeout { limit: SHORT }));
     assert!(error.is_recoverable());
 }
 
@@ -42,7 +42,7 @@ async fn the_default_deadline_is_30_s_a_tools_own_comes_before_it_and_the_caller
     let limit = async |cx: &ToolContext, name: &str| {
         let before = tokio::time::Instant::now();
         let error = catalog.execute(cx, name, json!({})).await.unwrap_err();
-        assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+        assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
         before.elapsed().as_secs()
     };
     let cx = ToolContext::new();
@@ -72,7 +72,10 @@ async fn a_tool_that_panics_is_contained() {
         })
         .await
         .unwrap_err();
-        assert!(matches!(&error, ToolError::Panicked { message: said, .. } if said.contains(message)), "{error}");
+        assert!(
+            matches!(error.kind(), ToolErrorKind::Panicked { message: said, .. } if said.contains(message)),
+            "{error}"
+        );
     }
 }
 
@@ -84,7 +87,7 @@ async fn a_panic_after_a_wait_is_contained() {
     })
     .await
     .unwrap_err();
-    assert!(matches!(error, ToolError::Panicked { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::Panicked, "{error}");
 }
 
 /// Panics when it is dropped, unless something is panicking already.
@@ -113,8 +116,8 @@ async fn a_panic_in_drop_is_contained_whatever_ends_the_call() {
             HandlerFuture::new(Future(Bomb, self.0))
         }
     }
-    assert!(matches!(run(Dropping(true)).await, Err(ToolError::Panicked { .. })));
-    assert!(matches!(run(Dropping(false)).await, Err(ToolError::Timeout { .. })));
+    assert!(matches!(&run(Dropping(true)).await, Err(error) if error.code() == ErrorCode::Panicked));
+    assert!(matches!(&run(Dropping(false)).await, Err(error) if error.code() == ErrorCode::Timeout));
 
     let abandoned = catalog(Dropping(false)).execute(&ToolContext::new(), "t", json!({}));
     tokio::time::timeout(SHORT, abandoned).await.unwrap_err();
@@ -123,7 +126,7 @@ async fn a_panic_in_drop_is_contained_whatever_ends_the_call() {
 #[tokio::test]
 async fn a_panic_whose_payload_panics_is_contained() {
     let error = run(async |_: ToolContext, _: Value| -> Result<(), String> { panic_any(Bomb) }).await.unwrap_err();
-    assert!(matches!(error, ToolError::Panicked { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::Panicked, "{error}");
 }
 
 #[tokio::test]
@@ -142,7 +145,7 @@ async fn a_late_result_is_dropped() {
     })
     .await
     .unwrap_err();
-    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
 }
 
 #[tokio::test]
@@ -157,7 +160,7 @@ async fn a_tool_that_is_always_busy_still_times_out() {
     })
     .await
     .unwrap_err();
-    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
 }
 
 #[tokio::test]
@@ -173,7 +176,7 @@ async fn a_blocking_tool_times_out_for_its_caller_and_is_told_to_stop() {
     }))
     .await
     .unwrap_err();
-    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
     let until = Instant::now() + Duration::from_secs(10);
     while !stopped.load(Ordering::Acquire) {
         assert!(Instant::now() < until, "the tool was never told");
@@ -185,7 +188,7 @@ async fn a_blocking_tool_times_out_for_its_caller_and_is_told_to_stop() {
 async fn a_blocking_tool_that_panics_is_contained_with_its_own_message() {
     let panics = handler::blocking(|_: &ToolContext, _: Value| -> Result<(), String> { panic!("in a thread") });
     let error = catalog(panics).execute(&ToolContext::new(), "t", json!({})).await.unwrap_err();
-    assert!(matches!(&error, ToolError::Panicked { message, .. } if message == "in a thread"), "{error}");
+    assert!(matches!(error.kind(), ToolErrorKind::Panicked { message, .. } if message == "in a thread"), "{error}");
 }
 
 #[tokio::test]
@@ -206,13 +209,16 @@ async fn a_call_that_is_taken_back_is_cancelled_and_the_tool_hears_of_it() {
     tokio::task::yield_now().await;
     token.cancel();
     let error = call.await.unwrap().unwrap_err();
-    assert_eq!(error, ToolError::Cancelled { tool: "t".into() });
+    assert_eq!(error, ToolError::new("t", ToolErrorKind::Cancelled));
     assert!(!error.is_recoverable());
     tokio::task::yield_now().await;
     assert!(heard.load(Ordering::Acquire));
 
     let again = catalog.execute(&cx, "t", json!({})).await;
-    assert!(matches!(again, Err(ToolError::Cancelled { .. })), "nothing starts after a cancellation");
+    assert!(
+        matches!(&again, Err(error) if error.code() == ErrorCode::Cancelled),
+        "nothing starts after a cancellation"
+    );
 }
 
 #[tokio::test]
@@ -223,7 +229,7 @@ async fn a_result_that_comes_with_the_cancellation_is_dropped() {
         token.cancel();
         async { Ok::<_, String>("too late") }
     });
-    assert!(matches!(catalog.execute(&cx, "t", json!({})).await, Err(ToolError::Cancelled { .. })));
+    assert!(matches!(&catalog.execute(&cx, "t", json!({})).await, Err(error) if error.code() == ErrorCode::Cancelled));
 }
 
 #[tokio::test]
@@ -283,7 +289,7 @@ fn without_a_runtime_a_waiting_tool_is_an_error_and_a_ready_one_runs() {
     let mut task = std::task::Context::from_waker(std::task::Waker::noop());
     let mut poll = |call: &mut tools::Execution| std::future::Future::poll(std::pin::Pin::new(call), &mut task);
     assert!(matches!(poll(&mut call), Poll::Ready(Ok(_))));
-    assert!(matches!(poll(&mut waiting), Poll::Ready(Err(ToolError::Internal { .. }))));
+    assert!(matches!(poll(&mut waiting), Poll::Ready(Err(error)) if error.code() == ErrorCode::Internal));
 
     let clockless = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let error = clockless.block_on(catalog(hang).execute(&ToolContext::new(), "t", json!({}))).unwrap_err();
@@ -301,7 +307,7 @@ async fn a_call_whose_time_is_over_is_not_begun() {
     let over = Instant::now();
     for cx in [ToolContext::new().with_deadline(over), ToolContext::new().with_timeout(Duration::ZERO)] {
         let error = catalog.execute(&cx, "t", json!({})).await.unwrap_err();
-        assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+        assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
     }
     assert!(!begun.load(Ordering::Acquire));
 }
@@ -320,7 +326,7 @@ fn a_blocking_tool_that_was_still_queued_when_its_call_ended_is_not_begun() {
         }))
         .await
         .unwrap_err();
-        assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+        assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
         release.send(()).unwrap();
         holder.await.unwrap().unwrap();
         // What was queued has its turn before this.
@@ -332,24 +338,25 @@ fn a_blocking_tool_that_was_still_queued_when_its_call_ended_is_not_begun() {
 #[tokio::test]
 async fn a_tool_that_says_it_was_cancelled_when_nobody_did_has_failed() {
     let error = run(async |cx: ToolContext, _: Value| {
-        Err::<(), _>(ToolError::Cancelled { tool: cx.tool().unwrap().to_string() })
+        Err::<(), _>(ToolError::new(cx.tool().unwrap().to_string(), ToolErrorKind::Cancelled))
     })
     .await
     .unwrap_err();
-    assert!(matches!(error, ToolError::ExecutionFailed { .. }) && error.is_recoverable(), "{error}");
+    assert!(error.code() == ErrorCode::ExecutionFailed && error.is_recoverable(), "{error}");
 }
 
 #[tokio::test]
 async fn a_cancellation_in_a_box_does_not_end_a_run() {
-    for forged in
-        [ToolError::Cancelled { tool: "t".into() }, ToolError::Internal { tool: "t".into(), message: "x".into() }]
-    {
+    for forged in [
+        ToolError::new("t", ToolErrorKind::Cancelled),
+        ToolError::new("t", ToolErrorKind::Internal { message: "x".into() }),
+    ] {
         let handler = move |_: ToolContext, _: Value| {
             let error: Box<dyn Error + Send + Sync> = forged.clone().into();
             async { Err::<(), _>(error) }
         };
         let error = run(handler).await.unwrap_err();
-        assert!(matches!(&error, ToolError::ExecutionFailed { .. }) && error.is_recoverable(), "{error}");
+        assert!(error.code() == ErrorCode::ExecutionFailed && error.is_recoverable(), "{error}");
     }
 }
 

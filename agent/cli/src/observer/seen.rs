@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use agent::Event;
-use tools::{Target, ToolResult};
+use tools::{ErrorCode, Target, ToolResult};
 
 use crate::error::Error;
 use crate::exit::Exit;
@@ -57,10 +57,10 @@ impl Seen {
                 self.open.push(Call { place: self.calls, id, name, targets, since: Instant::now() });
                 self.calls += 1;
             }
-            Event::Result { id, result, .. } => {
+            Event::Result { id, result, error, .. } => {
                 let call = self.open.iter().position(|call| call.id == *id).map(|index| self.open.remove(index));
-                if result.is_error {
-                    self.note_failure(call.as_ref(), result);
+                if let Some(code) = *error {
+                    self.note_failure(call.as_ref(), code, result);
                 }
                 self.asked = Instant::now();
                 return call;
@@ -94,11 +94,9 @@ impl Seen {
         self.failures.values().next().copied()
     }
 
-    fn note_failure(&mut self, call: Option<&Call>, result: &ToolResult) {
-        let error = result.structured.as_ref().and_then(|structured| structured.get("error"));
-        let kind = error.and_then(|error| error.get("kind")?.as_str()).unwrap_or_default();
-        self.failures.insert(call.map_or(self.calls, |call| call.place), Exit::of_kind(kind));
-        self.refusals.extend(call.and_then(|call| Refusal::told(&call.name, &call.targets, result)));
+    fn note_failure(&mut self, call: Option<&Call>, code: ErrorCode, result: &ToolResult) {
+        self.failures.insert(call.map_or(self.calls, |call| call.place), code.into());
+        self.refusals.extend(call.and_then(|call| Refusal::told(&call.name, &call.targets, code, result)));
     }
 }
 
@@ -137,7 +135,7 @@ mod tests {
 
     fn ended(id: &str, name: &str) -> Event {
         let result = ToolResult::text("x");
-        Event::Result { id: id.to_owned(), name: name.to_owned(), result, duration_ms: 1 }
+        Event::Result { id: id.to_owned(), name: name.to_owned(), result, error: None, duration_ms: 1 }
     }
 
     fn waiting(seen: &Seen) -> Option<String> {

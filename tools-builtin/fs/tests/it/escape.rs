@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tempfile::TempDir;
-use tools::{Catalog, Grant, ToolContext, ToolError, ToolResult};
+use tools::{Catalog, ErrorCode, Grant, ToolContext, ToolResult};
 use tools_fs::Workspace;
 
 const CANARY: &str = "canary-7f3a";
@@ -44,7 +44,7 @@ impl Trap {
 
     async fn call(&self, tool: &str, path: &str) -> String {
         let result = self.catalog.execute(&self.cx, tool, json!({"path": path})).await;
-        assert!(!matches!(result, Err(ToolError::Panicked { .. })), "{tool} {path:?}: {result:?}");
+        assert!(!matches!(&result, Err(error) if error.code() == ErrorCode::Panicked), "{tool} {path:?}: {result:?}");
         let result = result.unwrap_or_else(|error| ToolResult::from(&error));
         serde_json::to_string(&result).unwrap()
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tools::{
     Approval, ApprovalFuture, Approver, Catalog, Decision, Grant, SensitivePath, SensitivePaths, Sensitivity, Target,
-    ToolContext, ToolError, ToolResult,
+    ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 use tools_fs::Workspace;
 
@@ -68,7 +68,7 @@ impl Bench {
     #[track_caller]
     fn unapproved(outcome: Result<ToolResult, ToolError>) -> Vec<String> {
         let error = outcome.unwrap_err();
-        let ToolError::Unapproved { sensitive, .. } = &error else { panic!("{error}") };
+        let ToolErrorKind::Unapproved { sensitive, .. } = error.kind() else { panic!("{error}") };
         for (target, path) in sensitive {
             let text = error.to_string();
             assert!(text.contains(target.value()) && text.contains(path.note()), "{text}");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tools::{Catalog, Grant, ToolContext, ToolError, ToolResult};
+use tools::{Catalog, ErrorCode, Grant, ToolContext, ToolResult};
 use tools_fs::Workspace;
 
 /// The text of every file outside, and part of a name there. No argument of a call has it.
@@ -52,7 +52,10 @@ impl Trap {
     /// What the caller of a tool gets to see, which never is a canary.
     pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Result<String, String> {
         let result = self.catalog.execute(&self.cx, tool, arguments.clone()).await;
-        assert!(!matches!(result, Err(ToolError::Panicked { .. })), "{tool} {arguments}: {result:?}");
+        assert!(
+            !matches!(&result, Err(error) if error.code() == ErrorCode::Panicked),
+            "{tool} {arguments}: {result:?}"
+        );
         let is_ok = result.is_ok();
         let shown = result.unwrap_or_else(|error| ToolResult::from(&error));
         let shown = serde_json::to_string(&shown).unwrap();

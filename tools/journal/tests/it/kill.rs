@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use agent::{Driver, Outcome, Provider, Request, Selection, Session, Turn, TurnFuture};
 use serde_json::{Value, json};
 use tools::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
-use tools::{Catalog, Effects, Grant, Part, Role, Tool, ToolCall, ToolContext, ToolResult};
+use tools::{Catalog, Effects, ErrorCode, Grant, Part, Role, Tool, ToolCall, ToolContext, ToolResult};
 use tools_journal::{Audit, AuditEntry, Durability, JournalOptions, SqliteJournal};
 
 const KILLS: u32 = 200;
@@ -75,8 +75,8 @@ impl Journal for Witness {
         })
     }
 
-    fn refuse<'a>(&'a self, call: CallRecord<'a>, kind: &'static str, reason: &'a str) -> JournalFuture<'a, ()> {
-        self.journal.refuse(call, kind, reason)
+    fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()> {
+        self.journal.refuse(call, code, reason)
     }
 
     fn save<'a>(&'a self, session: &'a str, state: &'a str) -> JournalFuture<'a, ()> {

@@ -7,7 +7,7 @@ use crate::crib::{Crib, Workshop, context};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tools::journal::{CallKey, IntentId, Journal};
-use tools::{Admission, Catalog, Digest, Effects, Grant, Tool, ToolContext, ToolError, ToolResult, canonical_json};
+use tools::{Admission, Catalog, Digest, Effects, ErrorCode, Grant, Tool, ToolContext, ToolResult, canonical_json};
 use tools_journal::{JournalOptions, OpenError, SqliteJournal};
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn a_file_that_somebody_holds_on_to_costs_a_call_no_more_than_its_time() {
     let held = holder.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let hurried = cx.clone().with_timeout(Duration::from_millis(50));
     let error = workshop.catalog.execute(&hurried, "send", json!({})).await.unwrap_err();
-    assert!(matches!(error, ToolError::Timeout { .. }), "{error}");
+    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
     drop(held);
     workshop.catalog.execute(&cx, "think", json!({})).await.unwrap();
     assert_eq!(workshop.runs(), (0, 1));
@@ -216,7 +216,7 @@ async fn how_a_call_ended_is_found_again_with_the_kind_of_its_error() {
     workshop.catalog.execute(&cx.with_turn(1, 1), "think", json!({})).await.unwrap();
     let found = [0, 1].map(|index| CallKey::new("s", 1, index));
     let failed = journal.find(&found[0]).await.unwrap().unwrap();
-    assert_eq!((failed.error.as_deref(), failed.result.unwrap().is_error), (Some("execution_failed"), true));
+    assert_eq!((failed.error, failed.result.unwrap().is_error), (Some(ErrorCode::ExecutionFailed), true));
     let thought = journal.find(&found[1]).await.unwrap().unwrap();
     assert_eq!((thought.error, thought.result.unwrap().is_error), (None, false));
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 use serde_json::json;
-use tools::{Content, Submission, ToolError, ToolResult, tool};
+use tools::{Content, ErrorCode, Submission, ToolError, ToolErrorKind, ToolResult, tool};
 
 use super::called;
 
@@ -85,7 +85,7 @@ fn fails() -> Fallible {
 /// Denies.
 #[tool(pure)]
 fn denies() -> Result<(), ToolError> {
-    Err(ToolError::Denied { tool: "another".to_owned(), reason: "no".to_owned() })
+    Err(ToolError::new("another", ToolErrorKind::Denied { reason: "no".to_owned() }))
 }
 
 /// Refuses, by an error of another crate.
@@ -187,7 +187,8 @@ async fn a_result_is_passed_on() {
 #[tokio::test]
 async fn an_error_is_told_in_its_alternate_form() {
     let error = called(&FAILS_TOOL, json!({})).await.unwrap_err();
-    let expected = ToolError::ExecutionFailed { tool: "fails".to_owned(), message: "no; because of that".to_owned() };
+    let expected =
+        ToolError::new("fails", ToolErrorKind::ExecutionFailed { message: "no; because of that".to_owned() });
     assert_eq!(error, expected);
 }
 
@@ -205,7 +206,6 @@ async fn a_tool_error_is_passed_on_from_inside_of_others() {
 
 #[tokio::test]
 async fn a_value_that_is_no_json_is_invalid_output() {
-    assert!(
-        matches!(called(&UNSPEAKABLE_TOOL, json!({})).await, Err(ToolError::InvalidOutput { tool, .. }) if tool == "unspeakable")
-    );
+    let error = called(&UNSPEAKABLE_TOOL, json!({})).await.unwrap_err();
+    assert_eq!((error.code(), error.tool_name()), (ErrorCode::InvalidOutput, "unspeakable"));
 }

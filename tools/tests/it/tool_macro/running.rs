@@ -3,7 +3,7 @@
 use std::thread::{self, ThreadId};
 
 use serde_json::json;
-use tools::{Submission, ToolError, tool};
+use tools::{Submission, ToolErrorKind, tool};
 
 use super::called;
 
@@ -65,5 +65,8 @@ async fn a_plain_function_that_touches_something_runs_on_the_pool() {
 #[tokio::test]
 async fn a_panic_on_the_pool_is_that_of_the_tool() {
     let error = called(&BREAKING_TOOL, json!({"how": "hand"})).await.unwrap_err();
-    assert!(matches!(&error, ToolError::Panicked { message, .. } if message.contains("broken by hand")), "{error}");
+    assert!(
+        matches!(error.kind(), ToolErrorKind::Panicked { message, .. } if message.contains("broken by hand")),
+        "{error}"
+    );
 }
