@@ -50,7 +50,8 @@ async fn calls_start_in_their_order_before_any_of_them_ends() {
 #[tokio::test]
 async fn the_result_of_a_call_that_failed_has_its_code() {
     let ear = Ear::default();
-    let cut_off = Turn { stop: Stop::Length, ..calling(&["fine"]) };
+    let mut cut_off = calling(&["fine"]);
+    cut_off.stop = Stop::Length;
     let turns = [calling(&["fine", "missing", "panics"]), cut_off, Turn::answer("ok")];
     scripted(turns).with_events(ear.clone()).run(&mut session(&misbehaving()), "go").await.unwrap();
     let codes = |event: Event| match event {
