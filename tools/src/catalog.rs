@@ -307,7 +307,7 @@ impl Catalog {
 
 /// The entries of submissions.
 pub(crate) fn built(submissions: &[&'static Submission]) -> Result<Vec<Arc<Entry>>, RegisterError> {
-    let build = |submission: &&'static Submission| Entry::of_submission(submission)?.with_checked_dialects();
+    let build = |submission: &&'static Submission| submission.to_entry()?.with_checked_dialects();
     submissions.iter().map(|submission| build(submission).map(Arc::new)).collect()
 }
 

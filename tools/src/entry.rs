@@ -5,16 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use protocol::json::Node;
 use protocol::wire::{Definition, Format, FormatCell};
-use protocol::{Digest, Effects, Example, Json, Target, TargetError, Tool, ToolName};
+use protocol::{Digest, Effects, Json, Target, TargetError, Tool, ToolName};
 use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
-use crate::call::{Panic, guarded};
 use crate::schema::{Inspected, Mask, Plain, Validator};
-use crate::{
-    DefinitionError, Handler, HandlerFuture, Input, Need, RegisterError, SchemaError, Source, Submission, ToolContext,
-    ToolErrorKind, Violation,
-};
+use crate::{Handler, Input, Need, RegisterError, SchemaError, Source, ToolErrorKind, Violation};
 
 /// A definition, the code that runs it, and where both were declared. An entry never changes; a catalog that replaces a
 /// tool holds another entry.
@@ -24,7 +20,7 @@ pub struct Entry {
     source: Source,
     digest: OnceLock<Digest>,
     definitions: FormatCell<Definition>,
-    limiter: Option<Box<Limiter>>,
+    limiter: Option<Arc<Limiter>>,
     admission: OnceLock<Arc<Admission>>,
     /// What of its arguments is secret; most tools take nothing that is.
     mask: Option<Box<Mask>>,
@@ -78,8 +74,8 @@ impl Entry {
     }
 
     /// What is left of its limits, where it has some.
-    pub(crate) fn limiter(&self) -> Option<&Limiter> {
-        self.limiter.as_deref()
+    pub(crate) fn limiter(&self) -> Option<&Arc<Limiter>> {
+        self.limiter.as_ref()
     }
 
     /// What its calls are admitted by: that of the catalog that it was first put into. Entries of no catalog share one.
@@ -151,51 +147,6 @@ impl Entry {
         self.tool.effects.targets(&self.tool.name, &self.tool.parameters, arguments)
     }
 
-    /// Returns the entry of a linked tool. The dialects of its schemas are left unchecked as well, so that looking at ten thousand
-    /// linked tools stays cheap.
-    pub(crate) fn of_submission(submission: &'static Submission) -> Result<Self, RegisterError> {
-        let refused = |source| RegisterError::Definition {
-            name: submission.name.to_owned(),
-            place: Box::new(submission.source.clone()),
-            source,
-        };
-        let tool = guarded(submission.definition)
-            .unwrap_or_else(|Panic(message)| Err(DefinitionError::Panicked { message }))
-            .map_err(refused)?;
-        if tool.name.as_str() != submission.name {
-            return Err(RegisterError::Renamed {
-                submitted: submission.name.to_owned(),
-                defined: tool.name,
-                place: Box::new(submission.source.clone()),
-            });
-        }
-        Self::build(tool, Box::new(LinkedHandler(submission.handler)), submission.source.clone())
-    }
-
-    /// Compiles the schemas and validates the examples, which registration leaves out. For tests of tools, and for programs that
-    /// want to know before the first call; [`problems`](crate::Catalog::problems) does it for a whole catalog.
-    ///
-    /// # Errors
-    /// [`RegisterError::Schema`] if a schema does not compile, [`RegisterError::Example`] if an example does not validate.
-    pub fn prove(&self) -> Result<(), RegisterError> {
-        let schema = |part| move |source: &SchemaError| schema_error(&self.tool.name, part, source.clone());
-        self.parameters().map_err(schema("parameters"))?;
-        let output = self.output().transpose().map_err(schema("output"))?;
-        for (index, Example { arguments, result }) in self.tool.examples.iter().enumerate() {
-            let refused = |violations| RegisterError::Example { name: self.tool.name.clone(), index, violations };
-            // Any other error is one of the schema, which was looked at above.
-            if let Err(ToolErrorKind::InvalidArguments { violations }) =
-                crate::call::validated(self, &arguments.clone().into())
-            {
-                return Err(refused(violations));
-            }
-            if let (Some((schema, output)), Some(result)) = (output, result) {
-                output.check(schema, result.into(), None).map_err(refused)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Checks arguments against the schema, and that they are an object: a schema without a `type` takes any value. The output's
     /// schema is compiled as well, because a tool that has run cannot be called unavailable.
     pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolErrorKind> {
@@ -232,7 +183,7 @@ impl Entry {
         Err(ToolErrorKind::InvalidOutput { violations })
     }
 
-    fn build(tool: Tool, handler: Box<dyn Handler>, source: Source) -> Result<Self, RegisterError> {
+    pub(crate) fn build(tool: Tool, handler: Box<dyn Handler>, source: Source) -> Result<Self, RegisterError> {
         let Tool { name, description, parameters, output, effects, limits, .. } = &tool;
         let limiter = Limiter::new(limits).map_err(|reason| RegisterError::Limits { name: name.clone(), reason })?;
         if description.trim().is_empty() {
@@ -262,7 +213,7 @@ impl Entry {
             source,
             digest: OnceLock::new(),
             definitions: FormatCell::new(),
-            limiter: limiter.map(Box::new),
+            limiter: limiter.map(Arc::new),
             admission: OnceLock::new(),
             mask: mask.map(Box::new),
             plain: OnceLock::new(),
@@ -287,13 +238,13 @@ impl Entry {
     }
 
     /// The schema of its arguments and the validator, compiled by the first call.
-    fn parameters(&self) -> Result<(&Value, &Validator), &SchemaError> {
+    pub(crate) fn parameters(&self) -> Result<(&Value, &Validator), &SchemaError> {
         let schema = &self.tool.parameters;
         Ok((schema, self.parameters.validator(schema)?))
     }
 
     /// The schema of its structured results and the validator, compiled by the first call.
-    fn output(&self) -> Option<Result<(&Value, &Validator), &SchemaError>> {
+    pub(crate) fn output(&self) -> Option<Result<(&Value, &Validator), &SchemaError>> {
         let (inspected, schema) = self.output.as_ref().zip(self.tool.output.as_ref())?;
         Some(inspected.validator(schema).map(|validator| (schema, validator)))
     }
@@ -305,21 +256,8 @@ impl Entry {
     }
 }
 
-fn schema_error(name: &ToolName, part: &'static str, source: SchemaError) -> RegisterError {
+pub(crate) fn schema_error(name: &ToolName, part: &'static str, source: SchemaError) -> RegisterError {
     RegisterError::Schema { name: name.clone(), part, source }
-}
-
-/// A submission's handler as one of an entry.
-struct LinkedHandler(&'static dyn Handler);
-
-impl Handler for LinkedHandler {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
-        self.0.call(cx, arguments)
-    }
-
-    fn needs(&self) -> &[Need] {
-        self.0.needs()
-    }
 }
 
 impl fmt::Debug for Entry {

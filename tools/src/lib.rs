@@ -16,6 +16,7 @@ mod entry;
 mod global;
 pub mod handler;
 mod input;
+mod isolate;
 pub mod journal;
 mod layer;
 mod link;
@@ -39,6 +40,7 @@ mod source;
 mod submission;
 mod sync;
 mod thread_number;
+mod timer;
 mod tool_error;
 mod watch;
 

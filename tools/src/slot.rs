@@ -116,7 +116,7 @@ impl Linked {
         }
         BUILDING.with(|building| building.set(true));
         // Panics of the builder end inside of it, so the mark is always taken back.
-        let build = || Entry::of_submission(self.submission).inspect(|entry| entry.join(&self.admission)).map(Arc::new);
+        let build = || self.submission.to_entry().inspect(|entry| entry.join(&self.admission)).map(Arc::new);
         let built = self.entry.get_or_init(build).clone();
         BUILDING.with(|building| building.set(false));
         built

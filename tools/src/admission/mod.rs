@@ -43,6 +43,7 @@ use tokio::time::Instant;
 use self::gate::{Gate, Place};
 use self::table::{Sight, Table, Wakers};
 use crate::sync::{Mutex, lock};
+use crate::timer::timer;
 
 pub(crate) use self::key::Key;
 pub(crate) use self::limiter::Limiter;
@@ -196,7 +197,7 @@ impl Admitted<'_> {
     /// [`Refused`] where it may not wait any longer, or would have to wait for its tool's rate until after the deadline.
     pub(crate) async fn wait(&self, deadline: Instant) -> Result<(), Refused> {
         let Some(id) = self.id() else { return Ok(()) };
-        let mut timer = None;
+        let mut alarm = None;
         poll_fn(|task| {
             loop {
                 let again = match self.admission.look(id, task.waker()) {
@@ -209,13 +210,13 @@ impl Admitted<'_> {
                     let retry_after = again.saturating_duration_since(Instant::now());
                     return Poll::Ready(Err(Refused { retry_after }));
                 }
-                let (until, timer) = timer.get_or_insert_with(|| (again, crate::call::timer(again)));
-                let Some(timer) = timer else { return Poll::Pending };
+                let (until, alarm) = alarm.get_or_insert_with(|| (again, timer(again)));
+                let Some(alarm) = alarm else { return Poll::Pending };
                 if *until != again {
                     *until = again;
-                    timer.as_mut().reset(again);
+                    alarm.as_mut().reset(again);
                 }
-                if timer.as_mut().poll(task).is_pending() {
+                if alarm.as_mut().poll(task).is_pending() {
                     return Poll::Pending;
                 }
                 self.admission.serve();

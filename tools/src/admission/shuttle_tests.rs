@@ -18,7 +18,7 @@ use crate::schedule::{Thread, all, check};
 fn request<'a>(keys: &[&str], around: Option<&'a [u64]>) -> Request<'a> {
     Request {
         keys: keys.iter().map(|key| Key::new(&key.parse().unwrap(), "")).collect(),
-        limited: None,
+        limiter: None,
         is_nested: around.is_some(),
         has_foreign: false,
         around: around.unwrap_or_default(),

@@ -9,14 +9,14 @@ use tokio::time::Instant;
 use super::gate::{Gate, Place};
 use super::index::Index;
 use super::key::{Key, Reach};
-use crate::Entry;
+use super::limiter::Limiter;
 
 /// What a call asks for.
 pub(crate) struct Request<'a> {
     /// What it touches.
     pub(crate) keys: Vec<Key>,
-    /// Its tool, where that has limits.
-    pub(crate) limited: Option<Arc<Entry>>,
+    /// What its tool's limits leave, where it has limits.
+    pub(crate) limiter: Option<Arc<Limiter>>,
     /// Whether it is made by another call.
     pub(crate) is_nested: bool,
     /// Whether a call around it has something of another admission.
@@ -37,7 +37,7 @@ pub(super) struct Table {
 
 struct Call {
     keys: Vec<Key>,
-    limited: Option<Arc<Entry>>,
+    limiter: Option<Arc<Limiter>>,
     around: Box<[u64]>,
     rule: Rule,
     state: State,
@@ -88,7 +88,7 @@ impl Table {
     /// Puts a call at the end of the queue, and lets it through if it can go. `None` where it may not wait and would have to.
     pub(super) fn register(&mut self, request: Request<'_>, gate: &Gate, wakers: &mut Wakers) -> Option<u64> {
         let rule = self.rule(&request, gate, wakers);
-        let Request { keys, limited, around, .. } = request;
+        let Request { keys, limiter, around, .. } = request;
         let (mut before, mut behind) = (0, Vec::new());
         let conflicts = self.index.conflicts(&keys);
         let others = || conflicts.iter().copied().filter(|other| !around.contains(other));
@@ -112,7 +112,7 @@ impl Table {
         self.index.insert(id, &keys);
         let call = Call {
             keys,
-            limited,
+            limiter,
             around: around.into(),
             rule,
             state: State::Waiting,
@@ -140,7 +140,7 @@ impl Table {
             State::Waiting => self.waiting -= 1,
             State::Refused => {}
             State::Running => {
-                if let Some(limiter) = call.limited.as_deref().and_then(Entry::limiter) {
+                if let Some(limiter) = &call.limiter {
                     limiter.leave();
                 }
             }
@@ -168,7 +168,7 @@ impl Table {
             if needs_place && is_gate_full {
                 continue;
             }
-            let limiter = call.limited.as_deref().and_then(Entry::limiter);
+            let limiter = call.limiter.as_deref();
             if limiter.is_some_and(|limiter| limiter.is_full()) {
                 if matches!(call.rule, Rule::Inside(_) | Rule::Bound) {
                     call.state = State::Refused;
@@ -289,6 +289,5 @@ impl Rule {
 
 /// Whether others may be waiting for what the call has.
 fn has_something(call: &&Call) -> bool {
-    let limiter = call.limited.as_deref().and_then(Entry::limiter);
-    !call.keys.is_empty() || limiter.is_some_and(|limiter| limiter.has_places())
+    !call.keys.is_empty() || call.limiter.as_ref().is_some_and(|limiter| limiter.has_places())
 }

@@ -5,11 +5,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use protocol::{Effects, Limits, Tool};
-use serde_json::{Value, json};
+use protocol::Limits;
 
-use super::{Admission, Admitted, Key, Request};
-use crate::{Entry, ToolContext};
+use super::{Admission, Admitted, Key, Limiter, Request};
 
 fn key() -> impl Strategy<Value = Key> {
     let path = prop::collection::vec(prop::sample::select(vec!["a", "b", "ab"]), 0..4);
@@ -90,17 +88,15 @@ struct Live<'a> {
     is_limited: bool,
 }
 
-fn limited() -> Arc<Entry> {
-    async fn nothing(_: ToolContext, _: Value) {}
+fn limiter() -> Arc<Limiter> {
     let limits = Limits { max_concurrency: Some(1), ..Limits::default() };
-    let tool = Tool::new("limited", "A tool.", json!({"type": "object"})).unwrap();
-    Arc::new(Entry::new(tool.with_effects(Effects::Pure).with_limits(limits), nothing, crate::source!()).unwrap())
+    Arc::new(Limiter::new(&limits).unwrap().unwrap())
 }
 
 fn come<'a>(
     admission: &'a Admission,
     live: &mut [Live<'a>],
-    (id, by, keys, entry): (usize, Option<usize>, Vec<Key>, Option<Arc<Entry>>),
+    (id, by, keys, limiter): (usize, Option<usize>, Vec<Key>, Option<Arc<Limiter>>),
 ) -> Option<Live<'a>> {
     let running: Vec<_> = (0..live.len()).filter(|index| live[*index].admitted.is_running()).collect();
     let outer = by.filter(|_| !running.is_empty()).map(|by| running[by % running.len()]);
@@ -109,15 +105,10 @@ fn come<'a>(
         around = [&live[outer].around[..], &[live[outer].id]].concat();
         tickets = live[outer].tickets.iter().copied().chain(live[outer].admitted.id()).collect();
     }
-    let is_limited = entry.is_some();
+    let is_limited = limiter.is_some();
     let fast = (keys.is_empty() && !is_limited).then(|| admission.enter(outer.is_some())).flatten();
-    let request = Request {
-        keys: keys.clone(),
-        limited: entry,
-        is_nested: outer.is_some(),
-        has_foreign: false,
-        around: &tickets,
-    };
+    let request =
+        Request { keys: keys.clone(), limiter, is_nested: outer.is_some(), has_foreign: false, around: &tickets };
     let is_fast = fast.is_some();
     let admitted = fast.or_else(|| admission.register(request).ok());
     // What says no more than a tool's name is given up with the first nested call that needs something.
@@ -151,12 +142,12 @@ proptest! {
         places in 1..4usize,
     ) {
         let admission = Admission::new().with_max_concurrency(places);
-        let entry = limited();
+        let limiter = limiter();
         let mut live: Vec<Live<'_>> = Vec::new();
         for (id, event) in events.into_iter().enumerate() {
             match event {
                 Event::Call { by, keys, is_limited } => {
-                    let call = (id, by, keys, is_limited.then(|| entry.clone()));
+                    let call = (id, by, keys, is_limited.then(|| limiter.clone()));
                     let come = come(&admission, &mut live, call);
                     live.extend(come);
                 }
@@ -189,7 +180,7 @@ proptest! {
     ) {
         let admission = Admission::new();
         let request = |keys: &Vec<Key>| Request {
-            keys: keys.clone(), limited: None, is_nested: false, has_foreign: false, around: &[],
+            keys: keys.clone(), limiter: None, is_nested: false, has_foreign: false, around: &[],
         };
         let live: Vec<_> = calls.iter().map(|keys| admission.register(request(keys)).unwrap()).collect();
         for (index, call) in live.iter().enumerate() {

@@ -50,7 +50,7 @@ pub(super) async fn queue<'a>(
         around.iter().filter(|ticket| ticket.admission == admission.number()).map(|ticket| ticket.call).collect();
     let request = Request {
         keys,
-        limited: entry.limiter().is_some().then(|| entry.clone()),
+        limiter: entry.limiter().cloned(),
         is_nested: outer.is_some(),
         has_foreign: own.len() < around.len(),
         around: &own,

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use protocol::{Digest, Json, Target};
 
-use super::clock::{timer, while_wanted};
-use super::isolate::{Isolated, Panic};
+use super::clock::while_wanted;
+use crate::isolate::{Isolated, Panic};
 use crate::resolve::is_same;
+use crate::timer::timer;
 use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
 
 /// How long an answer may take where the host does not say: 5 minutes.

@@ -5,23 +5,15 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::runtime::Handle;
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::isolate::guarded;
 use crate::context::CallScope;
+use crate::timer::timer;
 use crate::{ToolContext, ToolErrorKind};
 
 /// What is wrong where there is no timer.
 const NO_CLOCK: &str = "a tool that waits needs a tokio runtime with its time driver enabled";
-
-/// A timer. `None` where there is no runtime, or one without a clock: tokio panics then, and that is the caller's to mend, not to
-/// die of.
-pub(crate) fn timer(until: Instant) -> Option<Pin<Box<Sleep>>> {
-    Handle::try_current().ok()?;
-    guarded(|| Box::pin(sleep_until(until))).ok()
-}
 
 /// What comes of a future, unless the caller or the call around it goes away first.
 pub(super) async fn while_wanted<F: Future>(caller: &ToolContext, future: F) -> Option<F::Output> {

@@ -60,9 +60,9 @@ mod bound;
 mod clock;
 mod convention;
 mod execution;
-mod isolate;
 mod overflow;
 mod parse;
+mod prove;
 mod record;
 mod retry;
 mod run;
@@ -83,13 +83,10 @@ use self::record::Record;
 use crate::context::CallScope;
 use crate::{Arguments, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind, schema};
 
+pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic, guarded, panic_message};
 pub use approve::DEFAULT_APPROVAL_TIMEOUT;
 pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
-pub(crate) use clock::timer;
 pub use execution::Execution;
-pub(crate) use validate::validate as validated;
-
-pub use isolate::{ISOLATES_PANICS, Isolated, Panic, guarded, panic_message};
 pub use parse::MAX_ARGUMENT_BYTES;
 pub use record::refuse;
 pub use retry::DEFAULT_MAX_RETRIES;
@@ -128,6 +125,22 @@ pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: 
         (Err(error), None) => Execution::refused(error),
     };
     span::around(span, execution)
+}
+
+impl ToolContext {
+    /// Runs another tool from inside this one. It is looked up where this one was, may touch no more, and has to end no
+    /// later.
+    ///
+    /// # Errors
+    /// The future gives a [`ToolError`] when the tool could not be run or failed, or when nothing is running in this
+    /// context.
+    pub fn execute(&self, name: &str, arguments: impl Into<Arguments>) -> Execution {
+        let Some(call) = self.call() else {
+            let message = "no call is running in this context; use the execute of a catalog or a tool set".to_owned();
+            return Execution::refused(ToolError::new(name, ToolErrorKind::Internal { message }));
+        };
+        execute_in(call.scope.clone(), self, name, arguments)
+    }
 }
 
 /// Runs all stages. Errors pass the last one as well, and get the name of the tool here.
@@ -183,7 +196,7 @@ async fn run_stages(
             approved
         }
     };
-    let mut cx = caller.enter(entry, scope, approved, term)?;
+    let mut cx = caller.enter(entry, scope, approved, term, span::current())?;
     let call = &**entered.insert(cx.running()?.clone());
     cx.start_clock();
     let admitted = match admit::enter(entry, call, &keys) {

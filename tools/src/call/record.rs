@@ -9,10 +9,11 @@ use std::time::Duration;
 use protocol::{Digest, ErrorCode, Json, ToolResult, canonical_json};
 use tokio::time::Instant;
 
-use super::clock::{timer, while_wanted};
-use super::isolate::{Isolated, Panic};
+use super::clock::while_wanted;
 use crate::context::{CallScope, Owner, Trace};
+use crate::isolate::{Isolated, Panic};
 use crate::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
+use crate::timer::timer;
 use crate::{Entry, ToolContext, ToolError, ToolErrorKind};
 
 /// How long a journal may take to answer where it is not the time of a call that it takes: before that starts, and after it.

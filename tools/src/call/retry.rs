@@ -6,9 +6,10 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use protocol::ToolResult;
 use tokio::time::Instant;
 
-use super::clock::{timer, within};
+use super::clock::within;
 use super::run;
 use crate::context::CallScope;
+use crate::timer::timer;
 use crate::{Entry, Input, ToolContext, ToolError, ToolErrorKind};
 
 /// How often a call that failed in passing is repeated where its tool does not say and its effects allow it.

@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 use protocol::ToolResult;
 
 use super::clock::{Alarm, over};
-use super::isolate::{Isolated, Panic};
 use crate::context::CallScope;
+use crate::isolate::{Isolated, Panic};
 use crate::{Entry, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, layer};
 
 /// Runs the handler. However this ends, also by being dropped, the tool's token is cancelled, which is how a blocking tool

@@ -9,12 +9,12 @@ use std::time::Duration;
 use protocol::{Access, Target};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use super::ToolContext;
-use crate::call::{self, Execution};
 use crate::sync::OnceLock;
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
-use crate::{Arguments, Entry, Progress, Resolve, Scope, ToolError, ToolErrorKind};
+use crate::{Entry, Progress, Resolve, Scope, ToolError, ToolErrorKind};
 
 /// How many calls may be nested in each other.
 const MAX_DEPTH: u32 = 16;
@@ -46,7 +46,7 @@ pub(crate) struct CallScope {
     pub(crate) attempt: u32,
     pub(crate) scope: Scope,
     /// The span of the call, for what it does outside of the counter's task.
-    pub(crate) span: tracing::Span,
+    pub(crate) span: Span,
 }
 
 /// A call in the table of an admission.
@@ -117,6 +117,7 @@ impl ToolContext {
         scope: Scope,
         approved: Vec<Target>,
         (deadline, limit): (Instant, Duration),
+        span: Span,
     ) -> Result<Self, ToolErrorKind> {
         let depth = self.depth() + 1;
         if depth > MAX_DEPTH {
@@ -140,7 +141,7 @@ impl ToolContext {
             held: OnceLock::new(),
             attempt: 1,
             scope,
-            span: call::span::current(),
+            span,
             caller: self,
         };
         Ok(Self { facts: call.caller.facts.clone(), call: Some(Arc::new(call)) })
@@ -219,20 +220,6 @@ impl ToolContext {
     /// [`ToolErrorKind::Unavailable`] when the host offers none. A tool that declares its needs is not called in that case.
     pub fn need<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
         self.service::<T>().ok_or_else(|| ToolErrorKind::unmet(&[std::any::type_name::<T>()]).into())
-    }
-
-    /// Runs another tool from inside this one. It is looked up where this one was, may touch no more, and has to end no
-    /// later.
-    ///
-    /// # Errors
-    /// The future gives a [`ToolError`] when the tool could not be run or failed, or when nothing is running in this
-    /// context.
-    pub fn execute(&self, name: &str, arguments: impl Into<Arguments>) -> Execution {
-        let Some(call) = &self.call else {
-            let message = "no call is running in this context; use the execute of a catalog or a tool set".to_owned();
-            return Execution::refused(ToolError::new(name, ToolErrorKind::Internal { message }));
-        };
-        call::execute_in(call.scope.clone(), self, name, arguments)
     }
 
     /// The tool of that name, looked up where the running call was.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ToolContext;
-use crate::call::guarded;
+use crate::isolate::guarded;
 
 /// Hears when the clock of a call starts, which is after all questions about it were answered.
 ///

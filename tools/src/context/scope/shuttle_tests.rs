@@ -20,7 +20,7 @@ fn calls() -> [ToolContext; 3] {
     let scope = || crate::Scope::from(Arc::new(SharedCatalog::new()));
     let entered = |caller: ToolContext| {
         let term = caller.term(&entry);
-        caller.enter(&entry, scope(), Vec::new(), term).unwrap()
+        caller.enter(&entry, scope(), Vec::new(), term, tracing::Span::none()).unwrap()
     };
     let outer = entered(ToolContext::new());
     let inner = || entered(outer.clone());

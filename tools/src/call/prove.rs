@@ -1,0 +1,31 @@
+//! Proving a tool before its first call.
+
+use protocol::Example;
+
+use super::validate::validate;
+use crate::entry::schema_error;
+use crate::{Entry, RegisterError, SchemaError, ToolErrorKind};
+
+impl Entry {
+    /// Compiles the schemas and validates the examples, which registration leaves out. For tests of tools, and for programs that
+    /// want to know before the first call; [`problems`](crate::Catalog::problems) does it for a whole catalog.
+    ///
+    /// # Errors
+    /// [`RegisterError::Schema`] if a schema does not compile, [`RegisterError::Example`] if an example does not validate.
+    pub fn prove(&self) -> Result<(), RegisterError> {
+        let schema = |part| move |source: &SchemaError| schema_error(&self.tool().name, part, source.clone());
+        self.parameters().map_err(schema("parameters"))?;
+        let output = self.output().transpose().map_err(schema("output"))?;
+        for (index, Example { arguments, result }) in self.tool().examples.iter().enumerate() {
+            let refused = |violations| RegisterError::Example { name: self.tool().name.clone(), index, violations };
+            // Any other error is one of the schema, which was looked at above.
+            if let Err(ToolErrorKind::InvalidArguments { violations }) = validate(self, &arguments.clone().into()) {
+                return Err(refused(violations));
+            }
+            if let (Some((schema, output)), Some(result)) = (output, result) {
+                output.check(schema, result.into(), None).map_err(refused)?;
+            }
+        }
+        Ok(())
+    }
+}
