@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agent::{Driver, Provider, Request, Selection, Session, Turn, TurnFuture};
 use serde::{Deserialize, Serialize};
 use tools::journal::{Begun, CallKey, CallRecord, IntentId, JournalFuture, OutcomeRecord, Recorded};
-use tools::{Admission, Catalog, Grant, Journal, Json, Message, Role, ToolCall, ToolContext, tool};
+use tools::{Admission, Catalog, ErrorCode, Grant, Journal, Json, Message, Role, ToolCall, ToolContext, tool};
 
 /// The arguments of [`measure`], as a model writes them.
 pub const MEASURE: &str = r#"{"path": "src/main.rs"}"#;
@@ -127,7 +127,7 @@ impl Journal for Quiet {
         Box::pin(async { Ok(()) })
     }
 
-    fn refuse<'a>(&'a self, _: CallRecord<'a>, _: &'static str, _: &'a str) -> JournalFuture<'a, ()> {
+    fn refuse<'a>(&'a self, _: CallRecord<'a>, _: ErrorCode, _: &'a str) -> JournalFuture<'a, ()> {
         Box::pin(async { Ok(()) })
     }
 
@@ -187,7 +187,7 @@ pub async fn steps(name: &'static str, arguments: &str, steps: u64, messages: us
 /// When a call fails.
 #[allow(clippy::unwrap_used)]
 pub async fn in_flight(calls: u64, batch: u64) {
-    let mut catalog = Catalog::new().with_admission(Admission::new().with_max_waiting(usize::MAX));
+    let mut catalog = Catalog::new().with_admission(Arc::new(Admission::new().with_max_waiting(usize::MAX)));
     catalog.submit(&[&TOUCH_TOOL]).unwrap();
     let cx = ToolContext::new().with_grant(Grant::parse(["fs:write:src/**"]).unwrap());
     for _ in 0..calls / batch {
