@@ -8,8 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tools::protocol::wire::{Format, FormatCell, WireNames};
 use tools::{
-    Arguments, Digest, Entry, Execution, Resolve, Services, Sharded, Source, Tool, ToolCall, ToolContext, ToolError,
-    ToolName,
+    Arguments, Digest, Entry, Execution, Resolve, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolName,
 };
 
 use crate::Selection;
@@ -27,7 +26,7 @@ use crate::Selection;
 /// # Ok::<(), agent::InvalidSelection>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct ToolSet(Sharded<Inner>);
+pub struct ToolSet(Arc<Inner>);
 
 /// A tool that was selected and is not in the set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -80,7 +79,7 @@ impl ToolSet {
                 None => entries.push(same[0].clone()),
             }
         }
-        Self(Sharded::new(Inner {
+        Self(Arc::new(Inner {
             entries,
             left_out,
             digest: OnceLock::new(),
@@ -169,7 +168,7 @@ impl ToolSet {
     /// # Errors
     /// The future gives a [`ToolError`] when the tool could not be run or failed.
     pub fn execute(&self, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
-        tools::call::execute(self.0.scope(), cx, name, arguments)
+        tools::call::execute(self.0.clone(), cx, name, arguments)
     }
 }
 
