@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use agent::{Selection, ToolSet};
 use benches::{ADD, ORDER, ORDER_TOOL, alike, catalog, direct_add, direct_order, later};
 use tools::protocol::wire::Format;
-use tools_fs::Workspace;
 use tools::{Catalog, Entry, Grant, Services, SharedCatalog, Tool, ToolContext, ToolName};
+use tools_fs::Workspace;
 
 const FORMAT: Format = Format::OpenAiChat;
 
