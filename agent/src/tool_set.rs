@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use serde_json::json;
-use tools::protocol::wire::{Definitions, Format, FormatCell, WireNames};
+use tools::protocol::wire::{Format, FormatCell, WireNames};
 use tools::{
-    Arguments, Digest, Entry, Execution, Json, Resolve, Services, Sharded, Source, Tool, ToolCall, ToolContext,
-    ToolError, ToolErrorKind, ToolName,
+    Arguments, Digest, Entry, Execution, Json, Resolve, Services, Source, Tool, ToolCall, ToolContext, ToolError,
+    ToolErrorKind, ToolName,
 };
 
 use crate::Selection;
@@ -26,7 +26,7 @@ use crate::Selection;
 /// # Ok::<(), agent::InvalidSelection>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct ToolSet(Sharded<Inner>);
+pub struct ToolSet(Arc<Inner>);
 
 /// A tool that was selected and is not in the set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,10 +60,9 @@ struct Inner {
     /// Sorted by name, each name once.
     entries: Vec<Arc<Entry>>,
     left_out: Vec<LeftOut>,
-    digest: Digest,
-    /// What the tools are called in texts for providers, and what is told of them.
+    digest: OnceLock<Digest>,
     wire_names: OnceLock<WireNames>,
-    wire_definitions: FormatCell<Definitions>,
+    wire_definitions: FormatCell<Arc<str>>,
 }
 
 impl ToolSet {
@@ -80,11 +79,10 @@ impl ToolSet {
                 None => entries.push(same[0].clone()),
             }
         }
-        let digest = digest(&entries);
-        Self(Sharded::new(Inner {
+        Self(Arc::new(Inner {
             entries,
             left_out,
-            digest,
+            digest: OnceLock::new(),
             wire_names: OnceLock::new(),
             wire_definitions: FormatCell::new(),
         }))
@@ -100,30 +98,11 @@ impl ToolSet {
         self.0.entries.iter().map(|entry| entry.tool())
     }
 
-    /// The same as text in the format of a provider, made of what the [entries](Entry::definition) keep. It is made once for
-    /// each format: to ask again copies nothing. Equal sets give equal bytes.
-    ///
-    /// ```
-    /// use agent::{Selection, ToolSet};
-    /// use tools::protocol::wire::Format;
-    /// use tools::{Catalog, Services};
-    ///
-    /// let set = ToolSet::new(Catalog::linked().list(), &Selection::new(), &Services::new());
-    /// let definitions = set.wire_definitions(Format::Anthropic);
-    /// assert_eq!(definitions.len(), set.len());
-    ///
-    /// // A turn with some of them only.
-    /// assert_eq!(definitions.subset([]).as_str(), "[]");
-    /// ```
-    pub fn wire_definitions(&self, format: Format) -> Definitions {
-        let make = || {
-            let (entries, names) = (self.list(), self.wire_names());
-            // Moved, because a loop that finds the format in a register takes a sixth less time.
-            Definitions::new(
-                entries.iter().map(move |entry| (entry.definition_among(entries, format), names.respelt(entry.name()))),
-            )
-        };
-        self.0.wire_definitions.get_or_init(format, make).clone()
+    /// Returns their definitions as a JSON array in the format of a provider, joined once per format from the texts that the
+    /// [entries](Entry::definition) keep. Equal sets give equal bytes. A provider that takes JSON values builds them from
+    /// [`parameters`](tools::protocol::wire::parameters) instead.
+    pub fn wire_definitions(&self, format: Format) -> Arc<str> {
+        self.0.wire_definitions.get_or_init(format, || joined(self.list(), self.wire_names(), format)).clone()
     }
 
     /// What the tools are called in texts for providers. Made once.
@@ -154,9 +133,9 @@ impl ToolSet {
         self.0.position(name).is_ok()
     }
 
-    /// The identity of the set: SHA-256 over the names and digests of its tools.
+    /// Returns the identity of the set: SHA-256 over the names and digests of its tools. Computed on first use.
     pub fn digest(&self) -> Digest {
-        self.0.digest
+        *self.0.digest.get_or_init(|| digest(self.list()))
     }
 
     /// The tools that were selected and are not in the set, sorted by name.
@@ -189,7 +168,7 @@ impl ToolSet {
     /// # Errors
     /// The future gives a [`ToolError`] when the tool could not be run or failed.
     pub fn execute(&self, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
-        tools::call::execute(self.0.scope(), cx, name, arguments)
+        tools::call::execute(self.0.clone(), cx, name, arguments)
     }
 }
 
@@ -261,7 +240,33 @@ fn reason_against(same: &[Arc<Entry>], services: &Services) -> Option<LeftOutRea
     (!unmet.is_empty()).then(|| LeftOutReason::Unmet { services: services() })
 }
 
+/// Returns the digest of every tool's name and digest. A NUL ends a name, because no name contains one.
 fn digest(entries: &[Arc<Entry>]) -> Digest {
-    let pinned: Vec<_> = entries.iter().map(|entry| json!([entry.name(), entry.digest()])).collect();
-    Digest::of_json(&json!(pinned))
+    let mut pinned = Vec::new();
+    for entry in entries {
+        pinned.extend_from_slice(entry.name().as_bytes());
+        pinned.push(0);
+        pinned.extend_from_slice(entry.digest().as_bytes());
+    }
+    Digest::of_bytes(&pinned)
+}
+
+/// Returns the definitions as a JSON array. A tool whose name meets another one's on the wire is rendered anew.
+fn joined(entries: &[Arc<Entry>], names: &WireNames, format: Format) -> Arc<str> {
+    let definition = |entry: &Arc<Entry>| match names.respelt(entry.name()) {
+        None => entry.definition(format).clone(),
+        Some(spelling) => format.definition(entry.tool(), spelling),
+    };
+    let definitions: Vec<Arc<str>> = entries.iter().map(definition).collect();
+    let bytes: usize = definitions.iter().map(|definition| definition.len() + 1).sum();
+    let mut text = String::with_capacity(bytes + 2);
+    text.push('[');
+    for (position, definition) in definitions.iter().enumerate() {
+        if position > 0 {
+            text.push(',');
+        }
+        text.push_str(definition);
+    }
+    text.push(']');
+    text.into()
 }

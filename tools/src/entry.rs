@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use protocol::json::Node;
-use protocol::wire::{Definition, Format, FormatCell};
+use protocol::wire::{Format, FormatCell, plain_spelling};
 use protocol::{Digest, Effects, Json, Target, TargetError, Tool, ToolName};
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub struct Entry {
     handler: Box<dyn Handler>,
     source: Source,
     digest: OnceLock<Digest>,
-    definitions: FormatCell<Definition>,
+    definitions: FormatCell<Arc<str>>,
     limiter: Option<Arc<Limiter>>,
     admission: OnceLock<Arc<Admission>>,
     /// What of its arguments is secret; most tools take nothing that is.
@@ -99,26 +99,10 @@ impl Entry {
         *self.digest.get_or_init(|| self.tool.digest())
     }
 
-    /// How a provider is told of it. Made once for each format.
-    pub fn definition(&self, format: Format) -> &Definition {
-        self.definitions.get_or_init(format, || Definition::new(format, &self.tool))
-    }
-
-    /// The same, as one of these entries. If there is none yet, those of all of these that have none are made together, in this
-    /// order: a set that wants neighbours copies them at once.
-    #[inline] // A set asks it of each of its tools.
-    pub fn definition_among(&self, entries: &[Arc<Self>], format: Format) -> &Definition {
-        self.definitions.get(format).unwrap_or_else(|| self.define_among(entries, format))
-    }
-
-    #[cold]
-    fn define_among(&self, entries: &[Arc<Self>], format: Format) -> &Definition {
-        let missing: Vec<_> = entries.iter().filter(|entry| entry.definitions.get(format).is_none()).collect();
-        let made = Definition::list(format, missing.iter().map(|entry| entry.tool()));
-        for (entry, definition) in missing.into_iter().zip(made) {
-            entry.definitions.get_or_init(format, || definition);
-        }
-        self.definition(format)
+    /// Returns the [definition](Format::definition) for providers, under the [plain](plain_spelling) spelling of the name. Rendered
+    /// once per format.
+    pub fn definition(&self, format: Format) -> &Arc<str> {
+        self.definitions.get_or_init(format, || format.definition(&self.tool, &plain_spelling(self.name())))
     }
 
     /// Whether arguments of the tool can be secret: its schema says `writeOnly` somewhere, as that of [`Secret`](crate::Secret)

@@ -1,8 +1,13 @@
 //! [`Format`]: the shapes that providers want their requests in.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-/// How a provider wants to be told of tools.
+use serde_json::Value;
+
+use super::{anthropic, openai_chat, parameters};
+use crate::{Tool, canonical_json};
+
+/// The shape in which a provider takes definitions of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -12,7 +17,7 @@ pub enum Format {
     Anthropic,
 }
 
-/// One value for each format, made when it is first asked for and kept: for what does not change, beside what it is made of.
+/// One lazily made value per format.
 #[derive(Clone, Debug)]
 pub struct FormatCell<T> {
     openai_chat: OnceLock<T>,
@@ -22,29 +27,45 @@ pub struct FormatCell<T> {
 impl Format {
     /// Every format.
     pub const ALL: [Self; 2] = [Self::OpenAiChat, Self::Anthropic];
+
+    /// Returns the definition of a tool as JSON text, under a [spelling](super::WireNames) of its name. The bytes depend on the
+    /// tool and the spelling alone, whatever the order of keys in the schema.
+    ///
+    /// ```
+    /// use protocol::Tool;
+    /// use protocol::wire::Format;
+    /// use serde_json::json;
+    ///
+    /// let tool = Tool::new("fs.read", "Reads.", json!({"type": "object"}))?;
+    /// assert_eq!(
+    ///     &*Format::Anthropic.definition(&tool, "fs_read"),
+    ///     r#"{"name":"fs_read","description":"Reads.","input_schema":{"type":"object"}}"#,
+    /// );
+    /// # Ok::<(), protocol::InvalidName>(())
+    /// ```
+    pub fn definition(self, tool: &Tool, spelling: &str) -> Arc<str> {
+        let render = match self {
+            Self::OpenAiChat => openai_chat::definition,
+            Self::Anthropic => anthropic::definition,
+        };
+        let [name, description] = [spelling, &tool.description].map(|text| canonical_json(&Value::from(text)));
+        render(&name, &description, &canonical_json(&*parameters::typed(&tool.parameters))).into()
+    }
 }
 
 impl<T> FormatCell<T> {
-    /// Nothing made so far.
+    /// Creates an empty cell.
     pub const fn new() -> Self {
         Self { openai_chat: OnceLock::new(), anthropic: OnceLock::new() }
     }
 
-    /// The value for a format, `None` where none was made.
-    pub fn get(&self, format: Format) -> Option<&T> {
-        self.cell(format).get()
-    }
-
-    /// The value for a format, made by this where there is none.
+    /// Returns the value of a format, made by `make` on first use.
     pub fn get_or_init(&self, format: Format, make: impl FnOnce() -> T) -> &T {
-        self.cell(format).get_or_init(make)
-    }
-
-    fn cell(&self, format: Format) -> &OnceLock<T> {
-        match format {
+        let cell = match format {
             Format::OpenAiChat => &self.openai_chat,
             Format::Anthropic => &self.anthropic,
-        }
+        };
+        cell.get_or_init(make)
     }
 }
 

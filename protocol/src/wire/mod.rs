@@ -1,12 +1,11 @@
-//! How the data of this crate looks to model providers.
+//! The data of this crate in the shapes of model providers: one file per format, and the spelling of names.
 
-mod definition;
-mod definitions;
+mod anthropic;
 mod format;
 mod name;
-mod run;
+mod openai_chat;
+mod parameters;
 
-pub use definition::Definition;
-pub use definitions::Definitions;
 pub use format::{Format, FormatCell};
-pub use name::WireNames;
+pub use name::{WireNames, plain_spelling};
+pub use parameters::parameters;

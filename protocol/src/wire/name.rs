@@ -1,7 +1,8 @@
 //! [`WireNames`]: the names of a tool set, as providers allow them.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::mem;
 
 use crate::{Digest, ToolName};
 
@@ -23,70 +24,59 @@ use crate::{Digest, ToolName};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WireNames {
-    spellings: BTreeMap<ToolName, String>,
-    /// Those that are not spelt as they would be alone: of most sets none.
-    crowded: BTreeMap<ToolName, String>,
     tools: BTreeMap<String, ToolName>,
+    /// The names whose spelling is not [`plain_spelling`]: in most sets none.
+    respelt: BTreeMap<ToolName, String>,
 }
 
 impl WireNames {
     /// The greatest length of a spelling, in characters.
     pub const MAX_LENGTH: usize = 64;
 
-    /// The table of these tools.
+    /// Creates the table of these tools.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a ToolName>) -> Self {
-        let names: BTreeSet<&ToolName> = names.into_iter().collect();
-        let mut claims: BTreeMap<String, usize> = BTreeMap::new();
-        for name in &names {
-            *claims.entry(legal(name)).or_default() += 1;
+        let mut claims: Vec<(String, &ToolName)> = names.into_iter().map(|name| (legal(name), name)).collect();
+        claims.sort();
+        claims.dedup();
+        // Plain spellings go first: a digest gives way to them, never the other way round.
+        let (mut plain, mut crowded) = (Vec::with_capacity(claims.len()), Vec::new());
+        for rivals in claims.chunk_by_mut(|(one, _), (other, _)| one == other) {
+            let is_alone = rivals.len() == 1;
+            for (spelling, name) in rivals {
+                let is_plain = spelling.len() <= Self::MAX_LENGTH && (is_alone || *spelling == name.as_str());
+                if is_plain {
+                    plain.push((mem::take(spelling), name.clone()));
+                } else {
+                    crowded.push(*name);
+                }
+            }
         }
-        // Plain spellings go first, whatever the order: a digest gives way to them, never the other way round.
-        let is_plain = |name: &ToolName| {
-            is_legal(name) || (name.len() <= Self::MAX_LENGTH && claims.get(&legal(name)) == Some(&1))
-        };
-        let (plain, crowded): (Vec<&ToolName>, Vec<_>) = names.into_iter().partition(|name| is_plain(name));
-        let mut table = Self::default();
-        for name in plain {
-            table.add(name, legal(name));
-        }
+        let mut table = Self { tools: plain.into_iter().collect(), respelt: BTreeMap::new() };
         for name in crowded {
             let spelling = table.first_free(name);
-            table.crowded.insert(name.clone(), spelling.clone());
-            table.add(name, spelling);
+            table.respelt.insert(name.clone(), spelling.clone());
+            table.tools.insert(spelling, name.clone());
         }
         table
     }
 
-    /// How a name is spelt on the wire. A name outside of the set, such as one in an older message, gets a legal spelling
-    /// that may be another tool's.
+    /// Returns the spelling of a name. A name outside of the set, such as one in an older message, gets a legal spelling that
+    /// may be another tool's.
     pub fn spelling(&self, name: &str) -> Cow<'_, str> {
-        match self.spellings.get(name) {
+        match self.respelt.get(name) {
             Some(spelling) => Cow::Borrowed(spelling),
-            None => Cow::Owned(plain(name)),
+            None => Cow::Owned(plain_spelling(name)),
         }
     }
 
-    /// The spelling of a tool of the set, where it is not the one that the name has by itself.
-    #[inline]
+    /// Returns the spelling of a tool of the set if it is not the [plain](plain_spelling) one.
     pub fn respelt(&self, name: &ToolName) -> Option<&str> {
-        // Of most sets this is all there is to it, and not even the name has to be looked at.
-        if self.crowded.is_empty() { None } else { self.spelling_in_crowd(name) }
+        self.respelt.get(name).map(String::as_str)
     }
 
-    /// The tool of that spelling, `None` where the set has none.
+    /// Returns the tool of that spelling, or `None` if the set has none.
     pub fn tool(&self, spelling: &str) -> Option<&ToolName> {
         self.tools.get(spelling)
-    }
-
-    /// Apart, so that the loop which asks stays small.
-    #[cold]
-    fn spelling_in_crowd(&self, name: &ToolName) -> Option<&str> {
-        self.crowded.get(name).map(String::as_str)
-    }
-
-    fn add(&mut self, name: &ToolName, spelling: String) {
-        self.spellings.insert(name.clone(), spelling.clone());
-        self.tools.insert(spelling, name.clone());
     }
 
     /// Ends: the digests differ, and only finitely many spellings are taken.
@@ -102,15 +92,11 @@ impl WireNames {
     }
 }
 
-/// A legal spelling, which names that are alike may share.
-pub(super) fn plain(name: &str) -> String {
+/// Returns the spelling of a name in a set where no other tool wants it.
+pub fn plain_spelling(name: &str) -> String {
     let mut spelling = legal(name);
     spelling.truncate(WireNames::MAX_LENGTH);
     spelling
-}
-
-fn is_legal(name: &str) -> bool {
-    !name.is_empty() && name.len() <= WireNames::MAX_LENGTH && name.chars().all(is_allowed)
 }
 
 fn is_allowed(c: char) -> bool {
@@ -122,7 +108,9 @@ fn legal(name: &str) -> String {
     if name.is_empty() {
         return "_".to_owned();
     }
-    name.chars().map(|c| if is_allowed(c) { c } else { '_' }).collect()
+    let mut spelling = String::with_capacity(name.len());
+    spelling.extend(name.chars().map(|c| if is_allowed(c) { c } else { '_' }));
+    spelling
 }
 
 fn digested(name: &str, salt: u64) -> String {

@@ -2,11 +2,15 @@
 
 use proptest::prelude::*;
 use protocol::Tool;
-use protocol::wire::{Definition, Definitions, Format};
+use protocol::wire::{self, Format, plain_spelling};
 use serde_json::{Map, Value, json};
 
 fn tool(name: &str, description: &str) -> Tool {
     Tool::new(name, description, json!({"type": "object"})).unwrap()
+}
+
+fn definition(format: Format, tool: &Tool) -> Value {
+    serde_json::from_str(&format.definition(tool, &plain_spelling(&tool.name))).unwrap()
 }
 
 /// The three that a model is told, from where each format has them.
@@ -26,11 +30,11 @@ fn told(format: Format, definition: &Value) -> (&Value, &Value, &Value) {
 fn each_format_is_spelt_as_its_service_wants_it() {
     let tool = tool("fs.read", "Reads \"it\".");
     assert_eq!(
-        Definition::new(Format::OpenAiChat, &tool).as_str(),
+        &*Format::OpenAiChat.definition(&tool, "fs_read"),
         r#"{"type":"function","function":{"name":"fs_read","description":"Reads \"it\".","parameters":{"type":"object"}}}"#
     );
     assert_eq!(
-        Definition::new(Format::Anthropic, &tool).as_str(),
+        &*Format::Anthropic.definition(&tool, "fs_read"),
         r#"{"name":"fs_read","description":"Reads \"it\".","input_schema":{"type":"object"}}"#
     );
 }
@@ -40,8 +44,7 @@ fn services_are_told_that_arguments_are_an_object() {
     for schema in [json!({}), json!({"type": ["object", "null"]}), json!({"type": "object"})] {
         let tool = Tool { parameters: schema, ..tool("t", "Takes anything.") };
         for format in Format::ALL {
-            let definition: Value = serde_json::from_str(Definition::new(format, &tool).as_str()).unwrap();
-            assert_eq!(told(format, &definition).2, &json!({"type": "object"}));
+            assert_eq!(told(format, &definition(format, &tool)).2, &json!({"type": "object"}));
         }
     }
 }
@@ -53,62 +56,23 @@ fn the_order_of_keys_changes_nothing() {
     let schema = |keys: &[&str]| json!({"type": "object", "properties": object(keys)});
     let tool = |keys: &[&str]| Tool::new("x", "X.", schema(keys)).unwrap();
     for format in Format::ALL {
-        let one = Definition::new(format, &tool(&["a", "b", "c"]));
-        assert_eq!(one, Definition::new(format, &tool(&["c", "a", "b"])));
-        assert_eq!(one, Definition::new(format, &tool(&["a", "b", "c"])));
+        let one = format.definition(&tool(&["a", "b", "c"]), "x");
+        assert_eq!(one, format.definition(&tool(&["c", "a", "b"]), "x"));
+        assert_eq!(one, format.definition(&tool(&["a", "b", "c"]), "x"));
     }
-}
-
-#[test]
-fn a_set_is_its_definitions_in_a_row() {
-    let tools = ["a", "b.c", "d"].map(|name| tool(name, "Does it."));
-    for format in Format::ALL {
-        let definitions: Vec<_> = tools.iter().map(|tool| Definition::new(format, tool)).collect();
-        let set = Definitions::new(definitions.iter().map(|definition| (definition, None)));
-        let texts: Vec<_> = definitions.iter().map(Definition::as_str).collect();
-        assert_eq!(set.as_str(), format!("[{}]", texts.join(",")));
-        assert_eq!(
-            (0..4).map(|position| set.get(position)).collect::<Vec<_>>(),
-            [Some(texts[0]), Some(texts[1]), Some(texts[2]), None]
-        );
-        assert_eq!(set.subset([2, 0, 7]).as_str(), format!("[{},{}]", texts[2], texts[0]));
-        assert_eq!(set.subset(0..3), set);
-        assert_eq!(set.clone().as_str().as_ptr(), set.as_str().as_ptr());
-    }
-    let none = Definitions::new([]);
-    assert_eq!((none.as_str(), none.len(), none.is_empty(), none.get(0)), ("[]", 0, true, None));
-    assert_eq!(none.subset([0]), none);
+    let text = |keys: &[&str]| wire::parameters(&tool(keys)).to_string();
+    assert_eq!(text(&["c", "a", "b"]), text(&["a", "b", "c"]));
 }
 
 #[test]
 fn another_spelling_changes_the_name_alone() {
     let tool = tool("a.b", "a_b and \"name\":\"a_b\"");
     for format in Format::ALL {
-        let definition = Definition::new(format, &tool);
-        let set = Definitions::new([(&definition, Some("a_b_0123"))]);
-        let value: Value = serde_json::from_str(set.as_str()).unwrap();
-        let (name, description, _) = told(format, &value[0]);
+        let [plain, other] = ["a_b", "a_b_0123"].map(|spelling| format.definition(&tool, spelling));
+        let value: Value = serde_json::from_str(&other).unwrap();
+        let (name, description, _) = told(format, &value);
         assert_eq!((name, description), (&json!("a_b_0123"), &json!(tool.description)));
-        assert_eq!(set.as_str().len(), definition.as_str().len() + 2 + "_0123".len());
-    }
-}
-
-#[test]
-fn a_set_that_is_a_text_already_shares_it() {
-    let tools = ["a", "b", "c"].map(|name| tool(name, "Does it."));
-    for format in Format::ALL {
-        let listed = Definition::list(format, &tools);
-        let plain = |definitions: &[Definition]| Definitions::new(definitions.iter().map(|it| (it, None)));
-        let text = |set: &Definitions| set.as_str().as_ptr();
-        let all = plain(&listed);
-        assert_eq!(text(&plain(&listed)), text(&all));
-        assert_eq!(text(&all.subset(0..9)), text(&all));
-        assert_eq!(all.get(1).unwrap().as_ptr(), listed[1].as_str().as_ptr());
-        assert_ne!(text(&plain(&listed[1..])), text(&all));
-        assert_ne!(Definitions::new([(&listed[0], None), (&listed[1], Some("other")), (&listed[2], None)]), all);
-        let backwards: Vec<_> = listed.iter().rev().cloned().collect();
-        assert_eq!(plain(&backwards), all.subset([2, 1, 0]));
-        assert_ne!(plain(&backwards), all);
+        assert_eq!(other.len(), plain.len() + "_0123".len());
     }
 }
 
@@ -131,59 +95,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_set_has_the_bytes_of_one_written_tool_by_tool(
-        together in prop::collection::vec(1..9usize, 1..5),
-        chosen in prop::collection::vec((any::<prop::sample::Index>(), 1..6usize, prop::bool::weighted(0.2)), 0..8),
-        part in prop::collection::vec(0..40usize, 0..20),
-    ) {
-        let count = together.iter().sum::<usize>();
-        let tools: Vec<_> =
-            (0..count).map(|number| tool(&format!("t.{number}"), &"\"name\":\"x\" ".repeat(number % 4))).collect();
-        for format in Format::ALL {
-            let mut rest = tools.as_slice();
-            let mut definitions = Vec::new();
-            for length in &together {
-                let (now, later) = rest.split_at(*length);
-                definitions.extend(Definition::list(format, now));
-                rest = later;
-            }
-            // Neighbours mostly, some of them respelt.
-            let mut asked = Vec::new();
-            for (first, length, respelt) in &chosen {
-                let first = first.index(count);
-                asked.extend((first..count.min(first + length)).map(|position| (position, *respelt)));
-            }
-            let spelling = |respelt: bool| respelt.then_some("another_name");
-            let set = Definitions::new(
-                asked.iter().map(|(position, respelt)| (&definitions[*position], spelling(*respelt))),
-            );
-            let written = |(position, respelt): &(usize, bool)| {
-                let mut tool = tools[*position].clone();
-                if let Some(name) = spelling(*respelt) {
-                    tool.name = protocol::ToolName::new(name).unwrap();
-                }
-                Definition::new(format, &tool).as_str().to_owned()
-            };
-            let texts: Vec<String> = asked.iter().map(written).collect();
-            prop_assert_eq!(set.as_str(), format!("[{}]", texts.join(",")));
-            prop_assert_eq!(set.len(), texts.len());
-            for (position, text) in texts.iter().enumerate() {
-                prop_assert_eq!(set.get(position), Some(text.as_str()));
-            }
-            let part_of_it: Vec<_> = part.iter().filter_map(|position| texts.get(*position).cloned()).collect();
-            let of_set = set.subset(part.iter().copied());
-            prop_assert_eq!(of_set.as_str(), format!("[{}]", part_of_it.join(",")));
-        }
-    }
-
-    #[test]
     fn what_is_told_is_what_the_tool_says(
         name in "[A-Za-z0-9_.:/%-]{1,90}", description in any::<String>(), parameters in value()
     ) {
         let Ok(tool) = Tool::new(&name, description, parameters) else { return Ok(()) };
         for format in Format::ALL {
-            let definition = Definition::new(format, &tool);
-            let value: Value = serde_json::from_str(definition.as_str()).unwrap();
+            let value = definition(format, &tool);
             let (name, description, parameters) = told(format, &value);
             let name = name.as_str().unwrap();
             prop_assert!((1..=64).contains(&name.len()), "{}", name);
@@ -194,6 +111,7 @@ proptest! {
                 keywords.insert("type".to_owned(), "object".into());
             }
             prop_assert_eq!(parameters, &said);
+            prop_assert_eq!(wire::parameters(&tool), said);
         }
     }
 }

@@ -130,13 +130,11 @@ pub(crate) enum LinkFault {
 
 impl FsError {
     pub(crate) fn io(path: &RelativePath) -> impl FnOnce(io::Error) -> Self {
-        let path = path.clone();
-        move |source| Self::Io { path, source }
+        move |source| Self::Io { path: path.clone(), source }
     }
 
     pub(crate) fn change(change: &'static str, path: &RelativePath) -> impl FnOnce(io::Error) -> Self {
-        let path = path.clone();
-        move |source| Self::Change { change, path, source }
+        move |source| Self::Change { change, path: path.clone(), source }
     }
 
     /// The error, with what had been done until then.

@@ -1,6 +1,6 @@
 //! [`Excerpt`]: some lines of a file, whatever its size.
 
-use std::io::{self, BufRead, BufReader, Read, Take};
+use std::io::{self, BufRead, Read, Take};
 
 use tools::ToolContext;
 
@@ -35,11 +35,11 @@ impl Excerpt {
     pub(crate) fn of(
         cx: &ToolContext,
         path: &RelativePath,
-        file: impl Read,
+        file: impl BufRead,
         start: u64,
         end: u64,
     ) -> Result<Self, FsError> {
-        let mut reader = BufReader::with_capacity(64 * 1024, file.take(MAX_SEARCHED));
+        let mut reader = file.take(MAX_SEARCHED);
         for line in 1..start {
             // Not for every line: asking takes longer than passing over a short one.
             if line % 1024 == 0 {
@@ -49,7 +49,8 @@ impl Excerpt {
                 return Self::nothing(path, &mut reader, line - 1, start);
             }
         }
-        let (mut lines, mut cut, mut bytes) = (0, 0, Vec::new());
+        let ahead = reader.fill_buf().map_err(FsError::io(path))?.len();
+        let (mut lines, mut cut, mut bytes) = (0, 0, Vec::with_capacity(ahead.min(MAX_TEXT)));
         while start + lines <= end && bytes.len() < MAX_TEXT {
             match append_line(&mut reader, &mut bytes).map_err(FsError::io(path))? {
                 Line::None if lines == 0 => return Self::nothing(path, &mut reader, start - 1, start),
@@ -63,6 +64,8 @@ impl Excerpt {
             return Err(FsError::Binary { path: path.clone() });
         }
         let more = goes_on(&mut reader).map_err(FsError::io(path))?;
+        // A range of lines may be much shorter than what was read ahead.
+        bytes.shrink_to_fit();
         let (text, lossy) = match String::from_utf8(bytes) {
             Ok(text) => (text, false),
             Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
@@ -71,12 +74,7 @@ impl Excerpt {
     }
 
     /// What there is to say when nothing comes after `lines` lines.
-    fn nothing(
-        path: &RelativePath,
-        reader: &mut BufReader<Take<impl Read>>,
-        lines: u64,
-        start: u64,
-    ) -> Result<Self, FsError> {
+    fn nothing(path: &RelativePath, reader: &mut Take<impl BufRead>, lines: u64, start: u64) -> Result<Self, FsError> {
         let path = path.clone();
         if goes_on(reader).map_err(FsError::io(&path))? {
             Err(FsError::TooFar { path, start, limit: MAX_SEARCHED })
@@ -130,20 +128,22 @@ fn drop_partial_character(bytes: &mut Vec<u8>, begin: usize) {
 }
 
 /// Whether there is more of the file, be it searched or not.
-fn goes_on(reader: &mut BufReader<Take<impl Read>>) -> io::Result<bool> {
-    if reader.fill_buf()?.is_empty() && reader.get_ref().limit() == 0 {
+fn goes_on(reader: &mut Take<impl BufRead>) -> io::Result<bool> {
+    if reader.limit() == 0 {
         // The file may end right where it is searched no further.
-        reader.get_mut().set_limit(1);
+        reader.set_limit(1);
     }
     Ok(!reader.fill_buf()?.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::BufReader;
+
     use super::*;
 
     fn excerpt(file: impl Read, start: u64, end: u64) -> Result<Excerpt, FsError> {
-        Excerpt::of(&ToolContext::new(), &RelativePath::default(), file, start, end)
+        Excerpt::of(&ToolContext::new(), &RelativePath::default(), BufReader::new(file), start, end)
     }
 
     #[test]
@@ -220,7 +220,8 @@ mod tests {
     fn a_call_that_was_taken_back_stops_searching() {
         let cx = ToolContext::new();
         cx.cancellation().cancel();
-        let refused = Excerpt::of(&cx, &RelativePath::default(), io::repeat(b'\n'), 5_000, 5_000);
+        let lines = BufReader::new(io::repeat(b'\n'));
+        let refused = Excerpt::of(&cx, &RelativePath::default(), lines, 5_000, 5_000);
         assert!(matches!(refused, Err(FsError::Refused(_))));
     }
 }

@@ -8,9 +8,6 @@ use tools::Content;
 use crate::error::FsError;
 use crate::path::RelativePath;
 
-/// How many bytes tell what a file is.
-pub(crate) const MAGIC_LENGTH: usize = 12;
-
 /// How large a picture may be, in bytes: what the large providers take.
 const MAX_PICTURE: u64 = 5 * 1024 * 1024;
 
@@ -20,7 +17,7 @@ pub(crate) fn mime_type(head: &[u8]) -> Option<&'static str> {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),
         [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P'] => Some("image/webp"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
         _ => None,
     }
 }

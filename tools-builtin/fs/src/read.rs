@@ -1,6 +1,6 @@
 //! `fs.read`: the text of one file, or some of its lines, or a picture.
 
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::num::NonZeroU64;
 
 use tools::{Content, ToolContext, ToolError, tool};
@@ -10,8 +10,14 @@ use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::excerpt::Excerpt;
 use crate::path::RelativePath;
-use crate::picture::{self, MAGIC_LENGTH};
+use crate::picture;
 use crate::place::Place;
+
+/// How much of a file is read at once, in bytes. A smaller file is read whole.
+const BLOCK: u64 = 64 * 1024;
+
+/// How much is read first of a file that is larger, or that has no size to tell, such as those of `/proc`, in bytes.
+const HEAD: u64 = 512;
 
 /// Reads a text file of the workspace, whole or a range of its lines. A long file comes in parts: a note after the text
 /// then says which lines these are and how to go on. A picture (PNG, JPEG, GIF or WebP) is shown as one.
@@ -53,17 +59,25 @@ fn text(
         return Err(FsError::Backwards { start, end });
     }
     let place = Place::find(cx, workspace, path)?;
-    let mut file = place.open_file()?;
-    let mut head = Vec::with_capacity(MAGIC_LENGTH);
-    file.by_ref().take(MAGIC_LENGTH as u64).read_to_end(&mut head).map_err(FsError::io(&place.path))?;
+    // As one of `std`, which reads into memory that was not cleared before.
+    let file = place.open_file()?.into_std();
+    let size = file.metadata().map_err(FsError::io(&place.path))?.len();
+    // One byte more than the file has, so that its end shows.
+    let length = if size < BLOCK { HEAD.max(size + 1) } else { HEAD };
+    let mut head = Vec::with_capacity(length as usize);
+    (&file).take(length).read_to_end(&mut head).map_err(FsError::io(&place.path))?;
     if Encoding::from_mark(&head) == Some(Encoding::Utf16) {
         return Err(FsError::Utf16 { path: place.path });
     }
-    let whole = head.as_slice().chain(file);
     if let Some(mime_type) = picture::mime_type(&head) {
-        return picture::contents(&place.path, mime_type, whole);
+        return picture::contents(&place.path, mime_type, head.as_slice().chain(file));
     }
-    let excerpt = Excerpt::of(cx, &place.path, whole, start, end)?;
+    let excerpt = if (head.len() as u64) < length {
+        Excerpt::of(cx, &place.path, &*head, start, end)?
+    } else {
+        let rest = BufReader::with_capacity(BLOCK as usize, file);
+        Excerpt::of(cx, &place.path, head.as_slice().chain(rest), start, end)?
+    };
     let note = note(&excerpt, start);
     let text = Some(excerpt.text).filter(|text| !text.is_empty());
     Ok(text.into_iter().chain(note).map(Content::text).collect())

@@ -30,6 +30,12 @@ impl Programs {
         (count("1200") - count("200")) / 1_000.0
     }
 
+    /// Bytes of heap that one round of a scenario allocates.
+    pub fn allocated(&self, scenario: &str) -> f64 {
+        let allocated = |count: &str| after(&self.memcheck("scenario", &[scenario, count]), "frees,");
+        (allocated("1200") - allocated("200")) / 1_000.0
+    }
+
     /// Instructions of registering a definition with the schema of `order`.
     pub fn registering(&self) -> f64 {
         self.instructions("register") - self.instructions("define")

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tools::{Catalog, Entry, Resolve, Sharded, ToolContext, ToolError, tool};
+use tools::{Catalog, Entry, Resolve, ToolContext, ToolError, tool};
 
 /// Doubles.
 #[tool(pure)]
@@ -33,14 +33,13 @@ impl Resolve for Shelf {
 
 #[test]
 fn threads_that_share_a_scope_find_the_same_tools() {
-    let scope = Sharded::new(Shelf::new());
+    let scope = Arc::new(Shelf::new());
     let entry = scope.resolve("double").unwrap();
     std::thread::scope(|threads| {
         for _ in 0..20 {
             threads.spawn(|| {
-                let own = scope.clone().scope();
-                assert!(Arc::ptr_eq(&own.resolve("double").unwrap(), &entry));
-                let call = tools::call::execute(own, &ToolContext::new(), "double", r#"{"number": 2}"#);
+                assert!(Arc::ptr_eq(&scope.resolve("double").unwrap(), &entry));
+                let call = tools::call::execute(scope.clone(), &ToolContext::new(), "double", r#"{"number": 2}"#);
                 let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
                 assert_eq!(runtime.block_on(call).unwrap().to_text(), "4");
             });

@@ -16,11 +16,10 @@ use rig_core::providers::anthropic::wire::{ANTHROPIC, AnthropicConfig};
 use rig_core::providers::openai::OpenAIConfig;
 use rig_core::streaming::{Item, StreamEvent};
 use secrecy::{ExposeSecret, SecretString};
-use tools::protocol::wire::{self, WireNames};
+use tools::protocol::wire::WireNames;
 
 use crate::Patience;
 use crate::attempt::Failure;
-use definition::DefinitionCache;
 use transport::Timed;
 
 /// What Anthropic is asked to write at most, in tokens, where nobody knows the model's own limit.
@@ -41,13 +40,6 @@ impl Format {
         }
     }
 
-    fn wire(self) -> wire::Format {
-        match self {
-            Self::OpenAi => wire::Format::OpenAiChat,
-            Self::Anthropic => wire::Format::Anthropic,
-        }
-    }
-
     pub(crate) fn key_variable(self) -> &'static str {
         match self {
             Self::OpenAi => "OPENAI_API_KEY",
@@ -62,7 +54,6 @@ pub(crate) struct Model {
     model: DynModel<Completion>,
     max_tokens: Option<u64>,
     key: SecretString,
-    definitions: DefinitionCache,
 }
 
 impl Model {
@@ -92,7 +83,7 @@ impl Model {
                 (config.connect(http).completion(name).erase(), (!is_known).then_some(DEFAULT_MAX_TOKENS))
             }
         };
-        Ok(Self { format, model, max_tokens, key: key.clone(), definitions: DefinitionCache::default() })
+        Ok(Self { format, model, max_tokens, key: key.clone() })
     }
 
     /// One attempt at a turn.
@@ -103,9 +94,8 @@ impl Model {
         streaming: bool,
         reader: Option<TextReader<'_>>,
     ) -> Result<Turn, Failure> {
-        let definitions = self.definitions.of(self.format, request.tools)?;
         let asked = conversation::request(self.format, request, names)?
-            .tools(definitions.to_vec())
+            .tools(definition::definitions(self.format, request.tools, names)?)
             .max_tokens(self.max_tokens)
             .accept_unknown_finish_reasons(true);
         let answer = if streaming { self.streamed(asked, reader).await } else { self.model.call(asked).await };

@@ -82,7 +82,7 @@ async fn what_is_sent_of_tools_is_the_text_that_their_set_keeps() {
                 // What rig adds to each for Anthropic.
                 tool.as_object_mut().unwrap().remove("eager_input_streaming");
             }
-            assert_eq!(sent.to_string(), session.tools().wire_definitions(format).as_str());
+            assert_eq!(sent.to_string(), *session.tools().wire_definitions(format));
         }
     }
 }

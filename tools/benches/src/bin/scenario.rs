@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // What fails is no measurement, and printing is what a program is for.
 
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
@@ -11,8 +12,9 @@ use std::time::{Duration, Instant};
 use agent::{Selection, ToolSet};
 use benches::session::{self, MEASURE, direct_measure, direct_records};
 use benches::{ADD, ORDER, ORDER_TOOL, alike, catalog, direct_add, direct_order, later};
-use tools::protocol::wire::{Definitions, Format};
-use tools::{Catalog, Services, SharedCatalog, Tool, ToolContext, ToolName};
+use tools::protocol::wire::Format;
+use tools::{Catalog, Entry, Grant, Services, SharedCatalog, Tool, ToolContext, ToolName};
+use tools_fs::Workspace;
 
 /// The arguments of `records` for a result of 1 KB, and of 100 KB.
 const RECORDS_1K: &str = r#"{"count": 10}"#;
@@ -56,13 +58,17 @@ fn main() {
         }
         "define" => (0..count).for_each(|number| std::mem::forget(black_box(defined(number)))),
         "register" => register(count),
-        "assembled" => assembled(count, 0),
-        "assembled-of-more" => assembled(count, 1),
-        "subset" => subset(count),
-        "unchanged" => {
-            let set = told();
-            (0..count).for_each(|_| drop(black_box(set.wire_definitions(black_box(FORMAT)))));
+        "session" => {
+            let entries = alike(1_000).list();
+            session(&entries);
+            (0..count).for_each(|_| drop(black_box(session(black_box(&entries)))));
         }
+        "direct-session" => {
+            let text = session(&alike(1_000).list()).wire_definitions(FORMAT);
+            (0..count).for_each(|_| drop(black_box(black_box(&text).to_string())));
+        }
+        "read" => reading(count, |file| file.read()),
+        "direct-read" => reading(count, |file| file.read_directly()),
         "threads" => threads(count),
         "beside-a-writer" => beside_a_writer(Duration::from_secs(count)),
         other => panic!("there is no scenario {other:?}"),
@@ -101,55 +107,58 @@ fn register(count: u64) {
     std::mem::forget(catalog);
 }
 
-/// A set of 1,000 tools whose definitions are made.
-fn told() -> ToolSet {
-    let set = ToolSet::new(alike(1_000).list(), &Selection::new(), &Services::new());
-    black_box(set.wire_definitions(FORMAT));
+/// Starts a session: selects these tools and joins their definitions.
+fn session(entries: &[Arc<Entry>]) -> ToolSet {
+    let set = ToolSet::new(entries.iter().cloned(), &Selection::new(), &Services::new());
+    black_box(set.wire_definitions(black_box(FORMAT)));
     set
 }
 
-/// The time to put the definitions of 1,000 tools together, that of copying their bytes = 1, for a set that was never asked: of all
-/// that were told together, or of all but so many. These are the first ones, so that the rest is one copy as well: two of half the
-/// length are faster than one with some C libraries.
-fn assembled(rounds: u64, but: usize) {
-    let set = ToolSet::new(alike(1_000 + but).list(), &Selection::new(), &Services::new());
-    black_box(set.wire_definitions(FORMAT));
-    let (mut entries, names) = (set.list().to_vec(), set.wire_names());
-    entries.drain(..but);
-    let entries = &entries[..];
-    // As the set does it, but for its names.
-    let assemble = |format| {
-        Definitions::new(
-            entries.iter().map(move |entry| (entry.definition_among(entries, format), names.respelt(entry.name()))),
-        )
-    };
-    beside_a_copy(rounds, || assemble(black_box(FORMAT)));
+/// A file of 1 KiB in a workspace.
+struct ReadFile {
+    runtime: tokio::runtime::Runtime,
+    catalog: Catalog,
+    cx: ToolContext,
+    arguments: serde_json::Value,
+    directory: PathBuf,
 }
 
-/// The time to make the definitions of half of 1,000 tools, every other pair of neighbours, out of those of all, that of copying
-/// their bytes = 1.
-fn subset(rounds: u64) {
-    let all = told().wire_definitions(FORMAT);
-    beside_a_copy(rounds, || all.subset((0..all.len()).filter(|position| position % 4 == 0 || position % 4 == 3)));
-}
-
-/// The shortest time of so many rounds, over that of a copy of the bytes in the same rounds.
-fn beside_a_copy(rounds: u64, make: impl Fn() -> Definitions) {
-    let made = make();
-    let (mut own, mut copy) = (Duration::MAX, Duration::MAX);
-    for _ in 0..rounds {
-        own = own.min(timed(&make));
-        copy = copy.min(timed(|| black_box(made.as_str()).to_owned()));
+impl ReadFile {
+    fn new() -> Self {
+        let directory = std::env::temp_dir().join(format!("toolcrib-benches-{}", std::process::id()));
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("file.txt"), "thirty-one characters in a line\n".repeat(32)).unwrap();
+        let mut catalog = Catalog::new();
+        tools_fs::register(&mut catalog).unwrap();
+        let cx = ToolContext::new()
+            .with_grant(Grant::parse(["fs:read:**"]).unwrap())
+            .with_service(Workspace::open(&directory).unwrap());
+        Self { runtime: runtime(), catalog, cx, arguments: serde_json::json!({"path": "file.txt"}), directory }
     }
-    say(own.as_secs_f64() / copy.as_secs_f64());
+
+    fn read(&self) {
+        let call = self.catalog.execute(&self.cx, "fs.read", self.arguments.clone());
+        black_box(self.runtime.block_on(call).unwrap());
+    }
+
+    fn read_directly(&self) {
+        black_box(std::fs::read_to_string(black_box(&self.directory.join("file.txt"))).unwrap());
+    }
 }
 
-fn timed<T>(make: impl FnOnce() -> T) -> Duration {
-    let before = Instant::now();
-    let made = black_box(make());
-    let time = before.elapsed();
-    drop(made);
-    time
+impl Drop for ReadFile {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.directory).unwrap();
+    }
+}
+
+/// Reads a file so many times, and prints the processor time of one read in microseconds, on all threads.
+fn reading(count: u64, read: impl Fn(&ReadFile)) {
+    let file = ReadFile::new();
+    read(&file);
+    let before = process_time();
+    (0..count).for_each(|_| read(&file));
+    say((process_time() - before).as_secs_f64() * 1e6 / count as f64);
 }
 
 /// How many calls of `add` that many threads make in a second through one tool set, in all. A second is one in which the thread
@@ -162,12 +171,12 @@ fn threads(count: u64) {
             scope.spawn(|| {
                 runtime().block_on(async {
                     let cx = ToolContext::new();
-                    let (mut own, before) = (0u32, running());
+                    let (mut own, before) = (0u32, thread_time());
                     while !over.load(Ordering::Relaxed) {
                         black_box(set.execute(&cx, "add", black_box(ADD)).await.unwrap());
                         own += 1;
                     }
-                    *rate.lock().unwrap() += f64::from(own) / (running() - before).as_secs_f64();
+                    *rate.lock().unwrap() += f64::from(own) / (thread_time() - before).as_secs_f64();
                 });
             });
         }
@@ -177,9 +186,19 @@ fn threads(count: u64) {
     say(rate.into_inner().unwrap());
 }
 
-/// How long this thread has run, as Linux counts it.
-fn running() -> Duration {
-    let counted = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+/// Returns how long this thread has run, as Linux counts it.
+fn thread_time() -> Duration {
+    scheduled(Path::new("/proc/thread-self"))
+}
+
+/// Returns how long the threads that there are have run.
+fn process_time() -> Duration {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap();
+    threads.map(|thread| scheduled(&thread.unwrap().path())).sum()
+}
+
+fn scheduled(thread: &Path) -> Duration {
+    let counted = std::fs::read_to_string(thread.join("schedstat")).unwrap();
     Duration::from_nanos(counted.split_whitespace().next().unwrap().parse().unwrap())
 }
 
