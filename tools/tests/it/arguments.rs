@@ -1,4 +1,4 @@
-//! The counter against hostile arguments and schemas: what does not fit is never run.
+//! The pipeline against hostile arguments and schemas: what does not fit is never run.
 
 use crate::sample;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The counter and what a call may touch.
+//! Grants and the targets of calls.
 
 use std::sync::Arc;
 use std::sync::Mutex;
