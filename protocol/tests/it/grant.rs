@@ -192,16 +192,7 @@ fn path_patterns_are_kept_normalised() {
 #[test]
 fn the_parts_of_a_clause_are_checked() {
     for text in [
-        "",
-        "fs",
-        "fs:read",
-        "FS:read:a",
-        "1fs:read:a",
-        "fs:append:a",
-        ":read:a",
-        "fs::a",
-        "fs:read:a\nb",
-        "git:read:{",
+        "", "fs", "fs:read", "FS:read:a", "1fs:read:a", "fs:append:a", ":read:a", "fs::a", "fs:read:a\nb", "git:read:{",
     ] {
         assert!(text.parse::<Clause>().is_err(), "{text:?}");
     }
