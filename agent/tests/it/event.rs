@@ -8,7 +8,7 @@ use crate::workshop::{Ear, breaking, calling, catalog, misbehaving, results, scr
 use agent::{Event, EventSink, Outcome, Stop, Turn};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use tools::{CancellationToken, Catalog, ErrorCode, Message, Part, Progress, Role, Tool, ToolCall, ToolContext};
+use tools::{CancellationToken, Catalog, ErrorCode, Part, Progress, Tool, ToolCall, ToolContext};
 
 /// One word for each event.
 fn words(events: &[Event]) -> Vec<String> {
@@ -178,14 +178,6 @@ async fn events_are_json_objects_with_a_type() {
     assert_eq!(read[1]["result"]["content"], json!([{"type": "text", "text": "x"}]));
     let outcome = json!({"kind": "answer", "text": "ok", "stop": "answer"});
     assert_eq!(read[3], json!({"type": "done", "outcome": outcome, "steps": 2, "calls": 1, "failed_calls": 0}));
-}
-
-#[test]
-fn a_history_is_the_same_after_being_written_down() {
-    let messages = vec![Message::text(Role::User, "go"), calling(&["x"]).message];
-    let read: Vec<Message> = serde_json::from_str(&serde_json::to_string(&messages).unwrap()).unwrap();
-    let session = session(&catalog(["x"])).with_messages(read);
-    assert_eq!(session.messages(), messages);
 }
 
 #[tokio::test]

@@ -342,23 +342,8 @@ fn misspelt_effects_are_refused_with_the_reason() {
 #[test]
 fn malformed_templates_are_refused() {
     for text in [
-        "",
-        "fs",
-        "fs:",
-        ":x",
-        "FS:x",
-        "fs:{",
-        "fs:}",
-        "fs:{}",
-        "fs:{ }",
-        "fs:{a",
-        "fs:a}",
-        "fs:{a{b}}",
-        "fs:{a|}",
-        "fs:/{a}",
-        "fs:../{a}",
-        "git:../{a}",
-        "git:a\nb",
+        "", "fs", "fs:", ":x", "FS:x", "fs:{", "fs:}", "fs:{}", "fs:{ }", "fs:{a", "fs:a}", "fs:{a{b}}", "fs:{a|}",
+        "fs:/{a}", "fs:../{a}", "git:../{a}", "git:a\nb",
     ] {
         assert!(text.parse::<Template>().is_err(), "{text:?}");
     }

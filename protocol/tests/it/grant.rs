@@ -54,27 +54,6 @@ fn raw_path() -> impl Strategy<Value = String> {
     vec(select(vec!["a", "b", "..", ".", "", "...", "c:"]), 1..7).prop_map(|segments| segments.join("/"))
 }
 
-/// What `*`, `?` and `**` mean, written as plainly as possible.
-fn oracle(pattern: &[&str], value: &[&str]) -> bool {
-    fn segment(pattern: &[char], value: &[char]) -> bool {
-        match (pattern, value) {
-            ([], []) => true,
-            (['*', rest @ ..], _) => (0..=value.len()).any(|n| segment(rest, &value[n..])),
-            (['?', pattern @ ..], [_, value @ ..]) => segment(pattern, value),
-            ([p, pattern @ ..], [v, value @ ..]) => p == v && segment(pattern, value),
-            _ => false,
-        }
-    }
-    match (pattern, value) {
-        ([], []) => true,
-        (["**", rest @ ..], _) => (0..=value.len()).any(|n| oracle(rest, &value[n..])),
-        ([p, pattern @ ..], [v, value @ ..]) => {
-            segment(&p.chars().collect::<Vec<_>>(), &v.chars().collect::<Vec<_>>()) && oracle(pattern, value)
-        }
-        _ => false,
-    }
-}
-
 proptest! {
     #![proptest_config(config())]
 
@@ -130,19 +109,6 @@ proptest! {
         let json = serde_json::to_value(&clause).unwrap();
         prop_assert_eq!(json.as_str(), Some(clause.as_str()));
         prop_assert_eq!(serde_json::from_value::<Clause>(json).unwrap(), clause);
-    }
-
-    #[test]
-    fn a_pattern_means_what_it_says(pattern in vec(select(vec!["a", "ab", "*", "**", "a*", "*b", "?", "a?b"]), 1..5), target in small_target()) {
-        let clause: Clause = format!("*:*:{}", pattern.join("/")).parse().unwrap();
-        let value: Vec<&str> = target.value().split('/').collect();
-        let subtree = pattern.last() == Some(&"**");
-        let expected = if value == ["."] {
-            pattern.iter().all(|segment| *segment == "**")
-        } else {
-            oracle(&pattern, &value) || subtree && oracle(&pattern[..pattern.len() - 1], &value)
-        };
-        prop_assert_eq!(clause.matches(&target), expected);
     }
 
     #[test]
@@ -214,13 +180,6 @@ proptest! {
 }
 
 #[test]
-fn a_class_in_a_path_pattern_never_crosses_a_segment() {
-    let clause: Clause = "fs:read:a[!x]b".parse().unwrap();
-    assert!(clause.matches(&"fs:read:a-b".parse().unwrap()));
-    assert!(!clause.matches(&"fs:read:a/b".parse().unwrap()));
-}
-
-#[test]
 fn path_patterns_are_kept_normalised() {
     let text = |text: &str| text.parse::<Clause>().map(|clause| clause.to_string());
     assert_eq!(text("fs:read:./src//**/"), Ok("fs:read:src/**".to_owned()));
@@ -233,16 +192,7 @@ fn path_patterns_are_kept_normalised() {
 #[test]
 fn the_parts_of_a_clause_are_checked() {
     for text in [
-        "",
-        "fs",
-        "fs:read",
-        "FS:read:a",
-        "1fs:read:a",
-        "fs:append:a",
-        ":read:a",
-        "fs::a",
-        "fs:read:a\nb",
-        "git:read:{",
+        "", "fs", "fs:read", "FS:read:a", "1fs:read:a", "fs:append:a", ":read:a", "fs::a", "fs:read:a\nb", "git:read:{",
     ] {
         assert!(text.parse::<Clause>().is_err(), "{text:?}");
     }

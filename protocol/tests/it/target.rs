@@ -43,27 +43,8 @@ proptest! {
 fn a_clause_for_a_folder_covers_nothing_that_leads_out_of_it() {
     let grant = Grant::parse(["web:read:docs/**"]).unwrap();
     for escape in [
-        "..",
-        "%2e%2e",
-        "%2E%2e",
-        ".%2e",
-        "%2e.",
-        "%252e%252e",
-        "%25252e.",
-        "%%32%65.",
-        "%u002e%U002E",
-        "..;",
-        "..;x=y",
-        "%2e%2e;x",
-        "..%3bx",
-        "..%253b",
-        "..%00",
-        "..%00.html",
-        ".%09.",
-        "..%20",
-        ".. ",
-        "%20..",
-        "..%0a",
+        "..", "%2e%2e", "%2E%2e", ".%2e", "%2e.", "%252e%252e", "%25252e.", "%%32%65.", "%u002e%U002E", "..;",
+        "..;x=y", "%2e%2e;x", "..%3bx", "..%253b", "..%00", "..%00.html", ".%09.", "..%20", ".. ", "%20..", "..%0a",
     ] {
         for value in [
             format!("docs/{escape}/secret"),
@@ -86,20 +67,8 @@ fn a_clause_for_a_folder_covers_nothing_that_leads_out_of_it() {
 #[test]
 fn dots_and_escapes_that_lead_nowhere_are_accepted() {
     for value in [
-        "docs/...",
-        "docs/..a",
-        "docs/a..",
-        "docs/.well-known/x",
-        "a%20b/c%2fd",
-        "v1..v2",
-        "100%",
-        "%2",
-        "%zz/a",
-        "x?next=../y",
-        "x;v=..",
-        "a.example",
-        "%2e%2e%2e",
-        "%u2024%u2024",
+        "docs/...", "docs/..a", "docs/a..", "docs/.well-known/x", "a%20b/c%2fd", "v1..v2", "100%", "%2", "%zz/a",
+        "x?next=../y", "x;v=..", "a.example", "%2e%2e%2e", "%u2024%u2024",
     ] {
         assert_eq!(Target::new(Access::Read, "web", value).unwrap().value(), value);
     }

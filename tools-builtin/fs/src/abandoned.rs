@@ -109,11 +109,8 @@ mod tests {
     fn what_only_looks_like_a_draft_stays() {
         let fixture = Fixture::new();
         let names = [
-            ".toolcrib-0123456789abcde.tmp",
-            ".toolcrib-0123456789abcdeg.tmp",
-            ".toolcrib-0123456789ABCDEF.tmp",
-            ".toolcrib-0123456789abcdef.tmp.txt",
-            "toolcrib-0123456789abcdef.tmp",
+            ".toolcrib-0123456789abcde.tmp", ".toolcrib-0123456789abcdeg.tmp", ".toolcrib-0123456789ABCDEF.tmp",
+            ".toolcrib-0123456789abcdef.tmp.txt", "toolcrib-0123456789abcdef.tmp",
         ];
         for name in names {
             fixture.write(name, "theirs");

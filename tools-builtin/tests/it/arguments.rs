@@ -152,24 +152,8 @@ fn nearly_valid() -> impl Strategy<Value = Value> {
 }
 
 const NAMES: &[&str] = &[
-    "path",
-    "start",
-    "end",
-    "after",
-    "zone",
-    "content",
-    "parents",
-    "old",
-    "new",
-    "all",
-    "pattern",
-    "glob",
-    "context",
-    "ignored",
-    "from",
-    "to",
-    "overwrite",
-    "recursive",
+    "path", "start", "end", "after", "zone", "content", "parents", "old", "new", "all", "pattern", "glob", "context",
+    "ignored", "from", "to", "overwrite", "recursive",
 ];
 
 fn name() -> impl Strategy<Value = String> {
@@ -178,31 +162,9 @@ fn name() -> impl Strategy<Value = String> {
 
 fn text() -> impl Strategy<Value = String> {
     let known = [
-        "",
-        ".",
-        "..",
-        "/",
-        "src",
-        "src/",
-        "src/main.rs",
-        "src/x",
-        "README.md",
-        "readme",
-        "src/../README.md",
-        "../x",
-        "a/../..",
-        "/etc/passwd",
-        "C:/x",
-        "a\\b",
-        "a\0b",
-        "UTC",
-        "Europe/Berlin",
-        "Berlin",
-        "+02:00",
-        "+99:00",
-        "-",
-        "\u{FEFF}",
-        "\u{202E}txt",
+        "", ".", "..", "/", "src", "src/", "src/main.rs", "src/x", "README.md", "readme", "src/../README.md", "../x",
+        "a/../..", "/etc/passwd", "C:/x", "a\\b", "a\0b", "UTC", "Europe/Berlin", "Berlin", "+02:00", "+99:00", "-",
+        "\u{FEFF}", "\u{202E}txt",
     ];
     prop_oneof![
         4 => select(known.to_vec()).prop_map(str::to_owned),

@@ -8,29 +8,9 @@ use tools::{Digest, ErrorCode};
 
 /// The columns that a row's hash covers, in the order in which it does.
 pub(crate) const COLUMNS: [&str; 23] = [
-    "seq",
-    "at_ms",
-    "kind",
-    "session",
-    "turn",
-    "place",
-    "path",
-    "attempt",
-    "depth",
-    "parent",
-    "intent",
-    "call_id",
-    "principal",
-    "correlation_id",
-    "tool",
-    "tool_digest",
-    "arguments_digest",
-    "arguments",
-    "error",
-    "reason",
-    "result_digest",
-    "result",
-    "duration_us",
+    "seq", "at_ms", "kind", "session", "turn", "place", "path", "attempt", "depth", "parent", "intent", "call_id",
+    "principal", "correlation_id", "tool", "tool_digest", "arguments_digest", "arguments", "error", "reason",
+    "result_digest", "result", "duration_us",
 ];
 
 /// The word for a call that is about to be run.

@@ -11,22 +11,8 @@ use crate::value::{self, Example};
 
 /// Every attribute there is, in the order of the documentation.
 const KEYS: &[&str] = &[
-    "pure",
-    "reads",
-    "writes",
-    "destroys",
-    "open_world",
-    "idempotent",
-    "name",
-    "title",
-    "timeout",
-    "max_output",
-    "tags",
-    "needs",
-    "example",
-    "audit",
-    "blocking",
-    "crate",
+    "pure", "reads", "writes", "destroys", "open_world", "idempotent", "name", "title", "timeout", "max_output",
+    "tags", "needs", "example", "audit", "blocking", "crate",
 ];
 
 /// Those that may stand more than once.

@@ -127,27 +127,8 @@ mod tests {
 
     fn template() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
-            "fs",
-            "net",
-            "world",
-            "9",
-            ":",
-            "{",
-            "}",
-            "{path}",
-            "{url|host}",
-            "{a|path}",
-            "{a|b}",
-            "{ }",
-            "|",
-            "a",
-            "C",
-            "/",
-            "..",
-            ".",
-            "\\",
-            "\n",
-            "é",
+            "fs", "net", "world", "9", ":", "{", "}", "{path}", "{url|host}", "{a|path}", "{a|b}", "{ }", "|", "a",
+            "C", "/", "..", ".", "\\", "\n", "é",
         ]);
         let scheme = prop::sample::select(vec!["", "fs:", "net:", "world:", "Fs:"]);
         (scheme, prop::collection::vec(piece, 0..6)).prop_map(|(scheme, pieces)| scheme.to_owned() + &pieces.concat())

@@ -49,20 +49,7 @@ const NUMBERS: [&str; 40] = [
 ];
 
 const STRINGS: [&str; 14] = [
-    "",
-    "a",
-    "b",
-    "red",
-    "Green",
-    "7",
-    "-7",
-    "1.0",
-    "true",
-    "é",
-    "x\u{1f600}",
-    "\"\\\n",
-    "18446744073709551616",
-    "kind",
+    "", "a", "b", "red", "Green", "7", "-7", "1.0", "true", "é", "x\u{1f600}", "\"\\\n", "18446744073709551616", "kind",
 ];
 
 /// A JSON text that can be changed: numbers keep their spelling, and an object may have a key twice.

@@ -19,18 +19,20 @@ mod strict;
 mod subject;
 mod types;
 
+use std::time::{Duration, Instant};
+
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use crate::case::Cases;
 use crate::subject::Tally;
 
-/// Runs this many cases, in equal parts for all types, and says what came of them.
-fn run(count: usize, seed: u8) -> Tally {
+/// Judges cases, in equal parts for all types, for as long as `goes_on` returns true of the number of cases so far.
+fn run(goes_on: impl Fn(usize) -> bool, seed: u8) -> Tally {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut cases = Cases::new(TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]));
     let subjects = types::all();
     let mut tally = Tally::default();
-    for index in 0..count {
+    for index in (0..).take_while(|index| goes_on(*index)) {
         let subject = &subjects[index % subjects.len()];
         let case = cases.next(subject.seeds());
         runtime.block_on(subject.judge(&case, &mut tally));
@@ -40,7 +42,7 @@ fn run(count: usize, seed: u8) -> Tally {
 
 #[test]
 fn what_runs_is_what_the_validator_and_serde_accept() {
-    let tally = run(10_000, 1);
+    let tally = run(|cases| cases < 10_000, 1);
     assert!(types::all().len() >= 30);
     // Cases that all take one road would show nothing.
     for (outcome, most) in [(tally.ran, 0.9), (tally.invalid, 0.9), (tally.misfit, 0.5)] {
@@ -51,7 +53,14 @@ fn what_runs_is_what_the_validator_and_serde_accept() {
 }
 
 #[test]
-#[ignore = "takes a minute in a release build: cargo test --release -p toolcrib-tools --test differential -- --ignored"]
+#[ignore = "takes half a minute: cargo test --release -p toolcrib-tools --test differential -- --ignored half_a_minute"]
+fn what_runs_is_what_the_validator_and_serde_accept_for_half_a_minute() {
+    let until = Instant::now() + Duration::from_secs(30);
+    eprintln!("{:?}", run(|_| Instant::now() < until, 2));
+}
+
+#[test]
+#[ignore = "takes a minute or two: cargo test --release -p toolcrib-tools --test differential -- --ignored a_million_times"]
 fn what_runs_is_what_the_validator_and_serde_accept_a_million_times() {
-    assert_eq!(run(1_000_000, 2).texts, 1_000_000);
+    assert_eq!(run(|cases| cases < 1_000_000, 2).texts, 1_000_000);
 }

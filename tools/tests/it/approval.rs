@@ -1,4 +1,4 @@
-//! The counter and whoever approves of a call.
+//! Approval of calls.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

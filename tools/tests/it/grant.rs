@@ -1,4 +1,4 @@
-//! The counter and what a call may touch.
+//! Grants and the targets of calls.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -144,21 +144,6 @@ async fn invalid_arguments_are_never_put_before_an_approver() {
     let cx = ToolContext::new().with_approver(approver.clone());
     catalog.execute(&cx, "read", json!({"path": 1})).await.unwrap_err();
     assert!(approver.1.lock().unwrap().is_empty());
-}
-
-#[tokio::test]
-async fn an_approval_covers_the_call_and_not_the_calls_it_makes() {
-    let mut catalog = Catalog::new();
-    let outer = async |cx: ToolContext, arguments: Value| -> Result<ToolResult, ToolError> {
-        cx.require(Access::Read, "fs", "b")?;
-        cx.execute("inner", arguments).await
-    };
-    catalog.register(reader("outer"), outer).unwrap();
-    catalog.register(reader("inner"), echo).unwrap();
-    let approver = Arc::new(Scripted(Decision::Allow, Mutex::default()));
-    let cx = ToolContext::new().with_approver(approver.clone());
-    call(&catalog, &cx, "outer", "b").await.unwrap();
-    assert_eq!(approver.1.lock().unwrap().len(), 2, "the child was asked about on its own");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The kinds of handlers, all reached through the counter.
+//! The kinds of handlers, all reached through the pipeline.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! The counter and its journal: what is written down when, and what is not run a second time.
+//! The pipeline and its journal: when each record is written, and which calls are not run a second time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

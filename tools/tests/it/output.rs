@@ -1,4 +1,4 @@
-//! The counter and what comes back.
+//! Results: their promise and their limits.
 
 use crate::sample::pure;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The counter and where that goes which is over a limit.
+//! Where truncated output is stored.
 
 use std::sync::Arc;
 

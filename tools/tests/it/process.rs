@@ -1,4 +1,4 @@
-//! What the counter does not contain, shown in a process of its own: the tests start this file again and look how it ends.
+//! Faults that end the process although the pipeline isolates tools: the tests start this program again and look how it ends.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! The counter against tools that misbehave while they run: the caller always gets one outcome, in time.
+//! The pipeline against tools that misbehave while they run: the caller always gets one outcome, in time.
 
 use std::error::Error;
 use std::future::{pending, poll_fn};

@@ -6,7 +6,7 @@ use std::process::Command;
 use rexpect::session::{PtySession, spawn_command};
 
 use crate::Crib;
-use crate::terminal::{PATIENCE_MS, QUESTION, on_terminal, rest};
+use crate::terminal::{PATIENCE_MS, QUESTION, on_terminal, rest, say};
 
 /// What the line editor writes once for each line that it reads, after it has made the terminal raw: bracketed paste is on.
 pub(crate) const READS: &str = "\u{1b}[?2004h";
@@ -46,12 +46,8 @@ fn prompts_are_answered_until_the_end_of_the_input() {
     let crib = Crib::new();
     let script = crib.write("turns.json", r#"[{"text": "Good morning."}, {"text": "Good night."}]"#);
     let mut session = chat(&crib, &["--script", script.to_str().unwrap()]);
-    session.send_line("hello").unwrap();
-    session.exp_string("Good morning.").unwrap();
-    session.exp_string("summary").unwrap();
-    session.exp_string(READS).unwrap();
-    session.send_line("bye").unwrap();
-    session.exp_string("Good night.").unwrap();
+    say(&mut session, "hello", &["Good morning.", "summary", READS]);
+    say(&mut session, "bye", &["Good night."]);
     leave(session);
 }
 
@@ -83,8 +79,7 @@ fn an_interrupt_at_the_prompt_takes_the_line_back() {
         session.exp_string("/quit ends the chat").unwrap();
         session.exp_string(READS).unwrap();
     }
-    session.send_line("time.now zone=UTC").unwrap();
-    let shown = session.exp_string("1 call").unwrap();
+    let shown = say(&mut session, "time.now zone=UTC", &["1 call"]);
     assert!(shown.contains("clock:read:now") && !shown.contains("# Hello"), "{shown}");
     leave(session);
 }
@@ -94,14 +89,12 @@ fn an_interrupt_of_a_run_leaves_the_session() {
     let crib = Crib::new();
     let mut session = chat(&crib, &["--max-steps", "100000", "--script", &endless(&crib)]);
     for _ in 0..2 {
-        session.send_line("go on").unwrap();
-        session.exp_string("time.now").unwrap();
+        say(&mut session, "go on", &["time.now"]);
         session.send_control('c').unwrap();
         session.exp_string(CANCELLED).unwrap();
         session.exp_string(READS).unwrap();
     }
-    session.send_line("/clear").unwrap();
-    session.exp_string("messages forgotten: ").unwrap();
+    say(&mut session, "/clear", &["messages forgotten: "]);
     leave(session);
 }
 
@@ -110,11 +103,8 @@ fn a_question_is_asked_and_answered_between_prompts() {
     let crib = Crib::new();
     let mut session = chat(&crib, &["--no-default-grants"]);
     for (answer, part) in [("y", "# Hello"), ("n", "denied")] {
-        session.send_line("fs.read path=README.md").unwrap();
-        session.exp_string(QUESTION).unwrap();
-        session.send_line(answer).unwrap();
-        session.exp_string(part).unwrap();
-        session.exp_string(READS).unwrap();
+        say(&mut session, "fs.read path=README.md", &[QUESTION]);
+        say(&mut session, answer, &[part, READS]);
     }
     session.send_line("/quit").unwrap();
     assert_eq!(rest(session).1, 0);
@@ -126,16 +116,13 @@ fn an_interrupt_at_a_question_leaves_the_session() {
     let crib = Crib::new();
     let mut session = chat(&crib, &["--no-default-grants"]);
     for _ in 0..3 {
-        session.send_line("fs.read path=README.md").unwrap();
-        session.exp_string(QUESTION).unwrap();
+        say(&mut session, "fs.read path=README.md", &[QUESTION]);
         session.send_control('c').unwrap();
         session.exp_string(CANCELLED).unwrap();
         session.exp_string(READS).unwrap();
     }
-    session.send_line("fs.read path=README.md").unwrap();
-    session.exp_string(QUESTION).unwrap();
-    session.send_line("y").unwrap();
-    session.exp_string("# Hello").unwrap();
+    say(&mut session, "fs.read path=README.md", &[QUESTION]);
+    say(&mut session, "y", &["# Hello"]);
     leave(session);
 }
 
@@ -143,11 +130,8 @@ fn an_interrupt_at_a_question_leaves_the_session() {
 fn what_was_typed_is_there_in_the_next_chat() {
     let crib = Crib::new();
     let mut session = chat(&crib, &[]);
-    session.send_line("fs.read path=README.md").unwrap();
-    session.exp_string("# Hello").unwrap();
-    session.exp_string(READS).unwrap();
-    session.send_line(" time.now").unwrap();
-    session.exp_string("summary").unwrap();
+    say(&mut session, "fs.read path=README.md", &["# Hello", READS]);
+    say(&mut session, " time.now", &["summary"]);
     leave(session);
 
     let history = crib.dir.path().join("state/toolcrib/history");
@@ -164,8 +148,7 @@ fn what_was_typed_is_there_in_the_next_chat() {
 fn no_history_is_kept_where_none_is_wanted() {
     let crib = Crib::new();
     let mut session = chat(&crib, &["--no-history"]);
-    session.send_line("time.now").unwrap();
-    session.exp_string("summary").unwrap();
+    say(&mut session, "time.now", &["summary"]);
     leave(session);
     assert!(!crib.dir.path().join("state").exists());
 }
@@ -177,8 +160,7 @@ fn a_history_that_cannot_be_kept_is_told_and_the_chat_goes_on() {
     let mut session = on_terminal(&crib, &["chat"]);
     session.exp_string("no history is kept in").unwrap();
     session.exp_string(READS).unwrap();
-    session.send_line("time.now").unwrap();
-    session.exp_string("summary").unwrap();
+    say(&mut session, "time.now", &["summary"]);
     leave(session);
 }
 
@@ -187,8 +169,7 @@ fn what_a_model_says_does_not_control_the_terminal() {
     let crib = Crib::new();
     let script = crib.write("turns.json", r#"[{"text": "a\u001b]0;title\u0007b\u009b2Jc"}]"#);
     let mut session = chat(&crib, &["--script", script.to_str().unwrap()]);
-    session.send_line("hello").unwrap();
-    let shown = session.exp_string("summary").unwrap();
+    let shown = say(&mut session, "hello", &["summary"]);
     assert!(shown.contains(r"a\u{1b}]0;title\u{7}b\u{9b}2Jc"), "{shown:?}");
     leave(session);
 }
@@ -200,9 +181,7 @@ fn a_terminal_that_knows_nothing_will_do() {
     command.env("TERM", "dumb");
     let mut session = spawn_command(command, Some(PATIENCE_MS)).unwrap();
     session.exp_string(PROMPT).unwrap();
-    session.send_line("fs.read path=README.md").unwrap();
-    session.exp_string("# Hello").unwrap();
-    let shown = session.exp_string(PROMPT).unwrap();
+    let shown = say(&mut session, "fs.read path=README.md", &["# Hello", PROMPT]);
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
     session.send_control('d').unwrap();
     assert_eq!(rest(session).1, 0);
@@ -217,8 +196,7 @@ fn the_terminal_is_left_as_it_was() {
     crate::cleared(&mut command);
     let mut session = spawn_command(command, Some(PATIENCE_MS)).unwrap();
     session.exp_string(READS).unwrap();
-    session.send_line("time.now").unwrap();
-    session.exp_string("summary").unwrap();
+    say(&mut session, "time.now", &["summary"]);
     let after = leave(session);
     for mode in ["isig", "icanon", "icrnl"] {
         assert!(after.split_whitespace().any(|word| word == mode), "{mode} is not in {after}");

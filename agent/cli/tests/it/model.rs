@@ -10,7 +10,7 @@ use crate::Crib;
 use crate::chat_terminal::READS;
 use crate::config::{user_file, write_user};
 #[cfg(unix)]
-use crate::terminal::{on_terminal, rest};
+use crate::terminal::{on_terminal, rest, say};
 
 const CALL: &str = concat!(
     "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",",
@@ -57,8 +57,7 @@ fn a_model_that_hangs_is_interrupted_and_the_conversation_goes_on() {
     let arguments = ["chat", "--provider", "openai", "--model", "m", "--base-url", &url, "--key-file", key];
     let mut session = on_terminal(&crib, &arguments);
     session.exp_string(READS).unwrap();
-    session.send_line("what is in it?").unwrap();
-    session.exp_string("8 bytes").unwrap();
+    say(&mut session, "what is in it?", &["8 bytes"]);
     // The spinner turns while the model keeps silent.
     session.exp_string("s the model").unwrap();
     requests.recv().unwrap();
@@ -66,9 +65,7 @@ fn a_model_that_hangs_is_interrupted_and_the_conversation_goes_on() {
     session.send_control('c').unwrap();
     session.exp_string("cancelled; the conversation goes on").unwrap();
     session.exp_string(READS).unwrap();
-    session.send_line("well?").unwrap();
-    session.exp_string("It says hello.").unwrap();
-    session.exp_string(READS).unwrap();
+    say(&mut session, "well?", &["It says hello.", READS]);
     session.send_control('d').unwrap();
     assert_eq!(rest(session).1, 0);
 

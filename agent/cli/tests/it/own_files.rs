@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::terminal::{QUESTION, on_terminal, rest};
+use crate::terminal::{QUESTION, on_terminal, rest, say};
 use crate::{Crib, Ended};
 
 fn put(path: &Path, text: &str) {
@@ -107,8 +107,7 @@ fn a_person_is_asked_about_settings_each_time_and_told_what_they_are() {
     for _ in 0..2 {
         let question = session.exp_string(QUESTION).unwrap();
         assert!(question.contains("the settings of Toolcrib"), "{question}");
-        session.send_line("s").unwrap();
-        session.exp_string(QUESTION).unwrap();
+        say(&mut session, "s", &[QUESTION]);
         session.send_line("y").unwrap();
     }
     assert_eq!(rest(session).1, 0);

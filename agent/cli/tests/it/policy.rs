@@ -17,14 +17,6 @@ fn a_grant_is_consent_to_write_and_never_to_destroy() {
 }
 
 #[test]
-fn the_flag_that_a_refusal_names_works_at_once() {
-    let crib = Crib::new();
-    let ended = run(&crib, "fs.remove path=README.md", &[]).expect(5);
-    assert!(ended.stderr.contains("add --allow fs:destroy:README.md"), "{ended:#?}");
-    run(&crib, "fs.remove path=README.md", &["--allow", "fs:destroy:README.md"]).expect(0);
-}
-
-#[test]
 fn a_call_that_a_person_types_is_consent_to_it() {
     let crib = Crib::new();
     crib.run(&["call", "fs.remove", "path=README.md"]).expect(5);

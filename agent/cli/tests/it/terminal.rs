@@ -14,6 +14,12 @@ pub(crate) fn on_terminal(crib: &Crib, arguments: &[&str]) -> PtySession {
     spawn_command(crib.command(arguments), Some(PATIENCE_MS)).unwrap()
 }
 
+/// Types a line and waits for each of the parts. Returns the text before the last one.
+pub(crate) fn say(session: &mut PtySession, line: &str, parts: &[&str]) -> String {
+    session.send_line(line).unwrap();
+    parts.iter().map(|part| session.exp_string(part).unwrap()).last().unwrap_or_default()
+}
+
 /// The rest of what the program writes, and its exit code.
 pub(crate) fn rest(mut session: PtySession) -> (String, i32) {
     let rest = session.exp_eof().unwrap();
@@ -70,8 +76,7 @@ fn an_unclear_answer_is_asked_about_again() {
     let crib = Crib::new();
     let mut session = on_terminal(&crib, &READ);
     session.exp_string(QUESTION).unwrap();
-    session.send_line("perhaps").unwrap();
-    session.exp_string(QUESTION).unwrap();
+    say(&mut session, "perhaps", &[QUESTION]);
     session.send_line("yes").unwrap();
     assert_eq!(rest(session).1, 0);
 }
@@ -82,8 +87,7 @@ fn calls_that_run_side_by_side_are_asked_about_one_by_one() {
     let prompt = "fs.read path=README.md ; fs.read path=sub/inner.txt";
     let mut session = on_terminal(&crib, &["run", prompt, "--no-default-grants"]);
     let first = session.exp_string(QUESTION).unwrap();
-    session.send_line("y").unwrap();
-    let second = session.exp_string(QUESTION).unwrap();
+    let second = say(&mut session, "y", &[QUESTION]);
     session.send_line("n").unwrap();
     assert_eq!((first + &second).matches("asks for").count(), 2);
     let (rest, code) = rest(session);
@@ -128,8 +132,7 @@ fn long_arguments_are_shown_whole_on_demand() {
     let mut session = on_terminal(&crib, &["call", "fs.write", "path=new", &format!("content={text}")]);
     let cut = session.exp_string(QUESTION).unwrap();
     assert!(cut.contains("more characters, [v] to view them") && !cut.contains("end"), "{cut}");
-    session.send_line("v").unwrap();
-    let whole = session.exp_string(QUESTION).unwrap();
+    let whole = say(&mut session, "v", &[QUESTION]);
     assert!(whole.replace(['\r', '\n'], "").contains(&format!(r"{}\u{{202e}}end", "x".repeat(5000))), "{whole}");
     session.send_line("y").unwrap();
     assert_eq!(rest(session).1, 0);
@@ -156,10 +159,8 @@ fn what_destroys_is_asked_about_each_time_although_it_is_granted() {
     assert!(question.contains("fs:destroy:README.md") && !question.contains("not granted"), "{question}");
     assert!(!question.contains("[s]"), "{question}");
     // Not offered, so it is no answer.
-    session.send_line("s").unwrap();
-    session.exp_string(QUESTION).unwrap();
-    session.send_line("y").unwrap();
-    let question = session.exp_string(QUESTION).unwrap();
+    say(&mut session, "s", &[QUESTION]);
+    let question = say(&mut session, "y", &[QUESTION]);
     assert!(question.contains("fs:destroy:sub/inner.txt"), "{question}");
     session.send_line("n").unwrap();
     let (rest, _) = rest(session);
@@ -174,8 +175,7 @@ fn an_answer_for_the_session_holds_for_the_targets_and_not_for_the_arguments() {
     let mut session = turns(&crib, &[write("a", "one"), write("a", "two"), write("b", "three")]);
     let question = session.exp_string(QUESTION).unwrap();
     assert!(question.contains("fs:write:a") && question.contains("(not granted)"), "{question}");
-    session.send_line("s").unwrap();
-    let question = session.exp_string(QUESTION).unwrap();
+    let question = say(&mut session, "s", &[QUESTION]);
     assert!(question.contains("fs:write:b"), "{question}");
     session.send_line("n").unwrap();
     assert!(rest(session).0.contains("finished"));

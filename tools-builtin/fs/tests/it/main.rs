@@ -7,10 +7,6 @@ mod answer;
 #[cfg(target_os = "linux")]
 mod crash;
 #[cfg(unix)]
-mod escape;
-#[cfg(unix)]
-mod hostile;
-#[cfg(unix)]
 mod plugin;
 mod sensitive;
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! 200 SIGKILLs at random moments of journalled sessions. What was done is counted from outside.
+//! SIGKILLs at random moments of journalled sessions. The calls that were made are counted from outside.
 //!
 //! The session runs in a child: this test binary, started again with the path of its folder in an environment variable.
 
@@ -17,7 +17,6 @@ use tools::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFutur
 use tools::{Catalog, Effects, ErrorCode, Grant, Part, Role, Tool, ToolCall, ToolContext, ToolResult};
 use tools_journal::{Audit, AuditEntry, Durability, JournalOptions, SqliteJournal};
 
-const KILLS: u32 = 200;
 const TURNS: usize = 25;
 const FOLDER: &str = "TOOLCRIB_KILL_FOLDER";
 const SESSION: &str = "TOOLCRIB_KILL_SESSION";
@@ -147,7 +146,7 @@ async fn run_session(folder: &Path, name: &str, is_journalled: bool) {
 /// The child, once it has begun, and its standard output, which its harness wants to be open.
 fn child(test: &str, folder: &Path, session: &str) -> (Child, BufReader<ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
+        .args(["--exact", test, "--include-ignored", "--nocapture"])
         .envs([(FOLDER, folder.as_os_str()), (SESSION, session.as_ref())])
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
@@ -187,6 +186,17 @@ fn pauses(up_to_ms: u64) -> impl Iterator<Item = Duration> {
 
 #[test]
 fn killed_200_times_a_session_loses_no_record_and_repeats_no_call() {
+    kill("kill::killed_200_times_a_session_loses_no_record_and_repeats_no_call", 200);
+}
+
+#[test]
+#[ignore = "takes a minute: cargo test -p toolcrib-journal --test it -- --ignored --nocapture killed_1000_times"]
+fn killed_1000_times_a_session_loses_no_record_and_repeats_no_call() {
+    kill("kill::killed_1000_times_a_session_loses_no_record_and_repeats_no_call", 1000);
+}
+
+/// Kills the child that runs `test`, and holds its journal against the calls that were made.
+fn kill(test: &str, least: usize) {
     if let Some((folder, session)) = as_child() {
         return run_session(&folder, &session, true);
     }
@@ -194,8 +204,7 @@ fn killed_200_times_a_session_loses_no_record_and_repeats_no_call() {
     let folder = folder.path();
     let (mut kills, mut sessions) = (0, 1);
     let mut pauses = pauses(60);
-    while kills < KILLS {
-        let test = "kill::killed_200_times_a_session_loses_no_record_and_repeats_no_call";
+    while kills < least {
         let (mut child, _output) = child(test, folder, &format!("s{sessions}"));
         std::thread::sleep(pauses.next().unwrap());
         child.kill().unwrap();
@@ -223,12 +232,7 @@ fn killed_200_times_a_session_loses_no_record_and_repeats_no_call() {
     // No acknowledged record is lost.
     let told = read_to_string(folder.join("told")).unwrap();
     let (intents, outcomes): (Vec<_>, Vec<_>) = told.lines().partition(|line| line.starts_with("intent "));
-    assert!(
-        intents.len() > outcomes.len() && outcomes.len() > KILLS as usize,
-        "{} and {}",
-        intents.len(),
-        outcomes.len()
-    );
+    assert!(intents.len() > outcomes.len() && outcomes.len() > least, "{} and {}", intents.len(), outcomes.len());
     for line in told.lines() {
         let (kind, seq) = line.split_once(' ').unwrap();
         let seq: u64 = seq.parse().unwrap();

@@ -143,30 +143,9 @@ fn what_a_plain_schema_quotes_does_not_keep_it_from_being_one() {
         }
     }
     let words = [
-        "$ref",
-        "$id",
-        "$schema",
-        "$defs",
-        "$anchor",
-        "$dynamicRef",
-        "$dynamicAnchor",
-        "$recursiveRef",
-        "$vocabulary",
-        "id",
-        "const",
-        "enum",
-        "items",
-        "type",
-        "properties",
-        "required",
-        "allOf",
-        "not",
-        "pattern",
-        "",
-        "/",
-        "~",
-        "%25",
-        "#",
+        "$ref", "$id", "$schema", "$defs", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$vocabulary",
+        "id", "const", "enum", "items", "type", "properties", "required", "allOf", "not", "pattern", "", "/", "~",
+        "%25", "#",
     ];
     for word in words {
         for value in [json!({"type": "null"}), json!({"type": "object", "properties": {word: {"type": "null"}}})] {

@@ -91,18 +91,6 @@ async fn what_is_sent_arrives() {
 }
 
 #[tokio::test]
-async fn an_integral_float_is_an_integer() {
-    let sent = json!({"count": -2.0, "small": 7.0, "share": 1.0, "max-depth": 1e3});
-    let expected = json!({"count": -2, "small": 7, "share": 1.0, "any": null, "type": null, "max-depth": 1000});
-    assert_eq!(echoed(sent).await, expected);
-}
-
-#[tokio::test]
-async fn a_float_stays_one_where_any_value_may_stand() {
-    assert_eq!(echoed(json!({"count": 1, "any": 1.0})).await["any"].to_string(), "1.0");
-}
-
-#[tokio::test]
 async fn what_is_not_declared_is_refused() {
     for arguments in
         [json!({}), json!({"count": 1, "cout": 1}), json!({"count": "1"}), json!({"count": 1, "small": 256})]

@@ -39,7 +39,10 @@ fn one() -> u32 {
 fn now() {}
 
 struct Root;
-struct Client;
+
+mod service {
+    pub(crate) struct Client<T>(pub(crate) T);
+}
 
 /// Saves a page.
 #[tool(
@@ -47,17 +50,18 @@ struct Client;
     title = "Save a page",
     reads = "net:{url|host}",
     writes = ["fs:{path}", "fs:log/{path}"],
-    destroys = "cache:{url|host}",
+    destroys = "cache:{url|host}/{{all}}",
     reads = "fs:settings.json",
     open_world,
     idempotent,
     timeout = "2m",
     max_output = "64KiB",
     tags = ["web", "files"],
-    needs(Root, Client),
+    needs(Root, service::Client<u8>),
     example({"url": "https://example.org", "path": "a"} => "ok"),
     example({"url": "https://example.org", "path": "b"}),
-    audit
+    audit,
+    crate = ::tools,
 )]
 fn save(
     /// The page.
@@ -136,7 +140,7 @@ fn every_attribute_arrives() {
     let declared = Declared {
         reads: templates(&["net:{url|host}", "fs:settings.json"]),
         writes: templates(&["fs:{path}", "fs:log/{path}"]),
-        destroys: templates(&["cache:{url|host}"]),
+        destroys: templates(&["cache:{url|host}/{{all}}"]),
         open_world: true,
         idempotent: true,
     };
@@ -148,7 +152,7 @@ fn every_attribute_arrives() {
 #[test]
 fn needs_are_those_of_the_handler() {
     let ids = |needs: &[Need]| needs.iter().map(Need::id).collect::<Vec<_>>();
-    assert_eq!(ids(SAVE_TOOL.handler.needs()), ids(&[Need::of::<Root>(), Need::of::<Client>()]));
+    assert_eq!(ids(SAVE_TOOL.handler.needs()), ids(&[Need::of::<Root>(), Need::of::<service::Client<u8>>()]));
     assert!(NOW_TOOL.handler.needs().is_empty());
 }
 

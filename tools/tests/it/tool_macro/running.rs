@@ -18,7 +18,7 @@ fn in_place() -> String {
 }
 
 /// Computes for a long time.
-#[tool(pure, blocking)]
+#[tool(pure, blocking, max_output = 1_000, timeout = "500ms")]
 fn computing() -> String {
     place()
 }

@@ -93,20 +93,14 @@ mod tests {
             (
                 json!({"writes": ["fs:{path}"]}),
                 [
-                    "fs:write:{path}",
-                    "unless a rule or whoever",
-                    "touch something else",
-                    "never",
+                    "fs:write:{path}", "unless a rule or whoever", "touch something else", "never",
                     "not read-only, not destr",
                 ],
             ),
             (
                 json!({"destroys": ["fs:{path}"], "idempotent": true}),
                 [
-                    "fs:destroy:{path}",
-                    "each time",
-                    "touch something else",
-                    "where that helps",
+                    "fs:destroy:{path}", "each time", "touch something else", "where that helps",
                     "only, destructive, idem",
                 ],
             ),
