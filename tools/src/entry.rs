@@ -153,12 +153,10 @@ impl Entry {
         let output = self.output().transpose().map_err(|error| self.unavailable("output", error))?;
         let Some((schema, validator)) = output else { return Ok(()) };
         let violations = match structured {
-            None => vec![Violation {
-                pointer: String::new(),
-                expected: "a structured result, as the output schema promises".to_owned(),
-                found: "none".to_owned(),
-                near: Vec::new(),
-            }],
+            None => vec![Violation::whole(
+                "a structured result, as the output schema promises".to_owned(),
+                "none".to_owned(),
+            )],
             Some(value) => match validator.check(schema, value.into(), None) {
                 Ok(()) => return Ok(()),
                 Err(violations) => violations,

@@ -16,8 +16,8 @@ static GATES: Mutex<Vec<(Id, Weak<Gate>)>> = Mutex::new(Vec::new());
 /// thread of its runtime, or the end of one that its tool blocks in.
 ///
 /// A number that does not go down again is a fault of a tool. Runs go on: as soon as such calls hold all workers of a runtime
-/// but one, further calls are refused there with [`ToolErrorKind::Unavailable`](tools::ToolErrorKind::Unavailable). Only the end of the
-/// process frees the threads of a tool that never returns.
+/// but one, further calls are refused there with [`Unavailable`](tools::ToolErrorKind::Unavailable). Only the end of the process
+/// frees the threads of a tool that never returns.
 pub fn abandoned_calls() -> usize {
     let gates: Vec<_> = locked(&GATES).iter().filter_map(|(_, gate)| gate.upgrade()).collect();
     gates.iter().map(|gate| gate.state().abandoned.len()).sum()

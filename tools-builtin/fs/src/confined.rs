@@ -48,8 +48,8 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// [`PermissionDenied`](tools::ErrorCode::PermissionDenied) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode::ExecutionFailed) when there is no
-    /// regular file, or the path leads out of the workspace.
+    /// [`PermissionDenied`](tools::ErrorCode) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode) when there
+    /// is no regular file, or the path leads out of the workspace.
     pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
         let path = covered(cx, path, &[Access::Read])?;
         let file = Place::find(cx, self, &path).and_then(|place| place.open_file());
@@ -98,9 +98,9 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// [`PermissionDenied`](tools::ErrorCode::PermissionDenied) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode::ExecutionFailed) when there is something
-    /// else than a file, or a file that is marked as read-only, when it cannot be written, or the path leads out of the
-    /// workspace. The message says which directories were made all the same.
+    /// [`PermissionDenied`](tools::ErrorCode) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode) when there
+    /// is something else than a file, or a file that is marked as read-only, when it cannot be written, or the path leads out of
+    /// the workspace. The message says which directories were made all the same.
     pub fn write_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
         let path = covered(cx, path, &[Access::Write])?;
         written(cx, self, &path, content.as_ref(), true, |_| Ok(()))?;
@@ -120,8 +120,8 @@ impl Workspace {
     /// Returns the entries of a directory, sorted by the bytes of their names. The grant has to cover reading the directory.
     ///
     /// # Errors
-    /// [`PermissionDenied`](tools::ErrorCode::PermissionDenied) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode::ExecutionFailed) when there is no
-    /// directory, one with more than 100,000 entries, or the path leads out of the workspace.
+    /// [`PermissionDenied`](tools::ErrorCode) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode) when there
+    /// is no directory, one with more than 100,000 entries, or the path leads out of the workspace.
     pub fn entries(&self, cx: &ToolContext, path: &str) -> Result<Vec<DirEntry>, ToolError> {
         let path = covered(cx, path, &[Access::Read])?;
         Ok(entries(cx, self, &path)?)
@@ -131,8 +131,8 @@ impl Workspace {
     /// `from` and writing and destroying `to`, and the same of everything below a directory, as with `fs.move`.
     ///
     /// # Errors
-    /// [`PermissionDenied`](tools::ErrorCode::PermissionDenied) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode::ExecutionFailed) when there is nothing at
-    /// `from` or something at `to`, or one of them leads out of the workspace.
+    /// [`PermissionDenied`](tools::ErrorCode) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode) when there
+    /// is nothing at `from` or something at `to`, or one of them leads out of the workspace.
     pub fn rename(&self, cx: &ToolContext, from: &str, to: &str) -> Result<(), ToolError> {
         let (from, to) = (covered(cx, from, FROM)?, covered(cx, to, TO)?);
         moved(cx, self, &from, &to, false)?;
@@ -142,8 +142,8 @@ impl Workspace {
     /// Removes a file, an empty directory or a link. Of a link, the target stays. The grant has to cover destroying it.
     ///
     /// # Errors
-    /// [`PermissionDenied`](tools::ErrorCode::PermissionDenied) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode::ExecutionFailed) when there is nothing, a
-    /// directory with entries, or the path leads out of the workspace.
+    /// [`PermissionDenied`](tools::ErrorCode) for what the grant does not cover; [`ExecutionFailed`](tools::ErrorCode) when there
+    /// is nothing, a directory with entries, or the path leads out of the workspace.
     pub fn remove(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
         let path = covered(cx, path, &[Access::Destroy])?;
         removed(cx, self, &path, false)?;

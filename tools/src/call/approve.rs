@@ -21,8 +21,9 @@ pub const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 /// call has to be over, and with a time of its own; the call's timeout begins after it.
 ///
 /// # Errors
-/// [`ToolErrorKind::PermissionDenied`] or [`ToolErrorKind::Unapproved`] when nobody could be asked, the latter also when nobody answered
-/// in time; [`ToolErrorKind::Denied`] when somebody said no; [`ToolErrorKind::Replaced`] when the tool is not the same any more.
+/// [`ToolErrorKind::PermissionDenied`] or [`ToolErrorKind::Unapproved`] when nobody could be asked, the latter also when nobody
+/// answered in time; [`ToolErrorKind::Denied`] when somebody said no; [`ToolErrorKind::Replaced`] when the tool is not the same
+/// any more.
 pub(super) async fn approve(
     entry: &Arc<Entry>,
     scope: &Scope,

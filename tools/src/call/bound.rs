@@ -28,17 +28,15 @@ pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<To
     if let Some(size) = result.structured.as_ref().and_then(|value| size::over(value, limit)) {
         if entry.tool().output.is_some() && !result.is_error {
             return Err(ToolErrorKind::InvalidOutput {
-                violations: vec![Violation {
-                    pointer: String::new(),
-                    expected: format!("at most {limit} bytes of JSON; ask for less at a time"),
-                    found: match result.structured.and_then(|value| overflow.keep(value.to_string())) {
+                violations: vec![Violation::whole(
+                    format!("at most {limit} bytes of JSON; ask for less at a time"),
+                    match result.structured.and_then(|value| overflow.keep(value.to_string())) {
                         Some(handle) => {
                             format!("{size} bytes, which {} reads by the handle {handle}", OutputStore::READER)
                         }
                         None => format!("{size} bytes"),
                     },
-                    near: Vec::new(),
-                }],
+                )],
             });
         }
         note = result.structured.take().and_then(|value| left_out(overflow, &result.content, &value, size));

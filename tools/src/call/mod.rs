@@ -107,7 +107,8 @@ pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments:
 /// it can be told what the call would touch. Whether that is granted is not looked at.
 ///
 /// # Errors
-/// Returns [`ToolErrorKind::InvalidArguments`] with every violation, and [`ToolErrorKind::Timeout`] if the tool's own time limit passes.
+/// Returns [`ToolErrorKind::InvalidArguments`] with every violation, and [`ToolErrorKind::Timeout`] if the tool's own time limit
+/// passes.
 pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
     let validated = parse::parse(entry, arguments)
         .and_then(|arguments| in_time(ToolContext::new().term(entry), || validate::validate(entry, &arguments)));

@@ -95,8 +95,8 @@ impl Record {
     /// What the call gave when it was made before; it is not to be run then.
     ///
     /// # Errors
-    /// [`ToolErrorKind::OutcomeUnknown`], [`ToolErrorKind::Diverged`]; [`ToolErrorKind::Internal`] when the journal is broken; and for a call that
-    /// a tool made, the error that it ended with.
+    /// [`ToolErrorKind::OutcomeUnknown`], [`ToolErrorKind::Diverged`]; [`ToolErrorKind::Internal`] when the journal is broken;
+    /// and for a call that a tool made, the error that it ended with.
     pub(super) async fn replay(
         &mut self,
         entry: &Entry,
@@ -138,8 +138,8 @@ impl Record {
     /// Writes down that the call is about to be run. Gives the context to run it with.
     ///
     /// # Errors
-    /// The call may not be run: [`ToolErrorKind::Internal`] when that could not be written down, [`ToolErrorKind::Timeout`] when it took
-    /// all the time of the call, [`ToolErrorKind::OutcomeUnknown`] when somebody else has begun it meanwhile.
+    /// The call may not be run: [`ToolErrorKind::Internal`] when that could not be written down, [`ToolErrorKind::Timeout`] when
+    /// it took all the time of the call, [`ToolErrorKind::OutcomeUnknown`] when somebody else has begun it meanwhile.
     pub(super) async fn begin(&mut self, call: &CallScope, cx: ToolContext) -> Result<ToolContext, ToolErrorKind> {
         if call.caller.is_cancelled() {
             return Err(ToolErrorKind::Cancelled);

@@ -110,7 +110,8 @@ impl ToolContext {
     /// when the call ends in any way.
     ///
     /// # Errors
-    /// Returns [`ToolErrorKind::Timeout`] if there is no time, and [`ToolErrorKind::ExecutionFailed`] if calls are nested too deep.
+    /// Returns [`ToolErrorKind::Timeout`] if there is no time, and [`ToolErrorKind::ExecutionFailed`] if calls are nested too
+    /// deep.
     pub(crate) fn enter(
         self,
         entry: &Arc<Entry>,
@@ -199,9 +200,9 @@ impl ToolContext {
     /// Asks, before it is touched, for something that the arguments alone do not show: a walked directory, a redirect.
     ///
     /// # Errors
-    /// [`ToolErrorKind::PermissionDenied`] when the grant does not cover it; [`ToolErrorKind::Denied`] when a rule of the policy is against
-    /// it, and [`ToolErrorKind::Unapproved`] when the policy asks about it and nobody approved of it or of what it is below,
-    /// or when it is one of the [sensitive paths](crate::SensitivePaths) and nothing names it;
+    /// [`ToolErrorKind::PermissionDenied`] when the grant does not cover it; [`ToolErrorKind::Denied`] when a rule of the policy
+    /// is against it, and [`ToolErrorKind::Unapproved`] when the policy asks about it and nobody approved of it or of what it is
+    /// below, or when it is one of the [sensitive paths](crate::SensitivePaths) and nothing names it;
     /// [`ToolErrorKind::ExecutionFailed`] when `scheme:value` is no target.
     pub fn require(&self, access: Access, scheme: &str, value: &str) -> Result<(), ToolError> {
         let target =

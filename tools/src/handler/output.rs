@@ -112,12 +112,7 @@ pub(crate) fn of_value<T: Serialize + 'static>(value: T) -> Result<ToolResult, T
     match serde_json::to_value(value) {
         Ok(value) => Ok(ToolResult::structured(value)),
         Err(error) => Err(ToolError::from(ToolErrorKind::InvalidOutput {
-            violations: vec![Violation {
-                pointer: String::new(),
-                expected: "a result that can be written as JSON".to_owned(),
-                found: error.to_string(),
-                near: Vec::new(),
-            }],
+            violations: vec![Violation::whole("a result that can be written as JSON".to_owned(), error.to_string())],
         })),
     }
 }

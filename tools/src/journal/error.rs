@@ -1,7 +1,7 @@
 //! [`JournalError`]: why something could not be written down or looked up.
 
-/// Why a journal did not do what it was asked to. The counter makes it a [`ToolErrorKind::Internal`](crate::ToolErrorKind::Internal),
-/// which ends a run.
+/// Why a journal did not do what it was asked to. The counter makes it a
+/// [`ToolErrorKind::Internal`](crate::ToolErrorKind::Internal), which ends a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {

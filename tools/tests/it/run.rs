@@ -116,8 +116,8 @@ async fn a_panic_in_drop_is_contained_whatever_ends_the_call() {
             HandlerFuture::new(Future(Bomb, self.0))
         }
     }
-    assert!(matches!(&run(Dropping(true)).await, Err(error) if error.code() == ErrorCode::Panicked));
-    assert!(matches!(&run(Dropping(false)).await, Err(error) if error.code() == ErrorCode::Timeout));
+    assert_eq!(run(Dropping(true)).await.unwrap_err().code(), ErrorCode::Panicked);
+    assert_eq!(run(Dropping(false)).await.unwrap_err().code(), ErrorCode::Timeout);
 
     let abandoned = catalog(Dropping(false)).execute(&ToolContext::new(), "t", json!({}));
     tokio::time::timeout(SHORT, abandoned).await.unwrap_err();
@@ -229,7 +229,7 @@ async fn a_result_that_comes_with_the_cancellation_is_dropped() {
         token.cancel();
         async { Ok::<_, String>("too late") }
     });
-    assert!(matches!(&catalog.execute(&cx, "t", json!({})).await, Err(error) if error.code() == ErrorCode::Cancelled));
+    assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap_err().code(), ErrorCode::Cancelled);
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ async fn no_argument_leads_a_template_out_of_its_directory() {
 async fn a_plugin_that_writes_elsewhere_than_it_declares_is_held_to_the_grant() {
     let (dir, catalog, cx) = session("fs:write:notes/**");
     let refused = catalog.execute(&cx, "note.stray", json!({"name": "a"})).await;
-    assert!(matches!(&refused, Err(error) if error.code() == ErrorCode::PermissionDenied), "{refused:?}");
+    assert_eq!(refused.unwrap_err().code(), ErrorCode::PermissionDenied);
     assert_eq!(files(dir.path()), Vec::<String>::new());
 }
 
@@ -219,7 +219,7 @@ fn each_access_is_granted_by_itself() {
         let notes = Notes::new(&[&format!("fs:{access}:notes/**")]);
         let Notes { workspace, cx, .. } = &notes;
         let rename = workspace.rename(cx, "notes/a", "notes/free");
-        assert!(matches!(&rename, Err(error) if error.code() == ErrorCode::PermissionDenied), "{rename:?}");
+        assert_eq!(rename.unwrap_err().code(), ErrorCode::PermissionDenied);
         for (needed, outcome) in [
             ("write", notes.write("notes/new", "x")),
             ("write", workspace.create_dir(cx, "notes/made/deep")),
@@ -239,7 +239,7 @@ fn a_directory_is_removed_whole_only_if_all_of_it_is_granted() {
     let notes = Notes::new(&["fs:destroy:notes", "fs:destroy:notes/a"]);
     let before = notes.state();
     let denied = notes.workspace.remove_all(&notes.cx, "notes");
-    assert!(matches!(&denied, Err(error) if error.code() == ErrorCode::PermissionDenied), "{denied:?}");
+    assert_eq!(denied.unwrap_err().code(), ErrorCode::PermissionDenied);
     assert_eq!(notes.state(), before);
 }
 
