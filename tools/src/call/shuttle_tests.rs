@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::workshop::{Seen, Workshop, after_a_while, clock, writer};
 use crate::schedule::{Thread, all, check};
-use crate::{Line, ToolContext, ToolErrorKind};
+use crate::{ErrorCode, Line, ToolContext};
 
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -35,7 +35,7 @@ fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_gives_back_what_it
             let finish = same.finish("hasty");
             match outcome {
                 Ok(_) => assert!(!finish.unwrap().was_cancelled, "a late result is dropped"),
-                Err(ToolErrorKind::Cancelled) => {
+                Err(error) if error.code() == ErrorCode::Cancelled => {
                     assert!(cx.is_cancelled());
                     assert!(finish.as_ref().is_none_or(|finish| finish.was_cancelled), "a result in time is not");
                     seen.note(if finish.is_some() { 1 } else { 2 });
@@ -96,7 +96,7 @@ fn a_result_after_the_deadline_is_dropped_and_what_the_call_had_is_given_back() 
             let in_time = same.finish("hasty").map(|finish| finish.at < deadline);
             match outcome {
                 Ok(_) => assert_eq!(in_time, Some(true), "a late result is dropped"),
-                Err(ToolErrorKind::Timeout { .. }) => {
+                Err(error) if error.code() == ErrorCode::Timeout => {
                     assert!(Instant::now() >= deadline);
                     assert_ne!(in_time, Some(true), "a result in time is not");
                     seen.note(if in_time.is_some() { 1 } else { 2 });
@@ -138,8 +138,8 @@ fn a_call_that_waits_for_its_turn_ends_when_it_is_taken_back_though_the_turn_doe
             let hasty: Thread = Box::new(move || {
                 match same.call(&cx) {
                     Ok(_) => seen.note(0),
-                    Err(ToolErrorKind::Cancelled) if !is_late => seen.note(1),
-                    Err(ToolErrorKind::Timeout { .. }) if is_late => seen.note(1),
+                    Err(error) if error.code() == ErrorCode::Cancelled && !is_late => seen.note(1),
+                    Err(error) if error.code() == ErrorCode::Timeout && is_late => seen.note(1),
                     Err(error) => panic!("{error}"),
                 }
                 // The other one has had the turn until here, if it has it at all.
@@ -180,11 +180,11 @@ fn a_call_made_by_one_that_ends_at_any_moment_ends_with_it() {
         let (catalog, cx) = (workshop.catalog.clone(), Workshop::cx("outer").with_cancellation(token.clone()));
         let call: Thread = Box::new(move || {
             let outcome = block_on(catalog.execute(&cx, "outer", json!({})));
-            assert!(matches!(outcome, Ok(_) | Err(ToolErrorKind::Cancelled)), "{outcome:?}");
+            assert!(outcome.as_ref().err().is_none_or(|error| error.code() == ErrorCode::Cancelled), "{outcome:?}");
             let threads = std::mem::take(&mut *nested.lock().unwrap());
             for thread in threads {
                 let error = thread.join().unwrap();
-                assert!(matches!(error, ToolErrorKind::Cancelled | ToolErrorKind::Overloaded { .. }), "{error}");
+                assert!(matches!(error.code(), ErrorCode::Cancelled | ErrorCode::Overloaded), "{error}");
             }
         });
         let cancel: Thread = Box::new(move || {
@@ -211,7 +211,7 @@ fn a_call_that_is_taken_back_holds_up_nobody_in_its_line() {
             Box::new(move || {
                 let outcome = same.call(&hasty);
                 drop(hasty);
-                assert!(matches!(outcome, Ok(_) | Err(ToolErrorKind::Cancelled)), "{outcome:?}");
+                assert!(outcome.as_ref().err().is_none_or(|error| error.code() == ErrorCode::Cancelled), "{outcome:?}");
             }),
             Box::new(move || {
                 after_a_while();
