@@ -61,7 +61,7 @@ impl Workspace {
     ///
     /// ```
     /// use serde_json::json;
-    /// use tools::{Catalog, Grant, ToolContext, ToolError, tool};
+    /// use tools::{Catalog, ErrorCode, Grant, ToolContext, ToolError, tool};
     /// use tools_fs::Workspace;
     ///
     /// /// Saves a note.
