@@ -107,6 +107,7 @@ mod tests {
     use serde_json::json;
     use tools::{Content, ErrorCode, Grant};
 
+    use super::{BLOCK, HEAD};
     use crate::fixture::Fixture;
 
     #[tokio::test]
@@ -131,6 +132,23 @@ mod tests {
         assert_eq!(read(2, 3).await, ["2\n3\n", "[lines 2 to 3; the file goes on, read on with start = 4]"]);
         assert_eq!(read(4, 9).await, ["4\n5\n", "[lines 4 to 5, where the file ends]"]);
         assert_eq!(read(1, 5).await, ["1\n2\n3\n4\n5\n"]);
+    }
+
+    #[tokio::test]
+    async fn a_file_of_any_size_is_read_to_its_end() {
+        let fixture = Fixture::new();
+        for size in [HEAD - 1, HEAD, HEAD + 1, BLOCK - 1, BLOCK, BLOCK + 1] {
+            fixture.write("file", &format!("{}end", "\n".repeat(size as usize - 3)));
+            let text = fixture.text("fs.read", json!({"path": "file", "start": size - 2})).await;
+            assert!(text.starts_with("end") && text.contains("where the file ends"), "{size}: {text}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_file_that_tells_no_size_is_read_to_its_end() {
+        let text = Fixture::at("/proc/self").text("fs.read", json!({"path": "status"})).await;
+        assert!(text.len() as u64 > HEAD && text.contains("nonvoluntary_ctxt_switches"), "{text}");
     }
 
     #[tokio::test]

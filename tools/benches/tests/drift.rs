@@ -27,7 +27,7 @@ fn a_call_costs_what_the_readme_says() {
         ("instructions of the first validated call above a later one", programs.first(add), 100_000.0),
         ("instructions of registering a tool with the schema of order", programs.registering(), 215_000.0),
         ("bytes of heap that a registered tool with the schema of order keeps", programs.kept("register"), 20_500.0),
-        ("bytes that reading a file of 1 KiB allocates", programs.allocated("read"), 8_300.0),
+        ("bytes that reading a file of 1 KiB allocates", programs.allocated("read"), 7_300.0),
         (
             "instructions of a new session of 1,000 tools, a copy of its definitions = 1",
             programs.instructions_in("session", 100) / programs.instructions_in("direct-session", 100),
