@@ -167,6 +167,9 @@ impl InvalidTarget {
     }
 
     pub(crate) fn refuse_control(value: &str) -> Result<(), Self> {
+        if value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return Ok(());
+        }
         match value.chars().find(|c| c.is_control()) {
             Some(character) => Err(Self::Control { value: Self::cut(value), character }),
             None => Ok(()),

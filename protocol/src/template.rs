@@ -117,17 +117,20 @@ impl Template {
     ) -> Result<Vec<Target>, TargetError> {
         let mut values = vec![String::new()];
         for part in &self.parts {
-            let continuations = match part {
-                Part::Text(text) => vec![text.clone()],
+            let texts = match part {
+                Part::Text(text) => {
+                    values.iter_mut().for_each(|value| value.push_str(text));
+                    continue;
+                }
                 Part::Field { name, normaliser } => self.texts(name, *normaliser, argument(name)?)?,
             };
-            if values.len().saturating_mul(continuations.len()) > limit {
+            if values.len().saturating_mul(texts.len()) > limit {
                 return Err(TargetError::TooMany { template: self.to_string() });
             }
-            values = values
-                .iter()
-                .flat_map(|value| continuations.iter().map(move |text| format!("{value}{text}")))
-                .collect();
+            values = match &values[..] {
+                [start] if start.is_empty() => texts,
+                _ => values.iter().flat_map(|value| texts.iter().map(move |text| format!("{value}{text}"))).collect(),
+            };
         }
         let target = |value: String| Target::new(access, &self.scheme, &value);
         let targets: Result<_, _> = values.into_iter().map(target).collect();

@@ -76,7 +76,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the type of the value.
-    #[inline]
+    #[inline(always)] // A caller that wants the type alone then pays for nothing else.
     pub fn kind(self) -> Kind<'a> {
         match self.0 {
             Inner::Tree(tree, place) => match tree.mark(place) {
@@ -268,7 +268,7 @@ impl PartialEq for Node<'_> {
 impl<'a> Iterator for Members<'a> {
     type Item = (&'a str, Node<'a>);
 
-    #[inline]
+    #[inline(always)] // For a key that is only compared.
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
             Children::Values(members) => members.next().map(|(key, member)| (&**key, member.into())),

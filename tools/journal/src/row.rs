@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::types::Value;
-use tools::journal::{CallKey, CallRecord};
+use tools::journal::{CallArguments, CallKey, CallRecord};
 use tools::{Digest, ErrorCode};
 
 /// The columns that a row's hash covers, in the order in which it does.
@@ -61,8 +61,8 @@ impl Row {
             correlation_id: owned(call.correlation_id),
             tool: call.tool.to_owned(),
             tool_digest: call.tool_digest,
-            arguments_digest: call.arguments_digest,
-            arguments: owned(call.arguments.filter(|_| with_arguments)),
+            arguments_digest: call.arguments.map(CallArguments::digest),
+            arguments: call.arguments.filter(|_| with_arguments).map(CallArguments::to_text),
             ..Self::default()
         }
     }

@@ -7,26 +7,37 @@ use super::key::{Key, Reach};
 
 /// Calls by the text of their keys. Texts that begin with a path's text are its subtree and stand side by side.
 #[derive(Debug, Default)]
-pub(super) struct Index(BTreeMap<Box<str>, Vec<Holder>>);
+pub(super) struct Index(BTreeMap<Box<str>, Holders>);
 
-#[derive(Clone, Copy, Debug)]
-struct Holder {
-    call: u64,
-    writes: bool,
+/// The calls that have one key, readers apart from writers: a reader conflicts with writers alone. In the order of arrival.
+#[derive(Debug, Default)]
+struct Holders {
+    readers: Vec<u64>,
+    writers: Vec<u64>,
+}
+
+impl Holders {
+    fn list(&mut self, writes: bool) -> &mut Vec<u64> {
+        if writes { &mut self.writers } else { &mut self.readers }
+    }
 }
 
 impl Index {
     pub(super) fn insert(&mut self, call: u64, keys: &[Key]) {
         for Key { text, writes, .. } in keys {
-            self.0.entry(text.clone()).or_default().push(Holder { call, writes: *writes });
+            self.0.entry(text.clone()).or_default().list(*writes).push(call);
         }
     }
 
     pub(super) fn remove(&mut self, call: u64, keys: &[Key]) {
         for key in keys {
             if let Some(holders) = self.0.get_mut(&*key.text) {
-                holders.retain(|holder| holder.call != call);
-                if holders.is_empty() {
+                let list = holders.list(key.writes);
+                // Numbers grow with the arrival.
+                if let Ok(place) = list.binary_search(&call) {
+                    list.remove(place);
+                }
+                if holders.readers.is_empty() && holders.writers.is_empty() {
                     self.0.remove(&*key.text);
                 }
             }
@@ -36,15 +47,20 @@ impl Index {
     /// The calls that these keys conflict with, in the order of their arrival, each once.
     pub(super) fn conflicts(&self, keys: &[Key]) -> Vec<u64> {
         let mut found = Vec::new();
+        if self.0.is_empty() {
+            return found;
+        }
         for key in keys {
-            let mut look_at = |holders: &[Holder]| {
-                let conflicting = holders.iter().filter(|holder| holder.writes || key.writes);
-                found.extend(conflicting.map(|holder| holder.call));
+            let mut look_at = |holders: &Holders| {
+                found.extend_from_slice(&holders.writers);
+                if key.writes {
+                    found.extend_from_slice(&holders.readers);
+                }
             };
-            key.above().filter_map(|text| self.0.get(text)).for_each(|holders| look_at(holders));
+            key.above().filter_map(|text| self.0.get(text)).for_each(&mut look_at);
             match key.reach {
                 Reach::Exact | Reach::World => {
-                    self.0.get(&*key.text).into_iter().for_each(|holders| look_at(holders));
+                    self.0.get(&*key.text).into_iter().for_each(&mut look_at);
                 }
                 Reach::Tree { .. } => {
                     let from = self.0.range::<str, _>((Bound::Included(&*key.text), Bound::Unbounded));

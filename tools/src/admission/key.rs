@@ -28,7 +28,12 @@ impl Key {
     /// The key of a target. The domain says what values of the scheme are relative to.
     pub(crate) fn new(target: &Target, domain: &str) -> Self {
         let (scheme, value) = (target.scheme(), target.value());
-        let mut text = format!("{scheme}\0{}\0{domain}\0", domain.len());
+        let mut text = String::with_capacity(scheme.len() + domain.len() + value.len() + 12);
+        text.push_str(scheme);
+        text.push('\0');
+        text.extend((domain.len() as u64).to_le_bytes().map(char::from));
+        text.push_str(domain);
+        text.push('\0');
         let reach = match scheme {
             "fs" => {
                 let root = text.len();

@@ -161,7 +161,9 @@ impl Table {
         // Said before a place is looked for: whoever gives one back meanwhile sees it and comes here afterwards.
         gate.set_wanted(true);
         let mut is_gate_full = false;
-        for id in self.ready.iter().copied().collect::<Vec<_>>() {
+        let mut next = self.ready.first().copied();
+        while let Some(id) = next {
+            next = self.ready.range(id + 1..).next().copied();
             let Some(call) = self.calls.get_mut(&id) else { continue };
             call.not_before = None;
             let needs_place = call.rule == Rule::Top;

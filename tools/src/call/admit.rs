@@ -1,12 +1,10 @@
 //! Admit: what the call needs of the limits and of the world, taken at once.
 
-use std::sync::Arc;
-
 use protocol::Target;
 
 use super::clock::within;
 use crate::admission::{Admitted, Key, Refused, Request};
-use crate::context::{CallScope, Spot, Ticket};
+use crate::context::{CallScope, Ticket};
 use crate::{Entry, ToolContext, ToolErrorKind};
 
 /// What the call may conflict with others about.
@@ -17,50 +15,40 @@ pub(super) fn keys(caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
     targets.iter().map(|target| Key::new(target, caller.domain(target.scheme()))).collect()
 }
 
-/// Lets a call through that touches nothing and whose tool has no limits, unless it would have to wait.
-pub(super) fn enter<'a>(entry: &'a Entry, call: &CallScope, keys: &[Key]) -> Option<Admitted<'a>> {
-    if !keys.is_empty() || entry.limiter().is_some() {
-        return None;
-    }
-    let Some(outer) = call.caller.call() else { return entry.admission().enter(false) };
-    if let Some(around) = outer.held.get() {
-        call.held.get_or_init(|| around.clone());
-    }
-    entry.admission().enter(true)
-}
-
-/// Lets the call through, in its turn. What it was let through with is given back when this is dropped.
+/// Lets the call through if it need not wait, and puts it into the queue otherwise: [`wait`] until it runs. The permit gives back
+/// everything that the call was let through with when it is dropped.
 ///
 /// # Errors
-/// [`ToolErrorKind::Overloaded`] when the queue is full, or when a nested call may not wait; and what waiting can end with.
-pub(super) async fn queue<'a>(
-    entry: &'a Arc<Entry>,
-    call: &CallScope,
-    keys: Vec<Key>,
-    spot: Option<Spot>,
-) -> Result<Admitted<'a>, ToolErrorKind> {
-    if let Some(spot) = &spot {
-        within(call, spot.come()).await?;
-    }
+/// Returns [`ToolErrorKind::Overloaded`] if the queue is full, or a nested call may not wait.
+pub(super) fn enter<'a>(entry: &'a Entry, call: &CallScope, keys: Vec<Key>) -> Result<Admitted<'a>, ToolErrorKind> {
     let admission = entry.admission();
-    let overloaded = |Refused { retry_after }| ToolErrorKind::Overloaded { retry_after: Some(retry_after) };
-    let outer = call.caller.call();
-    let around = outer.and_then(|outer| outer.held.get()).map_or(&[][..], |around| around);
-    let own: Vec<_> =
-        around.iter().filter(|ticket| ticket.admission == admission.number()).map(|ticket| ticket.call).collect();
-    let request = Request {
-        keys,
-        limiter: entry.limiter().cloned(),
-        is_nested: outer.is_some(),
-        has_foreign: own.len() < around.len(),
-        around: &own,
-    };
-    let admitted = admission.register(request).map_err(overloaded)?;
-    drop(spot);
-    if !admitted.is_running() {
-        within(call, admitted.wait(call.deadline)).await?.map_err(overloaded)?;
+    let is_nested = call.caller.call().is_some();
+    if keys.is_empty()
+        && entry.limiter().is_none()
+        && let Some(admitted) = admission.enter(is_nested)
+    {
+        return Ok(admitted);
     }
-    let ticket = admitted.id().map(|call| Ticket { admission: admission.number(), call });
-    call.held.get_or_init(|| around.iter().copied().chain(ticket).collect());
+    let around = call.tickets_around();
+    let is_own = |ticket: &&Ticket| ticket.admission == admission.number();
+    let own: Vec<_> = around.iter().filter(is_own).map(|ticket| ticket.call).collect();
+    let has_foreign = own.len() < around.len();
+    let request = Request { keys, limiter: entry.limiter().cloned(), is_nested, has_foreign, around: &own };
+    let admitted = admission.register(request).map_err(overloaded)?;
+    if let Some(number) = admitted.id() {
+        call.ticket.get_or_init(|| Ticket { admission: admission.number(), call: number });
+    }
     Ok(admitted)
+}
+
+/// Waits until the call runs.
+///
+/// # Errors
+/// Returns [`ToolErrorKind::Overloaded`] if it would wait for its tool's rate beyond its deadline, and the errors of waiting.
+pub(super) async fn wait(call: &CallScope, admitted: &Admitted<'_>) -> Result<(), ToolErrorKind> {
+    within(call, admitted.wait(call.deadline)).await?.map_err(overloaded)
+}
+
+fn overloaded(Refused { retry_after }: Refused) -> ToolErrorKind {
+    ToolErrorKind::Overloaded { retry_after: Some(retry_after) }
 }

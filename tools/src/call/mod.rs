@@ -200,21 +200,27 @@ async fn run_stages(
     let mut cx = caller.enter(entry, scope, approved, term, span::current())?;
     let call = &**entered.insert(cx.running()?.clone());
     cx.start_clock();
-    let admitted = match admit::enter(entry, call, &keys) {
-        Some(admitted) => {
-            // It has arrived: those behind it in a line do not wait for its end.
-            drop(spot);
-            admitted
-        }
-        None => Box::pin(admit::queue(entry, call, keys, spot)).await?,
-    };
+    if let Some(spot) = &spot
+        && !keys.is_empty()
+    {
+        Box::pin(clock::within(call, spot.come())).await?;
+    }
+    let admitted = admit::enter(entry, call, keys)?;
+    // It has arrived: those behind it in a line do not wait for its end.
+    drop(spot);
+    if !admitted.is_running() {
+        Box::pin(admit::wait(call, &admitted)).await?;
+    }
     if let Some(record) = record {
         cx = Box::pin(record.begin(call, cx)).await?;
     }
-    let result = match retry::waits(entry) {
-        None => run::run(entry, call, cx, arguments).await,
-        Some(waits) => Box::pin(retry::run(entry, cx, arguments, waits)).await,
-    };
+    let again = retry::may_retry(entry).then(|| (cx.clone(), arguments.clone()));
+    let mut result = run::run(entry, call, cx, arguments).await;
+    if let Some((cx, arguments)) = again
+        && retry::is_transient(&result)
+    {
+        result = Box::pin(retry::run(entry, cx, arguments, result)).await;
+    }
     drop(admitted);
     let overflow = Overflow { entry, from: Some((&call.caller, &call.scope)) };
     in_time((call.deadline, call.limit), || Ok(checked(overflow, result?)?))

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use protocol::{Digest, ErrorCode, Json, ToolResult, canonical_json};
+use protocol::{Digest, ErrorCode, Json, ToolResult};
 use tokio::time::Instant;
 
 use super::clock::while_wanted;
 use crate::context::{CallScope, Owner, Trace};
 use crate::isolate::{Isolated, Panic};
-use crate::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
+use crate::journal::{
+    Begun, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
+};
 use crate::timer::timer;
 use crate::{Entry, ToolContext, ToolError, ToolErrorKind};
 
@@ -32,8 +34,7 @@ pub(super) struct Record {
     depth: u32,
     tool: String,
     tool_digest: Option<Digest>,
-    /// As canonical JSON, and its digest.
-    arguments: Option<(String, Digest)>,
+    arguments: Option<CallArguments>,
     attempt: u32,
     state: State,
 }
@@ -104,10 +105,8 @@ impl Record {
         arguments: &Json,
     ) -> Result<Option<ToolResult>, ToolErrorKind> {
         // A secret is not kept, nor a digest by which it could be guessed.
-        let text = canonical_json(&entry.masked(arguments));
-        let digest = Digest::of_bytes(text.as_bytes());
+        let arguments = self.arguments.insert(CallArguments::new(entry.masked(arguments)));
         self.tool_digest = Some(entry.digest());
-        self.arguments = Some((text, digest));
         let Some(key) = &self.key else { return Ok(None) };
 
         let by = Instant::now() + PATIENCE;
@@ -117,7 +116,7 @@ impl Record {
             Err(silence) => return Err(self.silent(silence)),
         };
         let Some(Recorded { attempt, tool_digest, arguments_digest, result, error }) = found else { return Ok(None) };
-        if (tool_digest, arguments_digest) != (self.tool_digest, Some(digest)) {
+        if (tool_digest, arguments_digest) != (self.tool_digest, Some(arguments.digest())) {
             return Err(ToolErrorKind::Diverged { place: key.to_string() });
         }
         // How far a call came that was taken back, nobody knows.
@@ -205,8 +204,7 @@ impl Record {
             depth: self.depth,
             tool: &self.tool,
             tool_digest: self.tool_digest,
-            arguments_digest: self.arguments.as_ref().map(|(_, digest)| *digest),
-            arguments: self.arguments.as_ref().map(|(text, _)| &**text),
+            arguments: self.arguments.as_ref(),
         }
     }
 

@@ -22,45 +22,38 @@ const SHORTEST: Duration = Duration::from_millis(100);
 /// The longest wait, before that addition.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Runs the handler, and runs it again after a [transient](ToolErrorKind::Transient) failure, inside of the one deadline. What the
-/// call was admitted with it keeps; each attempt takes a token of its tool's rate. Dropping it ends all.
+/// Runs the handler again after a first [transient](ToolErrorKind::Transient) failure, inside of the one deadline. The call keeps what
+/// it was admitted with; each attempt takes a token of its tool's rate. Dropping the future ends all.
 pub(super) async fn run(
     entry: &Entry,
     mut cx: ToolContext,
-    mut arguments: Input,
-    mut waits: impl Iterator<Item = Duration>,
+    arguments: Input,
+    mut outcome: Result<ToolResult, ToolError>,
 ) -> Result<ToolResult, ToolError> {
-    loop {
-        let (last, again) = (cx.clone(), arguments.clone());
-        let call = cx.running()?.clone();
-        let outcome = run::run(entry, &call, cx, arguments).await;
-        let Some(wait) = wait_after(&outcome, &mut waits) else { return outcome };
-        let next = last.next_attempt();
-        let Some(call) = next.call() else { return outcome };
-        if !within(call, pause(entry, call, wait)).await? {
+    let count = entry.tool().limits.max_retries.unwrap_or(DEFAULT_MAX_RETRIES);
+    let builder = ExponentialBuilder::new().with_min_delay(SHORTEST).with_max_delay(LONGEST).with_jitter();
+    for wait in builder.with_max_times(usize::try_from(count).unwrap_or(usize::MAX)).build() {
+        let Some(error) = outcome.as_ref().err().filter(|_| is_transient(&outcome)) else { return outcome };
+        let wait = error.retry_after().map_or(wait, |asked| asked.max(wait));
+        cx = cx.next_attempt();
+        let Some(call) = cx.call().cloned() else { return outcome };
+        if !within(&call, pause(entry, &call, wait)).await? {
             return outcome;
         }
-        (cx, arguments) = (next, again);
+        outcome = run::run(entry, &call, cx.clone(), arguments.clone()).await;
     }
+    outcome
 }
 
-/// The waits before the attempts that a tool's calls may have after the first; `None` where there are none. The result of a pure tool
-/// follows from its arguments, so it would only fail again.
-pub(super) fn waits(entry: &Entry) -> Option<impl Iterator<Item = Duration> + use<>> {
+/// Returns true if a failure of the tool may be repeated. The result of a pure tool follows from its arguments, so it would only
+/// fail again.
+pub(super) fn may_retry(entry: &Entry) -> bool {
     let tool = entry.tool();
-    if tool.effects.is_pure() || !tool.effects.is_idempotent() {
-        return None;
-    }
-    let count = tool.limits.max_retries.unwrap_or(DEFAULT_MAX_RETRIES);
-    let builder = ExponentialBuilder::new().with_min_delay(SHORTEST).with_max_delay(LONGEST).with_jitter();
-    (count > 0).then(|| builder.with_max_times(usize::try_from(count).unwrap_or(usize::MAX)).build())
+    !tool.effects.is_pure() && tool.effects.is_idempotent() && tool.limits.max_retries != Some(0)
 }
 
-/// How long to wait before the next attempt, if there may be one.
-fn wait_after(outcome: &Result<ToolResult, ToolError>, waits: &mut impl Iterator<Item = Duration>) -> Option<Duration> {
-    let error = outcome.as_ref().err().filter(|error| matches!(error.kind(), ToolErrorKind::Transient { .. }))?;
-    let wait = waits.next()?;
-    Some(error.retry_after().map_or(wait, |asked| asked.max(wait)))
+pub(super) fn is_transient(outcome: &Result<ToolResult, ToolError>) -> bool {
+    outcome.as_ref().is_err_and(|error| matches!(error.kind(), ToolErrorKind::Transient { .. }))
 }
 
 /// Waits, and then until the tool's rate allows another start. Gives whether there is time for it: an attempt that the deadline

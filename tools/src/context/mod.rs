@@ -23,7 +23,6 @@ use crate::{Entry, Layer, Policy, SensitivePaths};
 
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use line::Line;
-pub(crate) use line::Spot;
 pub use need::Need;
 pub use progress::{Progress, ProgressSink};
 pub(crate) use scope::{CallScope, Ticket};

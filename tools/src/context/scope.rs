@@ -40,8 +40,8 @@ pub(crate) struct CallScope {
     is_ended: AtomicBool,
     /// Whether this call, or one around it, holds a place of the blocking pool.
     pub(crate) has_place: AtomicBool,
-    /// What this call and those around it have been admitted with, the outermost first.
-    pub(crate) held: OnceLock<Arc<[Ticket]>>,
+    /// Its entry in the table of an admission, once it has one.
+    pub(crate) ticket: OnceLock<Ticket>,
     /// Which attempt this is, from 1.
     pub(crate) attempt: u32,
     pub(crate) scope: Scope,
@@ -90,11 +90,19 @@ impl CallScope {
             is_ended: AtomicBool::new(false),
             // The place of the last attempt went with it.
             has_place: self.caller.has_place().into(),
-            held: self.held.clone(),
+            ticket: self.ticket.clone(),
             attempt: self.attempt.saturating_add(1),
             scope: self.scope.clone(),
             span: self.span.clone(),
         }
+    }
+
+    /// Returns the tickets of the calls around this one, the outermost first.
+    pub(crate) fn tickets_around(&self) -> Vec<Ticket> {
+        let outer = std::iter::successors(self.caller.call(), |call| call.caller.call());
+        let mut tickets: Vec<_> = outer.filter_map(|call| call.ticket.get().copied()).collect();
+        tickets.reverse();
+        tickets
     }
 
     /// Whether the call ended or was taken back.
@@ -139,7 +147,7 @@ impl ToolContext {
             token: OnceLock::new(),
             is_ended: AtomicBool::new(false),
             has_place,
-            held: OnceLock::new(),
+            ticket: OnceLock::new(),
             attempt: 1,
             scope,
             span,

@@ -37,7 +37,7 @@ use protocol::ErrorCode;
 
 pub use error::JournalError;
 pub use key::CallKey;
-pub use record::{Begun, CallRecord, IntentId, OutcomeRecord, Recorded};
+pub use record::{Begun, CallArguments, CallRecord, IntentId, OutcomeRecord, Recorded};
 
 /// What a [`Journal`] gives, some time later.
 pub type JournalFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;

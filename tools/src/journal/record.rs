@@ -1,8 +1,9 @@
 //! What a journal is told, and what it tells.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use protocol::{Digest, ErrorCode, ToolResult};
+use protocol::{Digest, ErrorCode, Json, ToolResult, canonical_json};
 
 use super::CallKey;
 
@@ -28,11 +29,32 @@ pub struct CallRecord<'a> {
     pub tool: &'a str,
     /// The tool's definition. Absent where the call did not get so far.
     pub tool_digest: Option<Digest>,
-    /// SHA-256 over `arguments`. Absent where the call did not get so far.
-    pub arguments_digest: Option<Digest>,
-    /// The arguments, as [canonical JSON](protocol::canonical_json), with [secrets masked](crate::Entry::masked). What their schema does
-    /// not call a secret may be confidential all the same: a journal keeps them only if its host said so.
-    pub arguments: Option<&'a str>,
+    /// The arguments. Absent where the call did not get so far.
+    pub arguments: Option<&'a CallArguments>,
+}
+
+/// The arguments of a call, with [secrets masked](crate::Entry::masked). What their schema does not call a secret may be confidential
+/// all the same: a journal keeps them only if its host said so.
+#[derive(Debug)]
+pub struct CallArguments {
+    json: Json,
+    digest: OnceLock<Digest>,
+}
+
+impl CallArguments {
+    pub(crate) fn new(masked: Json) -> Self {
+        Self { json: masked, digest: OnceLock::new() }
+    }
+
+    /// Returns the arguments as [canonical JSON](canonical_json).
+    pub fn to_text(&self) -> String {
+        canonical_json(&self.json)
+    }
+
+    /// Returns the SHA-256 of [`to_text`](Self::to_text), computed once.
+    pub fn digest(&self) -> Digest {
+        *self.digest.get_or_init(|| Digest::of_json(&self.json))
+    }
 }
 
 /// How a call ended that was run.

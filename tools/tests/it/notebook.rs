@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 
-use tools::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
+use tools::journal::{
+    Begun, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
+};
 use tools::{Digest, ErrorCode, JournalError, ToolResult};
 
 /// Clones write the same notebook.
@@ -165,8 +167,8 @@ fn line(call: &CallRecord<'_>) -> Line {
         depth: call.depth,
         tool: call.tool.to_owned(),
         tool_digest: call.tool_digest,
-        arguments_digest: call.arguments_digest,
-        arguments: call.arguments.map(str::to_owned),
+        arguments_digest: call.arguments.map(CallArguments::digest),
+        arguments: call.arguments.map(CallArguments::to_text),
         ..Line::default()
     }
 }
