@@ -31,17 +31,17 @@ pub enum ToolErrorKind {
     PermissionDenied {
         /// The targets that are not covered.
         needed: Vec<Target>,
-        /// What is granted.
+        /// The grant.
         granted: Grant,
     },
-    /// Whoever was asked said no.
+    /// A person or a rule refused the call.
     Denied {
-        /// What they said.
+        /// The reason given.
         reason: String,
     },
     /// Somebody had to be asked, and there was nobody, or no answer. Nothing was run.
     Unapproved {
-        /// What was asked about; nothing where the call touches nothing.
+        /// The targets asked about; none if the call touches nothing.
         needed: Vec<Target>,
         /// The targets that are asked about although they are granted, each with what it is.
         sensitive: Vec<(Target, SensitivePath)>,
@@ -52,7 +52,7 @@ pub enum ToolErrorKind {
     Replaced,
     /// The host does not offer what the tool needs.
     Unavailable {
-        /// What is missing, and who can mend it.
+        /// The missing part, and who can mend it.
         reason: String,
     },
     /// Too many calls at once.
@@ -69,17 +69,17 @@ pub enum ToolErrorKind {
     Cancelled,
     /// The tool panicked. The panic went no further.
     Panicked {
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
     /// The tool ran and says that it failed.
     ExecutionFailed {
-        /// What the tool says.
+        /// The tool's message.
         message: String,
     },
     /// The tool ran and says that it failed in passing, so that the same call may succeed later.
     Transient {
-        /// What the tool says.
+        /// The tool's message.
         message: String,
         /// When it is worth another try, where the tool knows.
         retry_after: Option<Duration>,
@@ -98,7 +98,7 @@ pub enum ToolErrorKind {
     },
     /// Something in the machinery around the tool is broken.
     Internal {
-        /// What is broken.
+        /// The broken part.
         message: String,
     },
 }
