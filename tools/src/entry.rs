@@ -149,7 +149,7 @@ impl Entry {
     }
 
     /// Checks a structured result against the output schema, where there is one.
-    pub(crate) fn check_output(&self, structured: Option<&Value>) -> Result<(), ToolErrorKind> {
+    pub(crate) fn check_output(&self, structured: Option<&Json>) -> Result<(), ToolErrorKind> {
         let output = self.output().transpose().map_err(|error| self.unavailable("output", error))?;
         let Some((schema, validator)) = output else { return Ok(()) };
         let violations = match structured {
@@ -157,7 +157,7 @@ impl Entry {
                 "a structured result, as the output schema promises".to_owned(),
                 "none".to_owned(),
             )],
-            Some(value) => match validator.check(schema, value.into(), None) {
+            Some(value) => match validator.check(schema, value.node(), None) {
                 Ok(()) => return Ok(()),
                 Err(violations) => violations,
             },

@@ -1,15 +1,14 @@
 //! The size of a value as JSON, without writing it anywhere.
 
-use protocol::json::Node;
+use protocol::Json;
 use serde::Serialize;
-use serde_json::Value;
 
 /// Returns the length of the JSON text of a value, in bytes, if it is over a limit.
-pub(crate) fn over(value: &Value, limit: usize) -> Option<usize> {
-    if Node::from(value).extent().most_encoded() <= limit {
+pub(crate) fn over(json: &Json, limit: usize) -> Option<usize> {
+    if json.most_encoded() <= limit {
         return None;
     }
-    Some(encoded(value)).filter(|size| *size > limit)
+    Some(encoded(json)).filter(|size| *size > limit)
 }
 
 /// Returns the length of the JSON text of a value, in bytes.
@@ -46,7 +45,7 @@ mod tests {
             let size = value.to_string().len();
             assert_eq!(encoded(&value), size);
             assert_eq!(
-                [size - 1, size, 10 * size].map(|limit| over(&value, limit)),
+                [size - 1, size, 10 * size].map(|limit| over(&value.clone().into(), limit)),
                 [Some(size), None, None],
                 "{value}"
             );

@@ -213,7 +213,7 @@ mod tests {
         let picture = Content::Image { data: "AAAA".to_owned(), mime_type: "image/png".to_owned() };
         let result = ToolResult { content: vec![Content::text("é"), picture], ..ToolResult::default() };
         assert_eq!(plain(&result_line("fs.read", &result, 3, "")), "<- fs.read 3ms, 6 bytes");
-        let result = ToolResult { structured: Some(json!([1])), ..ToolResult::default() };
+        let result = ToolResult { structured: Some(json!([1]).into()), ..ToolResult::default() };
         assert_eq!(size(&result), 3);
     }
 

@@ -28,7 +28,7 @@ enum Cause {
 impl Refusal {
     /// The refusal that a result tells of a call of this tool on these targets; `None` where it failed for another reason.
     pub(crate) fn told(tool: &str, touched: &[Target], code: ErrorCode, result: &ToolResult) -> Option<Self> {
-        let error = result.structured.as_ref()?.get("error")?;
+        let error = result.structured.as_ref()?.value().get("error")?;
         let list = |key| error.get(key).and_then(Value::as_array).into_iter().flatten();
         let needed = || list("needed").filter_map(|target| target.as_str()?.parse().ok()).collect();
         let is_setting = |told: &&Value| told.get("sensitivity").is_some_and(|it| *it == json!(Sensitivity::Settings));

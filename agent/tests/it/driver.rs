@@ -283,7 +283,7 @@ async fn a_tool_sees_its_call_its_session_and_its_deadline() {
     let cx = ToolContext::new().with_session("s-1").with_principal("ada");
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     scripted([calling(&["tells"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();
-    assert_eq!(results(session.messages())[0].1.structured, Some(json!(["a", "s-1", "ada", true])));
+    assert_eq!(results(session.messages())[0].1.structured, Some(json!(["a", "s-1", "ada", true]).into()));
 }
 
 #[tokio::test]

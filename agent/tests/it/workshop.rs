@@ -93,7 +93,7 @@ pub(crate) fn results(messages: &[Message]) -> Vec<(String, ToolResult)> {
 
 /// The `kind` of the error that a result tells.
 pub(crate) fn kind(result: &ToolResult) -> &str {
-    let kind = result.structured.as_ref().and_then(|value| value.pointer("/error/kind"));
+    let kind = result.structured.as_ref().and_then(|value| value.value().pointer("/error/kind"));
     kind.and_then(Value::as_str).unwrap_or("none")
 }
 

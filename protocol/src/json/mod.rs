@@ -9,6 +9,7 @@ mod key;
 mod node;
 mod read;
 mod tree;
+mod write;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -22,6 +23,7 @@ use crate::canonical::compact_json;
 
 use self::deserialize::{Floats, Reader};
 use self::tree::Tree;
+use self::write::Written;
 
 pub use self::error::InvalidJson;
 pub use self::extent::Extent;
@@ -51,6 +53,7 @@ pub struct Json(Arc<Inner>);
 enum Inner {
     Value(Wrapped),
     Text { tree: Tree, value: OnceLock<Value> },
+    Written(Written),
 }
 
 /// A value and its size.
@@ -68,20 +71,42 @@ impl Json {
         read::read(text.into()).map(|tree| Self(Arc::new(Inner::Text { tree, value: OnceLock::new() })))
     }
 
+    /// Writes a type as JSON. The text is read again only if somebody looks into it; of a key that the type writes twice the last
+    /// counts then.
+    ///
+    /// # Errors
+    /// Returns the error of the type's `Serialize`, such as for a map whose keys are no strings.
+    pub fn from_serialize(value: &impl Serialize) -> Result<Self, serde_json::Error> {
+        match write::write(value)? {
+            Some(written) => Ok(Self(Arc::new(Inner::Written(written)))),
+            None => serde_json::to_value(value).map(Self::from),
+        }
+    }
+
     /// Returns the value as a node.
     #[inline]
     pub fn node(&self) -> Node<'_> {
         match &*self.0 {
             Inner::Value(wrapped) => Node::from(&wrapped.value),
             Inner::Text { tree, .. } => Node::root(tree),
+            Inner::Written(written) => written.read().node(),
         }
     }
 
-    /// Returns the size, which is known.
+    /// Returns the size, which is known unless the JSON was [written](Self::from_serialize) and not read.
     pub fn extent(&self) -> Extent {
         match &*self.0 {
             Inner::Value(wrapped) => wrapped.extent,
             Inner::Text { tree, .. } => Node::root(tree).extent(),
+            Inner::Written(written) => written.read().extent(),
+        }
+    }
+
+    /// Returns an upper bound of the length as JSON text without white space, in bytes. Reads nothing.
+    pub fn most_encoded(&self) -> usize {
+        match &*self.0 {
+            Inner::Written(written) => written.text.len(),
+            _ => self.extent().most_encoded(),
         }
     }
 
@@ -92,6 +117,7 @@ impl Json {
         match &*self.0 {
             Inner::Value(wrapped) => &wrapped.value,
             Inner::Text { tree, value } => value.get_or_init(|| Node::root(tree).to_value()),
+            Inner::Written(written) => written.read().value(),
         }
     }
 
@@ -100,6 +126,7 @@ impl Json {
         match Arc::try_unwrap(self.0) {
             Ok(Inner::Value(mut wrapped)) => std::mem::take(&mut wrapped.value),
             Ok(Inner::Text { tree, value }) => value.into_inner().unwrap_or_else(|| Node::root(&tree).to_value()),
+            Ok(Inner::Written(written)) => written.read().value().clone(),
             Err(shared) => Self(shared).value().clone(),
         }
     }
@@ -179,6 +206,15 @@ impl PartialEq<Value> for Json {
     }
 }
 
+impl<I: serde_json::value::Index> std::ops::Index<I> for Json {
+    type Output = Value;
+
+    /// Returns a member or an element of [`value`](Self::value), and `null` if there is none.
+    fn index(&self, index: I) -> &Value {
+        &self.value()[index]
+    }
+}
+
 impl fmt::Debug for Json {
     /// Shows nothing of the content: some of it may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -189,7 +225,10 @@ impl fmt::Debug for Json {
 impl fmt::Display for Json {
     /// Writes the JSON text, without white space.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.node().fmt(f)
+        match &*self.0 {
+            Inner::Written(written) => f.write_str(&written.text),
+            _ => self.node().fmt(f),
+        }
     }
 }
 

@@ -54,7 +54,7 @@ fn a_conversation_survives() {
     assert_eq!(messages[2].to_text(), "I look.", "reasoning is no part of the answer");
     assert_eq!(messages[2].parts[1], Part::Reasoning { text: String::new(), opaque: json!("sealed") });
     let Part::ToolResult { result, .. } = &messages[3].parts[0] else { panic!("a result comes first") };
-    assert_eq!(result.structured, Some(Value::Null), "null is a value");
+    assert_eq!(result.structured, Some(Value::Null.into()), "null is a value");
 }
 
 #[test]

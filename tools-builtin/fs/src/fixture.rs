@@ -104,7 +104,7 @@ impl Fixture {
     }
 
     pub(crate) async fn value(&self, tool: &str, arguments: Value) -> Value {
-        self.call(tool, arguments).await.unwrap().structured.unwrap()
+        self.call(tool, arguments).await.unwrap().structured.unwrap().into_value()
     }
 
     /// Asserts that a call fails with a message that has `part` in it.

@@ -93,7 +93,7 @@ mod tests {
     async fn call(cx: &ToolContext, arguments: Value) -> Result<Value, ToolError> {
         let mut catalog = Catalog::new();
         crate::register(&mut catalog).unwrap();
-        Ok(catalog.execute(cx, "time.now", arguments).await?.structured.unwrap())
+        Ok(catalog.execute(cx, "time.now", arguments).await?.structured.unwrap().into_value())
     }
 
     async fn at(unix_millis: u64, zone: &str) -> Value {

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::json;
 use tools::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
-use tools::{Digest, ErrorCode, JournalError, ToolResult, canonical_json};
+use tools::{Digest, ErrorCode, JournalError, Json, ToolResult, canonical_json};
 
 use crate::row::{INTENT, REFUSAL, Row, now_ms};
 use crate::writer::Writer;
@@ -89,15 +88,20 @@ impl Journal for SqliteJournal {
 impl SqliteJournal {
     /// A result as it is kept, and the digest of what it was.
     fn kept(&self, result: &ToolResult) -> Result<(String, Digest), JournalError> {
-        let text = canonical_json(&json!(result));
+        let text = canonical(result)?;
         let digest = Digest::of_bytes(text.as_bytes());
         if text.len() <= self.options.max_result_bytes {
             return Ok((text, digest));
         }
         let note = format!("[the call was made; its result of {} bytes was too large to be kept]", text.len());
         let kept = ToolResult { is_error: result.is_error, ..ToolResult::text(note) };
-        Ok((canonical_json(&json!(kept)), digest))
+        Ok((canonical(&kept)?, digest))
     }
+}
+
+fn canonical(result: &ToolResult) -> Result<String, JournalError> {
+    let json = Json::from_serialize(result).map_err(JournalError::failed)?;
+    Ok(canonical_json(&json))
 }
 
 impl std::fmt::Debug for SqliteJournal {

@@ -1,7 +1,6 @@
 //! Bound: no result, and no error, is larger than its limit.
 
-use protocol::{Content, ResourceContents, ToolResult};
-use serde_json::Value;
+use protocol::{Content, Json, ResourceContents, ToolResult};
 
 use super::overflow::Overflow;
 use crate::{Entry, OutputStore, ToolErrorKind, Violation, size};
@@ -91,7 +90,7 @@ fn limit(entry: &Entry) -> usize {
 }
 
 /// What is said of a structured value that is left out, unless a text says the same as the value: that one is cut.
-fn left_out(overflow: Overflow<'_>, content: &[Content], value: &Value, size: usize) -> Option<Content> {
+fn left_out(overflow: Overflow<'_>, content: &[Content], value: &Json, size: usize) -> Option<Content> {
     let json = value.to_string();
     if content.iter().any(|piece| piece.as_text() == Some(&json)) {
         return None;

@@ -41,17 +41,13 @@ fn from_text(text: String) -> Result<Json, Violation> {
 }
 
 fn bounded(json: Json) -> Result<Json, Violation> {
-    let extent = json.extent();
-    if extent.depth > MAX_DEPTH {
+    if json.extent().depth > MAX_DEPTH {
         return Err(too_deep(String::new()));
     }
-    if extent.most_encoded() > MAX_ARGUMENT_BYTES {
-        let bytes = size::encoded(&json);
-        if bytes > MAX_ARGUMENT_BYTES {
-            return Err(too_large(bytes));
-        }
+    match size::over(&json, MAX_ARGUMENT_BYTES) {
+        Some(bytes) => Err(too_large(bytes)),
+        None => Ok(json),
     }
-    Ok(json)
 }
 
 fn too_deep(pointer: String) -> Violation {

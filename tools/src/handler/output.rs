@@ -4,7 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;
 
-use protocol::{Content, ToolResult};
+use protocol::{Content, Json, ToolResult};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -109,8 +109,8 @@ pub(crate) fn of_value<T: Serialize + 'static>(value: T) -> Result<ToolResult, T
     if let Some(text) = text(&value) {
         return Ok(ToolResult::text(text));
     }
-    match serde_json::to_value(value) {
-        Ok(value) => Ok(ToolResult::structured(value)),
+    match Json::from_serialize(&value) {
+        Ok(json) => Ok(ToolResult::structured(json)),
         Err(error) => Err(ToolError::from(ToolErrorKind::InvalidOutput {
             violations: vec![Violation::whole("a result that can be written as JSON".to_owned(), error.to_string())],
         })),
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_result_stays_as_it_is() {
-        let result = ToolResult { structured: Some(json!(1)), ..ToolResult::error("partly") };
+        let result = ToolResult { structured: Some(json!(1).into()), ..ToolResult::error("partly") };
         assert_eq!(ok(result.clone()), result);
         assert_eq!(ok(Ok::<_, String>(result.clone())), result);
     }

@@ -31,7 +31,7 @@ impl From<&ToolError> for ToolResult {
             }
             _ => {}
         }
-        Self { structured: Some(json!({"error": detail})), ..Self::error(readable(&error.to_string())) }
+        Self { structured: Some(json!({"error": detail}).into()), ..Self::error(readable(&error.to_string())) }
     }
 }
 

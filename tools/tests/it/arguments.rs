@@ -44,7 +44,7 @@ impl Counter {
     async fn accepted(&self, arguments: impl Into<Arguments>) -> Value {
         let result = self.catalog.execute(&ToolContext::new(), "t", arguments).await.unwrap();
         assert_eq!(self.runs.swap(0, Ordering::Relaxed), 1, "run exactly once");
-        result.structured.unwrap()
+        result.structured.unwrap().into_value()
     }
 }
 

@@ -289,7 +289,7 @@ async fn a_call_under_way_is_not_disturbed_by_a_change() {
     catalog.register(pure("a"), echo).unwrap();
     let call = catalog.execute(&ToolContext::new(), "a", json!({"x": 1}));
     catalog.unregister("a");
-    assert_eq!(call.await.unwrap().structured, Some(json!({"x": 1})));
+    assert_eq!(call.await.unwrap().structured, Some(json!({"x": 1}).into()));
 }
 
 #[test]

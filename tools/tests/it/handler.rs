@@ -75,7 +75,7 @@ async fn a_type_narrower_than_its_schema_refuses_without_a_panic() {
 async fn blocking_handlers_run_off_the_callers_thread() {
     let here = std::thread::current().id();
     let elsewhere = move |_: &ToolContext, _: Value| Ok::<_, String>(std::thread::current().id() != here);
-    assert_eq!(run(pure("t"), blocking(elsewhere), json!({})).await.unwrap().structured, Some(json!(true)));
+    assert_eq!(run(pure("t"), blocking(elsewhere), json!({})).await.unwrap().structured, Some(json!(true).into()));
     let typed = blocking_typed(|_: &ToolContext, Repeat { text, times }| Ok::<_, String>(text.repeat(times)));
     assert_eq!(run(repeat(), typed, json!({"text": "a"})).await.unwrap().to_text(), "aa");
 }
@@ -96,7 +96,7 @@ async fn a_struct_keeps_its_state_from_call_to_call() {
     catalog.register(pure("t"), Counting::default()).unwrap();
     for count in 1..4 {
         let result = catalog.execute(&ToolContext::new(), "t", json!({})).await.unwrap();
-        assert_eq!(result.structured, Some(json!(count)));
+        assert_eq!(result.structured, Some(json!(count).into()));
     }
 }
 
@@ -118,10 +118,8 @@ async fn the_tool_sees_the_facts_of_its_call() {
         .with_correlation_id("correlation");
     let result = catalog.execute(&cx, "t", json!({})).await.unwrap();
     assert_eq!(
-        result.structured,
-        Some(
-            json!({"facts": ["call", "session", "principal", "channel", "chat", "correlation"], "tool": "t", "depth": 1})
-        )
+        result.structured.unwrap(),
+        json!({"facts": ["call", "session", "principal", "channel", "chat", "correlation"], "tool": "t", "depth": 1})
     );
 }
 

@@ -57,7 +57,7 @@ async fn a_nested_call_has_to_end_no_later_than_the_one_around_it() {
     };
     catalog.register(pure("patient"), patient).unwrap();
     let cx = ToolContext::new().with_timeout(Duration::from_secs(5));
-    assert_eq!(run(&catalog, &cx, "patient").await.unwrap().structured, Some(json!(true)));
+    assert_eq!(run(&catalog, &cx, "patient").await.unwrap().structured, Some(json!(true).into()));
 }
 
 #[tokio::test]

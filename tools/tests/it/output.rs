@@ -67,7 +67,7 @@ async fn what_says_that_something_was_cut_counts_as_well() {
         let together: usize = result.content.iter().map(|piece| piece.as_text().unwrap().len()).sum();
         assert!(together <= 2 * limit as usize, "{limit}: {together} bytes");
     }
-    let both = ToolResult { structured: Some(json!("x".repeat(2000))), ..ToolResult::text(text) };
+    let both = ToolResult { structured: Some(json!("x".repeat(2000)).into()), ..ToolResult::text(text) };
     let result = run(limited(1000), both).await.unwrap();
     let together: usize = result.content.iter().map(|piece| piece.as_text().unwrap().len()).sum();
     assert!(together <= 1000 && result.content.len() == 2, "{together} bytes");

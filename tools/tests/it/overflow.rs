@@ -92,7 +92,7 @@ async fn a_structured_value_over_the_limit_is_kept_as_json() {
     let result = same.execute(&cx, "t", json!({})).await.unwrap();
     assert_eq!((result.structured.as_ref(), read(&result.to_text())), (None, value.clone()));
 
-    let other = ToolResult { structured: Some(value.clone()), ..ToolResult::text("a summary") };
+    let other = ToolResult { structured: Some(value.clone().into()), ..ToolResult::text("a summary") };
     let result = catalog(limited("t", 100), other).execute(&cx, "t", json!({})).await.unwrap();
     assert!(result.to_text().starts_with("a summary\n[a structured value of"), "{}", result.to_text());
     assert_eq!((result.structured.as_ref(), read(&result.to_text())), (None, value.clone()));

@@ -49,7 +49,7 @@ async fn run(catalog: &Catalog, cx: &ToolContext) -> Result<ToolResult, ToolErro
 async fn a_read_that_fails_in_passing_is_repeated_twice() {
     let (catalog, runs) = flaky(reads(), 2);
     let start = Instant::now();
-    assert_eq!(run(&catalog, &cx()).await.unwrap().structured, Some(json!(3)));
+    assert_eq!(run(&catalog, &cx()).await.unwrap().structured, Some(json!(3).into()));
     // 100 and 200 ms, each with up to as much on top, and a timer that is exact to one.
     assert!((300..=602).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
 
@@ -164,7 +164,7 @@ async fn nobody_gets_between_two_attempts() {
         },
         async { catalog.execute(&cx, "other", json!({})).await.unwrap() },
     );
-    assert_eq!(second.structured, Some(json!(1)), "the other one began after both attempts");
+    assert_eq!(second.structured, Some(json!(1).into()), "the other one began after both attempts");
 }
 
 #[tokio::test(start_paused = true)]
@@ -196,7 +196,7 @@ async fn what_an_attempt_left_running_ends_with_it() {
         }
     };
     catalog.register(reads(), leaves).unwrap();
-    assert_eq!(run(&catalog, &cx()).await.unwrap().structured, Some(json!(false)));
+    assert_eq!(run(&catalog, &cx()).await.unwrap().structured, Some(json!(false).into()));
     assert_eq!(leftover.load(Ordering::SeqCst), 1);
 }
 

@@ -244,7 +244,7 @@ async fn the_tool_gets_the_secret_itself() {
     let opens = async |_: ToolContext, login: Login<Secret>| Ok::<_, String>(login.password.expose() == "sesame");
     catalog.register(tool, typed(opens)).unwrap();
     let result = catalog.execute(&ToolContext::new(), "t", json!({"user": 1, "password": "sesame"})).await.unwrap();
-    assert_eq!(result.structured, Some(json!(true)));
+    assert_eq!(result.structured, Some(json!(true).into()));
 }
 
 /// Says whether the word is right.

@@ -75,7 +75,7 @@ fn even_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64,
 }
 
 async fn echoed(arguments: Value) -> Value {
-    called(&ECHO_TOOL, arguments).await.unwrap().structured.unwrap()
+    called(&ECHO_TOOL, arguments).await.unwrap().structured.unwrap().into_value()
 }
 
 #[tokio::test]

@@ -51,7 +51,7 @@ fn pictures() -> Result<Vec<Content>, ToolError> {
 /// Returns a result of its own making.
 #[tool(pure)]
 fn partly() -> ToolResult {
-    ToolResult { structured: Some(json!([1])), ..ToolResult::error("only one") }
+    ToolResult { structured: Some(json!([1]).into()), ..ToolResult::error("only one") }
 }
 
 type Fallible<T = ()> = Result<T, Failure>;

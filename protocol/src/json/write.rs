@@ -1,0 +1,72 @@
+//! JSON that a type writes, and that is read only if somebody looks into it.
+
+use std::io;
+use std::sync::OnceLock;
+
+use serde::Serialize;
+use serde::ser::Error as _;
+use serde_json::ser::{Formatter, Serializer};
+use serde_json::{Error, Value};
+
+use super::{Json, MAX_DEPTH};
+
+/// JSON text that `serde_json` wrote, without white space.
+pub(super) struct Written {
+    pub(super) text: String,
+    read: OnceLock<Json>,
+}
+
+impl Written {
+    pub(super) fn read(&self) -> &Json {
+        // A type may write a key twice. Of such keys the last counts, as for `serde_json::to_value`.
+        let lenient = |_| serde_json::from_str::<Value>(&self.text).unwrap_or_default().into();
+        self.read.get_or_init(|| Json::parse(self.text.as_str()).unwrap_or_else(lenient))
+    }
+}
+
+/// Writes a value. Returns `None` if it nests deeper than text may.
+pub(super) fn write(value: &impl Serialize) -> Result<Option<Written>, Error> {
+    let (mut bytes, mut deepest) = (Vec::with_capacity(128), 0);
+    value.serialize(&mut Serializer::with_formatter(&mut bytes, Compact { depth: 0, deepest: &mut deepest }))?;
+    let text = String::from_utf8(bytes).map_err(Error::custom)?;
+    Ok((deepest <= MAX_DEPTH).then(|| Written { text, read: OnceLock::new() }))
+}
+
+/// Writes compact JSON and notes how deep it nests.
+struct Compact<'a> {
+    depth: usize,
+    deepest: &'a mut usize,
+}
+
+impl Compact<'_> {
+    fn enter(&mut self) {
+        self.depth += 1;
+        *self.deepest = (*self.deepest).max(self.depth);
+    }
+}
+
+impl Formatter for Compact<'_> {
+    #[inline]
+    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.enter();
+        writer.write_all(b"[")
+    }
+
+    #[inline]
+    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        writer.write_all(b"]")
+    }
+
+    #[inline]
+    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.enter();
+        writer.write_all(b"{")
+    }
+
+    #[inline]
+    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        writer.write_all(b"}")
+    }
+}
