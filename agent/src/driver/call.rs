@@ -28,7 +28,7 @@ type Joined = Result<(Id, Result<ToolResult, ToolError>), JoinError>;
 /// Calls under way, by the task that each runs in.
 struct Batch<'a> {
     run: &'a mut Run,
-    calls: Vec<(PendingCall, Arc<Report>)>,
+    calls: Vec<(PendingCall, Option<Arc<Report>>)>,
     by_task: HashMap<Id, Running>,
     tasks: JoinSet<Result<ToolResult, ToolError>>,
     gate: Arc<Gate>,
@@ -61,7 +61,7 @@ impl Driver {
         setting: &Setting<'_>,
     ) -> Result<(), DriverError> {
         let start = |pending: PendingCall| {
-            let report = Arc::new(Report::start(&pending, setting.session.tools(), setting.listener.clone()));
+            let report = Report::start(&pending, setting.session.tools(), setting.listener);
             (pending, report)
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
@@ -69,7 +69,7 @@ impl Driver {
         batch.refuse(setting)?;
         batch.spawn(setting);
         while !batch.by_task.is_empty() {
-            match self.until_cancelled(setting.token, batch.news()).await {
+            match setting.token.run_until_cancelled(batch.news()).await {
                 Some(News::Joined(joined)) => batch.settle(joined)?,
                 Some(News::Late(late)) => batch.time_out(late)?,
                 None => {
@@ -87,7 +87,7 @@ impl Driver {
 impl<'a> Batch<'a> {
     fn new(
         run: &'a mut Run,
-        calls: Vec<(PendingCall, Arc<Report>)>,
+        calls: Vec<(PendingCall, Option<Arc<Report>>)>,
         setting: &Setting<'_>,
     ) -> Result<Self, DriverError> {
         let (bell, rung) = unbounded_channel();
@@ -111,7 +111,7 @@ impl<'a> Batch<'a> {
         for (position, (pending, report)) in self.calls.iter().enumerate() {
             let (Some(refusal), Some(reason)) = (pending.refusal(), &pending.refused) else { continue };
             if cx.journal().is_none() {
-                report.finish(&refusal);
+                report.iter().for_each(|report| report.finish(&refusal));
                 self.run.result(&pending.call.id, refusal)?;
                 continue;
             }
@@ -141,8 +141,11 @@ impl<'a> Batch<'a> {
             let running = Running { position, pass: self.gate.pass(), token: token.child_token() };
             let watch = Arc::new(Watch::new(position, self.alarms.clone(), self.bell.clone()));
             let cx = cx.clone().with_cancellation(running.token.clone()).with_timekeeper(watch.clone());
-            let cx = cx.with_call_id(call.id.as_str()).with_progress(report.clone());
-            let cx = cx.with_turn(turn, *index).with_line(&line);
+            let cx = cx.with_call_id(call.id.as_str()).with_turn(turn, *index).with_line(&line);
+            let cx = match report {
+                Some(report) => cx.with_progress(report.clone()),
+                None => cx,
+            };
             let execution = session.tools().execute(&cx, &call.name, call.arguments.clone());
             let watched = Watched::new(execution, &call.name, &cx, running.pass.clone(), &watch);
             let task = self.tasks.spawn_on(watched, runtime);
@@ -172,11 +175,12 @@ impl<'a> Batch<'a> {
         let call = &pending.call;
         match joined.map_or_else(|error| Err(lost(call, error)), |(_, outcome)| outcome) {
             Ok(result) => {
-                report.finish(&result);
+                report.iter().for_each(|report| report.finish(&result));
                 self.run.result(&call.id, result)?;
             }
             Err(error) => {
-                report.finish(&pending.refusal().unwrap_or_else(|| ToolResult::from(&error)));
+                let told = || pending.refusal().unwrap_or_else(|| ToolResult::from(&error));
+                report.iter().for_each(|report| report.finish(&told()));
                 self.run.error(&call.id, &error)?;
                 if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
                     self.broken.get_or_insert(error);
@@ -242,10 +246,12 @@ impl<'a> Batch<'a> {
         running.token.cancel();
         let (pending, report) = &self.calls[running.position];
         let error = ToolError::new(pending.call.name.as_str(), kind);
-        if doing == Doing::Polling {
-            report.abandon(self.gate.abandoned());
+        if let Some(report) = report {
+            if doing == Doing::Polling {
+                report.abandon(self.gate.abandoned());
+            }
+            report.finish(&pending.refusal().unwrap_or_else(|| ToolResult::from(&error)));
         }
-        report.finish(&pending.refusal().unwrap_or_else(|| ToolResult::from(&error)));
         Ok(self.run.error(&pending.call.id, &error)?)
     }
 }

@@ -22,7 +22,7 @@ impl Driver {
         }
         let state = serde_json::to_string(run).map_err(|error| DriverError::Stored { reason: error.to_string() })?;
         // Where the run is cancelled, nobody waits for a disk.
-        let saved = self.until_cancelled(setting.token, told(|| journal.save(session, &state))).await;
+        let saved = setting.token.run_until_cancelled(told(|| journal.save(session, &state))).await;
         Ok(saved.unwrap_or(Ok(()))?)
     }
 }

@@ -7,20 +7,29 @@ use tools::call::guarded;
 
 use crate::{Event, EventSink};
 
-/// A sink, until it panics. Nobody knows in what state that leaves it, so it hears no more of this run, which goes on.
+/// The sink of a run, if it has one, until that panics. Nobody knows in what state a panic leaves it, so it gets no further events
+/// of this run, which goes on.
 pub(super) struct Listener {
-    sink: Arc<dyn EventSink>,
+    sink: Option<Arc<dyn EventSink>>,
     has_panicked: AtomicBool,
 }
 
 impl Listener {
-    pub(super) fn new(sink: Arc<dyn EventSink>) -> Self {
+    pub(super) fn new(sink: Option<Arc<dyn EventSink>>) -> Self {
         Self { sink, has_panicked: AtomicBool::new(false) }
     }
 
-    pub(super) fn tell(&self, event: Event) {
-        // The panic hook has reported the panic.
-        if !self.has_panicked.load(Ordering::Relaxed) && guarded(|| self.sink.send(event)).is_err() {
+    /// Returns true if events are sent to somebody.
+    pub(super) fn is_listening(&self) -> bool {
+        self.sink.is_some() && !self.has_panicked.load(Ordering::Relaxed)
+    }
+
+    /// Sends an event, which is made only if somebody listens.
+    pub(super) fn tell(&self, event: impl FnOnce() -> Event) {
+        if let Some(sink) = self.sink.as_ref().filter(|_| self.is_listening())
+            && guarded(|| sink.send(event())).is_err()
+        {
+            // The panic hook has reported the panic.
             self.has_panicked.store(true, Ordering::Relaxed);
         }
     }

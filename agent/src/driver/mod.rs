@@ -9,7 +9,8 @@ mod listener;
 mod report;
 mod watched;
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -52,7 +53,7 @@ pub struct Driver {
     provider: Arc<dyn Provider>,
     max_steps: u32,
     cancellation: CancellationToken,
-    events: Arc<dyn EventSink>,
+    events: Option<Arc<dyn EventSink>>,
     checkpoints: bool,
 }
 
@@ -101,7 +102,7 @@ impl Driver {
             provider,
             max_steps: DEFAULT_MAX_STEPS,
             cancellation: CancellationToken::new(),
-            events: Arc::new(|_: Event| {}),
+            events: None,
             checkpoints: false,
         }
     }
@@ -123,7 +124,7 @@ impl Driver {
     /// Who hears of events. A sink that panics hears no more of that run, and the run goes on without it.
     #[must_use]
     pub fn with_events(mut self, events: impl EventSink + 'static) -> Self {
-        self.events = Arc::new(events);
+        self.events = Some(Arc::new(events));
         self
     }
 
@@ -191,22 +192,25 @@ impl Driver {
 
         let setting = Setting { session: &*session, token: &token, runtime: &runtime, listener: &listener };
         let mut failure = None;
-        let mut step = self.checkpoint(&run, &setting).await;
-        let summary = loop {
-            if let Err(error) = step {
-                run.fail(error.to_string());
-                failure.get_or_insert(error);
+        let steps = async {
+            let mut step = self.checkpoint(&run, &setting).await;
+            loop {
+                if let Err(error) = step {
+                    run.fail(error.to_string());
+                    failure.get_or_insert(error);
+                }
+                step = match run.step() {
+                    Step::Ask => self.turn(&mut run, &setting).await,
+                    Step::Call(calls) => self.call(&mut run, calls, &setting).await,
+                    Step::Done(summary) => break summary,
+                };
             }
-            step = match run.step() {
-                Step::Ask => self.turn(&mut run, &setting).await,
-                Step::Call(calls) => self.call(&mut run, calls, &setting).await,
-                Step::Done(summary) => break summary,
-            };
         };
+        let summary = cancelled_by(&self.cancellation, &token, steps).await;
         if summary.steps > 0 {
             session.set_messages(run.into_messages().split_off(before));
         }
-        listener.tell(Event::Done(summary.clone()));
+        listener.tell(|| Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
     }
 
@@ -222,33 +226,38 @@ impl Driver {
         let is_read = AtomicBool::new(false);
         let read = |text: &str| {
             is_read.store(true, Ordering::Relaxed);
-            listener.tell(Event::Text { text: text.to_owned() });
+            listener.tell(|| Event::Text { text: text.to_owned() });
         };
         let request = Request::new(run.messages(), session.tools(), token)
             .with_deadline(session.context().deadline())
             .with_reader(TextReader::new(&read));
-        match self.until_cancelled(token, ask::ask(&*self.provider, request)).await {
+        match token.run_until_cancelled(ask::ask(&*self.provider, request)).await {
             Some(turn) => {
                 let turn: Turn = turn?;
                 let is_read = is_read.load(Ordering::Relaxed);
-                let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| !is_read);
+                let is_told = !is_read && listener.is_listening();
+                let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_told);
                 let texts: Vec<_> = texts.map(str::to_owned).collect();
                 run.turn(turn)?;
-                texts.into_iter().for_each(|text| listener.tell(Event::Text { text }));
+                texts.into_iter().for_each(|text| listener.tell(|| Event::Text { text }));
             }
             None => run.cancel(),
         }
         Ok(())
     }
 
-    /// `None` when the run was cancelled first; everything that runs has then been told.
-    async fn until_cancelled<F: Future>(&self, token: &CancellationToken, future: F) -> Option<F::Output> {
-        let output = self.cancellation.run_until_cancelled(token.run_until_cancelled(future)).await.flatten();
-        if output.is_none() {
+}
+
+/// Runs a future to its end. If `source` is cancelled meanwhile, so is `token`.
+async fn cancelled_by<F: Future>(source: &CancellationToken, token: &CancellationToken, future: F) -> F::Output {
+    let (mut future, mut cancelled) = (pin!(future), pin!(source.cancelled()));
+    poll_fn(|task| {
+        if !token.is_cancelled() && cancelled.as_mut().poll(task).is_ready() {
             token.cancel();
         }
-        output
-    }
+        future.as_mut().poll(task)
+    })
+    .await
 }
 
 impl std::fmt::Debug for Driver {

@@ -20,20 +20,24 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Tells that the call starts.
-    pub(super) fn start(pending: &PendingCall, tools: &ToolSet, listener: Arc<Listener>) -> Self {
+    /// Tells that the call starts. Returns `None` if nobody listens.
+    pub(super) fn start(pending: &PendingCall, tools: &ToolSet, listener: &Arc<Listener>) -> Option<Arc<Self>> {
+        if !listener.is_listening() {
+            return None;
+        }
         let PendingCall { call, refused, .. } = pending;
         let (id, name) = (call.id.clone(), call.name.clone());
         let (targets, arguments) = (targets(call, tools), tools.masked_arguments(call));
-        listener.tell(Event::CallStarted { id: id.clone(), name: name.clone(), targets, arguments });
-        Self { id, name, is_refused: refused.is_some(), started: Instant::now(), listener, is_open: Mutex::new(true) }
+        listener.tell(|| Event::CallStarted { id: id.clone(), name: name.clone(), targets, arguments });
+        let (is_refused, started, listener) = (refused.is_some(), Instant::now(), listener.clone());
+        Some(Arc::new(Self { id, name, is_refused, started, listener, is_open: Mutex::new(true) }))
     }
 
     /// Tells that the call is waited for no longer, the last of so many.
     pub(super) fn abandon(&self, abandoned: usize) {
         let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_open {
-            self.listener.tell(Event::Abandoned { id: self.id.clone(), name: self.name.clone(), abandoned });
+            self.listener.tell(|| Event::Abandoned { id: self.id.clone(), name: self.name.clone(), abandoned });
         }
     }
 
@@ -44,7 +48,7 @@ impl Report {
             let duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
             let error = if self.is_refused { Some(ErrorCode::Refused) } else { result.error_code() };
             let (id, name, result) = (self.id.clone(), self.name.clone(), result.clone());
-            self.listener.tell(Event::Result { id, name, result, error, duration_ms });
+            self.listener.tell(|| Event::Result { id, name, result, error, duration_ms });
         }
     }
 }
@@ -54,7 +58,7 @@ impl ProgressSink for Report {
         let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_open {
             let name = cx.tool().map_or_else(|| self.name.clone(), ToString::to_string);
-            self.listener.tell(Event::Progress { id: self.id.clone(), name, progress });
+            self.listener.tell(|| Event::Progress { id: self.id.clone(), name, progress });
         }
     }
 }
@@ -78,9 +82,9 @@ mod tests {
     fn nothing_is_told_after_the_result() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let hears = told.clone();
-        let listener = Listener::new(Arc::new(move |event: Event| hears.lock().unwrap().push(event)));
+        let listener = Listener::new(Some(Arc::new(move |event: Event| hears.lock().unwrap().push(event))));
         let pending = PendingCall { call: ToolCall::new("a", "x", json!({})), index: 0, refused: None };
-        let report = Report::start(&pending, &ToolSet::default(), Arc::new(listener));
+        let report = Report::start(&pending, &ToolSet::default(), &Arc::new(listener)).unwrap();
         let progress = || report.report(&ToolContext::new(), Progress::message("on my way"));
         progress();
         report.finish(&ToolResult::text("done"));

@@ -27,13 +27,13 @@ pub async fn measure(
     length(&path)
 }
 
-/// Writes nothing, and lets others go first once.
-#[tool(writes = "fs:{path}")]
-pub async fn touch(
+/// Never returns.
+#[tool(reads = "fs:{path}", timeout = "3600s")]
+pub async fn linger(
     /// The path.
     path: String,
 ) -> usize {
-    tokio::task::yield_now().await;
+    std::future::pending::<()>().await;
     length(&path)
 }
 
@@ -181,20 +181,19 @@ pub async fn steps(name: &'static str, arguments: &str, steps: u64, messages: us
     assert_eq!((u64::from(summary.calls), summary.failed_calls), (steps, 0));
 }
 
-/// Makes so many calls that write one target, in batches of calls that are all in flight at once.
+/// Makes so many calls that read one target, one after the other, while so many others that read it are under way.
 ///
 /// # Panics
 /// When a call fails.
 #[allow(clippy::unwrap_used)]
-pub async fn in_flight(calls: u64, batch: u64) {
-    let mut catalog = Catalog::new().with_admission(Arc::new(Admission::new().with_max_waiting(usize::MAX)));
-    catalog.submit(&[&TOUCH_TOOL]).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::parse(["fs:write:src/**"]).unwrap());
-    for _ in 0..calls / batch {
-        let mut tasks = tokio::task::JoinSet::new();
-        (0..batch).for_each(|_| drop(tasks.spawn(catalog.execute(&cx, "touch", MEASURE))));
-        while let Some(done) = tasks.join_next().await {
-            done.unwrap().unwrap();
-        }
+pub async fn among(others: u64, calls: u64) {
+    let mut catalog = Catalog::new().with_admission(Admission::new().with_max_concurrency(1 << 16).into());
+    catalog.submit(&[&MEASURE_TOOL, &LINGER_TOOL]).unwrap();
+    let cx = granted();
+    let mut tasks = tokio::task::JoinSet::new();
+    (0..others).for_each(|_| drop(tasks.spawn(catalog.execute(&cx, "linger", MEASURE))));
+    tokio::task::yield_now().await;
+    for _ in 0..calls {
+        catalog.execute(&cx, "measure", MEASURE).await.unwrap();
     }
 }
