@@ -1,11 +1,13 @@
 //! [`ToolResult`]: the answer to a call.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Content, ErrorCode, Json};
 
 /// What a call gave: content for the model to read, and a structured value for programs where there is one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// What the model reads.
     pub content: Vec<Content>,
@@ -44,6 +46,17 @@ impl ToolResult {
     /// Its texts, joined with line breaks; other kinds of content are passed over.
     pub fn to_text(&self) -> String {
         self.content.iter().filter_map(Content::as_text).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// With the structured value: unlike the arguments of a call, it holds nothing that a schema calls secret.
+impl fmt::Debug for ToolResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolResult")
+            .field("content", &self.content)
+            .field("structured", &self.structured.as_ref().map(Json::value))
+            .field("is_error", &self.is_error)
+            .finish()
     }
 }
 

@@ -245,7 +245,6 @@ impl Driver {
         }
         Ok(())
     }
-
 }
 
 /// Runs a future to its end. If `source` is cancelled meanwhile, so is `token`.
