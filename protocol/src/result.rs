@@ -28,7 +28,7 @@ impl ToolResult {
     /// A result of one value: the structured part is the value, the content its JSON text.
     pub fn structured(value: impl Into<Json>) -> Self {
         let value = value.into();
-        Self { content: vec![Content::text(value.to_string())], structured: Some(value), is_error: false }
+        Self { content: vec![Content::text(value.to_text())], structured: Some(value), is_error: false }
     }
 
     /// A failure, told in text.

@@ -83,6 +83,14 @@ impl Json {
         }
     }
 
+    /// Returns the JSON text, without white space.
+    pub(crate) fn to_text(&self) -> String {
+        match &*self.0 {
+            Inner::Written(written) => written.text.clone(),
+            _ => compact_json(self.node()),
+        }
+    }
+
     /// Returns the value as a node.
     #[inline]
     pub fn node(&self) -> Node<'_> {
@@ -225,10 +233,7 @@ impl fmt::Debug for Json {
 impl fmt::Display for Json {
     /// Writes the JSON text, without white space.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.0 {
-            Inner::Written(written) => f.write_str(&written.text),
-            _ => self.node().fmt(f),
-        }
+        f.write_str(&self.to_text())
     }
 }
 

@@ -223,7 +223,11 @@ async fn run_stages(
     }
     drop(admitted);
     let overflow = Overflow { entry, from: Some((&call.caller, &call.scope)) };
-    in_time((call.deadline, call.limit), || Ok(checked(overflow, result?)?))
+    let result = result?;
+    if !result.is_error && entry.tool().output.is_some() {
+        in_time((call.deadline, call.limit), || entry.check_output(result.structured.as_ref()))?;
+    }
+    Ok(bound::bound(overflow, result)?)
 }
 
 /// Runs a stage that computes, until the deadline.
@@ -251,12 +255,4 @@ fn read(entry: &Entry, caller: &ToolContext, arguments: Arguments) -> Result<Inp
     let arguments = parse::parse(entry, arguments)?;
     span::record_arguments(caller, entry, &arguments);
     Ok(arguments)
-}
-
-/// The stages *check output* and *bound*.
-fn checked(overflow: Overflow<'_>, result: ToolResult) -> Result<ToolResult, ToolErrorKind> {
-    if !result.is_error {
-        overflow.entry.check_output(result.structured.as_ref())?;
-    }
-    bound::bound(overflow, result)
 }
