@@ -11,7 +11,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::pattern::Pattern;
-use crate::target::check_scheme;
 use crate::{Access, InvalidTarget, Target, UnknownAccess};
 
 /// One line of a [`Grant`](crate::Grant): `scheme:access:pattern`, such as `fs:write:src/**`.
@@ -152,6 +151,13 @@ impl Clause {
     }
 }
 
+impl Target {
+    /// The clause that grants this target and nothing else. Characters with a meaning in patterns are escaped.
+    pub fn to_clause(&self) -> Clause {
+        Clause::exactly(self)
+    }
+}
+
 impl FromStr for Clause {
     type Err = InvalidClause;
 
@@ -165,7 +171,7 @@ impl FromStr for Clause {
         let scheme = match scheme {
             "*" => None,
             scheme => {
-                check_scheme(scheme).map_err(target)?;
+                InvalidTarget::check_scheme(scheme).map_err(target)?;
                 Some(scheme)
             }
         };

@@ -10,9 +10,9 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-pub use self::error::{EffectsError, TargetError};
+pub use self::error::EffectsError;
 use crate::json::Node;
-use crate::{Access, Target, Template, ToolName};
+use crate::{Access, Target, TargetError, Template, ToolName};
 
 /// What the calls of a tool touch. Permissions, approval, parallelism and repetition follow from it.
 ///
@@ -71,7 +71,7 @@ pub struct Declared {
 
 impl Effects {
     /// How many targets one call may have.
-    pub const MAX_TARGETS: usize = 1024;
+    pub const MAX_TARGETS: usize = TargetError::MAX_TARGETS;
 
     /// The targets of one call, sorted, each once. Arguments that are absent take the `default` of the tool's parameters
     /// schema.

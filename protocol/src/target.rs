@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::dot_segment::has_dot_segment;
-use crate::{Access, Clause, Normaliser, ToolName, UnknownAccess};
+use crate::{Access, InvalidTarget, Normaliser, ToolName};
 
 /// One thing that a call touches, and what it does to it: `fs:read:src/main.rs`.
 ///
@@ -31,79 +31,9 @@ pub struct Target {
     value: String,
 }
 
-/// Why something is not a [`Target`], or not a value that one can be made of.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidTarget {
-    /// A text without the two colons.
-    #[error("{text:?} is not a target; write `scheme:access:value`, such as `fs:read:README.md`")]
-    Form {
-        /// The text, cut after 80 characters.
-        text: String,
-    },
-    /// The part between the colons.
-    #[error(transparent)]
-    Access(#[from] UnknownAccess),
-    /// A scheme of the wrong form.
-    #[error("{scheme:?} is not a scheme; use 1 to 32 of a-z 0-9 + . - with a letter first, such as `fs` or `net`")]
-    Scheme {
-        /// The scheme, cut after 80 characters.
-        scheme: String,
-    },
-    /// A value of no characters.
-    #[error("the value is empty; name what is touched (the root of a file tree is `.`)")]
-    Empty,
-    /// A value of more than [`Target::MAX_LENGTH`] bytes.
-    #[error("the value has {length} bytes, more than {}; shorten it", Target::MAX_LENGTH)]
-    TooLong {
-        /// The length, in bytes.
-        length: usize,
-    },
-    /// A control character.
-    #[error("{value:?} has the control character U+{:04X}; leave it out", *.character as u32)]
-    Control {
-        /// The value, cut after 80 characters.
-        value: String,
-        /// The first such character.
-        character: char,
-    },
-    /// A segment `.` or `..`, plain or escaped, outside of the scheme `fs`.
-    #[error("{value:?} has a segment `.` or `..`, or an escape that is read as one; write the path that it leads to")]
-    DotSegment {
-        /// The value, cut after 80 characters.
-        value: String,
-    },
-    /// A path with a backslash.
-    #[error("the path {value:?} has a backslash; separate its parts with `/`")]
-    Backslash {
-        /// The path, cut after 80 characters.
-        value: String,
-    },
-    /// A path that begins with `/` or a drive letter.
-    #[error("the path {value:?} is absolute; write it relative to the root (the root itself is `.`)")]
-    Absolute {
-        /// The path, cut after 80 characters.
-        value: String,
-    },
-    /// A path that leads above the root.
-    #[error("the path {value:?} steps out of the root; stay below it")]
-    StepsOut {
-        /// The path, cut after 80 characters.
-        value: String,
-    },
-    /// A URL whose host is not beyond doubt.
-    #[error("no host can be taken from the URL {value:?}: {reason}")]
-    Host {
-        /// The URL, cut after 80 characters.
-        value: String,
-        /// What is wrong and what to write instead.
-        reason: &'static str,
-    },
-}
-
 impl Target {
     /// The greatest length of a value, in bytes.
-    pub const MAX_LENGTH: usize = 8192;
+    pub const MAX_LENGTH: usize = InvalidTarget::MAX_LENGTH;
 
     /// The scheme of what a tool touches that does not say, or cannot say, what it touches.
     pub(crate) const UNBOUNDED_SCHEME: &str = "world";
@@ -113,7 +43,7 @@ impl Target {
     /// # Errors
     /// [`InvalidTarget`] when the scheme or the value breaks one of the rules above.
     pub fn new(access: Access, scheme: &str, value: &str) -> Result<Self, InvalidTarget> {
-        check_scheme(scheme)?;
+        InvalidTarget::check_scheme(scheme)?;
         if value.is_empty() {
             return Err(InvalidTarget::Empty);
         }
@@ -152,38 +82,6 @@ impl Target {
     /// The thing, normalised.
     pub fn value(&self) -> &str {
         &self.value
-    }
-
-    /// The clause that grants this target and nothing else. Characters with a meaning in patterns are escaped.
-    pub fn to_clause(&self) -> Clause {
-        Clause::exactly(self)
-    }
-}
-
-impl InvalidTarget {
-    /// What of a value is shown in an error.
-    pub(crate) fn cut(value: &str) -> String {
-        value.chars().take(80).collect()
-    }
-
-    pub(crate) fn refuse_control(value: &str) -> Result<(), Self> {
-        if value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            return Ok(());
-        }
-        match value.chars().find(|c| c.is_control()) {
-            Some(character) => Err(Self::Control { value: Self::cut(value), character }),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Refuses a scheme that is not 1 to 32 of `[a-z0-9+.-]` with a letter first.
-pub(crate) fn check_scheme(scheme: &str) -> Result<(), InvalidTarget> {
-    let letters = scheme.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'));
-    if letters && scheme.starts_with(|c: char| c.is_ascii_lowercase()) && scheme.len() <= 32 {
-        Ok(())
-    } else {
-        Err(InvalidTarget::Scheme { scheme: InvalidTarget::cut(scheme) })
     }
 }
 

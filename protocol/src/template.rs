@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use self::part::{Part, parse};
 use crate::json::{Kind, Node};
 use crate::normalise::{relative, resolve};
-use crate::target::check_scheme;
 use crate::{Access, Clause, InvalidTarget, Normaliser, Target, TargetError, canonical_json};
 
 /// How the targets of a call follow from its arguments: `scheme:text{field|normaliser}text`.
@@ -214,7 +213,7 @@ impl FromStr for Template {
             .split_once(':')
             .filter(|(_, value)| !value.is_empty())
             .ok_or_else(|| InvalidTemplate::Form { template: shown() })?;
-        check_scheme(scheme).map_err(target)?;
+        InvalidTarget::check_scheme(scheme).map_err(target)?;
         InvalidTarget::refuse_control(value).map_err(target)?;
         let parts = parse(value, &shown)?;
         // Text that spoils every target, such as a `..` or an absolute path, is better found now than in each call.

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::exchange::{Exchange, Work};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output;
+use crate::notice;
 use crate::policy::consent;
 
 /// Takes prompts and commands until there are no more.
@@ -36,7 +36,7 @@ impl Chat {
     pub(crate) async fn run(mut self) -> Result<Exit, Error> {
         let mut first_failure = None;
         if self.input.is_interactive() {
-            output::note("/help tells what can be typed; Ctrl-C cancels, Ctrl-D ends the chat");
+            notice::note("/help tells what can be typed; Ctrl-C cancels, Ctrl-D ends the chat");
         }
         if let Some(run) = self.resumed.take() {
             first_failure = Some(self.work(Work::Resume(run)).await?).filter(|exit| *exit != Exit::Success);
@@ -45,7 +45,7 @@ impl Chat {
             let text = match tokio::task::block_in_place(|| self.input.line())? {
                 Line::Text(text) => text,
                 Line::Interrupted => {
-                    output::note("Ctrl-D or /quit ends the chat");
+                    notice::note("Ctrl-D or /quit ends the chat");
                     continue;
                 }
                 Line::End => break,
@@ -73,7 +73,7 @@ impl Chat {
         drop(watch);
         match ended {
             Err(Error::Cancelled) if self.input.is_interactive() => {
-                output::note("cancelled; the conversation goes on");
+                notice::note("cancelled; the conversation goes on");
                 Ok(Exit::Cancelled)
             }
             Err(error @ (Error::Cancelled | Error::Output(_))) => Err(error),
@@ -84,11 +84,11 @@ impl Chat {
 
     fn obey(&mut self, command: Command) -> Exit {
         match command {
-            Command::Tools => output::aside(&page::tools(self.session.tools(), output::width_aside())),
+            Command::Tools => notice::aside(&page::tools(self.session.tools(), notice::width())),
             Command::Select { globs } => return self.select(&globs),
             Command::Grant { clauses } => self.grant(&clauses),
             Command::Clear => self.clear(),
-            Command::Help => output::aside(&page::help(output::width_aside())),
+            Command::Help => notice::aside(&page::help(notice::width())),
             Command::Quit => {}
         }
         Exit::Success
@@ -101,11 +101,11 @@ impl Chat {
                 Err(error) => return refuse(&error.to_string()),
             };
             let entries = tools::list();
-            output::warn_unmatched(&selection, &entries);
+            notice::warn_unmatched(&selection, &entries);
             self.session.select(selection, entries);
         }
         let (selection, count) = (self.session.selection(), self.session.tools().len());
-        output::note(&format!("tools selected by {selection}: {count}"));
+        notice::note(&format!("tools selected by {selection}: {count}"));
         Exit::Success
     }
 
@@ -121,17 +121,17 @@ impl Chat {
                 self.session.set_policy(policy.with_rules(consent(clauses)));
             }
         }
-        output::note(&format!("granted: {}", self.session.context().grant()));
+        notice::note(&format!("granted: {}", self.session.context().grant()));
     }
 
     fn clear(&mut self) {
         let before = self.session.messages().len();
         self.session.clear();
-        output::note(&format!("messages forgotten: {}", before - self.session.messages().len()));
+        notice::note(&format!("messages forgotten: {}", before - self.session.messages().len()));
     }
 }
 
 fn refuse(reason: &str) -> Exit {
-    output::error(reason);
+    notice::error(reason);
     Exit::Usage
 }

@@ -20,7 +20,7 @@ pub(crate) use origin::{Origin, Setting};
 pub(crate) use reader::url;
 pub(crate) use settings::Settings;
 
-use crate::output;
+use crate::notice;
 
 /// The options of every command that heeds `toolcrib.toml`.
 #[derive(Args, Debug, Default)]
@@ -60,7 +60,7 @@ impl ConfigOptions {
         said.layers.push(flags);
         for passed in said.files.iter().filter(|file| file.state == State::PassedOver) {
             let path = passed.path.display();
-            output::warning(&format!(
+            notice::warning(&format!(
                 "{path} belongs to another user and is passed over; trust its directory to use it"
             ));
         }

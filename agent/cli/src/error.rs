@@ -10,9 +10,8 @@ use tools_journal::AuditError;
 
 use crate::config::ConfigError;
 use crate::exit::Exit;
-use crate::observer::counted;
-use crate::wording::for_person;
-use crate::{linked, output};
+use crate::wording::{counted, for_person};
+use crate::{linked, notice};
 
 /// Why a command did not do its work. Each has an [`Exit`].
 #[derive(Debug, thiserror::Error)]
@@ -110,15 +109,15 @@ impl Error {
     pub(crate) fn report(&self) -> Exit {
         let exit = self.exit();
         if exit != Exit::Success {
-            output::error(&self.to_string());
+            notice::error(&self.to_string());
         }
         if let Self::Refused { hints, .. } = self {
-            hints.iter().for_each(|hint| output::hint(hint));
+            hints.iter().for_each(|hint| notice::hint(hint));
         }
         if let Self::Provider(ProviderError::Unknown { name, .. }) = self
             && let Some(way) = linked::how_to_link(name)
         {
-            output::hint(way);
+            notice::hint(way);
         }
         exit
     }

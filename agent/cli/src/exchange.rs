@@ -8,6 +8,7 @@ use tools::{CancellationToken, Rule, Target};
 use crate::config::Setting;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::notice;
 use crate::observer::Observer;
 use crate::output::{self, Console};
 use crate::refusal;
@@ -57,7 +58,7 @@ impl Exchange {
             let results = Direct::results(session.messages(), session.tools());
             results.map_or(Ok(()), |results| output::foreign(&results))?;
         }
-        refusal::hints(&rest.refusals, &self.rules, self.how_to_grant).iter().for_each(|hint| output::hint(hint));
+        refusal::hints(&rest.refusals, &self.rules, self.how_to_grant).iter().for_each(|hint| notice::hint(hint));
         let exit = judged(ended.map_err(Error::Driver)?)?;
         Ok(rest.failure.filter(|_| self.is_direct).unwrap_or(exit))
     }
@@ -66,7 +67,7 @@ impl Exchange {
     fn repeat(&self, run: &Run) -> Result<(), Error> {
         match run.step() {
             Step::Done(Summary { outcome: Outcome::Answer { text, .. }, .. }) if !self.is_json => {
-                output::note("the session has its answer already");
+                notice::note("the session has its answer already");
                 output::foreign(&text)
             }
             _ => Ok(()),
@@ -79,8 +80,8 @@ fn judged(summary: Summary) -> Result<Exit, Error> {
         Outcome::Answer { stop: Stop::Refusal, .. } => Err(Error::Run("the model refused to answer".to_owned())),
         Outcome::Answer { stop, .. } => {
             match stop {
-                Stop::Length => output::warning("the answer was cut off by the model's length limit"),
-                Stop::Other(reason) => output::warning(&format!("the model stopped for a reason of its own: {reason}")),
+                Stop::Length => notice::warning("the answer was cut off by the model's length limit"),
+                Stop::Other(reason) => notice::warning(&format!("the model stopped for a reason of its own: {reason}")),
                 _ => {}
             }
             Ok(Exit::Success)

@@ -17,9 +17,6 @@ use crate::folders;
 use crate::output::Console;
 use crate::policy::{self, PolicyOptions};
 
-/// What is granted where nobody says otherwise: reading what is below the root, and the clock.
-pub(crate) const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
-
 /// The note on a file that steers the program.
 #[cfg(feature = "builtin")]
 const STEERING: &str = "a file that this session was begun with, which decides what tools may do";
@@ -201,14 +198,7 @@ fn furnish(_services: &mut Services, root: &Path, _hidden: impl Iterator<Item = 
 
 #[cfg(test)]
 mod tests {
-    use tools::Grant;
-
     use super::*;
-
-    #[test]
-    fn the_default_grants_are_clauses() {
-        assert_eq!(Grant::parse(DEFAULT_GRANTS).unwrap().clauses().count(), DEFAULT_GRANTS.len());
-    }
 
     #[cfg(feature = "builtin")]
     #[test]

@@ -17,6 +17,7 @@ mod host;
 mod interrupt;
 mod journal;
 mod linked;
+mod notice;
 mod observer;
 mod output;
 mod parameter;

@@ -12,9 +12,11 @@ use self::seen::{Call, Seen};
 use crate::duration;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{self, BAD, Console, FAINT, GOOD, STRONG, styled};
+use crate::notice::{BAD, FAINT, GOOD, STRONG, styled};
+use crate::output::{self, Console};
 use crate::refusal::Refusal;
 use crate::visible::visible;
+use crate::wording::counted;
 
 /// How many characters of a call, of its targets or of an error a line of progress has.
 const SHOWN: usize = 160;
@@ -133,11 +135,6 @@ fn summary_line(summary: &Summary, time: Duration) -> String {
     }
     facts.push(duration::shown(time));
     format!("{}: {}", styled(FAINT, "summary"), facts.join(", "))
-}
-
-/// So many of something, such as `1 step`.
-pub(crate) fn counted(count: u64, unit: &str) -> String {
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What a call touches, to stand behind it.

@@ -1,46 +1,21 @@
-//! What the program writes: results to the standard output, everything else to the standard error.
+//! Results on the standard output, and the [`Console`] of a run.
 
-use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use agent::Selection;
-use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use tools::{Content, Entry, ToolResult};
+use tools::{Content, ToolResult};
 
 use crate::error::Error;
+use crate::notice::{aside, note, tell};
 use crate::spinner::Spinner;
-use crate::visible::{self, harmless, harmless_json};
-
-/// Names of tools and headings.
-pub(crate) const STRONG: Style = Style::new().bold();
-/// What is seldom looked at.
-pub(crate) const FAINT: Style = Style::new().dimmed();
-/// What went well.
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// What went wrong.
-pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// What a person should look at.
-pub(crate) const ALERT: Style = AnsiColor::Yellow.on_default().bold();
-
-/// The text in a style.
-pub(crate) fn styled(style: Style, text: impl Display) -> String {
-    format!("{style}{text}{style:#}")
-}
+use crate::visible::{harmless, harmless_json};
 
 /// Writes what this program composed itself, with its styles where the standard output is a terminal.
 pub(crate) fn page(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
-}
-
-/// Writes what this program composed itself to the standard error, where it does not come between results.
-pub(crate) fn aside(text: &str) {
-    let mut err = anstream::stderr().lock();
-    // With the standard error gone there is nobody left to tell about it.
-    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
 /// Writes one JSON document on one line.
@@ -88,46 +63,6 @@ fn kind(content: &Content) -> String {
 /// How many columns the standard output has, where it is a terminal.
 pub(crate) fn width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
-}
-
-/// How many columns the standard error has, where it is a terminal.
-pub(crate) fn width_aside() -> Option<usize> {
-    terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0))
-}
-
-/// Tells of an error on the standard error.
-pub(crate) fn error(message: &str) {
-    tell(&labelled(BAD, "error", message));
-}
-
-/// Tells what to do next on the standard error.
-pub(crate) fn hint(message: &str) {
-    tell(&labelled(GOOD, "hint", message));
-}
-
-/// Tells of something unexpected on the standard error.
-pub(crate) fn warning(message: &str) {
-    tell(&labelled(ALERT, "warning", message));
-}
-
-/// Tells of something worth knowing on the standard error.
-pub(crate) fn note(message: &str) {
-    tell(&labelled(FAINT, "note", message));
-}
-
-/// Warns of globs that select nothing, most often misspelt names.
-pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) {
-    for pattern in selection.unmatched(entries) {
-        warning(&format!("no tool matches {pattern}; toolcrib list shows what there is"));
-    }
-}
-
-fn labelled(style: Style, label: &str, message: &str) -> String {
-    format!("{}: {}", styled(style, label), visible::message(message))
-}
-
-fn tell(line: &str) {
-    aside(&format!("{line}\n"));
 }
 
 fn line(text: &str) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use serde_json::Value;
 
-use crate::output::{FAINT, STRONG};
+use crate::notice::{FAINT, STRONG};
 use crate::table::Table;
 use crate::visible::visible;
 

@@ -13,7 +13,8 @@ use crate::config::{self, Bounds, ConfigError, Layer, Origin, Setting, Settings}
 use crate::error::Error;
 use crate::host::{HostOptions, OwnFiles};
 use crate::journal::JournalOptions;
-use crate::output::{self, Console};
+use crate::notice;
+use crate::output::Console;
 
 /// The provider that needs no model.
 pub(crate) const DIRECT: &str = "direct";
@@ -83,7 +84,7 @@ impl SessionOptions {
         let name = match &settings.provider {
             Some(provider) => &provider.value,
             None => {
-                output::note("no model is configured, so the prompt is read as tool calls (--provider direct)");
+                notice::note("no model is configured, so the prompt is read as tool calls (--provider direct)");
                 DIRECT
             }
         };
@@ -96,7 +97,7 @@ impl SessionOptions {
         let globs = settings.select.as_ref().map(|select| &select.value[..]).unwrap_or_default();
         let selection = Selection::parse(globs)?;
         let entries = tools::list();
-        output::warn_unmatched(&selection, &entries);
+        notice::warn_unmatched(&selection, &entries);
         let own = OwnFiles { hidden: self.journal.files(), steering: self.script.iter().cloned().collect() };
         let context = self.journal.context(self.host.context(settings, &own, token, console)?)?;
         let system = briefing::system_text(&context);

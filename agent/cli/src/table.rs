@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use crate::output::styled;
+use crate::notice::styled;
 
 /// The last column is not made narrower than this, in characters.
 const MIN_LAST: usize = 24;

@@ -1,4 +1,4 @@
-//! What the counter says of a call, in words for the person who made it.
+//! Errors and numbers in words for a person.
 
 use tools::{SensitivePath, Target, ToolError, ToolErrorKind};
 
@@ -29,4 +29,9 @@ pub(crate) fn for_person(error: &ToolError) -> String {
         }
         _ => error.to_string(),
     }
+}
+
+/// Returns a number with its unit, such as `1 step`.
+pub(crate) fn counted(count: u64, unit: &str) -> String {
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }

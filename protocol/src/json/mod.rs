@@ -2,6 +2,7 @@
 
 mod access;
 mod build;
+pub(crate) mod canonical;
 mod deserialize;
 mod error;
 mod extent;
@@ -19,8 +20,7 @@ use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::canonical::compact_json;
-
+use self::canonical::compact_json;
 use self::deserialize::{Floats, Reader};
 use self::tree::Tree;
 use self::write::Written;

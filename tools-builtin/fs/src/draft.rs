@@ -7,15 +7,11 @@ use std::io::{self, Write};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use crate::Workspace;
+use crate::draft_name::draft_name;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::rename::rename_new;
 use crate::slot::Slot;
-
-/// What the names of drafts begin and end with; between them are [`DIGITS`] hexadecimal digits, in lower case.
-const BEGIN: &str = ".toolcrib-";
-const END: &str = ".tmp";
-const DIGITS: usize = 16;
 
 /// How often another name is tried when one is taken.
 const ATTEMPTS: usize = 16;
@@ -27,14 +23,6 @@ pub(crate) struct Draft<'a> {
     file: File,
     name: String,
     is_placed: bool,
-}
-
-/// Whether a name is one that drafts have. Such files are no part of the workspace: nothing shows them.
-pub(crate) fn is_draft(name: &str) -> bool {
-    let digits = name.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END));
-    digits.is_some_and(|digits| {
-        digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
-    })
 }
 
 impl<'a> Draft<'a> {
@@ -108,7 +96,7 @@ fn create(parent: &Dir, private: bool) -> io::Result<(File, String)> {
     }
     for _ in 0..ATTEMPTS {
         // The keys of the hasher are random; nothing but a collision depends on it.
-        let name = format!("{BEGIN}{:0DIGITS$x}{END}", RandomState::new().build_hasher().finish());
+        let name = draft_name(RandomState::new().build_hasher().finish());
         match parent.open_with(&name, &options) {
             Ok(file) if hold(&file, parent, &name).unwrap_or(false) => return Ok((file, name)),
             Ok(_) => {

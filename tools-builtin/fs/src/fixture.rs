@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tools::{Catalog, Grant, ToolContext, ToolError, ToolResult};
 
 use crate::Workspace;
-use crate::draft::is_draft;
+use crate::draft_name::is_draft;
 
 pub(crate) struct Fixture {
     dir: TempDir,

@@ -6,6 +6,7 @@ mod confined;
 mod diff;
 mod directory;
 mod draft;
+mod draft_name;
 mod edit;
 mod encoding;
 mod error;

@@ -12,7 +12,7 @@ use tools::protocol::is_invisible;
 use tools::{ToolContext, ToolError, tool};
 
 use crate::Workspace;
-use crate::draft::is_draft;
+use crate::draft_name::is_draft;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tools::{Access, Approval, Caution, Json, SensitivePath, SensitivePaths, Sensitivity, Target};
 
-use crate::output::{ALERT, BAD, STRONG, styled};
+use crate::notice::{ALERT, BAD, STRONG, styled};
 use crate::visible::visible;
 
 /// How many characters of the arguments are shown at first.

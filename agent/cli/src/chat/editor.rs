@@ -12,7 +12,7 @@ use rustyline::{
 use super::history;
 use super::input::{Line, PROMPT};
 use crate::error::Error;
-use crate::output;
+use crate::notice;
 
 /// Reads what a person types, with a history that outlives the program. The terminal is raw only while it reads.
 pub(super) struct Editor {
@@ -93,5 +93,5 @@ fn refused(error: ReadlineError) -> Error {
 }
 
 fn warn(path: &str, error: &ReadlineError) {
-    output::warning(&format!("no history is kept in {path}: {error}; --no-history does without"));
+    notice::warning(&format!("no history is kept in {path}: {error}; --no-history does without"));
 }

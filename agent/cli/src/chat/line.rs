@@ -4,7 +4,7 @@ use std::io::{BufRead, Read as _};
 
 use super::input::{Line, PROMPT};
 use crate::error::Error;
-use crate::output;
+use crate::notice;
 
 /// No prompt is longer.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -23,7 +23,7 @@ impl Reader {
         let mut text = String::new();
         loop {
             if self.has_prompt {
-                output::aside(PROMPT);
+                notice::aside(PROMPT);
             }
             let mut bytes = Vec::new();
             let most = (MAX_BYTES - text.len()) as u64 + 1;

@@ -5,7 +5,7 @@ use anstyle::Style;
 use clap::CommandFactory as _;
 
 use super::command::Commands;
-use crate::output::{ALERT, STRONG};
+use crate::notice::{ALERT, STRONG};
 use crate::sentence;
 use crate::table::Table;
 use crate::visible::visible;

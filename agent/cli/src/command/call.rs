@@ -11,6 +11,7 @@ use crate::config::{Layer, Setting};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::{HostOptions, how_to_grant};
+use crate::notice;
 use crate::output::{self, Console};
 use crate::refusal::{self, Refusal};
 use crate::{duration, interrupt};
@@ -83,7 +84,7 @@ impl Call {
         if self.json {
             output::json(result)?;
         } else if result.is_error {
-            output::error(&result.to_text());
+            notice::error(&result.to_text());
         } else {
             output::result(result)?;
         }

@@ -9,7 +9,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::RootOption;
 use crate::linked;
-use crate::output::{self, BAD, GOOD, STRONG, styled};
+use crate::notice::{BAD, GOOD, STRONG, styled};
+use crate::output;
 use crate::visible::visible;
 
 /// Check what is linked: conflicts of tools and of providers, links, needs that nothing meets, schemas

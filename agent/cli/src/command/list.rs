@@ -8,7 +8,8 @@ use tools::Entry;
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{self, FAINT, STRONG};
+use crate::notice::{self, FAINT, STRONG};
+use crate::output;
 use crate::sentence;
 use crate::table::Table;
 use crate::visible::visible;
@@ -29,7 +30,7 @@ impl List {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let selection = Selection::parse(&self.select)?;
         let mut entries = tools::list();
-        output::warn_unmatched(&selection, &entries);
+        notice::warn_unmatched(&selection, &entries);
         entries.retain(|entry| selection.matches(entry));
         if self.json {
             entries.iter().try_for_each(|entry| output::json(&document(entry)))?;
@@ -40,7 +41,7 @@ impl List {
         }
         let unusable = tools::conflicts().len() + tools::problems().len();
         if unusable > 0 {
-            output::warning(&format!("{unusable} linked tools cannot be used; toolcrib doctor says why"));
+            notice::warning(&format!("{unusable} linked tools cannot be used; toolcrib doctor says why"));
         }
         Ok(Exit::Success)
     }

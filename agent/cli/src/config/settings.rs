@@ -11,7 +11,9 @@ use super::error::ConfigError;
 use super::file::Looked;
 use super::layer::{Bounds, Layer, Waiting};
 use super::origin::{Origin, Setting};
-use crate::host::DEFAULT_GRANTS;
+
+/// The default grants: reading below the root, and the clock.
+const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
 
 /// What holds, and who said it. Where nobody has to say anything there may be nothing.
 #[derive(Debug)]
@@ -196,4 +198,14 @@ fn profile_of(layers: &mut [Layer], name: &Setting<String>) -> Result<Bounds, Co
         false => format!("there are {}", known.join(", ")),
     };
     Err(ConfigError::Profile { origin: name.origin.clone(), name: name.value.clone(), advice })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_grants_are_clauses() {
+        assert_eq!(Grant::parse(DEFAULT_GRANTS).unwrap().clauses().count(), DEFAULT_GRANTS.len());
+    }
 }

@@ -14,7 +14,8 @@ use tools_journal::{Audit, AuditEntry, AuditError, Head, JournalOptions, SqliteJ
 
 use crate::duration;
 use crate::error::Error;
-use crate::output::{self, FAINT, STRONG, styled};
+use crate::notice::{FAINT, STRONG, styled};
+use crate::output;
 use crate::visible::visible;
 
 /// How many sessions are named where the one asked for is not there.

@@ -10,7 +10,8 @@ use tools::{Clause, Entry, Source, ToolName};
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{self, ALERT, STRONG, styled};
+use crate::notice::{self, ALERT, STRONG, styled};
+use crate::output;
 use crate::table::Table;
 use crate::visible::visible;
 
@@ -45,7 +46,7 @@ impl Ceiling {
         }
         let unusable = tools::conflicts().len() + tools::problems().len();
         if unusable > 0 {
-            output::warning(&format!(
+            notice::warning(&format!(
                 "{unusable} linked tools cannot be used and touch nothing; toolcrib doctor says why"
             ));
         }

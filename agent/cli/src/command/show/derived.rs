@@ -3,7 +3,7 @@
 use anstyle::Style;
 use tools::{Caution, Effects, Tool};
 
-use crate::output::FAINT;
+use crate::notice::FAINT;
 use crate::table::Table;
 use crate::visible::visible;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::json::{Kind, Node};
+use super::{Kind, Node};
 
 /// Writes a value in the canonical form of [RFC 8785](https://www.rfc-editor.org/rfc/rfc8785): no white space, keys
 /// sorted by UTF-16 code units, numbers as ECMAScript prints them.
