@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::sample::{closed, echo, granted, hang, pure, reader};
+use crate::sample::{closed, echo, granted, hang, pure, reader, with_timeout};
 use serde_json::{Value, json};
 use tools::{
     Catalog, Decision, ErrorCode, Grant, Handler as _, HandlerFuture, Layer, Limits, Next, Tool, ToolContext,
@@ -83,7 +83,7 @@ impl Layer for Odd {
 async fn run(tool: Tool, odd: fn(ToolContext, Next<'_>) -> HandlerFuture<'_>) -> Result<ToolResult, ToolError> {
     let mut catalog = Catalog::new();
     catalog.register(tool, echo).unwrap();
-    let cx = ToolContext::new().with_timeout(Duration::from_millis(50)).with_layer(Arc::new(Odd(odd)));
+    let cx = ToolContext::new().with_layer(Arc::new(Odd(odd)));
     catalog.execute(&cx, "t", json!({})).await
 }
 
@@ -101,7 +101,8 @@ async fn what_a_layer_answers_is_checked_and_bounded() {
 async fn a_layer_that_panics_or_waits_ends_like_a_tool() {
     let error = run(pure("t"), |_, _| panic!("a layer")).await.unwrap_err();
     assert!(matches!(error.kind(), ToolErrorKind::Panicked { message, .. } if message == "a layer"), "{error}");
-    let error = run(pure("t"), |_, _| HandlerFuture::new(std::future::pending())).await.unwrap_err();
+    let impatient = with_timeout(pure("t"), Duration::from_millis(50));
+    let error = run(impatient, |_, _| HandlerFuture::new(std::future::pending())).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
     let mut catalog = Catalog::new();
     let handler = layered(Odd(|cx, next| next.call(cx)), hang);
