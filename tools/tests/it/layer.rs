@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::sample::{closed, echo, granted, hang, pure, reader, with_timeout};
+use crate::sample::{closed, echo, echoing, granted, hang, pure, reader, with_timeout};
 use serde_json::{Value, json};
 use tools::{
     Catalog, Decision, ErrorCode, Grant, Handler as _, HandlerFuture, Layer, Limits, Next, Tool, ToolContext,
@@ -59,8 +59,7 @@ async fn what_is_refused_reaches_no_layer() {
         }
     }
     let log = Log::default();
-    let mut catalog = Catalog::new();
-    catalog.register(closed("closed"), echo).unwrap();
+    let mut catalog = echoing([closed("closed")]);
     catalog.register(reader("read"), layered(Trace("inner", log.clone()), echo)).unwrap();
     let cx = granted(&["fs:read:src/**"]).with_layer(Arc::new(Trace("outer", log.clone())));
     catalog.execute(&cx, "closed", json!({"text": 1})).await.unwrap_err();
@@ -81,8 +80,7 @@ impl Layer for Odd {
 }
 
 async fn run(tool: Tool, odd: fn(ToolContext, Next<'_>) -> HandlerFuture<'_>) -> Result<ToolResult, ToolError> {
-    let mut catalog = Catalog::new();
-    catalog.register(tool, echo).unwrap();
+    let catalog = echoing([tool]);
     let cx = ToolContext::new().with_layer(Arc::new(Odd(odd)));
     catalog.execute(&cx, "t", json!({})).await
 }
@@ -109,8 +107,7 @@ async fn a_layer_that_panics_or_waits_ends_like_a_tool() {
     assert!(handler.needs().is_empty() && handler.origin().contains("hang"));
     catalog.register(pure("t"), handler).unwrap();
     let cx = ToolContext::new().with_timeout(Duration::from_millis(20));
-    let error = catalog.execute(&cx, "t", json!({})).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
+    assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap_err().code(), ErrorCode::Timeout);
 }
 
 #[tokio::test]
