@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::sample::{echo, pure};
+use crate::sample::{echo, echoing, pure};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use tools::{
@@ -246,8 +246,7 @@ async fn a_panic_gives_back_what_the_call_had() {
     let limits = Limits { max_concurrency: Some(1), ..Limits::default() };
     catalog.register(tool("t", json!({"writes": ["fs:{path}"]})).with_limits(limits), panics).unwrap();
     for _ in 0..3 {
-        let error = call(&catalog, &cx(), "t", "a").await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::Panicked, "{error}");
+        assert_eq!(call(&catalog, &cx(), "t", "a").await.unwrap_err().code(), ErrorCode::Panicked);
     }
     assert_eq!((catalog.admission().running(), catalog.admission().waiting()), (0, 0));
 }
@@ -279,8 +278,7 @@ fn a_limit_that_no_call_could_keep_is_refused() {
 
 #[tokio::test]
 async fn a_call_that_needs_nothing_runs_without_a_runtime_to_wait_on() {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("t").with_effects(Effects::Undeclared), echo).unwrap();
+    let catalog = echoing([pure("t").with_effects(Effects::Undeclared)]);
     let execution = catalog.execute(&cx(), "t", json!({}));
     std::thread::spawn(move || {
         let mut execution = std::pin::pin!(execution);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::sample::{echo, granted, pure, reader};
+use crate::sample::{Yes, echo, echoing, granted, pure, reader};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tools::{
@@ -19,12 +19,7 @@ fn filer(name: &str, access: &str) -> Tool {
 
 /// Writes, removes and reads files, and one of it all.
 fn catalog() -> Catalog {
-    let mut catalog = Catalog::new();
-    catalog.register(reader("read"), echo).unwrap();
-    catalog.register(filer("write", "writes"), echo).unwrap();
-    catalog.register(filer("remove", "destroys"), echo).unwrap();
-    catalog.register(pure("add"), echo).unwrap();
-    catalog
+    echoing([reader("read"), filer("write", "writes"), filer("remove", "destroys"), pure("add")])
 }
 
 async fn call(catalog: &Catalog, cx: &ToolContext, name: &str, path: &str) -> Result<ToolResult, ToolError> {
@@ -33,24 +28,6 @@ async fn call(catalog: &Catalog, cx: &ToolContext, name: &str, path: &str) -> Re
 
 fn rules(rules: Value) -> Policy {
     serde_json::from_value(rules).unwrap()
-}
-
-/// Allows what it is asked about, and remembers it.
-#[derive(Default)]
-struct Yes(Mutex<Vec<String>>);
-
-impl Approver for Yes {
-    fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
-        let targets: Vec<_> = approval.targets.iter().map(ToString::to_string).collect();
-        self.0.lock().unwrap().push(targets.join(" "));
-        Box::pin(async { Decision::Allow })
-    }
-}
-
-impl Yes {
-    fn asked(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock().unwrap())
-    }
 }
 
 #[tokio::test]
@@ -85,8 +62,7 @@ async fn a_rule_allows_inside_of_the_grant_and_never_beyond_it() {
     let policy = rules(json!([{"verdict": "allow", "target": "fs:write:**"}]));
     let cx = granted(&["fs:write:src/**"]).with_policy(policy);
     call(&catalog(), &cx, "write", "src/a").await.unwrap();
-    let error = call(&catalog(), &cx, "write", "b").await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::PermissionDenied, "{error}");
+    assert_eq!(call(&catalog(), &cx, "write", "b").await.unwrap_err().code(), ErrorCode::PermissionDenied);
     let approver = Arc::new(Yes::default());
     call(&catalog(), &cx.with_approver(approver.clone()), "write", "b").await.unwrap();
     assert_eq!(approver.asked(), ["fs:write:b"], "a person can, for this call");
@@ -165,8 +141,7 @@ async fn an_approval_does_not_hold_for_a_tool_that_was_replaced_meanwhile() {
 
     let unregister: fn(&SharedCatalog) = |catalog| assert!(catalog.unregister("write"));
     let cx = ToolContext::new().with_approver(Arc::new(Meddler(shared.clone(), unregister)));
-    let error = shared.execute(&cx, "write", json!({"path": "a"})).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::NotFound, "{error}");
+    assert_eq!(shared.execute(&cx, "write", json!({"path": "a"})).await.unwrap_err().code(), ErrorCode::NotFound);
 
     let touch_another: fn(&SharedCatalog) = |catalog| drop(catalog.register(pure("new"), echo).unwrap());
     let cx = ToolContext::new().with_approver(Arc::new(Meddler(shared.clone(), touch_another)));
@@ -196,8 +171,7 @@ async fn an_answer_has_a_time_of_its_own() {
     assert_eq!(call(&catalog(), &short, "write", "a").await.unwrap_err(), unanswered(Duration::from_secs(7)));
     let forever =
         short.with_approval_timeout(Duration::MAX).with_deadline(std::time::Instant::now() + Duration::from_secs(1));
-    let error = call(&catalog(), &forever, "write", "a").await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
+    assert_eq!(call(&catalog(), &forever, "write", "a").await.unwrap_err().code(), ErrorCode::Timeout);
 }
 
 /// Removes what it is told to, and what it finds below it or elsewhere.
@@ -221,12 +195,10 @@ async fn what_is_discovered_is_covered_by_what_was_approved_of_or_by_a_rule() {
         remove(path, found).await.unwrap();
     }
     for (path, found) in [("dir", "dirs"), ("dir", "other"), ("tmp/a", "dir/a")] {
-        let error = remove(path, found).await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::Unapproved, "{path} {found}: {error}");
+        assert_eq!(remove(path, found).await.unwrap_err().code(), ErrorCode::Unapproved, "{path} {found}");
     }
     for path in ["dir", "."] {
-        let error = remove(path, "dir/keep/a").await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::Denied, "{error}");
+        assert_eq!(remove(path, "dir/keep/a").await.unwrap_err().code(), ErrorCode::Denied);
     }
 }
 
@@ -283,6 +255,5 @@ async fn a_question_about_a_nested_call_ends_with_the_call_around_it_whatever_to
     catalog.register(pure("leave"), leaves).unwrap();
     let cx = ToolContext::new().with_approver(Arc::new(Silent(asks)));
     catalog.execute(&cx, "leave", json!({})).await.unwrap();
-    let error = left.recv().await.unwrap().await.unwrap().unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Cancelled, "{error}");
+    assert_eq!(left.recv().await.unwrap().await.unwrap().unwrap_err().code(), ErrorCode::Cancelled);
 }

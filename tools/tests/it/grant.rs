@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use crate::sample::{echo, granted, pure, reader};
+use crate::sample::{echo, echoing, granted, pure, reader};
 use serde_json::{Value, json};
 use tools::{
     Access, Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, ErrorCode, Handler, HandlerFuture, Input,
@@ -20,22 +20,17 @@ async fn call(catalog: &Catalog, cx: &ToolContext, name: &str, path: &str) -> Re
 
 #[tokio::test]
 async fn a_context_without_a_grant_runs_pure_tools_only() {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("pure"), echo).unwrap();
-    catalog.register(reader("read"), echo).unwrap();
-    catalog.register(undeclared("undeclared"), echo).unwrap();
+    let catalog = echoing([pure("pure"), reader("read"), undeclared("undeclared")]);
     let cx = ToolContext::default();
     catalog.execute(&cx, "pure", json!({})).await.unwrap();
     for name in ["read", "undeclared"] {
-        let error = call(&catalog, &cx, name, "a").await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::PermissionDenied, "{error}");
+        assert_eq!(call(&catalog, &cx, name, "a").await.unwrap_err().code(), ErrorCode::PermissionDenied);
     }
 }
 
 #[tokio::test]
 async fn a_denial_says_what_is_needed_and_what_is_granted() {
-    let mut catalog = Catalog::new();
-    catalog.register(reader("read"), echo).unwrap();
+    let catalog = echoing([reader("read")]);
     let error = call(&catalog, &granted(&["fs:read:src/**"]), "read", "./docs//a.md").await.unwrap_err();
     let ToolErrorKind::PermissionDenied { needed, .. } = error.kind() else { panic!("{error}") };
     assert_eq!(needed[0].to_string(), "fs:read:docs/a.md");
@@ -45,8 +40,7 @@ async fn a_denial_says_what_is_needed_and_what_is_granted() {
 
 #[tokio::test]
 async fn paths_are_normalised_before_they_are_matched_and_cannot_step_out() {
-    let mut catalog = Catalog::new();
-    catalog.register(reader("read"), echo).unwrap();
+    let catalog = echoing([reader("read")]);
     let cx = granted(&["fs:read:src/**"]);
     for path in ["src/a", "src/./a", "src//a", "src/b/../a", "x/../src/a"] {
         call(&catalog, &cx, "read", path).await.unwrap();
@@ -60,8 +54,7 @@ async fn paths_are_normalised_before_they_are_matched_and_cannot_step_out() {
 
 #[tokio::test]
 async fn an_undeclared_tool_needs_a_grant_by_its_name() {
-    let mut catalog = Catalog::new();
-    catalog.register(undeclared("x.y"), echo).unwrap();
+    let catalog = echoing([undeclared("x.y")]);
     call(&catalog, &granted(&["fs:*:**", "net:*:**"]), "x.y", "a").await.unwrap_err();
     call(&catalog, &granted(&["world:read:**"]), "x.y", "a").await.unwrap_err();
     call(&catalog, &granted(&["world:write:x.*"]), "x.y", "a").await.unwrap();
@@ -93,8 +86,7 @@ impl Approver for Scripted {
 
 #[tokio::test]
 async fn an_approver_is_asked_about_what_the_grant_does_not_cover_and_only_that() {
-    let mut catalog = Catalog::new();
-    catalog.register(reader("read"), echo).unwrap();
+    let catalog = echoing([reader("read")]);
     let asked = |decision| Arc::new(Scripted(decision, Mutex::default()));
 
     let allow = asked(Decision::Allow);
@@ -108,8 +100,7 @@ async fn an_approver_is_asked_about_what_the_grant_does_not_cover_and_only_that(
     assert_eq!(error, ToolError::new("read", ToolErrorKind::Denied { reason: "not now".into() }));
 
     let cx = ToolContext::new().with_approver(asked(Decision::Abstain));
-    let error = call(&catalog, &cx, "read", "b").await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::PermissionDenied, "{error}");
+    assert_eq!(call(&catalog, &cx, "read", "b").await.unwrap_err().code(), ErrorCode::PermissionDenied);
 }
 
 #[tokio::test]
@@ -122,13 +113,11 @@ async fn an_approver_that_never_answers_or_panics_ends_with_an_error() {
             Box::pin(std::future::pending())
         }
     }
-    let mut catalog = Catalog::new();
-    catalog.register(reader("read"), echo).unwrap();
+    let catalog = echoing([reader("read")]);
     let cx = ToolContext::new().with_session("session");
     let deadline = std::time::Instant::now() + std::time::Duration::from_millis(30);
     let late = cx.clone().with_deadline(deadline).with_approver(Arc::new(Never(false)));
-    let error = call(&catalog, &late, "read", "b").await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
+    assert_eq!(call(&catalog, &late, "read", "b").await.unwrap_err().code(), ErrorCode::Timeout);
     let error = call(&catalog, &cx.with_approver(Arc::new(Never(true))), "read", "b").await.unwrap_err();
     assert!(
         matches!(error.kind(), ToolErrorKind::Internal { message, .. } if message.contains("no answer")),
@@ -138,8 +127,7 @@ async fn an_approver_that_never_answers_or_panics_ends_with_an_error() {
 
 #[tokio::test]
 async fn invalid_arguments_are_never_put_before_an_approver() {
-    let mut catalog = Catalog::new();
-    catalog.register(reader("read"), echo).unwrap();
+    let catalog = echoing([reader("read")]);
     let approver = Arc::new(Scripted(Decision::Allow, Mutex::default()));
     let cx = ToolContext::new().with_approver(approver.clone());
     catalog.execute(&cx, "read", json!({"path": 1})).await.unwrap_err();
@@ -163,8 +151,7 @@ async fn an_approval_covers_what_is_below_its_target_and_nothing_else() {
         walk(found).await.unwrap();
     }
     for found in ["di", "directory", "dir2/b", "other", ".", "dir/write"] {
-        let error = walk(found).await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::PermissionDenied, "{found}: {error}");
+        assert_eq!(walk(found).await.unwrap_err().code(), ErrorCode::PermissionDenied, "{found}");
     }
 }
 
@@ -187,8 +174,7 @@ async fn an_approval_covers_a_sensitive_path_only_if_every_entry_for_it_was_show
         fill(path, found).await.unwrap();
     }
     for (path, found) in [(".vscode", ".vscode/.git/config"), ("a", "a/.envrc"), (".", "toolcrib.toml")] {
-        let error = fill(path, found).await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::Unapproved, "{path} {found}: {error}");
+        assert_eq!(fill(path, found).await.unwrap_err().code(), ErrorCode::Unapproved, "{path} {found}");
     }
 }
 
@@ -221,8 +207,7 @@ async fn calling_in_a_circle_ends() {
 
 #[tokio::test]
 async fn outside_of_a_call_a_context_calls_nothing() {
-    let error = ToolContext::new().execute("anything", json!({})).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Internal, "{error}");
+    assert_eq!(ToolContext::new().execute("anything", json!({})).await.unwrap_err().code(), ErrorCode::Internal);
 }
 
 struct Database(&'static str);

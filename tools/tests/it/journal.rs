@@ -140,11 +140,9 @@ async fn an_outcome_or_a_refusal_that_cannot_be_written_is_an_error_for_its_call
     let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
     catalog.register(pure("fine"), echo).unwrap();
     notebook.make_trouble("end", Trouble::Fails);
-    let error = run(&catalog, &context(&notebook), "fine", json!({})).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Internal, "{error}");
+    assert_eq!(run(&catalog, &context(&notebook), "fine", json!({})).await.unwrap_err().code(), ErrorCode::Internal);
     notebook.make_trouble("refuse", Trouble::Fails);
-    let error = run(&catalog, &context(&notebook), "missing", json!({})).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Internal, "{error}");
+    assert_eq!(run(&catalog, &context(&notebook), "missing", json!({})).await.unwrap_err().code(), ErrorCode::Internal);
     let error = refuse(&context(&notebook), "fine", ErrorCode::Refused, "not today").await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Internal, "{error}");
 }
@@ -170,8 +168,7 @@ async fn a_journal_that_never_answers_costs_a_call_no_more_than_its_time() {
     let runs = counting(&mut catalog, writer("send"));
     notebook.make_trouble("begin", Trouble::Hangs);
     let cx = context(&notebook).with_timeout(Duration::from_millis(20));
-    let error = run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
+    assert_eq!(run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap_err().code(), ErrorCode::Timeout);
 
     let token = CancellationToken::new();
     let cx = context(&notebook).with_cancellation(token.clone());
@@ -340,8 +337,7 @@ async fn nested_calls_are_written_down_below_their_own_and_are_run_once() {
     assert_eq!(run(&catalog, &cx, "twice", json!({})).await.unwrap(), result);
     assert_eq!(runs.load(Ordering::SeqCst), 2);
     notebook.forget_outcomes();
-    let error = run(&catalog, &cx, "twice", json!({})).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::OutcomeUnknown, "{error}");
+    assert_eq!(run(&catalog, &cx, "twice", json!({})).await.unwrap_err().code(), ErrorCode::OutcomeUnknown);
     assert_eq!(runs.load(Ordering::SeqCst), 2);
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::sample::{closed, echo, granted, hang, pure, reader};
+use crate::sample::{closed, echo, echoing, granted, hang, pure, reader, with_timeout};
 use serde_json::{Value, json};
 use tools::{
     Catalog, Decision, ErrorCode, Grant, Handler as _, HandlerFuture, Layer, Limits, Next, Tool, ToolContext,
@@ -59,8 +59,7 @@ async fn what_is_refused_reaches_no_layer() {
         }
     }
     let log = Log::default();
-    let mut catalog = Catalog::new();
-    catalog.register(closed("closed"), echo).unwrap();
+    let mut catalog = echoing([closed("closed")]);
     catalog.register(reader("read"), layered(Trace("inner", log.clone()), echo)).unwrap();
     let cx = granted(&["fs:read:src/**"]).with_layer(Arc::new(Trace("outer", log.clone())));
     catalog.execute(&cx, "closed", json!({"text": 1})).await.unwrap_err();
@@ -81,9 +80,8 @@ impl Layer for Odd {
 }
 
 async fn run(tool: Tool, odd: fn(ToolContext, Next<'_>) -> HandlerFuture<'_>) -> Result<ToolResult, ToolError> {
-    let mut catalog = Catalog::new();
-    catalog.register(tool, echo).unwrap();
-    let cx = ToolContext::new().with_timeout(Duration::from_millis(50)).with_layer(Arc::new(Odd(odd)));
+    let catalog = echoing([tool]);
+    let cx = ToolContext::new().with_layer(Arc::new(Odd(odd)));
     catalog.execute(&cx, "t", json!({})).await
 }
 
@@ -101,15 +99,15 @@ async fn what_a_layer_answers_is_checked_and_bounded() {
 async fn a_layer_that_panics_or_waits_ends_like_a_tool() {
     let error = run(pure("t"), |_, _| panic!("a layer")).await.unwrap_err();
     assert!(matches!(error.kind(), ToolErrorKind::Panicked { message, .. } if message == "a layer"), "{error}");
-    let error = run(pure("t"), |_, _| HandlerFuture::new(std::future::pending())).await.unwrap_err();
+    let impatient = with_timeout(pure("t"), Duration::from_millis(50));
+    let error = run(impatient, |_, _| HandlerFuture::new(std::future::pending())).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
     let mut catalog = Catalog::new();
     let handler = layered(Odd(|cx, next| next.call(cx)), hang);
     assert!(handler.needs().is_empty() && handler.origin().contains("hang"));
     catalog.register(pure("t"), handler).unwrap();
     let cx = ToolContext::new().with_timeout(Duration::from_millis(20));
-    let error = catalog.execute(&cx, "t", json!({})).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
+    assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap_err().code(), ErrorCode::Timeout);
 }
 
 #[tokio::test]

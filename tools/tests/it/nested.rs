@@ -4,33 +4,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sample::{echo, granted, pure, reader};
+use crate::sample::{Yes, echo, echoing, granted, pure, reader};
 use serde_json::{Value, json};
-use tools::{
-    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, ErrorCode, Grant, SharedCatalog,
-    ToolContext, ToolError, ToolResult, handler,
-};
+use tools::{CancellationToken, Catalog, ErrorCode, Grant, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
 
 async fn run(catalog: &Catalog, cx: &ToolContext, name: &str) -> Result<ToolResult, ToolError> {
     catalog.execute(cx, name, json!({"path": "docs/a"})).await
 }
 
-struct Yes;
-
-impl Approver for Yes {
-    fn approve<'a>(&'a self, _: Approval<'a>) -> ApprovalFuture<'a> {
-        Box::pin(async { Decision::Allow })
-    }
-}
-
 #[tokio::test]
 async fn a_tool_cannot_widen_its_grant_nor_choose_its_approver() {
-    let mut catalog = Catalog::new();
-    catalog.register(reader("read"), echo).unwrap();
+    let mut catalog = echoing([reader("read")]);
     let by_grant =
         async |cx: ToolContext, arguments: Value| cx.clone().with_grant(Grant::all()).execute("read", arguments).await;
     let by_approver = async |cx: ToolContext, arguments: Value| {
-        cx.clone().with_approver(Arc::new(Yes)).execute("read", arguments).await
+        cx.clone().with_approver(Arc::new(Yes::default())).execute("read", arguments).await
     };
     catalog.register(pure("by_grant"), by_grant).unwrap();
     catalog.register(pure("by_approver"), by_approver).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::sample::{echo, pure};
+use crate::sample::{echoing, pure};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use tools::{Admission, Catalog, ErrorCode, Grant, Limits, SharedCatalog, Tool, ToolContext, ToolError, ToolResult};
@@ -136,8 +136,7 @@ async fn a_limited_tool_that_calls_itself_is_refused_instead_of_waiting_for_itse
     let limits = Limits { max_concurrency: Some(1), ..Limits::default() };
     catalog.register(pure("again").with_limits(limits), again).unwrap();
     let start = Instant::now();
-    let error = catalog.execute(&cx(), "again", json!({})).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Overloaded, "{error}");
+    assert_eq!(catalog.execute(&cx(), "again", json!({})).await.unwrap_err().code(), ErrorCode::Overloaded);
     assert_eq!(start.elapsed().as_millis(), 0);
 }
 
@@ -184,8 +183,7 @@ async fn a_circle_through_two_catalogs_is_none() {
 
 #[tokio::test]
 async fn a_pure_call_inside_of_one_that_writes_takes_nothing() {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("echo"), echo).unwrap();
+    let mut catalog = echoing([pure("echo")]);
     let outer = async |cx: ToolContext, arguments: Value| cx.execute("echo", arguments).await;
     catalog.register(tool("outer", json!({"writes": ["fs:a"]})), outer).unwrap();
     catalog.execute(&cx(), "outer", json!({})).await.unwrap();

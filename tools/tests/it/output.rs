@@ -94,8 +94,7 @@ async fn a_structured_value_over_the_limit_is_left_out_or_refused_where_it_was_p
     assert_eq!(result.structured, None);
     assert!(result.to_text().contains("left out"));
     let tool = Tool { limits: limited(100).limits, ..promising() };
-    let error = run(tool, ToolResult::structured(value)).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::InvalidOutput, "{error}");
+    assert_eq!(run(tool, ToolResult::structured(value)).await.unwrap_err().code(), ErrorCode::InvalidOutput);
 }
 
 #[tokio::test]

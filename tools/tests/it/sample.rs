@@ -8,10 +8,11 @@
 )]
 
 use std::future::pending;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tools::{Effects, Grant, Limits, Tool, ToolContext};
+use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Limits, Tool, ToolContext};
 
 /// A pure tool that takes any object.
 pub fn pure(name: &str) -> Tool {
@@ -41,7 +42,14 @@ pub fn with_timeout(tool: Tool, timeout: Duration) -> Tool {
     tool.with_limits(Limits { timeout_ms, ..Limits::default() })
 }
 
-/// Gives its arguments back.
+/// A catalog of tools that return their arguments.
+pub fn echoing<const N: usize>(tools: [Tool; N]) -> Catalog {
+    let mut catalog = Catalog::new();
+    tools.into_iter().for_each(|tool| drop(catalog.register(tool, echo).unwrap()));
+    catalog
+}
+
+/// Returns its arguments.
 pub async fn echo(_cx: ToolContext, arguments: Value) -> Result<Value, String> {
     Ok(arguments)
 }
@@ -53,4 +61,22 @@ pub async fn hang(_cx: ToolContext, _arguments: Value) -> Result<(), String> {
 
 pub fn granted(clauses: &[&str]) -> ToolContext {
     ToolContext::new().with_grant(Grant::parse(clauses.iter().copied()).unwrap())
+}
+
+/// Allows every call that it is asked about, and remembers their targets.
+#[derive(Default)]
+pub struct Yes(Mutex<Vec<String>>);
+
+impl Approver for Yes {
+    fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
+        let targets: Vec<_> = approval.targets.iter().map(ToString::to_string).collect();
+        self.0.lock().unwrap().push(targets.join(" "));
+        Box::pin(async { Decision::Allow })
+    }
+}
+
+impl Yes {
+    pub fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
 }

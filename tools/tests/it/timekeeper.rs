@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::sample::{echo, pure};
+use crate::sample::{echoing, pure};
 use serde_json::{Value, json};
 use tools::{
     Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Timekeeper, Tool, ToolContext, ToolResult,
@@ -47,8 +47,7 @@ fn undeclared(name: &str) -> Tool {
 #[tokio::test]
 async fn the_clock_starts_after_the_questions_and_once_for_a_call_and_those_that_it_makes() {
     let log = Log::default();
-    let mut catalog = Catalog::new();
-    catalog.register(pure("inner"), echo).unwrap();
+    let mut catalog = echoing([pure("inner")]);
     let makes_calls = async |cx: ToolContext, _: Value| {
         cx.execute("inner", json!({})).await?;
         // A tool does not choose who watches it.
@@ -64,8 +63,7 @@ async fn the_clock_starts_after_the_questions_and_once_for_a_call_and_those_that
 #[tokio::test]
 async fn the_clock_of_a_call_that_is_refused_never_starts() {
     let log = Log::default();
-    let mut catalog = Catalog::new();
-    catalog.register(undeclared("t"), echo).unwrap();
+    let catalog = echoing([undeclared("t")]);
     let cx = ToolContext::new().with_timekeeper(Arc::new(log.clone()));
     catalog.execute(&cx, "t", json!({})).await.unwrap_err();
     assert!(log.lines().is_empty());

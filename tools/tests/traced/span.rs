@@ -3,7 +3,7 @@
 use std::future::pending;
 
 use crate::listener::{Seen, listen, spans_of};
-use crate::sample::{closed, echo, pure, reader};
+use crate::sample::{closed, echo, echoing, pure, reader};
 use serde_json::{Value, json};
 use tools::handler::blocking;
 use tools::{Catalog, Execution, ToolContext, ToolError, ToolResult};
@@ -15,9 +15,7 @@ fn context(session: &str) -> ToolContext {
 }
 
 fn catalog() -> Catalog {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("echo"), echo).unwrap();
-    catalog
+    echoing([pure("echo")])
 }
 
 /// The only span of a session.
@@ -138,8 +136,7 @@ async fn nest(way: &str, cx: ToolContext) -> Result<ToolResult, ToolError> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_a_tool_makes_has_its_span_in_that_of_the_tool() {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("inner"), echo).unwrap();
+    let mut catalog = echoing([pure("inner")]);
     let outer = async |cx: ToolContext, arguments: Value| nest(arguments["way"].as_str().unwrap(), cx).await;
     catalog.register(pure("outer"), outer).unwrap();
     let blocks = |cx: &ToolContext, _: Value| {

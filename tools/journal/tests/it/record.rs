@@ -138,8 +138,7 @@ async fn a_file_that_somebody_holds_on_to_costs_a_call_no_more_than_its_time() {
     let mut holder = Connection::open(crib.path()).unwrap();
     let held = holder.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let hurried = cx.clone().with_timeout(Duration::from_millis(50));
-    let error = workshop.catalog.execute(&hurried, "send", json!({})).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
+    assert_eq!(workshop.catalog.execute(&hurried, "send", json!({})).await.unwrap_err().code(), ErrorCode::Timeout);
     drop(held);
     workshop.catalog.execute(&cx, "think", json!({})).await.unwrap();
     assert_eq!(workshop.runs(), (0, 1));
