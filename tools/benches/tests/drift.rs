@@ -13,10 +13,18 @@ fn a_call_costs_what_the_readme_says() {
     let programs = Programs(scenario.with_file_name(""));
     let (direct_add, direct_order) = (programs.instructions("direct-add"), programs.instructions("direct-order"));
     let (add, order) = (programs.instructions("add"), programs.instructions("order"));
+    let over = |scenario, direct| programs.instructions(scenario) / programs.instructions(direct);
     let above = |name, direct| programs.allocations(name) - programs.allocations(direct);
     let figures = [
-        ("instructions of add, direct = 1", add / direct_add, 5.9),
-        ("instructions of order, direct = 1", order / direct_order, 1.8),
+        ("instructions of add, direct = 1", add / direct_add, 6.6),
+        ("instructions of order, direct = 1", order / direct_order, 1.9),
+        ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 14.2),
+        ("instructions of add with a journal, direct = 1", over("add-journal", "direct-add"), 12.9),
+        ("instructions of order with a journal, direct = 1", over("order-journal", "direct-order"), 2.15),
+        ("instructions of a step that calls add, direct = 1", over("add-step", "direct-add"), 31.0),
+        ("instructions of a step that calls order, direct = 1", over("order-step", "direct-order"), 1.95),
+        ("instructions of a record of 1 KB, direct = 1", over("records-1k", "direct-records-1k"), 1.2),
+        ("instructions of a call among 2,000, among 10 = 1", over("among-2000", "among-10"), 1.1),
         ("allocations of add above direct", above("add", "direct-add"), 6.5),
         ("allocations of order above direct", above("order", "direct-order"), 12.5),
         (

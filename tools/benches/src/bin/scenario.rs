@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use agent::{Selection, ToolSet};
 use benches::session::{self, MEASURE, direct_measure, direct_records};
 use benches::{ADD, ORDER, ORDER_TOOL, alike, catalog, direct_add, direct_order, later};
+use serde_json::Value;
 use tools::protocol::wire::Format;
-use tools::{Catalog, Entry, Grant, Services, SharedCatalog, Tool, ToolContext, ToolName};
+use tools::{Catalog, Entry, Grant, Json, Services, SharedCatalog, Tool, ToolContext, ToolName};
 use tools_fs::Workspace;
 
 /// The arguments of `records` for a result of 1 KB, and of 100 KB.
@@ -36,6 +37,8 @@ fn main() {
         "direct-measure" => (0..count).for_each(|_| drop(black_box(direct_measure(black_box(MEASURE))))),
         "direct-records-1k" => (0..count).for_each(|_| drop(black_box(direct_records(black_box(RECORDS_1K))))),
         "direct-records-100k" => (0..count).for_each(|_| drop(black_box(direct_records(black_box(RECORDS_100K))))),
+        "read-order" => (0..count).for_each(|_| drop(black_box(Json::parse(black_box(ORDER))))),
+        "serde-read-order" => (0..count).for_each(|_| drop(black_box(serde_json::from_str::<Value>(black_box(ORDER))))),
         "measure" => execute(&session::catalog(), "measure", MEASURE, count),
         "records-1k" => execute(&session::catalog(), "records", RECORDS_1K, count),
         "records-100k" => execute(&session::catalog(), "records", RECORDS_100K, count),

@@ -25,7 +25,22 @@ fn main() {
     let ratio = |call: f64, direct: f64| format!("{:.2} ({call:.0} / {direct:.0})", call / direct);
     row("`execute(\"add\")` from JSON text, instructions, direct = 1", &ratio(add, direct_add), "≤ 4.0", "≤ 3.0");
     row("`execute(\"order\")` from JSON text, the same", &ratio(order, direct_order), "≤ 1.5", "≤ 1.2");
-    row("`add` as an `async fn`, the same", &ratio(programs.instructions("add-later"), direct_add), "", "");
+    row("`add` as an `async fn`, the same", &ratio(programs.instructions("add-later"), direct_add), "≤ 4.0", "≤ 3.0");
+    let over = |scenario: &str, direct: &str| ratio(programs.instructions(scenario), programs.instructions(direct));
+    row("an `async fn` with `reads = \"fs:{path}\"`, granted", &over("measure", "direct-measure"), "≤ 6", "≤ 4");
+    row("`add` with a journal that does nothing", &over("add-journal", "direct-add"), "≤ 8", "≤ 5");
+    row("`order` with a journal that does nothing", &over("order-journal", "direct-order"), "≤ 2.5", "≤ 1.8");
+    row("one step through `Driver` that calls `add`, no listener", &over("add-step", "direct-add"), "≤ 12", "≤ 6");
+    row("one step through `Driver` that calls `order`", &over("order-step", "direct-order"), "≤ 2.5", "≤ 1.6");
+    row("a record of 1 KB as the result", &over("records-1k", "direct-records-1k"), "≤ 1.6", "≤ 1.2");
+    row("records of 100 KB as the result", &over("records-100k", "direct-records-100k"), "≤ 1.3", "≤ 1.1");
+    row("a call among 2,000 that read its target, among 10 = 1", &over("among-2000", "among-10"), "≤ 1.3", "");
+    row(
+        "reading the text of `order`, by `serde_json` into a `Value` = 1",
+        &over("read-order", "serde-read-order"),
+        "< 1",
+        "",
+    );
     let above = |name: &str, direct: &str| programs.allocations(name) - programs.allocations(direct);
     let more = format!("{:.1} / {:.1}", above("add", "direct-add"), above("order", "direct-order"));
     row("heap allocations above direct: add / order", &more, "≤ 3 / ≤ 16", "≤ 1 / ≤ 1");
