@@ -1,5 +1,6 @@
 //! [`Run`]: the loop from a prompt to an answer, as data.
 
+mod checkpoint;
 mod conversation;
 mod written;
 

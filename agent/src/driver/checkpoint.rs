@@ -1,30 +1,60 @@
 //! Checkpoints: a run is written down where another process can go on with it.
 
 use tools::call::{Isolated, Panic};
-use tools::journal::JournalFuture;
+use tools::journal::{Checkpoint, CheckpointId, JournalFuture};
 use tools::{Journal, JournalError};
 
 use super::{Driver, DriverError, Setting};
-use crate::{Outcome, Run, Session, Step};
+use crate::{Run, Session};
+
+/// The last checkpoint of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Saved {
+    id: CheckpointId,
+    /// How many of the run's messages are in it.
+    messages: usize,
+}
 
 impl Driver {
     /// Writes the run down, where there is a journal and that is wanted. One that was taken back or failed is not: what was
     /// written before is where to go on from.
-    pub(super) async fn checkpoint(&self, run: &Run, setting: &Setting<'_>) -> Result<(), DriverError> {
+    pub(super) async fn checkpoint(
+        &self,
+        run: &Run,
+        saved: &mut Option<Saved>,
+        setting: &Setting<'_>,
+    ) -> Result<(), DriverError> {
         let cx = setting.session.context();
         let (true, Some(journal), Some(session)) = (self.checkpoints, cx.journal(), cx.session()) else {
             return Ok(());
         };
-        if let Step::Done(summary) = run.step()
-            && !matches!(summary.outcome, Outcome::Answer { .. } | Outcome::StepBudget { .. })
-        {
+        if run.is_broken_off() {
             return Ok(());
         }
-        let state = serde_json::to_string(run).map_err(|error| DriverError::Stored { reason: error.to_string() })?;
         // Where the run is cancelled, nobody waits for a disk.
-        let saved = setting.token.run_until_cancelled(told(|| journal.save(session, &state))).await;
-        Ok(saved.unwrap_or(Ok(()))?)
+        if let Some(id) = setting.token.run_until_cancelled(save(&**journal, session, run, *saved)).await {
+            *saved = Some(Saved { id: id?, messages: run.messages().len() });
+        }
+        Ok(())
     }
+}
+
+/// Adds the new messages to the last checkpoint, or saves all of them if there is none.
+async fn save(
+    journal: &dyn Journal,
+    session: &str,
+    run: &Run,
+    last: Option<Saved>,
+) -> Result<CheckpointId, DriverError> {
+    if let Some(Saved { id, messages }) = last {
+        let added = run.to_checkpoint(messages).map_err(stored)?;
+        // Where another driver has saved the session since, the last one to save wins, with all of its messages.
+        if let Some(id) = told(|| journal.append(session, id, added)).await? {
+            return Ok(id);
+        }
+    }
+    let whole = run.to_checkpoint(0).map_err(stored)?;
+    Ok(told(|| journal.save(session, whole)).await?)
 }
 
 impl Session {
@@ -37,9 +67,13 @@ impl Session {
         let (Some(journal), Some(session)) = (self.context().journal(), self.context().session()) else {
             return Ok(None);
         };
-        let Some(state) = told(|| Journal::load(&**journal, session)).await? else { return Ok(None) };
-        serde_json::from_str(&state).map(Some).map_err(|error| DriverError::Stored { reason: error.to_string() })
+        let checkpoint: Option<Checkpoint> = told(|| Journal::load(&**journal, session)).await?;
+        checkpoint.map(|checkpoint| Run::from_checkpoint(&checkpoint)).transpose().map_err(stored)
     }
+}
+
+fn stored(error: serde_json::Error) -> DriverError {
+    DriverError::Stored { reason: error.to_string() }
 }
 
 /// What the journal says. Its panic goes no further.

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Handle;
 use tools::{CancellationToken, Content, JournalError, Message, Part, Role, ToolError};
 
+use self::checkpoint::Saved;
 use self::listener::Listener;
 use crate::{
     Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, TextReader, Turn,
@@ -191,16 +192,16 @@ impl Driver {
         let listener = Arc::new(Listener::new(self.events.clone()));
 
         let setting = Setting { session: &*session, token: &token, runtime: &runtime, listener: &listener };
-        let mut failure = None;
+        let (mut failure, mut saved) = (None, None);
         let steps = async {
-            let mut step = self.checkpoint(&run, &setting).await;
+            let mut step = self.checkpoint(&run, &mut saved, &setting).await;
             loop {
                 if let Err(error) = step {
                     run.fail(error.to_string());
                     failure.get_or_insert(error);
                 }
                 step = match run.step() {
-                    Step::Ask => self.turn(&mut run, &setting).await,
+                    Step::Ask => self.turn(&mut run, &mut saved, &setting).await,
                     Step::Call(calls) => self.call(&mut run, calls, &setting).await,
                     Step::Done(summary) => break summary,
                 };
@@ -215,10 +216,10 @@ impl Driver {
     }
 
     /// A turn of the model. Its calls are not run before it is written down.
-    async fn turn(&self, run: &mut Run, setting: &Setting<'_>) -> Result<(), DriverError> {
+    async fn turn(&self, run: &mut Run, saved: &mut Option<Saved>, setting: &Setting<'_>) -> Result<(), DriverError> {
         self.ask(run, setting).await?;
         setting.session.reach_turn(run.turns());
-        self.checkpoint(run, setting).await
+        self.checkpoint(run, saved, setting).await
     }
 
     async fn ask(&self, run: &mut Run, setting: &Setting<'_>) -> Result<(), DriverError> {

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use tools::{Message, Part};
 
 /// Messages in which the ids of the calls that are added are unique. Written down, it is the messages alone.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(from = "Vec<Message>")]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Conversation {
     messages: Vec<Message>,
     /// The ids of all calls, each with the number to try first when another call comes by it: all below are taken. Kept,

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
+use tools::Message;
 
-use super::conversation::Conversation;
 use super::{Run, RunError, State};
 use crate::Usage;
 
 /// The fields of a [`Run`], whatever somebody wrote into them.
 #[derive(Deserialize)]
 pub(super) struct Written {
-    messages: Conversation,
+    pub(super) messages: Vec<Message>,
     max_steps: u32,
     #[serde(default)]
     earlier_turns: u64,
@@ -28,6 +28,7 @@ impl TryFrom<Written> for Run {
     /// Whatever is read has a next step: calls none of which is open would be waited for without end.
     fn try_from(written: Written) -> Result<Self, RunError> {
         let Written { messages, max_steps, earlier_turns, steps, calls, failed_calls, usage, state } = written;
+        let messages = messages.into();
         let mut run = Self { messages, max_steps, earlier_turns, steps, calls, failed_calls, usage, state };
         match &run.state {
             State::Asking => run.ask(),

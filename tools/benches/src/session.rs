@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent::{Driver, Provider, Request, Selection, Session, Turn, TurnFuture};
 use serde::{Deserialize, Serialize};
-use tools::journal::{Begun, CallKey, CallRecord, IntentId, JournalFuture, OutcomeRecord, Recorded};
+use tools::journal::{
+    Begun, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, JournalFuture, OutcomeRecord, Recorded,
+};
 use tools::{Admission, Catalog, ErrorCode, Grant, Journal, Json, Message, Role, ToolCall, ToolContext, tool};
 
 /// The arguments of [`measure`], as a model writes them.
@@ -131,11 +133,15 @@ impl Journal for Quiet {
         Box::pin(async { Ok(()) })
     }
 
-    fn save<'a>(&'a self, _: &'a str, _: &'a str) -> JournalFuture<'a, ()> {
-        Box::pin(async { Ok(()) })
+    fn save<'a>(&'a self, _: &'a str, _: Checkpoint) -> JournalFuture<'a, CheckpointId> {
+        Box::pin(async { Ok(CheckpointId(0)) })
     }
 
-    fn load<'a>(&'a self, _: &'a str) -> JournalFuture<'a, Option<String>> {
+    fn append<'a>(&'a self, _: &'a str, last: CheckpointId, _: Checkpoint) -> JournalFuture<'a, Option<CheckpointId>> {
+        Box::pin(async move { Ok(Some(last)) })
+    }
+
+    fn load<'a>(&'a self, _: &'a str) -> JournalFuture<'a, Option<Checkpoint>> {
         Box::pin(async { Ok(None) })
     }
 }
@@ -154,7 +160,7 @@ impl Provider for Calling {
 
     fn complete<'a>(&'a self, _: Request<'a>) -> TurnFuture<'a> {
         let turn = match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)) {
-            Ok(_) => Turn::calls([ToolCall::new("", self.name, self.arguments.clone())]),
+            Ok(left) => Turn::calls([ToolCall::new(format!("call_{left}"), self.name, self.arguments.clone())]),
             Err(_) => Turn::answer("done"),
         };
         Box::pin(std::future::ready(Ok(turn)))

@@ -6,12 +6,12 @@ use tools::Digest;
 use tools::journal::{CallKey, Recorded};
 
 use crate::error::Fault;
-use crate::row::{COLUMNS, OUTCOME, Row, now_ms, number};
+use crate::row::{COLUMNS, OUTCOME, Row, number};
 use crate::{Head, chain};
 
 /// The journal, as it is in a transaction that nobody else writes in.
 pub(crate) struct Ledger<'a> {
-    connection: &'a Connection,
+    pub(crate) connection: &'a Connection,
     head: Head,
 }
 
@@ -87,17 +87,6 @@ impl<'a> Ledger<'a> {
             recorded = recorded.with_error(code.parse().map_err(damaged)?);
         }
         Ok(Some(recorded))
-    }
-
-    pub(crate) fn save(&self, session: &str, state: &str) -> Result<(), Fault> {
-        let sql = "INSERT OR REPLACE INTO state (session, at_ms, state) VALUES (?, ?, ?)";
-        self.connection.prepare_cached(sql)?.execute(params![session, now_ms(), state])?;
-        Ok(())
-    }
-
-    pub(crate) fn load(&self, session: &str) -> Result<Option<String>, Fault> {
-        let sql = "SELECT state FROM state WHERE session = ?";
-        Ok(self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0)).optional()?)
     }
 }
 

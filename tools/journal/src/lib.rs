@@ -2,6 +2,7 @@
 
 mod audit;
 mod chain;
+mod checkpoint;
 mod entry;
 mod error;
 mod head;

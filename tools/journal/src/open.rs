@@ -15,8 +15,8 @@ const APPLICATION_ID: i64 = 0x7443_724a;
 /// What every file of SQLite begins with: <https://www.sqlite.org/fileformat2.html>, 1.3.1.
 const HEADER: &[u8] = b"SQLite format 3\0";
 
-/// The version of the tables.
-const VERSION: i64 = 1;
+/// The version of the tables: how many of [`TABLES`] a file has.
+const VERSION: i64 = TABLES.len() as i64;
 
 /// How long one writer waits for another one, in this process or in another.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -24,8 +24,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long it waits before it looks again, where SQLite does not do that.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Strict, so that a value keeps the type that its hash was made with.
-const TABLES: &str = "
+/// The tables, one text for each version: a file of an older version gets those that it has not. Strict, so that a value
+/// keeps the type that its hash was made with.
+const TABLES: [&str; 2] = [FIRST, MESSAGES];
+
+const FIRST: &str = "
     CREATE TABLE entry (
         seq INTEGER PRIMARY KEY,
         at_ms INTEGER NOT NULL,
@@ -61,6 +64,17 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
+/// Before this version the state held the whole conversation. Such a state stays as it is until the session's next checkpoint.
+const MESSAGES: &str = "
+    ALTER TABLE state ADD COLUMN checkpoint INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE message (
+        session TEXT NOT NULL,
+        place INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (session, place)
+    ) STRICT;
+";
+
 /// Opens a journal to write it; a file that is not there is made, for its owner alone.
 pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
     create(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
@@ -77,12 +91,14 @@ pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection
     let tables: i64 =
         transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(&refused)?;
     let application: i64 = pragma(&transaction, "application_id").map_err(&refused)?;
-    if tables == 0 && application == 0 {
-        transaction.execute_batch(TABLES).map_err(&refused)?;
+    let is_new = tables == 0 && application == 0;
+    let version = if is_new { 0 } else { check(&transaction, path)? };
+    if version < VERSION {
+        let missing = (0..).zip(TABLES).filter(|(number, _)| *number >= version);
+        missing.map(|(_, tables)| tables).try_for_each(|tables| transaction.execute_batch(tables)).map_err(&refused)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(&refused)?;
         transaction.pragma_update(None, "user_version", VERSION).map_err(&refused)?;
     }
-    check(&transaction, path)?;
     transaction.commit().map_err(&refused)?;
 
     let mode = switched_to_wal(&connection).map_err(&refused)?;
@@ -123,14 +139,14 @@ fn switched_to_wal(connection: &Connection) -> rusqlite::Result<String> {
     }
 }
 
-/// Whether the file is a journal that is known here.
-fn check(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+/// Returns the version of a journal, or an error if the file is none or too new.
+fn check(connection: &Connection, path: &Path) -> Result<i64, OpenError> {
     let header = |name| pragma(connection, name).map_err(refused(path));
     if header("application_id")? != APPLICATION_ID {
         return Err(OpenError::NotAJournal { path: path.to_owned() });
     }
     match header("user_version")? {
-        VERSION => Ok(()),
+        found @ 1..=VERSION => Ok(found),
         found if found > VERSION => Err(OpenError::Newer { path: path.to_owned(), found, known: VERSION }),
         _ => Err(OpenError::NotAJournal { path: path.to_owned() }),
     }

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tools::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
+use tools::journal::{
+    Begun, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
+};
 use tools::{Digest, ErrorCode, JournalError, Json, ToolResult, canonical_json};
 
 use crate::row::{INTENT, REFUSAL, Row, now_ms};
@@ -74,12 +76,22 @@ impl Journal for SqliteJournal {
         Box::pin(self.writer.run(move |ledger| ledger.append(&row).map(drop)))
     }
 
-    fn save<'a>(&'a self, session: &'a str, state: &'a str) -> JournalFuture<'a, ()> {
-        let (session, state) = (session.to_owned(), state.to_owned());
-        Box::pin(self.writer.run(move |ledger| ledger.save(&session, &state)))
+    fn save<'a>(&'a self, session: &'a str, checkpoint: Checkpoint) -> JournalFuture<'a, CheckpointId> {
+        let session = session.to_owned();
+        Box::pin(self.writer.run(move |ledger| ledger.save(&session, &checkpoint)))
     }
 
-    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<String>> {
+    fn append<'a>(
+        &'a self,
+        session: &'a str,
+        last: CheckpointId,
+        added: Checkpoint,
+    ) -> JournalFuture<'a, Option<CheckpointId>> {
+        let session = session.to_owned();
+        Box::pin(self.writer.run(move |ledger| ledger.append_to(&session, last, &added)))
+    }
+
+    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<Checkpoint>> {
         let session = session.to_owned();
         Box::pin(self.writer.run(move |ledger| ledger.load(&session)))
     }

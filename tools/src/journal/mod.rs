@@ -26,6 +26,7 @@
 //! Calls that a tool makes have a key below that of its own call: the number of the nested call, in the order in which the tool
 //! asks for them. A call without a place has no key and is never replayed.
 
+mod checkpoint;
 mod error;
 mod key;
 mod record;
@@ -35,6 +36,7 @@ use std::pin::Pin;
 
 use protocol::ErrorCode;
 
+pub use checkpoint::{Checkpoint, CheckpointId};
 pub use error::JournalError;
 pub use key::CallKey;
 pub use record::{Begun, CallArguments, CallRecord, IntentId, OutcomeRecord, Recorded};
@@ -62,9 +64,20 @@ pub trait Journal: Send + Sync {
     /// [says](crate::call::refuse) that did not let it be run.
     fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()>;
 
-    /// Keeps what a session needs to go on, in the words of whoever drives it, in the place of what was kept for it before.
-    fn save<'a>(&'a self, session: &'a str, state: &'a str) -> JournalFuture<'a, ()>;
+    /// Replaces everything that is stored of a session with a checkpoint. Returns the checkpoint's id.
+    fn save<'a>(&'a self, session: &'a str, checkpoint: Checkpoint) -> JournalFuture<'a, CheckpointId>;
 
-    /// What was [saved](Self::save) for a session.
-    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<String>>;
+    /// Adds messages behind those of the checkpoint `last`, and replaces its state. Returns the new checkpoint's id.
+    ///
+    /// Returns `None`, and changes nothing, if `last` is not the session's newest checkpoint: another driver runs the session
+    /// as well. [Save](Self::save) all messages then.
+    fn append<'a>(
+        &'a self,
+        session: &'a str,
+        last: CheckpointId,
+        added: Checkpoint,
+    ) -> JournalFuture<'a, Option<CheckpointId>>;
+
+    /// Returns a session's newest checkpoint with all of its messages, or `None` if nothing is stored of the session.
+    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<Checkpoint>>;
 }

@@ -6,7 +6,8 @@ use std::future::pending;
 use std::sync::{Arc, Mutex};
 
 use tools::journal::{
-    Begun, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
+    Begun, CallArguments, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture,
+    OutcomeRecord, Recorded,
 };
 use tools::{Digest, ErrorCode, JournalError, ToolResult};
 
@@ -14,7 +15,7 @@ use tools::{Digest, ErrorCode, JournalError, ToolResult};
 #[derive(Clone, Default)]
 pub struct Notebook {
     lines: Arc<Mutex<Vec<Line>>>,
-    states: Arc<Mutex<BTreeMap<String, String>>>,
+    checkpoints: Arc<Mutex<BTreeMap<String, (CheckpointId, Checkpoint)>>>,
     trouble: Arc<Mutex<BTreeMap<&'static str, Trouble>>>,
 }
 
@@ -145,14 +146,33 @@ impl Journal for Notebook {
         })
     }
 
-    fn save<'a>(&'a self, session: &'a str, state: &'a str) -> JournalFuture<'a, ()> {
+    fn save<'a>(&'a self, session: &'a str, checkpoint: Checkpoint) -> JournalFuture<'a, CheckpointId> {
         self.after_trouble("save", || {
-            self.states.lock().unwrap().insert(session.to_owned(), state.to_owned());
+            let mut checkpoints = self.checkpoints.lock().unwrap();
+            let id = CheckpointId(checkpoints.get(session).map_or(0, |(id, _)| id.0) + 1);
+            checkpoints.insert(session.to_owned(), (id, checkpoint));
+            id
         })
     }
 
-    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<String>> {
-        self.after_trouble("load", || self.states.lock().unwrap().get(session).cloned())
+    fn append<'a>(
+        &'a self,
+        session: &'a str,
+        last: CheckpointId,
+        added: Checkpoint,
+    ) -> JournalFuture<'a, Option<CheckpointId>> {
+        self.after_trouble("append", || {
+            let mut checkpoints = self.checkpoints.lock().unwrap();
+            let (id, stored) = checkpoints.get_mut(session).filter(|(id, _)| *id == last)?;
+            *id = CheckpointId(last.0 + 1);
+            stored.messages.extend(added.messages);
+            stored.state = added.state;
+            Some(*id)
+        })
+    }
+
+    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<Checkpoint>> {
+        self.after_trouble("load", || Some(self.checkpoints.lock().unwrap().get(session)?.1.clone()))
     }
 }
 

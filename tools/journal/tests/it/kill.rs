@@ -13,7 +13,9 @@ use std::time::{Duration, SystemTime};
 
 use agent::{Driver, Outcome, Provider, Request, Selection, Session, Turn, TurnFuture};
 use serde_json::{Value, json};
-use tools::journal::{Begun, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded};
+use tools::journal::{
+    Begun, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
+};
 use tools::{Catalog, Effects, ErrorCode, Grant, Part, Role, Tool, ToolCall, ToolContext, ToolResult};
 use tools_journal::{Audit, AuditEntry, Durability, JournalOptions, SqliteJournal};
 
@@ -78,11 +80,20 @@ impl Journal for Witness {
         self.journal.refuse(call, code, reason)
     }
 
-    fn save<'a>(&'a self, session: &'a str, state: &'a str) -> JournalFuture<'a, ()> {
-        self.journal.save(session, state)
+    fn save<'a>(&'a self, session: &'a str, checkpoint: Checkpoint) -> JournalFuture<'a, CheckpointId> {
+        self.journal.save(session, checkpoint)
     }
 
-    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<String>> {
+    fn append<'a>(
+        &'a self,
+        session: &'a str,
+        last: CheckpointId,
+        added: Checkpoint,
+    ) -> JournalFuture<'a, Option<CheckpointId>> {
+        self.journal.append(session, last, added)
+    }
+
+    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<Checkpoint>> {
         self.journal.load(session)
     }
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use crate::crib::{Crib, Workshop, context};
 use agent::{Driver, DriverError, Outcome, Scripted, Selection, Session, Step, Turn};
 use serde_json::{Value, json};
-use tools::{Effects, ErrorCode, Part, Tool, ToolCall, ToolContext, ToolResult};
+use tools::journal::Checkpoint;
+use tools::{Effects, ErrorCode, Journal, Part, Tool, ToolCall, ToolContext, ToolResult};
 use tools_journal::SqliteJournal;
 
 /// Tools of the workshop, and one that never ends.
@@ -178,4 +179,71 @@ async fn what_is_stored_and_is_no_run_is_told() {
     driver([calling(&["think"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();
     crib.tamper("UPDATE state SET state = '{}'");
     assert!(matches!(session.stored_run().await, Err(DriverError::Stored { .. })));
+}
+
+#[tokio::test]
+async fn a_checkpoint_adds_messages_and_rewrites_none() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let journal = crib.journal();
+    crib.tamper("CREATE TRIGGER lasting BEFORE DELETE ON message BEGIN SELECT raise(ABORT, 'rewritten'); END");
+    let mut first = session(&mut workshop, &journal);
+    driver([calling(&["send"]), calling(&["think"]), Turn::answer("sent")]).run(&mut first, "go").await.unwrap();
+    let run = session(&mut workshop, &journal).stored_run().await.unwrap().unwrap();
+    assert_eq!((run.messages(), run.messages().len()), (first.messages(), 6));
+}
+
+#[tokio::test]
+async fn of_two_drivers_of_a_session_the_last_to_save_wins() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let journal = crib.journal();
+    let tool = Tool::new("rival", "Saves the session.", json!({"type": "object"})).unwrap();
+    let rival = journal.clone();
+    let save = move |_: ToolContext, _: Value| {
+        let rival = rival.clone();
+        async move {
+            rival.save("s", Checkpoint::new(vec!["a".to_owned(); 9], "another run")).await.unwrap();
+            "saved".to_owned()
+        }
+    };
+    workshop.catalog.register(tool.with_effects(Effects::Pure), save).unwrap();
+    let mut first = session(&mut workshop, &journal);
+    driver([calling(&["rival"]), Turn::answer("well")]).run(&mut first, "go").await.unwrap();
+    let run = session(&mut workshop, &journal).stored_run().await.unwrap().unwrap();
+    assert_eq!(run.messages(), first.messages());
+}
+
+#[tokio::test]
+async fn only_the_newest_checkpoint_is_added_to() {
+    let (crib, texts) = (Crib::new(), |texts: &[&str]| texts.iter().copied().map(str::to_owned).collect::<Vec<_>>());
+    let journal = crib.journal();
+    let first = journal.save("s", Checkpoint::new(texts(&["a"]), "1")).await.unwrap();
+    let second = journal.append("s", first, Checkpoint::new(texts(&["b", "c"]), "2")).await.unwrap().unwrap();
+    assert_eq!(journal.append("s", first, Checkpoint::new(texts(&["d"]), "3")).await.unwrap(), None);
+    assert_eq!(journal.append("other", first, Checkpoint::new(texts(&["d"]), "3")).await.unwrap(), None);
+    assert_eq!(journal.load("s").await.unwrap(), Some(Checkpoint::new(texts(&["a", "b", "c"]), "2")));
+    journal.save("s", Checkpoint::new(texts(&["e"]), "4")).await.unwrap();
+    assert_eq!(journal.append("s", second, Checkpoint::new(texts(&["d"]), "3")).await.unwrap(), None);
+    assert_eq!(journal.load("s").await.unwrap(), Some(Checkpoint::new(texts(&["e"]), "4")));
+    assert_eq!(journal.load("other").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_session_of_the_first_version_of_the_file_goes_on() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let one = driver([calling(&["send"])]).with_max_steps(1);
+    one.run(&mut session(&mut workshop, &crib.journal()), "go").await.unwrap();
+    let run = session(&mut workshop, &crib.journal()).stored_run().await.unwrap().unwrap();
+    let state = serde_json::to_string(&run).unwrap().replace('\'', "''");
+    for sql in ["DROP TABLE message", "ALTER TABLE state DROP COLUMN checkpoint", "PRAGMA user_version = 1"] {
+        crib.tamper(sql);
+    }
+    crib.tamper(&format!("UPDATE state SET state = '{state}'"));
+    assert_eq!(crib.head().count, 2, "it is audited as it is");
+
+    let mut second = session(&mut workshop, &crib.journal());
+    assert_eq!(second.stored_run().await.unwrap().as_ref(), Some(&run));
+    let two = driver([calling(&["send"]), Turn::answer("sent")]).with_max_steps(2);
+    two.resume(&mut second, run).await.unwrap();
+    let run = session(&mut workshop, &crib.journal()).stored_run().await.unwrap().unwrap();
+    assert_eq!((run.messages(), workshop.runs().0), (second.messages(), 1));
 }

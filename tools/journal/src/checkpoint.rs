@@ -1,0 +1,69 @@
+//! Checkpoints of sessions: a row of state for each session, and a row for each message.
+
+use rusqlite::{OptionalExtension as _, params};
+use tools::journal::{Checkpoint, CheckpointId};
+
+use crate::error::Fault;
+use crate::ledger::Ledger;
+use crate::row::{now_ms, number};
+
+impl Ledger<'_> {
+    /// Replaces what is stored of a session.
+    pub(crate) fn save(&self, session: &str, checkpoint: &Checkpoint) -> Result<CheckpointId, Fault> {
+        self.connection.prepare_cached("DELETE FROM message WHERE session = ?")?.execute([session])?;
+        self.write(session, self.newest(session)?, 0, checkpoint)
+    }
+
+    /// Adds to the session's newest checkpoint. Returns `None` if that is not `last`.
+    pub(crate) fn append_to(
+        &self,
+        session: &str,
+        last: CheckpointId,
+        added: &Checkpoint,
+    ) -> Result<Option<CheckpointId>, Fault> {
+        let newest = self.newest(session)?;
+        if newest != Some(last) {
+            return Ok(None);
+        }
+        let sql = "SELECT ifnull(max(place) + 1, 0) FROM message WHERE session = ?";
+        let place = self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0))?;
+        self.write(session, newest, place, added).map(Some)
+    }
+
+    /// Returns the state and all messages of a session.
+    pub(crate) fn load(&self, session: &str) -> Result<Option<Checkpoint>, Fault> {
+        let sql = "SELECT state FROM state WHERE session = ?";
+        let state = self.connection.prepare_cached(sql)?.query_row([session], |row| row.get::<_, String>(0));
+        let Some(state) = state.optional()? else { return Ok(None) };
+        let sql = "SELECT text FROM message WHERE session = ? ORDER BY place";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let messages = statement.query_map([session], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(Some(Checkpoint::new(messages, state)))
+    }
+
+    fn newest(&self, session: &str) -> Result<Option<CheckpointId>, Fault> {
+        let sql = "SELECT checkpoint FROM state WHERE session = ?";
+        let newest = self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0).map(CheckpointId));
+        Ok(newest.optional()?)
+    }
+
+    /// Writes messages from a place on, and the state.
+    fn write(
+        &self,
+        session: &str,
+        newest: Option<CheckpointId>,
+        place: u64,
+        checkpoint: &Checkpoint,
+    ) -> Result<CheckpointId, Fault> {
+        let mut insert =
+            self.connection.prepare_cached("INSERT INTO message (session, place, text) VALUES (?, ?, ?)")?;
+        for (place, text) in (place..).zip(&checkpoint.messages) {
+            insert.execute(params![session, number(place), text])?;
+        }
+        let id = CheckpointId(newest.map_or(0, |CheckpointId(number)| number) + 1);
+        let sql = "INSERT OR REPLACE INTO state (session, at_ms, state, checkpoint) VALUES (?, ?, ?, ?)";
+        let state = params![session, now_ms(), checkpoint.state, number(id.0)];
+        self.connection.prepare_cached(sql)?.execute(state)?;
+        Ok(id)
+    }
+}
