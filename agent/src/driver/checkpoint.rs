@@ -1,7 +1,7 @@
 //! Checkpoints: a run is written down where another process can go on with it.
 
 use tools::call::{Isolated, Panic};
-use tools::journal::{Checkpoint, CheckpointId, JournalFuture};
+use tools::journal::{CheckpointId, JournalFuture};
 use tools::{Journal, JournalError};
 
 use super::{Driver, DriverError, Setting};
@@ -47,13 +47,13 @@ async fn save(
     last: Option<Saved>,
 ) -> Result<CheckpointId, DriverError> {
     if let Some(Saved { id, messages }) = last {
-        let added = run.to_checkpoint(messages).map_err(stored)?;
+        let added = run.to_checkpoint(messages).map_err(no_run)?;
         // Where another driver has saved the session since, the last one to save wins, with all of its messages.
         if let Some(id) = told(|| journal.append(session, id, added)).await? {
             return Ok(id);
         }
     }
-    let whole = run.to_checkpoint(0).map_err(stored)?;
+    let whole = run.to_checkpoint(0).map_err(no_run)?;
     Ok(told(|| journal.save(session, whole)).await?)
 }
 
@@ -67,12 +67,12 @@ impl Session {
         let (Some(journal), Some(session)) = (self.context().journal(), self.context().session()) else {
             return Ok(None);
         };
-        let checkpoint: Option<Checkpoint> = told(|| Journal::load(&**journal, session)).await?;
-        checkpoint.map(|checkpoint| Run::from_checkpoint(&checkpoint)).transpose().map_err(stored)
+        let stored = told(|| Journal::load(&**journal, session)).await?;
+        stored.as_ref().map(Run::from_checkpoint).transpose().map_err(no_run)
     }
 }
 
-fn stored(error: serde_json::Error) -> DriverError {
+fn no_run(error: serde_json::Error) -> DriverError {
     DriverError::Stored { reason: error.to_string() }
 }
 

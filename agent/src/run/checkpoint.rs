@@ -13,7 +13,7 @@ impl Run {
         matches!(self.state, State::Done(Outcome::Cancelled | Outcome::Failed { .. }))
     }
 
-    /// Returns the run with its messages from this one on.
+    /// Writes the run down with its messages from this one on.
     pub(crate) fn to_checkpoint(&self, from: usize) -> Result<Checkpoint, Error> {
         let messages = self.messages().get(from..).unwrap_or_default().iter().map(to_string);
         let state = Self { messages: Conversation::default(), state: self.state.clone(), ..*self };

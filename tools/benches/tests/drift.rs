@@ -33,6 +33,11 @@ fn a_call_costs_what_the_readme_says() {
             programs.instructions_in("session", 100) / programs.instructions_in("direct-session", 100),
             2.8,
         ),
+        (
+            "instructions of a step with checkpoints after 2,000 messages, after 10 = 1",
+            programs.instructions_in("step-after-2000", 500) / programs.instructions_in("step-after-10", 500),
+            1.3,
+        ),
     ];
     for (figure, measured, most) in figures {
         println!("{figure}: {measured:.2}, at most {most}");

@@ -43,6 +43,16 @@ fn main() {
         "≤ 3",
         "≤ 1.5",
     );
+    // Many rounds: vectors that double their room make single steps dearer.
+    let names = ["step-after-10", "step-after-2000"];
+    let [few, many] = names.map(|name| programs.instructions_in(name, 1_000));
+    let [few_bytes, many_bytes] = names.map(|name| programs.allocated(name) / 1e3);
+    row(
+        "one step with checkpoints after 2,000 messages, instructions, after 10 = 1 / allocated, and after 10",
+        &format!("{} / {many_bytes:.1} KB, {few_bytes:.1} KB", ratio(many, few)),
+        "≤ 1.2 / nothing that grows",
+        "",
+    );
     let times = [figure(&programs, "read", 20_000), figure(&programs, "direct-read", 20_000)];
     let read = format!(
         "{:.1} ({:.1} µs / {:.1} µs) / {:.1} KB",
