@@ -17,9 +17,8 @@ pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
 pub use guidance::tool_guidance;
 pub use provider::{
-    Direct, KeySource, Patience, Provider, ProviderConflict, ProviderEntry, ProviderError, ProviderOptions,
-    ProviderProblem, ProviderSubmission, Providers, RegisterProviderError, Request, Scripted, Stop, TextReader, Turn,
-    TurnFuture, Usage,
+    Direct, KeySource, Patience, Provider, ProviderConflict, ProviderError, ProviderOptions, ProviderProblem,
+    ProviderSubmission, Request, Scripted, Stop, TextReader, Turn, TurnFuture, Usage,
 };
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
 pub use selection::{InvalidSelection, Selection};

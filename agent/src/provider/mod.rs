@@ -1,20 +1,15 @@
-//! LLM backends: the [`Provider`] trait, and the ones that this process knows by name.
+//! LLM backends: the [`Provider`] trait, and the functions that find linked providers by name.
 //!
-//! The functions here work on the process-wide registry, as those of [`tools`] do on the process-wide catalog:
-//! [`Providers`] is the same as a plain value.
+//! Any other provider is given to [`Driver::new`](crate::Driver::new) and needs no name.
 
-mod conflict;
 mod direct;
-mod entry;
 mod error;
-mod global;
+mod linked;
 mod option;
 mod patience;
-mod problem;
 mod prompt;
-mod register_error;
-mod registry;
 mod scripted;
+mod submission;
 mod turn;
 
 use std::fmt;
@@ -26,19 +21,15 @@ use tools::{CancellationToken, Message};
 
 use crate::ToolSet;
 
-pub use conflict::ProviderConflict;
 pub use direct::Direct;
-pub use entry::{ProviderEntry, ProviderSubmission};
 pub use error::ProviderError;
-pub use global::{conflicts, contains, get, list, problems, register, replace, snapshot, submit, unregister};
 /// Its `submit!` takes a [`ProviderSubmission`].
 pub use inventory;
+pub use linked::{ProviderConflict, ProviderProblem, conflicts, get, list, problems};
 pub use option::{KeySource, ProviderOptions, is_plain_url};
 pub use patience::Patience;
-pub use problem::ProviderProblem;
-pub use register_error::RegisterProviderError;
-pub use registry::Providers;
 pub use scripted::Scripted;
+pub use submission::ProviderSubmission;
 pub use turn::{Stop, Turn, Usage};
 
 /// What a provider gives, some time later.

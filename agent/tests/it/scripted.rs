@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use agent::{ProviderError, ProviderOptions, Providers, Request, Scripted, Stop, ToolSet, Turn};
+use agent::provider;
+use agent::{ProviderError, ProviderOptions, Request, Scripted, Stop, ToolSet, Turn};
 use serde_json::json;
 use tools::{CancellationToken, Message, Role};
 
@@ -63,7 +64,7 @@ fn what_is_no_script_is_refused_with_its_place() {
 
 #[test]
 fn a_script_needs_a_file_that_is_there() {
-    let scripted = Providers::linked().get("scripted").unwrap();
+    let scripted = provider::get("scripted").unwrap();
     let error = scripted.create(&ProviderOptions::new()).err().unwrap();
     assert!(matches!(&error, ProviderError::Options { .. }), "{error}");
 

@@ -4,7 +4,8 @@ use crate::service;
 use std::time::{Duration, Instant};
 
 use crate::service::{KEY, Reply, Service, events, key_file, patience};
-use agent::{KeySource, Provider, ProviderError, ProviderOptions, Providers, Request, TextReader, ToolSet, Turn};
+use agent::provider;
+use agent::{KeySource, Provider, ProviderError, ProviderOptions, Request, TextReader, ToolSet, Turn};
 use agent_rig::Remote;
 use serde_json::json;
 use tools::{CancellationToken, Message, Role};
@@ -163,7 +164,7 @@ fn options_that_cannot_work_are_refused_with_what_to_give() {
 
 #[test]
 fn both_are_linked() {
-    let names: Vec<_> = Providers::linked().list().iter().map(|entry| entry.name().to_owned()).collect();
+    let names: Vec<_> = provider::list().iter().map(|submission| submission.name).collect();
     assert_eq!(names, ["anthropic", "direct", "openai", "scripted"]);
 }
 
