@@ -6,15 +6,18 @@ use std::sync::Arc;
 use once_cell::sync::Lazy;
 use protocol::{Tool, ToolName};
 
-use crate::call::{self, Execution};
-use crate::locked::Locked;
+use crate::call::Execution;
 use crate::sync::RwLock;
 use crate::{
-    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Submission, ToolContext, ToolError,
-    Watch,
+    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, SharedCatalog, Submission, ToolContext,
+    ToolError, Watch,
 };
 
 static CATALOG: Lazy<RwLock<Catalog>> = Lazy::new(|| RwLock::new(Catalog::linked()));
+
+fn shared() -> SharedCatalog<&'static RwLock<Catalog>> {
+    SharedCatalog(&CATALOG)
+}
 
 /// Adds a tool to the process-wide catalog.
 ///
@@ -22,7 +25,7 @@ static CATALOG: Lazy<RwLock<Catalog>> = Lazy::new(|| RwLock::new(Catalog::linked
 /// As [`Catalog::register`].
 #[track_caller]
 pub fn register(tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-    CATALOG.add(Entry::of_caller(tool, handler)?)
+    shared().register(tool, handler)
 }
 
 /// Adds a tool with a source of its own to the process-wide catalog.
@@ -30,7 +33,7 @@ pub fn register(tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, Registe
 /// # Errors
 /// As [`Catalog::insert`].
 pub fn insert(entry: Entry) -> Result<Arc<Entry>, RegisterError> {
-    CATALOG.add(entry)
+    shared().insert(entry)
 }
 
 /// Adds a tool to the process-wide catalog, or puts it in the place of the one that holds its name.
@@ -39,7 +42,7 @@ pub fn insert(entry: Entry) -> Result<Arc<Entry>, RegisterError> {
 /// As [`Catalog::replace`].
 #[track_caller]
 pub fn replace(tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-    Ok(CATALOG.put(Entry::of_caller(tool, handler)?))
+    shared().replace(tool, handler)
 }
 
 /// Adds what a crate would contribute by being linked to the process-wide catalog.
@@ -47,12 +50,12 @@ pub fn replace(tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, Register
 /// # Errors
 /// As [`Catalog::submit`].
 pub fn submit(submissions: &[&'static Submission]) -> Result<(), RegisterError> {
-    CATALOG.submit(submissions)
+    shared().submit(submissions)
 }
 
 /// Takes a name out of the process-wide catalog; gives whether there was one.
 pub fn unregister(name: &str) -> bool {
-    CATALOG.unregister(name)
+    shared().unregister(name)
 }
 
 /// The tool of that name in the process-wide catalog.
@@ -60,22 +63,22 @@ pub fn unregister(name: &str) -> bool {
 /// # Errors
 /// As [`Resolve::resolve`].
 pub fn get(name: &str) -> Result<Arc<Entry>, ToolError> {
-    CATALOG.resolve(name)
+    shared().get(name)
 }
 
 /// Whether the name is taken in the process-wide catalog.
 pub fn contains(name: &str) -> bool {
-    CATALOG.contains(name)
+    shared().contains(name)
 }
 
 /// All tools of the process-wide catalog that can be called, sorted by name.
 pub fn list() -> Vec<Arc<Entry>> {
-    CATALOG.list()
+    shared().list()
 }
 
 /// The names that are taken in the process-wide catalog, sorted.
 pub fn names() -> Vec<ToolName> {
-    CATALOG.snapshot().names()
+    shared().names()
 }
 
 /// Checks the arguments of a call to a tool of the process-wide catalog without running it.
@@ -83,7 +86,7 @@ pub fn names() -> Vec<ToolName> {
 /// # Errors
 /// As [`Catalog::validate`].
 pub fn validate(name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
-    call::validate(&*get(name)?, arguments.into())
+    shared().validate(name, arguments)
 }
 
 /// Runs a tool of the process-wide catalog, through every stage of the counter.
@@ -92,30 +95,30 @@ pub fn validate(name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolE
 /// future, and nothing can interrupt it between two awaits. Where tools are not to be trusted with that, spawn the call on a
 /// multi-thread runtime and do not wait for the task beyond the deadline, as the driver of `toolcrib-agent` does; or have the tool
 /// [declared blocking](crate::handler::blocking). A panic ends the call and nothing else. What ends the process (a panic while panicking, a stack
-/// that is used up, no memory) is not contained: see [`call`] for every case.
+/// that is used up, no memory) is not contained: see [`call`](crate::call) for every case.
 ///
 /// # Errors
 /// As [`Catalog::execute`].
 pub fn execute(cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
-    call::execute(&*CATALOG, cx, name, arguments)
+    shared().execute(cx, name, arguments)
 }
 
 /// The names that several linked crates claim, sorted.
 pub fn conflicts() -> Vec<Conflict> {
-    CATALOG.conflicts()
+    shared().conflicts()
 }
 
 /// The linked tools that cannot be used.
 pub fn problems() -> Vec<Problem> {
-    CATALOG.problems()
+    shared().problems()
 }
 
 /// Subscribes to changes of the process-wide catalog.
 pub fn subscribe() -> Watch {
-    CATALOG.subscribe()
+    shared().subscribe()
 }
 
 /// A copy of the process-wide catalog as it is now.
 pub fn snapshot() -> Catalog {
-    CATALOG.snapshot()
+    shared().snapshot()
 }

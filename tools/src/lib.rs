@@ -20,7 +20,6 @@ mod isolate;
 pub mod journal;
 mod layer;
 mod link;
-mod locked;
 mod near;
 mod output_store;
 mod policy;

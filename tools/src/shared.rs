@@ -1,23 +1,33 @@
 //! [`SharedCatalog`]: a catalog that several owners change.
+//!
+//! Schemas are compiled before the lock is taken, entries of linked tools built after it is released, watchers woken after
+//! that. Nothing of a user runs under the lock. A writer that panics all the same leaves the map whole, because an
+//! insertion is its last step: so a poisoned lock is taken over instead of passed on.
 
-use std::sync::Arc;
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
+
+use std::ops::Deref;
+use std::sync::{Arc, PoisonError};
 
 use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
-use crate::locked::Locked;
-use crate::sync::RwLock;
+use crate::catalog::built;
+use crate::slot::Slot;
+use crate::sync::{RwLock, RwLockReadGuard};
 use crate::{
-    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Submission, ToolContext, ToolError,
-    Watch,
+    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Scope, Submission, ToolContext,
+    ToolError, Watch,
 };
 
 /// A [`Catalog`] behind a lock: clones are the same catalog, and every method takes `&self`. For hosts that want several
 /// catalogs in one process, or none that is global.
 ///
-/// The methods do what those of [`Catalog`] do. A tool may change the catalog it is running from.
-#[derive(Clone, Debug, Default)]
-pub struct SharedCatalog(Arc<RwLock<Catalog>>);
+/// The methods do what those of [`Catalog`] do. A tool may change the catalog it is running from. `L` is how the lock is held: the
+/// process-wide catalog is one behind a reference.
+#[derive(Clone, Debug)]
+pub struct SharedCatalog<L = Arc<RwLock<Catalog>>>(pub(crate) L);
 
 impl SharedCatalog {
     /// An empty catalog.
@@ -29,14 +39,16 @@ impl SharedCatalog {
     pub fn linked() -> Self {
         Catalog::linked().into()
     }
+}
 
+impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> {
     /// Adds a tool.
     ///
     /// # Errors
     /// As [`Catalog::register`].
     #[track_caller]
     pub fn register(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-        self.0.add(Entry::of_caller(tool, handler)?)
+        self.insert(Entry::of_caller(tool, handler)?)
     }
 
     /// Adds a tool with a source of its own.
@@ -44,7 +56,9 @@ impl SharedCatalog {
     /// # Errors
     /// As [`Catalog::insert`].
     pub fn insert(&self, entry: Entry) -> Result<Arc<Entry>, RegisterError> {
-        self.0.add(entry)
+        let entry = Arc::new(entry);
+        self.change(|catalog| catalog.add(vec![entry.clone()]))?;
+        Ok(entry)
     }
 
     /// Adds a tool, or puts it in the place of the one that holds its name.
@@ -53,7 +67,9 @@ impl SharedCatalog {
     /// As [`Catalog::replace`].
     #[track_caller]
     pub fn replace(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-        Ok(self.0.put(Entry::of_caller(tool, handler)?))
+        let entry = Arc::new(Entry::of_caller(tool, handler)?);
+        drop(self.change(|catalog| catalog.put(entry.clone())));
+        Ok(entry)
     }
 
     /// Adds what a crate would contribute by being linked.
@@ -61,12 +77,13 @@ impl SharedCatalog {
     /// # Errors
     /// As [`Catalog::submit`].
     pub fn submit(&self, submissions: &[&'static Submission]) -> Result<(), RegisterError> {
-        self.0.submit(submissions)
+        let entries = built(submissions)?;
+        self.change(|catalog| catalog.add_missing(entries))
     }
 
     /// Takes a name out; gives whether there was one.
     pub fn unregister(&self, name: &str) -> bool {
-        self.0.unregister(name)
+        self.change(|catalog| catalog.remove(name)).is_some()
     }
 
     /// The tool of that name.
@@ -79,17 +96,18 @@ impl SharedCatalog {
 
     /// Whether the name is taken.
     pub fn contains(&self, name: &str) -> bool {
-        self.0.contains(name)
+        read(&self.0).contains(name)
     }
 
     /// All tools that can be called, sorted by name.
     pub fn list(&self) -> Vec<Arc<Entry>> {
-        self.0.list()
+        let slots = read(&self.0).slots();
+        slots.sorted().iter().filter_map(Slot::entry).collect()
     }
 
     /// The names that are taken, sorted.
     pub fn names(&self) -> Vec<ToolName> {
-        self.0.snapshot().names()
+        self.snapshot().names()
     }
 
     /// Checks the arguments of a call without running it.
@@ -111,22 +129,43 @@ impl SharedCatalog {
 
     /// The names that several linked crates claim, sorted.
     pub fn conflicts(&self) -> Vec<Conflict> {
-        self.0.conflicts()
+        read(&self.0).conflicts()
     }
 
     /// The linked tools that cannot be used.
     pub fn problems(&self) -> Vec<Problem> {
-        self.0.problems()
+        self.snapshot().problems()
     }
 
     /// Subscribes to changes.
     pub fn subscribe(&self) -> Watch {
-        self.0.subscribe()
+        read(&self.0).subscribe()
     }
 
     /// A copy of the catalog as it is now.
     pub fn snapshot(&self) -> Catalog {
-        self.0.snapshot()
+        read(&self.0).clone()
+    }
+
+    /// Changes the catalog under the lock and wakes the watchers after it. What the change gives is dropped by the caller, without
+    /// the lock: a handler's drop is somebody's code, and may itself change the catalog.
+    fn change<T>(&self, change: impl FnOnce(&mut Catalog) -> T) -> T {
+        let mut catalog = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let outcome = change(&mut catalog);
+        let (publisher, generation) = catalog.publication();
+        drop(catalog);
+        publisher.publish(generation);
+        outcome
+    }
+}
+
+fn read(lock: &RwLock<Catalog>) -> RwLockReadGuard<'_, Catalog> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for SharedCatalog {
+    fn default() -> Self {
+        Catalog::default().into()
     }
 }
 
@@ -139,5 +178,37 @@ impl From<Catalog> for SharedCatalog {
 impl Resolve for SharedCatalog {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         self.get(name)
+    }
+}
+
+impl Resolve for RwLock<Catalog> {
+    fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
+        let slot = read(self).slot(name);
+        match slot {
+            Ok(slot) => slot.resolve(name),
+            Err(slots) => Err(slots.not_found(name)),
+        }
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writer_that_panics_does_not_brick_the_catalog() {
+        let catalog = SharedCatalog::new();
+        let tool = || protocol::Tool::new("t", "A tool.", serde_json::json!({"type": "object"})).unwrap();
+        let entry = |handler| Entry::new(tool(), handler, crate::source!()).unwrap();
+        let echo = async |_: crate::ToolContext, arguments: serde_json::Value| Ok::<_, String>(arguments);
+
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            catalog.change(|_| panic!("in the middle of a change"));
+        }));
+        assert!(panicked.is_err() && catalog.0.is_poisoned());
+
+        catalog.insert(entry(echo)).unwrap();
+        assert!(catalog.contains("t") && catalog.get("t").is_ok());
+        assert_eq!(catalog.subscribe().generation(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! One catalog with several owners. The orders in which threads can meet in it are tried in `tools/src/locked/shuttle_tests.rs`.
+//! One catalog with several owners. The orders in which threads can meet in it are tried in `tools/src/shared/shuttle_tests.rs`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

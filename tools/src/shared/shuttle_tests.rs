@@ -11,9 +11,7 @@ use shuttle::future::block_on;
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Locked, change};
 use crate::schedule::{Thread, all, check};
-use crate::sync::RwLock;
 use crate::{
     Catalog, DefinitionError, Entry, ErrorCode, Handler, HandlerFuture, Input, RegisterError, SharedCatalog, Source,
     Submission, ToolContext, ToolResult,
@@ -62,19 +60,19 @@ fn of_several_that_register_one_name_one_wins_and_the_others_learn_of_both_place
 #[test]
 fn submissions_are_added_all_or_none_of_them() {
     check(|| {
-        let lock = Arc::new(RwLock::new(Catalog::new()));
+        let catalog = SharedCatalog::new();
         let several = |names: [&'static str; 2], line| -> Thread {
-            let lock = lock.clone();
+            let catalog = catalog.clone();
             Box::new(move || {
                 let entries = names.map(|name| Arc::new(entry(name, line))).to_vec();
-                let is_added = change(&lock, |catalog| catalog.add_missing(entries)).is_ok();
-                let seen = super::read(&lock).clone();
+                let is_added = catalog.change(|catalog| catalog.add_missing(entries)).is_ok();
+                let seen = catalog.snapshot();
                 let own = |name: &&str| seen.get(name).is_ok_and(|entry| entry.source().line == line);
                 assert_eq!(names.iter().filter(|name| own(name)).count(), if is_added { 2 } else { 0 });
             })
         };
         all([several(["a", "b"], 1), several(["b", "c"], 2), several(["c", "a"], 3)]);
-        assert_eq!(super::read(&lock).names().len(), 2, "any two have a name in common");
+        assert_eq!(catalog.names().len(), 2, "any two have a name in common");
     });
 }
 
@@ -189,12 +187,12 @@ fn names_that_come_and_go_leave_what_was_put_last() {
 #[test]
 fn a_writer_that_panics_leaves_a_catalog_that_others_go_on_with() {
     check(|| {
-        let lock = Arc::new(RwLock::new(Catalog::new()));
+        let catalog = SharedCatalog::new();
         let panics = || -> Thread {
-            let lock = lock.clone();
+            let catalog = catalog.clone();
             Box::new(move || {
                 let change = || {
-                    change(&lock, |catalog| {
+                    catalog.change(|catalog| {
                         drop(catalog.put(Arc::new(entry("half", 1))));
                         // Past the hook, which would tell of each.
                         resume_unwind(Box::new("in the middle of a change"))
@@ -205,17 +203,17 @@ fn a_writer_that_panics_leaves_a_catalog_that_others_go_on_with() {
             })
         };
         let writes = |name: &'static str| -> Thread {
-            let lock = lock.clone();
+            let catalog = catalog.clone();
             Box::new(move || {
-                lock.add(entry(name, 2)).unwrap();
-                assert!(lock.contains(name) && lock.list().iter().any(|entry| entry.name().as_str() == name));
+                catalog.insert(entry(name, 2)).unwrap();
+                assert!(catalog.contains(name) && catalog.list().iter().any(|entry| entry.name().as_str() == name));
             })
         };
         all([writes("a"), panics(), writes("b")]);
-        assert!(lock.contains("a") && lock.contains("b"));
-        let mut watch = lock.subscribe();
-        lock.add(entry("c", 3)).unwrap();
-        assert_eq!(block_on(watch.changed()), Some(lock.subscribe().generation()));
+        assert!(catalog.contains("a") && catalog.contains("b"));
+        let mut watch = catalog.subscribe();
+        catalog.insert(entry("c", 3)).unwrap();
+        assert_eq!(block_on(watch.changed()), Some(catalog.subscribe().generation()));
     });
 }
 
