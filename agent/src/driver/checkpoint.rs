@@ -32,8 +32,7 @@ impl Driver {
             return Ok(());
         }
         // Where the run is cancelled, nobody waits for a disk.
-        let write = save(&**journal, session, run, *saved);
-        if let Some(id) = setting.token.run_until_cancelled(write).await {
+        if let Some(id) = setting.token.run_until_cancelled(save(&**journal, session, run, *saved)).await {
             *saved = Some(Saved { id: id?, messages: run.messages().len() });
         }
         Ok(())
