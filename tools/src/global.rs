@@ -61,7 +61,7 @@ pub fn unregister(name: &str) -> bool {
 /// The tool of that name in the process-wide catalog.
 ///
 /// # Errors
-/// As [`Resolve::resolve`].
+/// As [`Resolve::resolve`](crate::Resolve::resolve).
 pub fn get(name: &str) -> Result<Arc<Entry>, ToolError> {
     shared().get(name)
 }
