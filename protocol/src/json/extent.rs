@@ -37,18 +37,12 @@ impl Extent {
         match node.kind() {
             Kind::String(string) => self.text += string.len(),
             Kind::Float(_) | Kind::Wide(_) => self.has_wide |= node.is_wide(),
-            Kind::Array => {
-                if self.enter(outer) {
-                    node.elements().for_each(|element| self.add(element, outer + 1));
-                }
-            }
-            Kind::Object => {
-                if self.enter(outer) {
-                    for (key, member) in node.members() {
-                        self.values += 1;
-                        self.text += key.len();
-                        self.add(member, outer + 1);
-                    }
+            Kind::Array if self.enter(outer) => node.elements().for_each(|element| self.add(element, outer + 1)),
+            Kind::Object if self.enter(outer) => {
+                for (key, member) in node.members() {
+                    self.values += 1;
+                    self.text += key.len();
+                    self.add(member, outer + 1);
                 }
             }
             _ => {}

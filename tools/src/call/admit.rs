@@ -15,20 +15,21 @@ pub(super) fn keys(caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
     targets.iter().map(|target| Key::new(target, caller.domain(target.scheme()))).collect()
 }
 
-/// Lets the call through if it need not wait, and puts it into the queue otherwise: [`wait`] until it runs. The permit gives back
-/// everything that the call was let through with when it is dropped.
+/// Lets a call through that touches nothing and whose tool has no limits. Returns `None` for any other call, and if this one would
+/// have to wait.
+pub(super) fn enter<'a>(entry: &'a Entry, call: &CallScope, keys: &[Key]) -> Option<Admitted<'a>> {
+    let is_free = keys.is_empty() && entry.limiter().is_none();
+    is_free.then(|| entry.admission().enter(call.caller.call().is_some())).flatten()
+}
+
+/// Puts the call into the queue: [`wait`] until it runs. When the permit is dropped, it gives back everything that the call was let
+/// through with.
 ///
 /// # Errors
 /// Returns [`ToolErrorKind::Overloaded`] if the queue is full, or a nested call may not wait.
-pub(super) fn enter<'a>(entry: &'a Entry, call: &CallScope, keys: Vec<Key>) -> Result<Admitted<'a>, ToolErrorKind> {
+pub(super) fn register<'a>(entry: &'a Entry, call: &CallScope, keys: Vec<Key>) -> Result<Admitted<'a>, ToolErrorKind> {
     let admission = entry.admission();
     let is_nested = call.caller.call().is_some();
-    if keys.is_empty()
-        && entry.limiter().is_none()
-        && let Some(admitted) = admission.enter(is_nested)
-    {
-        return Ok(admitted);
-    }
     let around = call.tickets_around();
     let is_own = |ticket: &&Ticket| ticket.admission == admission.number();
     let own: Vec<_> = around.iter().filter(is_own).map(|ticket| ticket.call).collect();

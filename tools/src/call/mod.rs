@@ -200,12 +200,15 @@ async fn run_stages(
     let mut cx = caller.enter(entry, scope, approved, term, span::current())?;
     let call = &**entered.insert(cx.running()?.clone());
     cx.start_clock();
-    if let Some(spot) = &spot
-        && !keys.is_empty()
-    {
-        Box::pin(clock::within(call, spot.come())).await?;
-    }
-    let admitted = admit::enter(entry, call, keys)?;
+    let admitted = match admit::enter(entry, call, &keys) {
+        Some(admitted) => admitted,
+        None => {
+            if let Some(spot) = &spot {
+                Box::pin(clock::within(call, spot.come())).await?;
+            }
+            admit::register(entry, call, keys)?
+        }
+    };
     // It has arrived: those behind it in a line do not wait for its end.
     drop(spot);
     if !admitted.is_running() {
