@@ -75,7 +75,7 @@ use proc_macro::TokenStream;
 ///
 /// ```standalone_crate
 /// use std::collections::BTreeMap;
-/// use tools::{ToolContext, tool};
+/// use tools::{ToolContext, ToolError, tool};
 ///
 /// /// Articles in stock. The host puts it into the context.
 /// struct Stock(BTreeMap<String, u32>);
