@@ -201,7 +201,7 @@ async fn run_stages(
     let call = &**entered.insert(cx.running()?.clone());
     cx.start_clock();
     if let Some(spot) = &spot
-        && !keys.is_empty()
+        && (!keys.is_empty() || entry.limiter().is_some())
     {
         Box::pin(clock::within(call, spot.come())).await?;
     }
