@@ -65,6 +65,7 @@ impl Driver {
             (pending, report)
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
+        self.pass_on_cancellation(setting.token);
         let mut batch = Batch::new(run, calls, setting)?;
         batch.refuse(setting)?;
         batch.spawn(setting);

@@ -200,6 +200,7 @@ impl Driver {
                     run.fail(error.to_string());
                     failure.get_or_insert(error);
                 }
+                self.pass_on_cancellation(&token);
                 step = match run.step() {
                     Step::Ask => self.turn(&mut run, &mut saved, &setting).await,
                     Step::Call(calls) => self.call(&mut run, calls, &setting).await,
@@ -213,6 +214,14 @@ impl Driver {
         }
         listener.tell(|| Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
+    }
+
+    /// Cancels the token of the run if the driver's is cancelled. [`cancelled_by`] does so when the run waits; a sink may cancel
+    /// it while an event is told, and what comes next is then not begun.
+    fn pass_on_cancellation(&self, token: &CancellationToken) {
+        if self.cancellation.is_cancelled() {
+            token.cancel();
+        }
     }
 
     /// A turn of the model. Its calls are not run before it is written down.

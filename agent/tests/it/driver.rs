@@ -18,6 +18,34 @@ async fn soon<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(10), future).await.unwrap()
 }
 
+#[tokio::test]
+async fn a_run_that_is_cancelled_while_an_event_is_told_begins_no_call() {
+    for of in ["text", "call_started"] {
+        let runs = Arc::new(std::sync::atomic::AtomicU32::new(0));
+        let mut catalog = Catalog::new();
+        let counts = runs.clone();
+        let count = move |_: ToolContext, _: Value| {
+            counts.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            async { "counted".to_owned() }
+        };
+        catalog.register(tool("counts"), count).unwrap();
+        let token = CancellationToken::new();
+        let stop = token.clone();
+        let sink = move |event: Event| match event {
+            Event::Text { .. } if of == "text" => stop.cancel(),
+            Event::CallStarted { .. } if of == "call_started" => stop.cancel(),
+            _ => {}
+        };
+        let mut turn = calling(&["counts"]);
+        turn.message.parts.insert(0, tools::Part::Content("I shall count.".into()));
+        let driver = scripted([turn, Turn::answer("done")]).with_events(sink).with_cancellation(token);
+        let mut session = session(&catalog);
+        let summary = soon(tokio::spawn(async move { driver.run(&mut session, "go").await })).await.unwrap().unwrap();
+        assert_eq!(summary.outcome, Outcome::Cancelled, "{of}");
+        assert_eq!(runs.load(std::sync::atomic::Ordering::SeqCst), 0, "{of}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_of_one_turn_run_at_once() {
     let barrier = Arc::new(Barrier::new(2));

@@ -35,13 +35,13 @@ impl Extent {
     fn add(&mut self, node: Node<'_>, outer: usize) {
         self.values += 1;
         match node.kind() {
-            Kind::String(string) => self.text += string.len(),
+            Kind::String(string) => self.text = self.text.saturating_add(string.len()),
             Kind::Float(_) | Kind::Wide(_) => self.has_wide |= node.is_wide(),
             Kind::Array if self.enter(outer) => node.elements().for_each(|element| self.add(element, outer + 1)),
             Kind::Object if self.enter(outer) => {
                 for (key, member) in node.members() {
                     self.values += 1;
-                    self.text += key.len();
+                    self.text = self.text.saturating_add(key.len());
                     self.add(member, outer + 1);
                 }
             }
@@ -49,9 +49,12 @@ impl Extent {
         }
     }
 
-    /// Notes a container below `outer` levels, and returns true if it is to be walked.
+    /// Notes a container below `outer` levels, and returns true if it is to be walked. What is not walked may have any size.
     fn enter(&mut self, outer: usize) -> bool {
         self.depth = self.depth.max(outer + 1);
+        if self.depth == DEEPEST {
+            self.text = usize::MAX;
+        }
         self.depth < DEEPEST
     }
 }

@@ -1,6 +1,6 @@
 //! [`Node`]: one value inside a JSON document, however the document is held.
 
-use std::slice;
+use std::{fmt, slice};
 
 use serde_json::map::Iter;
 use serde_json::{Map, Number, Value};
@@ -24,10 +24,10 @@ use super::tree::{EMPTY, FEW, Mark, Tree};
 /// assert_eq!(Node::from(&value).get("path").and_then(Node::as_str), Some("a.txt"));
 /// # Ok::<(), protocol::json::InvalidJson>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Node<'a>(Inner<'a>);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum Inner<'a> {
     Value(&'a Value),
     Tree(&'a Tree, u32),
@@ -57,14 +57,14 @@ pub enum Kind<'a> {
 }
 
 /// The members of an object. Text keeps its order, a [`Value`] has that of its map.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Members<'a>(Children<'a, Iter<'a>>);
 
 /// The elements of an array.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Elements<'a>(Children<'a, slice::Iter<'a, Value>>);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Children<'a, I> {
     Values(I),
     Tree { tree: &'a Tree, place: u32, left: u32 },
@@ -248,6 +248,27 @@ impl<'a> Node<'a> {
 impl<'a> From<&'a Value> for Node<'a> {
     fn from(value: &'a Value) -> Self {
         Self(Inner::Value(value))
+    }
+}
+
+impl fmt::Debug for Node<'_> {
+    /// Shows nothing of the content: some of it may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Members<'_> {
+    /// Shows nothing of the content: some of it may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Members").field("left", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Elements<'_> {
+    /// Shows nothing of the content: some of it may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Elements").field("left", &self.len()).finish_non_exhaustive()
     }
 }
 

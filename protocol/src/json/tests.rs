@@ -73,6 +73,23 @@ fn a_deep_value_is_measured_and_dropped_without_recursion() {
 }
 
 #[test]
+fn what_is_too_deep_to_be_walked_counts_as_too_large() {
+    let deep = (0..600).fold(json!(1), |inner, _| Value::Array(vec![inner]));
+    let json = Json::from(json!([deep, ["x".repeat(100_000)]]));
+    assert!(json.most_encoded() >= json.to_string().len(), "{:?}", json.extent());
+}
+
+#[test]
+fn a_node_shows_nothing_of_its_content() {
+    for json in forms(&json!({"key": ["hunter2"]})) {
+        let (node, text) = (json.node(), |shown: &dyn fmt::Debug| format!("{shown:?}"));
+        for shown in [text(&node), text(&node.members()), text(&node.get("key").unwrap().elements())] {
+            assert!(!shown.contains("hunter2"), "{shown}");
+        }
+    }
+}
+
+#[test]
 fn an_integer_of_any_length_keeps_its_digits() {
     let text = r#"{"a":[18446744073709551616,-9223372036854775809,340282366920938463463374607431768211456]}"#;
     let json = Json::parse(text).unwrap();

@@ -303,6 +303,26 @@ async fn a_call_that_touches_nothing_does_not_hold_up_its_line() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn calls_that_share_a_limit_run_in_the_order_of_their_line() {
+    let log = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (mut catalog, ran) = (Catalog::new(), log.clone());
+    let one_at_a_time = Limits { max_concurrency: Some(1), ..Limits::default() };
+    let run = move |_: ToolContext, arguments: Value| {
+        let ran = ran.clone();
+        async move { ran.lock().unwrap().push(arguments["n"].as_u64()) }
+    };
+    catalog.register(pure("limited").with_limits(one_at_a_time), run).unwrap();
+    let line = Line::new();
+    let [first, second] = [(); 2].map(|()| cx().with_line(&line));
+    // Whichever is polled first.
+    let later = catalog.execute(&second, "limited", json!({"n": 2}));
+    let earlier = catalog.execute(&first, "limited", json!({"n": 1}));
+    let (a, b) = tokio::join!(later, earlier);
+    a.and(b).unwrap();
+    assert_eq!(*log.lock().unwrap(), [Some(1), Some(2)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_that_is_taken_back_when_its_turn_comes_is_not_run() {
     let log = Log::default();
     let (catalog, token) = (catalog(&log), CancellationToken::new());
