@@ -77,7 +77,7 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
 /// The text of an argument as an error may show it, which is not at all where the argument is secret.
 fn shown(schema: &Value, name: &str, text: &str) -> String {
     let pair = json!({ name: text });
-    let masked = tools::masked(schema, &pair);
+    let masked = tools::Secret::masked(schema, &pair);
     // A schema that cannot be read hides the object as a whole.
     masked.get(name).unwrap_or(&masked).as_str().unwrap_or_default().chars().take(80).collect()
 }

@@ -5,7 +5,8 @@ mod conversation;
 mod written;
 
 use serde::{Deserialize, Serialize};
-use tools::{ErrorCode, Message, Part, Role, ToolCall, ToolError, ToolErrorKind, ToolResult};
+use tools::protocol::{Message, Part, Role};
+use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use self::conversation::Conversation;
 use self::written::Written;
@@ -25,7 +26,8 @@ const CUT_OFF: &str = "the turn was cut off by the length limit, so this call wa
 /// ```
 /// use agent::{Outcome, Run, Step, Turn};
 /// use serde_json::json;
-/// use tools::{Message, Role, ToolCall, ToolResult};
+/// use tools::protocol::{Message, Role};
+/// use tools::{ToolCall, ToolResult};
 ///
 /// let mut run = Run::new(vec![Message::text(Role::User, "What time is it?")], 10);
 /// assert_eq!(run.step(), Step::Ask);

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tools::{Arguments, Entry, Execution, Grant, Message, Policy, Role, ToolContext};
+use tools::protocol::{Message, Role};
+use tools::{Arguments, Entry, Execution, Grant, Policy, ToolContext};
 
 use crate::{Selection, SystemText, ToolSet};
 

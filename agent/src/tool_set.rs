@@ -5,10 +5,11 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use serde_json::json;
+use tools::call::Resolve;
 use tools::protocol::wire::{Format, FormatCell, WireNames};
 use tools::{
-    Arguments, Digest, Entry, Execution, Json, Resolve, Services, Source, Tool, ToolCall, ToolContext, ToolError,
-    ToolErrorKind, ToolName,
+    Arguments, Digest, Entry, Execution, Json, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
+    ToolName,
 };
 
 use crate::Selection;
@@ -149,7 +150,7 @@ impl ToolSet {
         match self.get(&call.name) {
             Ok(entry) => entry.masked(&call.arguments),
             Err(_) if self.list().iter().any(|entry| entry.has_secrets()) => {
-                tools::masked(&json!({"writeOnly": true}), call.arguments.value()).into_owned().into()
+                tools::Secret::masked(&json!({"writeOnly": true}), call.arguments.value()).into_owned().into()
             }
             Err(_) => call.arguments.clone(),
         }

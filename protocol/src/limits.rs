@@ -25,6 +25,19 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The text that a result may carry where its tool does not say, in bytes: 64 KiB, about 16,000 tokens of English.
+    pub const DEFAULT_MAX_OUTPUT_BYTES: u64 = 64 * 1024;
+
+    /// How often a call that failed in passing is repeated where its tool does not say and its effects allow it.
+    pub const DEFAULT_MAX_RETRIES: u32 = 2;
+
+    /// The greatest size of the pictures, recordings and embedded files of a result together, in bytes of base64: 8 MiB. Such
+    /// content cannot be cut, so pieces over the limit are left out whole.
+    pub const MAX_BINARY_BYTES: usize = 8 * 1024 * 1024;
+
+    /// The greatest number of pieces of content of a result.
+    pub const MAX_PIECES: usize = 64;
+
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -15,6 +15,11 @@ pub enum Arguments {
     Text(String),
 }
 
+impl Arguments {
+    /// The greatest size of arguments as JSON text: 1 MiB.
+    pub const MAX_BYTES: usize = 1024 * 1024;
+}
+
 impl From<Json> for Arguments {
     fn from(json: Json) -> Self {
         Self::Json(json)

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 
-use crate::call::DEFAULT_MAX_OUTPUT_BYTES;
 use crate::{IntoToolResult, ToolContext, ToolError, ToolResult};
 
 /// What the line between head and tail takes of the limit, in bytes. It is shorter with every number of 64 bits.
@@ -50,7 +49,7 @@ impl BoundedText {
     /// A writer that keeps as much as the running call may return, or 64 KiB where none is running.
     pub fn of_call(cx: &ToolContext) -> Self {
         let own = cx.call().and_then(|call| call.entry.tool().limits.max_output_bytes);
-        Self::new(usize::try_from(own.unwrap_or(DEFAULT_MAX_OUTPUT_BYTES)).unwrap_or(usize::MAX))
+        Self::new(usize::try_from(own.unwrap_or(protocol::Limits::DEFAULT_MAX_OUTPUT_BYTES)).unwrap_or(usize::MAX))
     }
 
     /// Takes in the next piece.

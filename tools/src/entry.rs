@@ -112,7 +112,7 @@ impl Entry {
     }
 
     /// Arguments as they may be shown and kept: with `[secret]` in the place of each value that the tool's schema calls
-    /// `writeOnly`. [`masked`](crate::masked) says what else is hidden then. Of a tool without secrets, the arguments as they are.
+    /// `writeOnly`. [`Secret::masked`](crate::Secret::masked) says what else is hidden then. Of a tool without secrets, the arguments as they are.
     ///
     /// Everything that shows or keeps arguments takes them from here: approvals, events, spans, records. A digest that is kept is
     /// made of them as well, because a short secret could be guessed from it; calls that differ in nothing but what is hidden have the same.

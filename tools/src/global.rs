@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use once_cell::sync::Lazy;
-use protocol::{Tool, ToolName};
+use protocol::Tool;
 
 use crate::call::Execution;
 use crate::sync::RwLock;
@@ -26,14 +26,6 @@ fn shared() -> SharedCatalog<&'static RwLock<Catalog>> {
 #[track_caller]
 pub fn register(tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
     shared().register(tool, handler)
-}
-
-/// Adds a tool with a source of its own to the process-wide catalog.
-///
-/// # Errors
-/// As [`Catalog::insert`].
-pub fn insert(entry: Entry) -> Result<Arc<Entry>, RegisterError> {
-    shared().insert(entry)
 }
 
 /// Adds a tool to the process-wide catalog, or puts it in the place of the one that holds its name.
@@ -61,7 +53,7 @@ pub fn unregister(name: &str) -> bool {
 /// The tool of that name in the process-wide catalog.
 ///
 /// # Errors
-/// As [`Resolve::resolve`](crate::Resolve::resolve).
+/// As [`Resolve::resolve`](crate::call::Resolve::resolve).
 pub fn get(name: &str) -> Result<Arc<Entry>, ToolError> {
     shared().get(name)
 }
@@ -74,11 +66,6 @@ pub fn contains(name: &str) -> bool {
 /// All tools of the process-wide catalog that can be called, sorted by name.
 pub fn list() -> Vec<Arc<Entry>> {
     shared().list()
-}
-
-/// The names that are taken in the process-wide catalog, sorted.
-pub fn names() -> Vec<ToolName> {
-    shared().names()
 }
 
 /// Checks the arguments of a call to a tool of the process-wide catalog without running it.

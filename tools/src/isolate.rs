@@ -26,14 +26,38 @@ enum State<F> {
     Gone,
 }
 
-/// What a panic said.
+/// The message of a panic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic(pub String);
+
+impl Panic {
+    /// Runs code that ends at once, and keeps its panic. Unwind safety is asserted: drop what a panic may have left half done, and do
+    /// not use it again.
+    ///
+    /// # Errors
+    /// Returns the panic.
+    pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Self> {
+        catch_unwind(AssertUnwindSafe(run)).map_err(Self::from_payload)
+    }
+
+    /// Reads the message of a payload. A payload may itself panic when it is dropped; that second payload is leaked.
+    pub fn from_payload(payload: Box<dyn Any + Send>) -> Self {
+        let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+            (Some(text), _) => (*text).to_owned(),
+            (None, Some(text)) => text.clone(),
+            (None, None) => "a panic without a message".to_owned(),
+        };
+        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            forget(second);
+        }
+        Self(message)
+    }
+}
 
 impl<F: Future + Unpin> Isolated<F> {
     /// Makes the future. Where that panics, the message comes when it is polled.
     pub fn new(make: impl FnOnce() -> F) -> Self {
-        Self(match guarded(make) {
+        Self(match Panic::catch(make) {
             Ok(future) => State::Running(future),
             Err(panic) => State::Failed(panic),
         })
@@ -47,7 +71,7 @@ impl<F> Isolated<F> {
             return Ok(());
         }
         // In its place: where its drop panics, what is assigned is there all the same.
-        guarded(|| self.0 = State::Gone)
+        Panic::catch(|| self.0 = State::Gone)
     }
 }
 
@@ -58,7 +82,7 @@ impl<F: Future + Unpin> Future for Isolated<F> {
         let outcome = match &mut self.0 {
             State::Gone => return Poll::Pending,
             State::Failed(panic) => Err(panic.clone()),
-            State::Running(future) => match guarded(|| Pin::new(future).poll(task)) {
+            State::Running(future) => match Panic::catch(|| Pin::new(future).poll(task)) {
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(output)) => Ok(output),
                 Err(panic) => Err(panic),
@@ -83,26 +107,4 @@ impl<F> std::fmt::Debug for Isolated<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Isolated").finish_non_exhaustive()
     }
-}
-
-/// What a panic said. Its payload may itself panic when it is dropped; what that leaves is leaked.
-pub fn panic_message(payload: Box<dyn Any + Send>) -> String {
-    let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => (*text).to_owned(),
-        (None, Some(text)) => text.clone(),
-        (None, None) => "a panic without a message".to_owned(),
-    };
-    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        forget(second);
-    }
-    message
-}
-
-/// Runs somebody's code that ends at once; its panic goes no further. Unwind safety is asserted: a caller drops what a panic may
-/// have left half done, and does not use it again.
-///
-/// # Errors
-/// What the panic said.
-pub fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, Panic> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panic(panic_message(payload)))
 }

@@ -67,9 +67,8 @@ pub struct Next<'a> {
 }
 
 /// A handler with a layer around it.
-#[derive(Clone, Debug)]
-pub struct Layered<L, H> {
-    layer: Arc<L>,
+struct Layered<L, H> {
+    layer: L,
     handler: H,
 }
 
@@ -88,8 +87,8 @@ pub struct Layered<L, H> {
 /// Catalog::new().register(tool, layered(Quiet, ping))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn layered<L: Layer, H: Handler>(layer: L, handler: H) -> Layered<L, H> {
-    Layered { layer: Arc::new(layer), handler }
+pub fn layered<L: Layer, H: Handler>(layer: L, handler: H) -> impl Handler {
+    Layered { layer, handler }
 }
 
 impl<'a> Next<'a> {

@@ -22,7 +22,7 @@ mod layer;
 mod link;
 mod near;
 mod output_store;
-mod policy;
+pub mod policy;
 mod problem;
 mod register_error;
 mod resolve;
@@ -46,38 +46,36 @@ mod watch;
 #[path = "macro_support.rs"]
 pub mod __private;
 
-pub use admission::{Admission, DEFAULT_MAX_CONCURRENCY, DEFAULT_MAX_WAITING};
+pub use admission::Admission;
 pub use arguments::Arguments;
 pub use bounded_text::BoundedText;
-pub use call::Execution;
+pub use call::execution::Execution;
 pub use catalog::Catalog;
 pub use conflict::Conflict;
-pub use context::{
-    Approval, ApprovalFuture, Approver, Decision, Line, Need, Progress, ProgressSink, Services, Timekeeper, ToolContext,
-};
+pub use context::{Approval, ApprovalFuture, Approver, Decision, Need, Progress, ProgressSink, Services, ToolContext};
 pub use definition::{DefinitionError, LoadError, load_definitions};
 pub use entry::Entry;
 pub use global::{
-    conflicts, contains, execute, get, insert, list, names, problems, register, replace, snapshot, submit, subscribe,
-    unregister, validate,
+    conflicts, contains, execute, get, list, problems, register, replace, snapshot, submit, subscribe, unregister,
+    validate,
 };
-pub use handler::{Handler, HandlerFuture, IntoToolResult};
+pub(crate) use handler::IntoToolResult;
+pub use handler::{Handler, HandlerFuture};
 pub use input::Input;
 pub use journal::{Journal, JournalError};
-pub use layer::{Layer, Layered, Next, layered};
+pub use layer::{Layer, Next, layered};
 pub use link::{NotLinked, expect_linked};
 pub use output_store::OutputStore;
-pub use policy::{InvalidRule, Judgement, Policy, Rule, SensitivePath, SensitivePaths, Sensitivity, Verdict};
+pub use policy::Policy;
 pub use problem::Problem;
 pub use protocol;
 pub use protocol::{
-    Access, Annotations, Caution, Clause, Content, Declared, Digest, Effects, ErrorCode, Example, Grant, InvalidName,
-    Json, Limits, Message, Part, Rate, ResourceContents, Role, Target, Template, Tool, ToolCall, ToolName, ToolResult,
-    canonical_json,
+    Access, Clause, Content, Digest, Effects, ErrorCode, Grant, Json, Limits, Target, Tool, ToolCall, ToolName,
+    ToolResult,
 };
 pub use register_error::RegisterError;
-pub use resolve::{Resolve, Scope};
-pub use schema::{SchemaError, Violation, masked};
+pub(crate) use resolve::{Resolve, Scope};
+pub use schema::{SchemaError, Violation};
 pub use schema_of::schema_of;
 #[doc(hidden)]
 pub use schemars;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::handler::{deserialized, of_value};
 use crate::{DefinitionError, Entry, Handler, Input, ToolContext, ToolError, ToolErrorKind, schema_of};
 
-pub use crate::handler::run_blocking;
+pub use crate::handler::blocking::run_blocking;
 pub use crate::{HandlerFuture, Need, Source, Submission};
 pub use {inventory, schemars, serde, serde_json};
 

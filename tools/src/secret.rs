@@ -6,8 +6,9 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde_json::Value;
 
-use crate::schema::MASK;
+use crate::schema::{MASK, Mask};
 
 /// A text that nothing prints: a password, a key, a token. Its memory is overwritten when it is dropped.
 ///
@@ -50,6 +51,27 @@ impl Secret {
     /// The text itself, for the place that needs it.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
+    }
+
+    /// Returns arguments as they may be shown, with `[secret]` in the place of each value that the schema calls `writeOnly`. Where it calls
+    /// none so, the arguments as they are.
+    ///
+    /// A subschema counts wherever it may apply, be it in a branch that was not meant. In a schema with secrets some more is hidden,
+    /// because it may be a secret at the wrong place: what no subschema describes, such as a property whose name is misspelled, and a
+    /// single value where an object or array with secrets belongs. Names of properties, and `null`, are always shown.
+    ///
+    /// ```
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({"properties": {"user": {"type": "string"}, "key": {"type": "string", "writeOnly": true}}});
+    /// let arguments = json!({"user": "ada", "key": "7Yt", "keey": "7Yt"});
+    /// assert_eq!(*tools::Secret::masked(&schema, &arguments), json!({"user": "ada", "key": "[secret]", "keey": "[secret]"}));
+    /// ```
+    pub fn masked<'a>(schema: &Value, arguments: &'a Value) -> Cow<'a, Value> {
+        match Mask::of(schema) {
+            Some(mask) => Cow::Owned(mask.of_value(arguments)),
+            None => Cow::Borrowed(arguments),
+        }
     }
 }
 

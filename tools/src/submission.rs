@@ -2,7 +2,7 @@
 
 use protocol::Tool;
 
-use crate::isolate::{Panic, guarded};
+use crate::isolate::Panic;
 use crate::{DefinitionError, Entry, Handler, HandlerFuture, Input, Need, RegisterError, Source, ToolContext};
 
 /// What a crate contributes to the catalog by being linked. `#[tool]` writes one for each function; it is const, so
@@ -42,7 +42,7 @@ impl Submission {
             place: Box::new(self.source.clone()),
             source,
         };
-        let tool = guarded(self.definition)
+        let tool = Panic::catch(self.definition)
             .unwrap_or_else(|Panic(message)| Err(DefinitionError::Panicked { message }))
             .map_err(refused)?;
         if tool.name.as_str() != self.name {

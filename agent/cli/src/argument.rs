@@ -5,7 +5,6 @@ use std::io::{self, Read as _};
 use agent::arguments_from_pairs;
 use serde_json::Value;
 use tools::Arguments;
-use tools::call::MAX_ARGUMENT_BYTES;
 
 use crate::error::Error;
 
@@ -33,8 +32,8 @@ pub(crate) fn arguments(schema: &Value, pairs: &[(String, String)], text: Option
 fn standard_input() -> io::Result<String> {
     let mut bytes = Vec::new();
     // One byte more than the counter takes, so that it says what is wrong with more.
-    io::stdin().lock().take(MAX_ARGUMENT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > MAX_ARGUMENT_BYTES {
+    io::stdin().lock().take(Arguments::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > Arguments::MAX_BYTES {
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use agent::{Direct, Driver, Outcome, Run, Session, Step, Stop, Summary};
-use tools::{CancellationToken, Rule, Target};
+use tools::policy::Rule;
+use tools::{CancellationToken, Target};
 
 use crate::config::Setting;
 use crate::error::Error;

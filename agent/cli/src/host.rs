@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use tools::{CancellationToken, Caution, Clause, OutputStore, Services, Target, ToolContext};
 #[cfg(feature = "builtin")]
-use tools::{SensitivePath, SensitivePaths, Sensitivity};
+use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
+use tools::protocol::Caution;
+use tools::{CancellationToken, Clause, OutputStore, Services, Target, ToolContext};
 
 use crate::approver::TerminalApprover;
 use crate::config::{ConfigOptions, Layer, Setting, Settings};

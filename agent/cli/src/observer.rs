@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agent::{Direct, Event, Summary};
-use tools::{CancellationToken, Content, Progress, ResourceContents, Target, ToolCall, ToolResult};
+use tools::protocol::ResourceContents;
+use tools::{CancellationToken, Content, Progress, Target, ToolCall, ToolResult};
 
 use self::seen::{Call, Seen};
 use crate::duration;

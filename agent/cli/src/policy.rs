@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use tools::{Caution, Clause, Policy, Rule, Target, Verdict};
+use tools::policy::{Rule, Verdict};
+use tools::protocol::Caution;
+use tools::{Clause, Policy, Target};
 
 use crate::config::{self, ConfigError, Origin, Setting, Settings};
 use crate::{duration, shell};

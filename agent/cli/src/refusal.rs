@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use tools::{ErrorCode, Rule, Sensitivity, Target, ToolError, ToolName, ToolResult, Verdict};
+use tools::policy::{Rule, Sensitivity, Verdict};
+use tools::{ErrorCode, Target, ToolError, ToolName, ToolResult};
 
 use crate::config::Setting;
 

@@ -1,6 +1,7 @@
 //! Errors and numbers in words for a person.
 
-use tools::{SensitivePath, Target, ToolError, ToolErrorKind};
+use tools::policy::SensitivePath;
+use tools::{Target, ToolError, ToolErrorKind};
 
 /// The error in words for a person. Those of the counter are for models: they tell it what to ask for, and not to try again.
 pub(crate) fn for_person(error: &ToolError) -> String {

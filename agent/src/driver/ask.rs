@@ -1,6 +1,6 @@
 //! Asking a provider: its panic goes no further, be it made, polled or dropped.
 
-use tools::call::{Isolated, Panic, guarded};
+use tools::call::{Isolated, Panic};
 
 use crate::{Provider, ProviderError, Request, Turn};
 
@@ -11,5 +11,5 @@ pub(super) async fn ask(provider: &dyn Provider, request: Request<'_>) -> Result
 
 /// A provider that panics may do so again when it is asked for its name.
 fn name_of(provider: &dyn Provider) -> String {
-    guarded(|| provider.name().to_owned()).unwrap_or_else(|_| "(without a name)".to_owned())
+    Panic::catch(|| provider.name().to_owned()).unwrap_or_else(|_| "(without a name)".to_owned())
 }

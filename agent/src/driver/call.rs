@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{Id, JoinError, JoinSet};
-use tools::call::panic_message;
-use tools::{CancellationToken, ErrorCode, Line, ToolCall, ToolError, ToolErrorKind, ToolResult};
+use tools::call::{CallOrder, CallPlace, Panic};
+use tools::{CancellationToken, ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use super::alarm::{Alarm, Late, alarms};
 use super::gate::{Doing, Gate, Pass};
@@ -117,7 +117,7 @@ impl<'a> Batch<'a> {
                 continue;
             }
             let (name, reason) = (pending.call.name.clone(), reason.clone());
-            let cx = cx.clone().with_call_id(pending.call.id.as_str()).with_turn(turn, pending.index);
+            let cx = cx.clone().with_place(CallPlace::new(turn, pending.index).with_id(pending.call.id.as_str()));
             let running = Running { position, pass: self.gate.pass(), token: setting.token.child_token() };
             let refused = async move {
                 tools::call::refuse(&cx, &name, ErrorCode::Refused, &reason).await?;
@@ -134,15 +134,16 @@ impl<'a> Batch<'a> {
         let cx = session.context().clone();
         let turn = self.run.turns();
         // Of two calls that conflict the first one of the turn goes first, whichever task gets to run first.
-        let line = Line::new();
+        let order = CallOrder::new();
         for (position, (PendingCall { call, index, refused }, report)) in self.calls.iter().enumerate() {
             if refused.is_some() {
                 continue;
             }
             let running = Running { position, pass: self.gate.pass(), token: token.child_token() };
             let watch = Arc::new(Watch::new(position, self.alarms.clone(), self.bell.clone()));
-            let cx = cx.clone().with_cancellation(running.token.clone()).with_timekeeper(watch.clone());
-            let cx = cx.with_call_id(call.id.as_str()).with_turn(turn, *index).with_line(&line);
+            let place = CallPlace::new(turn, *index).with_id(call.id.as_str()).with_order(&order);
+            let cx = cx.clone().with_cancellation(running.token.clone());
+            let cx = cx.with_place(place.with_observer(watch.clone()));
             let cx = match report {
                 Some(report) => cx.with_progress(report.clone()),
                 None => cx,
@@ -269,7 +270,7 @@ impl Drop for Batch<'_> {
 /// A task that ended without an outcome: the counter isolates tools, so this is not one of theirs.
 fn lost(call: &ToolCall, error: JoinError) -> ToolError {
     let kind = match error.try_into_panic() {
-        Ok(panic) => ToolErrorKind::Panicked { message: panic_message(panic) },
+        Ok(payload) => ToolErrorKind::Panicked { message: Panic::from_payload(payload).0 },
         Err(_) => ToolErrorKind::Internal { message: "the runtime dropped the call; start it again".to_owned() },
     };
     ToolError::new(call.name.as_str(), kind)

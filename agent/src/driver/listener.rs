@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tools::call::guarded;
+use tools::call::Panic;
 
 use crate::{Event, EventSink};
 
@@ -27,7 +27,7 @@ impl Listener {
     /// Sends an event, which is made only if somebody listens.
     pub(super) fn tell(&self, event: impl FnOnce() -> Event) {
         if let Some(sink) = self.sink.as_ref().filter(|_| self.is_listening())
-            && guarded(|| sink.send(event())).is_err()
+            && Panic::catch(|| sink.send(event())).is_err()
         {
             // The panic hook has reported the panic.
             self.has_panicked.store(true, Ordering::Relaxed);

@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::runtime::Handle;
-use tools::{CancellationToken, Content, JournalError, Message, Part, Role, ToolError};
+use tools::protocol::{Message, Part, Role};
+use tools::{CancellationToken, Content, JournalError, ToolError};
 
 use self::checkpoint::Saved;
 use self::listener::Listener;

@@ -8,7 +8,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
-use tools::{Execution, Timekeeper, ToolContext, ToolError, ToolErrorKind, ToolResult};
+use tools::call::DeadlineObserver;
+use tools::{Execution, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 use super::alarm::{Alarm, Late};
 use super::gate::{Entry, Pass};
@@ -94,7 +95,7 @@ impl Drop for Watched {
     }
 }
 
-impl Timekeeper for Watch {
+impl DeadlineObserver for Watch {
     fn started(&self, cx: &ToolContext, limit: Duration) {
         self.has_begun.store(true, Ordering::Relaxed);
         if let Some(at) = cx.deadline().and_then(|deadline| deadline.checked_add(GRACE)) {

@@ -4,7 +4,8 @@ use std::future::ready;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tools::{Content, Message, Part, ResourceContents, Role, ToolCall, ToolResult, source};
+use tools::protocol::{Message, Part, ResourceContents, Role};
+use tools::{Content, ToolCall, ToolResult, source};
 
 use super::prompt::{self, WrittenArguments, WrittenCall};
 use super::{Provider, ProviderError, ProviderSubmission, Request, Turn, TurnFuture};

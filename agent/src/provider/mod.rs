@@ -17,7 +17,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Instant;
 
-use tools::{CancellationToken, Message};
+use tools::CancellationToken;
+use tools::protocol::Message;
 
 use crate::ToolSet;
 

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use tools::{Content, Json, Message, Part, Role, ToolCall, source};
+use tools::protocol::{Message, Part, Role};
+use tools::{Content, Json, ToolCall, source};
 
 use super::{Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, Turn, TurnFuture};
 

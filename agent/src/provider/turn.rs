@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tools::{Message, Part, Role, ToolCall};
+use tools::ToolCall;
+use tools::protocol::{Message, Part, Role};
 
 /// One turn of a model: text, calls, or both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
-use tools::{Message, Part};
+use tools::protocol::{Message, Part};
 
 /// Messages in which the ids of the calls that are added are unique. Written down, it is the messages alone.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use tools::Message;
+use tools::protocol::Message;
 
 use super::{Run, RunError, State};
 use crate::Usage;

@@ -7,7 +7,8 @@ use crate::workshop::{answer, results};
 use agent::{Direct, Driver, Outcome, Provider, ProviderError, Request, Selection, Session, ToolSet, Turn};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tools::{CancellationToken, Catalog, Effects, Message, Role, Services, Tool, ToolCall, ToolContext};
+use tools::protocol::{Message, Role};
+use tools::{CancellationToken, Catalog, Effects, Services, Tool, ToolCall, ToolContext};
 
 /// A catalog with a tool that gives its arguments back.
 fn catalog() -> Catalog {

@@ -11,7 +11,8 @@ use agent::{
 };
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
-use tools::{CancellationToken, Catalog, ErrorCode, Message, Role, ToolContext};
+use tools::protocol::{Message, Role};
+use tools::{CancellationToken, Catalog, ErrorCode, ToolContext};
 
 /// What would hang fails instead.
 async fn soon<F: Future>(future: F) -> F::Output {

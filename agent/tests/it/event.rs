@@ -8,7 +8,8 @@ use crate::workshop::{Ear, breaking, calling, catalog, misbehaving, results, scr
 use agent::{Event, EventSink, Outcome, Stop, Turn};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use tools::{CancellationToken, Catalog, ErrorCode, Part, Progress, Tool, ToolCall, ToolContext};
+use tools::protocol::Part;
+use tools::{CancellationToken, Catalog, ErrorCode, Progress, Tool, ToolCall, ToolContext};
 
 /// One word for each event.
 fn words(events: &[Event]) -> Vec<String> {

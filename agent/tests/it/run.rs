@@ -6,7 +6,8 @@ use crate::workshop::{calling, kind, results};
 use agent::{Outcome, Run, RunError, Step, Stop, Turn, Usage};
 use proptest::prelude::*;
 use serde_json::json;
-use tools::{Content, Message, Part, Role, ToolCall, ToolError, ToolErrorKind, ToolResult};
+use tools::protocol::{Message, Part, Role};
+use tools::{Content, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 fn run(max_steps: u32) -> Run {
     Run::new(vec![Message::text(Role::User, "go")], max_steps)

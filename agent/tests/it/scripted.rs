@@ -5,7 +5,8 @@ use std::path::Path;
 use agent::provider;
 use agent::{ProviderError, ProviderOptions, Request, Scripted, Stop, ToolSet, Turn};
 use serde_json::json;
-use tools::{CancellationToken, Message, Role};
+use tools::CancellationToken;
+use tools::protocol::{Message, Role};
 
 /// The turn that comes after these messages.
 async fn next(provider: &dyn agent::Provider, messages: &[Message]) -> Result<Turn, ProviderError> {

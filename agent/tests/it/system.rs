@@ -6,7 +6,8 @@ use crate::workshop::{catalog, session};
 use agent::{Driver, Provider, Request, Selection, Session, SystemText, ToolSet, Turn, TurnFuture, tool_guidance};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, Message, Role, Services, Tool, ToolContext};
+use tools::protocol::{Message, Role};
+use tools::{Catalog, Effects, Services, Tool, ToolContext};
 
 /// A model that keeps what it is asked.
 #[derive(Clone, Default)]

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::workshop::{add, catalog, tool};
 use agent::{LeftOutReason, Selection, Session, ToolSet};
 use serde_json::{Value, json};
-use tools::{Catalog, ErrorCode, Execution, Grant, Need, Resolve, Services, ToolContext, ToolErrorKind};
+use tools::call::Resolve;
+use tools::{Catalog, ErrorCode, Execution, Grant, Need, Services, ToolContext, ToolErrorKind};
 
 fn set(catalog: &Catalog, globs: &[&str]) -> ToolSet {
     ToolSet::new(catalog.list(), &Selection::parse(globs).unwrap(), &Services::new())

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use agent::{Driver, Event, EventSink, Outcome, Scripted, Selection, Session, Turn};
 use serde_json::{Value, json};
+use tools::protocol::{Message, Part};
 use tools::{
-    Approval, ApprovalFuture, Approver, Catalog, Effects, Message, Part, Tool, ToolCall, ToolContext, ToolErrorKind,
-    ToolResult,
+    Approval, ApprovalFuture, Approver, Catalog, Effects, Tool, ToolCall, ToolContext, ToolErrorKind, ToolResult,
 };
 
 /// A pure tool that takes any arguments.

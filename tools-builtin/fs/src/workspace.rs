@@ -81,7 +81,7 @@ impl Workspace {
     }
 
     /// Returns the paths below the workspace by which a path of the host is reached, none if it lies outside: as it is written, and
-    /// after each link on the way. A host names them in its [`SensitivePaths`](tools::SensitivePaths).
+    /// after each link on the way. A host names them in its [`SensitivePaths`](tools::policy::SensitivePaths).
     pub fn paths_to(&self, place: impl AsRef<Path>) -> Vec<String> {
         std::path::absolute(place).map(|place| hidden::paths_below(&self.root, &place)).unwrap_or_default()
     }

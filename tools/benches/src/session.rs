@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use tools::journal::{
     Begun, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, JournalFuture, OutcomeRecord, Recorded,
 };
-use tools::{Admission, Catalog, ErrorCode, Grant, Journal, Json, Message, Role, ToolCall, ToolContext, tool};
+use tools::protocol::{Message, Role};
+use tools::{Admission, Catalog, ErrorCode, Grant, Journal, Json, ToolCall, ToolContext, tool};
 
 /// The arguments of [`measure`], as a model writes them.
 pub const MEASURE: &str = r#"{"path": "src/main.rs"}"#;

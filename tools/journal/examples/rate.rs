@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use tools::call::CallPlace;
 use tools::{Catalog, Effects, Tool, ToolContext};
 use tools_journal::{Durability, JournalOptions, SqliteJournal};
 
@@ -32,7 +33,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                     (catalog.clone(), ToolContext::new().with_journal(journal.clone()).with_session("s"));
                 tokio::spawn(async move {
                     for number in 0..calls / tasks {
-                        let cx = cx.clone().with_turn(u64::from(task), number);
+                        let cx = cx.clone().with_place(CallPlace::new(u64::from(task), number));
                         tools::call::execute(catalog.clone(), &cx, "nothing", json!({"number": number})).await?;
                     }
                     Ok::<_, tools::ToolError>(())

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tools::journal::{
     Begun, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
 };
-use tools::{Digest, ErrorCode, JournalError, Json, ToolResult, canonical_json};
+use tools::protocol::canonical_json;
+use tools::{Digest, ErrorCode, JournalError, Json, ToolResult};
 
 use crate::row::{INTENT, REFUSAL, Row, now_ms};
 use crate::writer::Writer;

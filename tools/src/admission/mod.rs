@@ -49,14 +49,6 @@ pub(crate) use self::key::Key;
 pub(crate) use self::limiter::Limiter;
 pub(crate) use self::table::Request;
 
-/// How many calls run at once through one [`Admission`] where nobody says: more than any model asks for, and few enough that each
-/// can have open files and sockets under the usual limits of a system.
-pub const DEFAULT_MAX_CONCURRENCY: usize = 1024;
-
-/// How many calls wait in one [`Admission`] where nobody says: as many as run, so that the last one waits for about one
-/// call's time.
-pub const DEFAULT_MAX_WAITING: usize = 1024;
-
 /// When a call that found the queue full is told to try again. Nobody knows when that is worth it; a call seldom takes longer.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -90,9 +82,16 @@ pub(crate) struct Refused {
 }
 
 impl Admission {
-    /// Room for [`DEFAULT_MAX_CONCURRENCY`] calls at once, and for [`DEFAULT_MAX_WAITING`] that wait.
+    /// How many calls run at once where nobody says: more than any model asks for, and few enough that each can have open files and
+    /// sockets under the usual limits of a system.
+    pub const DEFAULT_MAX_CONCURRENCY: usize = 1024;
+
+    /// How many calls wait where nobody says: as many as run, so that the last one waits for about one call's time.
+    pub const DEFAULT_MAX_WAITING: usize = 1024;
+
+    /// Room for [`Self::DEFAULT_MAX_CONCURRENCY`] calls at once, and for [`Self::DEFAULT_MAX_WAITING`] that wait.
     pub fn new() -> Self {
-        Self::of(DEFAULT_MAX_CONCURRENCY, DEFAULT_MAX_WAITING)
+        Self::of(Self::DEFAULT_MAX_CONCURRENCY, Self::DEFAULT_MAX_WAITING)
     }
 
     /// How many calls may run at once, 1 or more. Calls that other calls make are not counted: they run on the account of those.

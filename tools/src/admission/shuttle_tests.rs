@@ -12,7 +12,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use tokio::time::Instant;
 
 use super::{Admission, Admitted, Key, Request};
-use crate::Line;
+use crate::call::CallOrder;
 use crate::schedule::{Thread, all, check};
 
 fn request<'a>(keys: &[&str], around: Option<&'a [u64]>) -> Request<'a> {
@@ -134,7 +134,7 @@ fn nested_calls_do_not_wait_in_a_circle() {
 #[test]
 fn a_line_keeps_its_order() {
     check(|| {
-        let (line, came) = (Line::new(), Arc::new(AtomicUsize::new(0)));
+        let (line, came) = (CallOrder::new(), Arc::new(AtomicUsize::new(0)));
         let spots: Vec<_> = (0..4).map(|_| line.stand()).collect();
         all(spots.into_iter().enumerate().map(|(number, spot)| -> Thread {
             let came = came.clone();

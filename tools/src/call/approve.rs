@@ -4,7 +4,7 @@ use std::future::{Future as _, pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use protocol::{Digest, Json, Target};
 
@@ -13,9 +13,6 @@ use crate::isolate::{Isolated, Panic};
 use crate::resolve::is_same;
 use crate::timer::timer;
 use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
-
-/// How long an answer may take where the host does not say: 5 minutes.
-pub const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The targets that somebody approved of. Waiting for the answer ends with the caller's cancellation, with the time by which every
 /// call has to be over, and with a time of its own; the call's timeout begins after it.
@@ -59,7 +56,7 @@ async fn ask(
         arguments_digest: Digest::of_json(arguments),
         cx,
     };
-    let patience = cx.approval_timeout().unwrap_or(DEFAULT_APPROVAL_TIMEOUT);
+    let patience = cx.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);
     let now = Instant::now();
     let by_patience = now.checked_add(patience);
     let by = by_patience.into_iter().chain(cx.deadline()).min();

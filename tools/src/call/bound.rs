@@ -1,19 +1,9 @@
 //! Bound: no result, and no error, is larger than its limit.
 
-use protocol::{Content, Json, ResourceContents, ToolResult};
+use protocol::{Content, Json, Limits, ResourceContents, ToolResult};
 
 use super::overflow::Overflow;
 use crate::{Entry, OutputStore, ToolErrorKind, Violation, size};
-
-/// How much text a result may carry where its tool does not say: 64 KiB, about 16,000 tokens of English.
-pub const DEFAULT_MAX_OUTPUT_BYTES: u64 = 64 * 1024;
-
-/// How large the pictures, recordings and embedded files of a result may be together, in bytes of base64: 8 MiB. Such content
-/// cannot be cut, so what is over that is left out whole.
-pub const MAX_BINARY_BYTES: usize = 8 * 1024 * 1024;
-
-/// How many pieces of content a result may have.
-pub const MAX_PIECES: usize = 64;
 
 /// How long a URI, a name, a media type or a description of a piece may be, in bytes.
 const MAX_LABEL_BYTES: usize = 8 * 1024;
@@ -43,11 +33,11 @@ pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<To
     if note.is_none() && is_short(&result.content, limit) {
         return Ok(result);
     }
-    bound_pieces(&mut result.content, MAX_PIECES - usize::from(note.is_some()));
+    bound_pieces(&mut result.content, Limits::MAX_PIECES - usize::from(note.is_some()));
     let noted = note.as_ref().and_then(Content::as_text).map_or(0, str::len);
     bound_texts(&mut result.content, limit.saturating_sub(noted), overflow);
     result.content.extend(note);
-    let mut left = MAX_BINARY_BYTES;
+    let mut left = Limits::MAX_BINARY_BYTES;
     result.content.iter_mut().for_each(|content| drop_oversized(content, &mut left));
     Ok(result)
 }
@@ -64,9 +54,9 @@ pub(super) fn bound_error(overflow: Overflow<'_>, error: &mut ToolErrorKind) {
         | ToolErrorKind::Unavailable { reason: text, .. } => overflow.cut_to(text, limit),
         ToolErrorKind::InvalidArguments { violations, .. } | ToolErrorKind::InvalidOutput { violations, .. } => {
             // Those of a schema are bounded where they are made; a tool can make its own.
-            violations.truncate(2 * MAX_PIECES);
+            violations.truncate(2 * Limits::MAX_PIECES);
             for Violation { pointer, expected, found, near } in violations {
-                near.truncate(MAX_PIECES);
+                near.truncate(Limits::MAX_PIECES);
                 let texts = [pointer, expected, found].into_iter().chain(near);
                 texts.for_each(|text| overflow.cut_to(text, MAX_LABEL_BYTES));
             }
@@ -81,11 +71,11 @@ fn is_short(content: &[Content], limit: usize) -> bool {
         Content::Text { text } => left.checked_sub(text.len()),
         _ => None,
     });
-    content.len() <= MAX_PIECES && rest.is_some()
+    content.len() <= Limits::MAX_PIECES && rest.is_some()
 }
 
 fn limit(entry: &Entry) -> usize {
-    let limit = entry.tool().limits.max_output_bytes.unwrap_or(DEFAULT_MAX_OUTPUT_BYTES);
+    let limit = entry.tool().limits.max_output_bytes.unwrap_or(Limits::DEFAULT_MAX_OUTPUT_BYTES);
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
@@ -122,7 +112,10 @@ fn bound_pieces(content: &mut Vec<Content>, most: usize) {
     if joined.len() > most {
         let missing = joined.len() - (most - 1);
         joined.truncate(most - 1);
-        joined.push(Content::text(format!("[{missing} pieces of content left out: the limit is {MAX_PIECES}]")));
+        joined.push(Content::text(format!(
+            "[{missing} pieces of content left out: the limit is {}]",
+            Limits::MAX_PIECES
+        )));
     }
     *content = joined;
 }
@@ -180,7 +173,8 @@ fn drop_oversized(content: &mut Content, left: &mut usize) {
         None => {
             let size = data.len();
             *content = Content::text(format!(
-                "[{kind} of {size} bytes left out: all together may have {MAX_BINARY_BYTES} bytes]"
+                "[{kind} of {size} bytes left out: all together may have {} bytes]",
+                Limits::MAX_BINARY_BYTES
             ));
         }
     }

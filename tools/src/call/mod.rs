@@ -10,7 +10,7 @@
 //! 4. *replay*: a call that the [journal](crate::journal) knows is not run a second time;
 //! 5. *validate*: the arguments against the schema, and what the call would touch;
 //! 6. *authorize*: these concrete targets against the grant, the policy where there is one, and the
-//!    [sensitive paths](crate::SensitivePaths);
+//!    [sensitive paths](crate::policy::SensitivePaths);
 //! 7. *approve*: what the grant does not cover and what the policy asks about, where somebody can be asked;
 //! 8. *admit*: limits and conflicts with other calls, see [`Admission`](crate::Admission);
 //! 9. *record intent*: the journal, where the context has one, knows of the call before it is run;
@@ -27,12 +27,18 @@
 //! in that of the tool. Arguments and results are in it only where
 //! [`with_recorded_content`](crate::ToolContext::with_recorded_content) says so. Without a subscriber it costs a look at the level.
 //!
+//! # For drivers
+//!
+//! The items of this module are for programs that drive calls themselves, as `toolcrib-agent` does: [`execute`] and [`validate`] with
+//! a [`Resolve`] of their own, [`CallPlace`] for the place of a call in a conversation, [`refuse`] for calls that are not run, and
+//! [`Isolated`] for other code that may panic. Tools and most hosts need none of them.
+//!
 //! # What a misbehaving tool can do
 //!
 //! | a tool that … | ends for its caller | what is left of it |
 //! |---|---|---|
 //! | waits for ever | at its deadline, [`ToolErrorKind::Timeout`] | nothing: its future is dropped |
-//! | blocks, and says so ([`handler::blocking`](crate::handler::blocking)) | at its deadline | its thread, until it returns or looks at its token; [64](crate::handler::MAX_BLOCKING) at most |
+//! | blocks, and says so ([`handler::blocking`](crate::handler::blocking)) | at its deadline | its thread, until it returns or looks at its token; 64 at most |
 //! | ignores its token | at its deadline | nothing if it is async, its thread if it blocks |
 //! | panics, also while it is made or dropped | at once, [`ToolErrorKind::Panicked`] | nothing, where the build [unwinds](ISOLATES_PANICS) |
 //! | returns too much | when it returns, cut by *bound* | nothing |
@@ -41,7 +47,7 @@
 //! | is async and never yields | **not**, where its call is awaited; in a task of its own, when somebody watches that task | a thread of the runtime, until it yields |
 //! | panics while it panics, uses up its stack or all memory, aborts or exits | **not**: the process ends | whatever the process held outside of itself |
 //!
-//! The last but one needs a watch from outside of the task: the driver of `toolcrib-agent` is one, and [`Timekeeper`](crate::Timekeeper)
+//! The last but one needs a watch from outside of the task: the driver of `toolcrib-agent` is one, and [`DeadlineObserver`]
 //! tells others when the clock of a call starts. Against the last only a process of its own helps, such as one behind MCP.
 //!
 //! # Secrets
@@ -59,7 +65,7 @@ mod authorize;
 mod bound;
 mod clock;
 mod convention;
-mod execution;
+pub(crate) mod execution;
 mod overflow;
 mod parse;
 mod prove;
@@ -81,17 +87,16 @@ use tokio::time::Instant;
 use self::overflow::Overflow;
 use self::record::Record;
 use crate::context::CallScope;
-use crate::{Arguments, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind, schema};
+use crate::{Arguments, Entry, Input, Scope, ToolContext, ToolError, ToolErrorKind, schema};
 
-pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic, guarded, panic_message};
-pub use approve::DEFAULT_APPROVAL_TIMEOUT;
-pub use bound::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
-pub use execution::Execution;
-pub use parse::MAX_ARGUMENT_BYTES;
+pub use crate::context::{CallOrder, CallPlace, DeadlineObserver};
+pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic};
+pub use crate::resolve::Resolve;
+pub(crate) use execution::Execution;
 pub use record::refuse;
-pub use retry::DEFAULT_MAX_RETRIES;
 
-/// Looks a tool up and runs it, through every stage. The future owns what it needs.
+/// Looks a tool up and runs it, through every stage. The future owns what it needs. `scope` is an `Arc` of a [`Resolve`], or one that
+/// is `'static`.
 ///
 /// With the context of a running call, tools outside of the scope that this call was looked up in are not found, nor by calls
 /// that come of it: a session's tools do not get out of the session by way of another catalog.

@@ -5,9 +5,6 @@ use protocol::json::{InvalidJson, MAX_DEPTH};
 
 use crate::{Arguments, Entry, Input, ToolErrorKind, Violation, size};
 
-/// How large arguments may be, as JSON text: 1 MiB.
-pub const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
-
 /// Returns the arguments, read.
 ///
 /// # Errors
@@ -24,7 +21,7 @@ pub(super) fn parse(entry: &Entry, arguments: Arguments) -> Result<Input, ToolEr
 
 fn from_text(text: String) -> Result<Json, Violation> {
     let len = text.len();
-    if len > MAX_ARGUMENT_BYTES {
+    if len > Arguments::MAX_BYTES {
         return Err(too_large(len));
     }
     let is_empty = text.trim_ascii().is_empty();
@@ -44,7 +41,7 @@ fn bounded(json: Json) -> Result<Json, Violation> {
     if json.extent().depth > MAX_DEPTH {
         return Err(too_deep(String::new()));
     }
-    match size::over(&json, MAX_ARGUMENT_BYTES) {
+    match size::over(&json, Arguments::MAX_BYTES) {
         Some(bytes) => Err(too_large(bytes)),
         None => Ok(json),
     }
@@ -55,5 +52,5 @@ fn too_deep(pointer: String) -> Violation {
 }
 
 fn too_large(bytes: usize) -> Violation {
-    Violation::whole(format!("at most {MAX_ARGUMENT_BYTES} bytes of JSON"), format!("{bytes} bytes"))
+    Violation::whole(format!("at most {} bytes of JSON", Arguments::MAX_BYTES), format!("{bytes} bytes"))
 }

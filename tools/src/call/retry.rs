@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
-use protocol::ToolResult;
+use protocol::{Limits, ToolResult};
 use tokio::time::Instant;
 
 use super::clock::within;
@@ -11,9 +11,6 @@ use super::run;
 use crate::context::CallScope;
 use crate::timer::timer;
 use crate::{Entry, Input, ToolContext, ToolError, ToolErrorKind};
-
-/// How often a call that failed in passing is repeated where its tool does not say and its effects allow it.
-pub const DEFAULT_MAX_RETRIES: u32 = 2;
 
 /// The first wait between two attempts; each further one is twice as long. Up to as much again is added at random, so that calls
 /// which failed together do not come back together.
@@ -30,7 +27,7 @@ pub(super) async fn run(
     arguments: Input,
     mut outcome: Result<ToolResult, ToolError>,
 ) -> Result<ToolResult, ToolError> {
-    let count = entry.tool().limits.max_retries.unwrap_or(DEFAULT_MAX_RETRIES);
+    let count = entry.tool().limits.max_retries.unwrap_or(Limits::DEFAULT_MAX_RETRIES);
     let builder = ExponentialBuilder::new().with_min_delay(SHORTEST).with_max_delay(LONGEST).with_jitter();
     for wait in builder.with_max_times(usize::try_from(count).unwrap_or(usize::MAX)).build() {
         let Some(error) = outcome.as_ref().err().filter(|_| is_transient(&outcome)) else { return outcome };

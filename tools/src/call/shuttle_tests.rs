@@ -14,8 +14,9 @@ use tokio::time::{Instant, advance};
 use tokio_util::sync::CancellationToken;
 
 use self::workshop::{Seen, Workshop, after_a_while, clock, writer};
+use crate::call::{CallOrder, CallPlace};
 use crate::schedule::{Thread, all, check};
-use crate::{ErrorCode, Line, ToolContext};
+use crate::{ErrorCode, ToolContext};
 
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -202,10 +203,13 @@ fn a_call_that_is_taken_back_holds_up_nobody_in_its_line() {
     let _inside = clock.enter();
     check(|| {
         let token = CancellationToken::new();
-        let (workshop, line) = (Workshop::new(&token), Line::new());
+        let (workshop, line) = (Workshop::new(&token), CallOrder::new());
         // The spots are taken before anybody runs, and the first of them is that of the one that is taken back.
-        let hasty = Workshop::cx("hasty").with_cancellation(token.clone()).with_line(&line);
-        let patient = ["second", "third"].map(|call_id| Workshop::cx(call_id).with_line(&line));
+        let hasty = Workshop::cx("hasty")
+            .with_cancellation(token.clone())
+            .with_place(CallPlace::default().with_id("hasty").with_order(&line));
+        let patient = ["second", "third"]
+            .map(|call_id| Workshop::cx(call_id).with_place(CallPlace::default().with_id(call_id).with_order(&line)));
         let same = workshop.clone();
         let mut threads: Vec<Thread> = vec![
             Box::new(move || {

@@ -2,10 +2,12 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use protocol::{Digest, Json, Target, ToolName};
 
-use crate::{SensitivePath, ToolContext};
+use crate::ToolContext;
+use crate::policy::SensitivePath;
 
 /// The answer of an [`Approver`], some time later.
 pub type ApprovalFuture<'a> = Pin<Box<dyn Future<Output = Decision> + Send + 'a>>;
@@ -36,6 +38,11 @@ pub struct Approval<'a> {
     pub arguments_digest: Digest,
     /// Whose call it is: session, principal, call id, depth, grant.
     pub cx: &'a ToolContext,
+}
+
+impl Approval<'_> {
+    /// The time that an answer may take unless the host sets another one: 5 minutes.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 }
 
 impl<'a> Approval<'a> {

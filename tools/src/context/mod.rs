@@ -3,13 +3,14 @@
 mod approver;
 mod domain;
 mod layer;
-mod line;
 mod need;
+mod observer;
+mod order;
 mod permission;
+mod place;
 mod progress;
 mod scope;
 mod service;
-mod timekeeper;
 mod trace;
 
 use std::sync::Arc;
@@ -19,15 +20,18 @@ use protocol::{Clause, Grant, ToolName};
 use tokio_util::sync::CancellationToken;
 
 use crate::journal::Journal;
-use crate::{Entry, Layer, Policy, SensitivePaths};
+use crate::policy::SensitivePaths;
+use crate::sync::Mutex;
+use crate::{Entry, Layer, Policy};
 
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
-pub use line::Line;
 pub use need::Need;
+pub use observer::DeadlineObserver;
+pub use order::CallOrder;
+pub use place::CallPlace;
 pub use progress::{Progress, ProgressSink};
 pub(crate) use scope::{CallScope, Ticket};
 pub use service::Services;
-pub use timekeeper::Timekeeper;
 pub(crate) use trace::{Owner, Trace};
 
 /// The facts of one call: who asks, what is granted, how long it may take, and what the host offers.
@@ -57,7 +61,8 @@ pub struct ToolContext {
 struct Facts {
     grant: Arc<Grant>,
     domains: domain::Domains,
-    spot: line::SpotOnce,
+    /// The spot that the next call takes.
+    spot: Option<Arc<Mutex<Option<order::Spot>>>>,
     timeout: At<Option<Duration>>,
     deadline: Option<Instant>,
     cancellation: At<CancellationToken>,
@@ -73,7 +78,7 @@ struct Facts {
     /// The turn, and which of its calls.
     turn: Option<(u64, u32)>,
     trace: Option<Arc<Trace>>,
-    timekeeper: Option<Arc<dyn Timekeeper>>,
+    observer: Option<Arc<dyn DeadlineObserver>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,
@@ -149,12 +154,6 @@ impl ToolContext {
     #[must_use]
     pub fn with_approver(self, approver: Arc<dyn Approver>) -> Self {
         if self.call.is_some() { self } else { self.with(|facts| facts.approver = Some(approver)) }
-    }
-
-    /// Names the call, as the model did.
-    #[must_use]
-    pub fn with_call_id(self, id: impl Into<Arc<str>>) -> Self {
-        self.with(|facts| facts.call_id = Some(id.into()))
     }
 
     /// Names the session.

@@ -28,7 +28,7 @@ impl ToolContext {
     }
 
     /// How long an approver may take to answer, waiting in its queue included, in place of
-    /// [5 minutes](crate::call::DEFAULT_APPROVAL_TIMEOUT). Inside of a call this has no effect.
+    /// [5 minutes](crate::Approval::DEFAULT_TIMEOUT). Inside of a call this has no effect.
     #[must_use]
     pub fn with_approval_timeout(self, timeout: Duration) -> Self {
         if self.call.is_some() { self } else { self.with(|facts| facts.approval_timeout = Some(timeout)) }

@@ -210,7 +210,7 @@ impl ToolContext {
     /// # Errors
     /// [`ToolErrorKind::PermissionDenied`] when the grant does not cover it; [`ToolErrorKind::Denied`] when a rule of the policy
     /// is against it, and [`ToolErrorKind::Unapproved`] when the policy asks about it and nobody approved of it or of what it is
-    /// below, or when it is one of the [sensitive paths](crate::SensitivePaths) and nothing names it;
+    /// below, or when it is one of the [sensitive paths](crate::policy::SensitivePaths) and nothing names it;
     /// [`ToolErrorKind::ExecutionFailed`] when `scheme:value` is no target.
     pub fn require(&self, access: Access, scheme: &str, value: &str) -> Result<(), ToolError> {
         let target =

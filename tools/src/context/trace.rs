@@ -43,13 +43,6 @@ impl ToolContext {
         if self.call.is_some() { self } else { self.with(|facts| facts.journal = Some(journal)) }
     }
 
-    /// Says where in its session's conversation the next call is: which turn, counted from 1, and which call of it, from 0. Two
-    /// calls at one place are one call. Inside of a call this has no effect: what a tool calls has its place below that tool.
-    #[must_use]
-    pub fn with_turn(self, turn: u64, index: u32) -> Self {
-        if self.call.is_some() { self } else { self.with(|facts| facts.turn = Some((turn, index))) }
-    }
-
     /// The journal; `None` inside of a call, since a tool does not write its own record.
     pub fn journal(&self) -> Option<&Arc<dyn Journal>> {
         if self.call.is_some() { None } else { self.recorder() }

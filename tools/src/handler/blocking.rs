@@ -16,17 +16,18 @@ use crate::{Input, ToolContext, ToolError, ToolErrorKind};
 
 /// How many blocking tools run at once in a process. More wait, and their waiting counts against their deadlines. A tool
 /// that ignores its token holds its place until it returns.
-pub const MAX_BLOCKING: usize = 64;
+const MAX_BLOCKING: usize = 64;
 
 static PLACES: Semaphore = Semaphore::const_new(MAX_BLOCKING);
 
-/// A blocking handler; [`blocking`] makes one.
-pub struct Blocking<F>(F);
+/// A blocking handler.
+struct Blocking<F>(F);
 
-/// A handler that may block its thread. It runs on a bounded pool of tokio's runtime. When its deadline passes or its call
+/// A handler that may block its thread. It runs on a pool of tokio's runtime, which runs at most 64 such calls at once in a process;
+/// more wait, and their waiting counts against their deadlines. When its deadline passes or its call
 /// is taken back, the caller goes on at once, and the handler is told through `cx.is_cancelled()`: nothing can stop a
 /// thread from outside.
-pub fn blocking<F, R>(function: F) -> Blocking<F>
+pub fn blocking<F, R>(function: F) -> impl Handler
 where
     F: Fn(&ToolContext, Value) -> R + Clone + Send + Sync + 'static,
     R: IntoToolResult,
@@ -49,14 +50,14 @@ where
     }
 }
 
-/// A blocking handler over a type of arguments; [`blocking_typed`] makes one.
-pub struct BlockingTyped<A, F> {
+/// A blocking handler over a type of arguments.
+struct BlockingTyped<A, F> {
     function: F,
     arguments: PhantomData<fn(A)>,
 }
 
 /// [`blocking`], with a type of arguments as in [`typed`](super::typed).
-pub fn blocking_typed<A, F, R>(function: F) -> BlockingTyped<A, F>
+pub fn blocking_typed<A, F, R>(function: F) -> impl Handler
 where
     A: DeserializeOwned + Send + 'static,
     F: Fn(&ToolContext, A) -> R + Clone + Send + Sync + 'static,

@@ -4,7 +4,7 @@
 //! cancellation are looked at. Or it is *blocking*, and then runs on a bounded pool and is told to stop through the token
 //! of its context.
 
-mod blocking;
+pub(crate) mod blocking;
 mod function;
 mod future;
 mod input;
@@ -13,12 +13,12 @@ mod typed;
 
 use crate::{Input, Need, ToolContext};
 
-pub use blocking::{Blocking, BlockingTyped, MAX_BLOCKING, blocking, blocking_typed, run_blocking};
+pub use blocking::{blocking, blocking_typed};
 pub use future::HandlerFuture;
 pub(crate) use input::deserialized;
+pub use output::IntoToolResult;
 pub(crate) use output::of_value;
-pub use output::{DONE, IntoToolResult};
-pub use typed::{Typed, typed};
+pub use typed::typed;
 
 /// The code that runs a tool. Object-safe.
 ///

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{ToolError, ToolErrorKind, Violation};
 
 /// The text of a tool that succeeds and has nothing to say. Models take an empty result for a broken tool.
-pub const DONE: &str = "ok";
+const DONE: &str = "ok";
 
 /// What a handler returns.
 ///

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use super::{Handler, HandlerFuture, IntoToolResult, deserialized};
 use crate::{Input, ToolContext};
 
-/// A handler over a type of arguments; [`typed`] makes one.
-pub struct Typed<A, F> {
+/// A handler over a type of arguments.
+struct Typed<A, F> {
     function: F,
     arguments: PhantomData<fn(A)>,
 }
@@ -34,7 +34,7 @@ pub struct Typed<A, F> {
 /// }))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn typed<A, F, Fut>(function: F) -> Typed<A, F>
+pub fn typed<A, F, Fut>(function: F) -> impl Handler
 where
     A: DeserializeOwned + Send + 'static,
     F: Fn(ToolContext, A) -> Fut + Send + Sync + 'static,

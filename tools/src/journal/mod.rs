@@ -6,7 +6,7 @@
 //!
 //! # Calls that have a place are run at most once
 //!
-//! A call that is at a place in a conversation ([`ToolContext::with_turn`](crate::ToolContext::with_turn), in a
+//! A call that is at a place in a conversation ([`ToolContext::with_place`](crate::ToolContext::with_place), in a
 //! [session](crate::ToolContext::with_session)) has a [`CallKey`], and the counter looks it up before anything else is done for
 //! the call. So a conversation that is gone through again, because the process died in the middle of it, does nothing twice:
 //!

@@ -23,7 +23,8 @@ pub use verdict::Verdict;
 /// As data it is the list of its rules, and by effects.
 ///
 /// ```
-/// use tools::{Policy, Target, ToolName, Verdict};
+/// use tools::policy::Verdict;
+/// use tools::{Policy, Target, ToolName};
 ///
 /// let policy: Policy = serde_json::from_str(r#"[
 ///     {"verdict": "allow", "target": "fs:write:src/**"},

@@ -19,7 +19,7 @@ use super::{InvalidRule, Verdict};
 /// As data a rule has `verdict` (`allow`, `ask`, `deny`), `tool`, `target`, `reason`, and examples, which are checked when it is read:
 ///
 /// ```
-/// use tools::{Rule, Verdict};
+/// use tools::policy::{Rule, Verdict};
 ///
 /// let rule: Rule = serde_json::from_value(serde_json::json!({
 ///     "verdict": "deny",

@@ -50,7 +50,7 @@ pub struct SensitivePath {
 /// layer of a grant needs a clause that names it, so an intersection never names more than either side.
 ///
 /// ```
-/// use tools::{SensitivePath, SensitivePaths, Sensitivity};
+/// use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
 ///
 /// let paths = SensitivePaths::default()
 ///     .with_path(SensitivePath::new("deploy/*.yaml", Sensitivity::RunsByItself, "a deployment: the cluster applies it")?);

@@ -1,6 +1,5 @@
 //! [`Mask`]: what of a value may not be shown.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use protocol::json::MAX_DEPTH;
@@ -15,27 +14,6 @@ pub(crate) const MASK: &str = "[secret]";
 
 /// Most subschemas that are looked at for one value. What is left by then is hidden.
 const MOST_WORK: usize = 1_000_000;
-
-/// Arguments as they may be shown, with `[secret]` in the place of each value that the schema calls `writeOnly`. Where it calls
-/// none so, the arguments as they are.
-///
-/// A subschema counts wherever it may apply, be it in a branch that was not meant. In a schema with secrets some more is hidden,
-/// because it may be a secret at the wrong place: what no subschema describes, such as a property whose name is misspelled, and a
-/// single value where an object or array with secrets belongs. Names of properties, and `null`, are always shown.
-///
-/// ```
-/// use serde_json::json;
-///
-/// let schema = json!({"properties": {"user": {"type": "string"}, "key": {"type": "string", "writeOnly": true}}});
-/// let arguments = json!({"user": "ada", "key": "7Yt", "keey": "7Yt"});
-/// assert_eq!(*tools::masked(&schema, &arguments), json!({"user": "ada", "key": "[secret]", "keey": "[secret]"}));
-/// ```
-pub fn masked<'a>(schema: &Value, arguments: &'a Value) -> Cow<'a, Value> {
-    match Mask::of(schema) {
-        Some(mask) => Cow::Owned(mask.of_value(arguments)),
-        None => Cow::Borrowed(arguments),
-    }
-}
 
 /// Where a schema has secrets.
 #[derive(Debug)]
@@ -209,15 +187,18 @@ fn mentions_secrets(schema: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use serde_json::json;
 
     use super::*;
+    use crate::Secret;
 
     const KEY: &str = "7Yt";
 
     /// The value with and without its secrets shown differently.
     fn shown(schema: Value, value: Value) -> Value {
-        masked(&schema, &value).into_owned()
+        Secret::masked(&schema, &value).into_owned()
     }
 
     fn secret() -> Value {
@@ -278,7 +259,7 @@ mod tests {
     fn a_schema_without_secrets_hides_nothing() {
         let value = json!({"key": KEY, "other": [KEY]});
         for schema in [json!({}), json!({"properties": {"writeOnly": {"type": "string"}}}), json!(true)] {
-            assert!(matches!(masked(&schema, &value), Cow::Borrowed(_)), "{schema}");
+            assert!(matches!(Secret::masked(&schema, &value), Cow::Borrowed(_)), "{schema}");
         }
         // Defined, and never applied.
         assert_eq!(shown(json!({"$defs": {"s": secret()}}), value.clone()), value);

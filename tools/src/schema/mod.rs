@@ -30,7 +30,6 @@ mod violation;
 pub(crate) use deadline::within;
 pub use error::SchemaError;
 pub(crate) use inspected::Inspected;
-pub use mask::masked;
 pub(crate) use mask::{MASK, Mask};
 pub(crate) use phrase::{readable, show};
 pub(crate) use plain::Plain;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use protocol::{ErrorCode, Grant, Target};
 
 use super::wording::Told;
-use crate::{SensitivePath, Source, Violation};
+use crate::policy::SensitivePath;
+use crate::{Source, Violation};
 
 /// Why a call failed, without the name of its tool: handlers and stages return it, and the pipeline adds the name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -4,7 +4,7 @@ use protocol::{Target, ToolResult};
 use serde_json::json;
 
 use super::{ToolError, ToolErrorKind};
-use crate::SensitivePath;
+use crate::policy::SensitivePath;
 use crate::schema::readable;
 
 impl From<&ToolError> for ToolResult {

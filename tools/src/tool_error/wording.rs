@@ -6,7 +6,8 @@ use std::time::Duration;
 use protocol::Target;
 
 use super::ToolErrorKind;
-use crate::{SensitivePath, Sensitivity, Source, Violation};
+use crate::policy::{SensitivePath, Sensitivity};
+use crate::{Source, Violation};
 
 /// A kind of error in words, about a tool where there is a name.
 pub(super) struct Told<'a> {

@@ -6,9 +6,11 @@ use std::time::Duration;
 use crate::sample::{echo, echoing, pure};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
+use tools::call::{CallOrder, CallPlace};
+use tools::protocol::Rate;
 use tools::{
-    Admission, CancellationToken, Catalog, Effects, ErrorCode, Grant, Limits, Line, Rate, RegisterError, Tool,
-    ToolContext, ToolError, ToolErrorKind,
+    Admission, CancellationToken, Catalog, Effects, ErrorCode, Grant, Limits, RegisterError, Tool, ToolContext,
+    ToolError, ToolErrorKind,
 };
 
 const STEP: Duration = Duration::from_millis(100);
@@ -294,8 +296,8 @@ async fn a_call_that_touches_nothing_does_not_hold_up_its_line() {
     let log = Log::default();
     let mut catalog = catalog(&log);
     catalog.register(pure("think"), async |_: ToolContext, _: Value| sleep(STEP).await).unwrap();
-    let line = Line::new();
-    let [first, second] = [(); 2].map(|()| cx().with_line(&line));
+    let line = CallOrder::new();
+    let [first, second] = [(); 2].map(|()| cx().with_place(CallPlace::default().with_order(&line)));
     let start = Instant::now();
     let (a, b) = tokio::join!(call(&catalog, &first, "think", "a"), call(&catalog, &second, "write", "a"));
     a.and(b).unwrap();

@@ -6,9 +6,10 @@ use std::time::Duration;
 use crate::sample::{Yes, echo, echoing, granted, pure, reader};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
+use tools::policy::Rule;
 use tools::{
     Access, Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, ErrorCode,
-    Policy, Rule, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
+    Policy, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 
 /// A tool that does this to the file it is told to.
@@ -165,7 +166,7 @@ async fn an_answer_has_a_time_of_its_own() {
     };
     let start = tokio::time::Instant::now();
     let error = call(&catalog(), &cx, "write", "a").await.unwrap_err();
-    assert_eq!(error, unanswered(tools::call::DEFAULT_APPROVAL_TIMEOUT), "not the second that the tool may take");
+    assert_eq!(error, unanswered(tools::Approval::DEFAULT_TIMEOUT), "not the second that the tool may take");
     assert_eq!(start.elapsed().as_secs(), 300);
     let short = cx.with_approval_timeout(Duration::from_secs(7));
     assert_eq!(call(&catalog(), &short, "write", "a").await.unwrap_err(), unanswered(Duration::from_secs(7)));
@@ -218,7 +219,7 @@ async fn a_call_inside_of_an_approved_one_is_asked_about_on_its_own_and_no_tool_
 
 #[tokio::test]
 async fn an_answer_needs_no_clock() {
-    let rule = Rule::of_target(tools::Verdict::Ask, "fs:read:**".parse().unwrap());
+    let rule = Rule::of_target(tools::policy::Verdict::Ask, "fs:read:**".parse().unwrap());
     let cx = granted(&["fs:*:**"]).with_policy(Policy::new().with_rule(rule)).with_approver(Arc::new(Yes::default()));
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::sample::{closed, pure};
 use serde_json::{Value, json};
-use tools::call::MAX_ARGUMENT_BYTES;
 use tools::protocol::json::MAX_DEPTH;
 use tools::{
     Arguments, Catalog, Effects, ErrorCode, RegisterError, Tool, ToolContext, ToolError, ToolErrorKind, Violation,
@@ -78,10 +77,10 @@ async fn a_depth_bomb_is_refused_as_text_and_as_a_value() {
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused() {
     let counter = Counter::of(pure("t"));
-    let violations = counter.refused(format!("{{\"a\": \"{}\"}}", "x".repeat(MAX_ARGUMENT_BYTES))).await;
+    let violations = counter.refused(format!("{{\"a\": \"{}\"}}", "x".repeat(Arguments::MAX_BYTES))).await;
     assert!(violations[0].to_string().len() < 500);
-    counter.refused(json!({"a": "x".repeat(MAX_ARGUMENT_BYTES)})).await;
-    counter.catalog.validate("t", json!({"a": "x".repeat(MAX_ARGUMENT_BYTES - 8)})).unwrap();
+    counter.refused(json!({"a": "x".repeat(Arguments::MAX_BYTES)})).await;
+    counter.catalog.validate("t", json!({"a": "x".repeat(Arguments::MAX_BYTES - 8)})).unwrap();
 }
 
 #[tokio::test]

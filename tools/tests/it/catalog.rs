@@ -2,9 +2,8 @@
 
 use crate::sample::{closed, echo, pure, reader};
 use serde_json::json;
-use tools::{
-    Catalog, Effects, Example, RegisterError, SchemaError, Source, Submission, Tool, ToolContext, ToolErrorKind,
-};
+use tools::protocol::Example;
+use tools::{Catalog, Effects, RegisterError, SchemaError, Source, Submission, Tool, ToolContext, ToolErrorKind};
 
 fn names(catalog: &Catalog) -> Vec<String> {
     catalog.list().iter().map(|entry| entry.name().to_string()).collect()

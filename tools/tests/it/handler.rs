@@ -7,6 +7,7 @@ use std::{fmt, io};
 use crate::sample::pure;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tools::call::CallPlace;
 use tools::handler::{blocking, blocking_typed, typed};
 use tools::{
     Access, Catalog, Effects, ErrorCode, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError,
@@ -109,7 +110,7 @@ async fn the_tool_sees_the_facts_of_its_call() {
     let mut catalog = Catalog::new();
     catalog.register(pure("t"), tell).unwrap();
     let cx = ToolContext::new()
-        .with_call_id("call")
+        .with_place(CallPlace::default().with_id("call"))
         .with_session("session")
         .with_principal("principal")
         .with_channel("channel")
@@ -126,7 +127,7 @@ async fn the_tool_sees_the_facts_of_its_call() {
 async fn more_blocking_calls_than_places_all_get_their_turn() {
     let mut catalog = Catalog::new();
     catalog.register(pure("t"), blocking(|_: &ToolContext, _: Value| Ok::<_, String>(()))).unwrap();
-    let calls: Vec<_> = (0..4 * tools::handler::MAX_BLOCKING)
+    let calls: Vec<_> = (0..4 * crate::sample::MAX_BLOCKING)
         .map(|_| tokio::spawn(catalog.execute(&ToolContext::new(), "t", json!({}))))
         .collect();
     for call in calls {

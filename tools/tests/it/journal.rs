@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::notebook::{Line, Notebook, Trouble};
 use crate::sample::{closed, echo, granted, pure, reader};
 use serde_json::{Value, json};
-use tools::call::refuse;
+use tools::call::{CallPlace, refuse};
 use tools::journal::CallKey;
 use tools::{
     Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, ErrorCode, Grant,
@@ -49,7 +49,8 @@ async fn an_intent_is_there_before_the_tool_runs_and_an_outcome_after() {
         async move { format!("{} line, a {}", lines.len(), lines[0].kind) }
     };
     catalog.register(pure("look"), look).unwrap();
-    let cx = context(&notebook).with_call_id("c1").with_principal("me").with_correlation_id("r").with_turn(3, 1);
+    let cx =
+        context(&notebook).with_principal("me").with_correlation_id("r").with_place(CallPlace::new(3, 1).with_id("c1"));
     let result = run(&catalog, &cx, "look", json!({"b": 1, "a": 2.0})).await.unwrap();
     assert_eq!(result.to_text(), "1 line, a intent");
 
@@ -105,7 +106,7 @@ impl Approver for No {
 async fn a_denial_is_written_down_with_what_it_was_about() {
     let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
     let runs = counting(&mut catalog, writer("send"));
-    let cx = context(&notebook).with_policy(Policy::by_effects()).with_turn(1, 0);
+    let cx = context(&notebook).with_policy(Policy::by_effects()).with_place(CallPlace::new(1, 0));
     run(&catalog, &cx.clone().with_approver(Arc::new(No)), "send", json!({"to": "a"})).await.unwrap_err();
     run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap_err();
     let [denied, unasked] = &notebook.lines()[..] else { panic!("{:?}", notebook.lines()) };
@@ -126,8 +127,9 @@ async fn a_call_whose_intent_cannot_be_written_is_not_run() {
         let runs = counting(&mut catalog, writer("send"));
         for during in ["begin", "find"] {
             notebook.make_trouble(during, trouble);
-            let error =
-                run(&catalog, &context(&notebook).with_turn(1, 0), "send", json!({"to": "a"})).await.unwrap_err();
+            let error = run(&catalog, &context(&notebook).with_place(CallPlace::new(1, 0)), "send", json!({"to": "a"}))
+                .await
+                .unwrap_err();
             assert!(error.code() == ErrorCode::Internal && !error.is_recoverable(), "{error}");
             assert!(error.to_string().contains("the disk is gone"), "{error}");
         }
@@ -150,7 +152,7 @@ async fn an_outcome_or_a_refusal_that_cannot_be_written_is_an_error_for_its_call
 #[tokio::test]
 async fn what_a_host_refuses_is_written_down_at_its_place() {
     let notebook = Notebook::default();
-    refuse(&context(&notebook).with_turn(2, 1).with_call_id("c"), "fine", ErrorCode::Refused, "not today")
+    refuse(&context(&notebook).with_place(CallPlace::new(2, 1).with_id("c")), "fine", ErrorCode::Refused, "not today")
         .await
         .unwrap();
     refuse(&ToolContext::new(), "fine", ErrorCode::Refused, "there is no journal").await.unwrap();
@@ -185,7 +187,7 @@ async fn a_call_that_is_taken_back_while_it_is_written_down_has_an_end() {
         let runs = counting(&mut catalog, writer("send"));
         notebook.make_trouble(method, Trouble::Tarries);
         let token = CancellationToken::new();
-        let cx = context(&notebook).with_turn(1, 0).with_cancellation(token.clone());
+        let cx = context(&notebook).with_place(CallPlace::new(1, 0)).with_cancellation(token.clone());
         let call = run(&catalog, &cx, "send", json!({"to": "a"}));
         let (ended, ()) = tokio::join!(call, async { token.cancel() });
         assert!(matches!(&ended, Err(error) if error.code() == ErrorCode::Cancelled), "{method}: {ended:?}");
@@ -202,15 +204,15 @@ async fn a_finished_call_is_replayed_and_not_run() {
     let runs = counting(&mut catalog, writer("send"));
     let fails = async |_: ToolContext, _: Value| Err::<(), _>("no luck");
     catalog.register(pure("fails"), fails).unwrap();
-    let cx = context(&notebook).with_turn(1, 0);
+    let cx = context(&notebook).with_place(CallPlace::new(1, 0));
     let first = run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap();
-    let failed = run(&catalog, &cx.clone().with_turn(1, 1), "fails", json!({})).await.unwrap_err();
+    let failed = run(&catalog, &cx.clone().with_place(CallPlace::new(1, 1)), "fails", json!({})).await.unwrap_err();
     let lines = notebook.lines().len();
 
     // Also where nobody would grant it any more: it has been done.
     let cx = cx.with_grant(Grant::default());
     assert_eq!(run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap(), first);
-    let told = run(&catalog, &cx.clone().with_turn(1, 1), "fails", json!({})).await.unwrap();
+    let told = run(&catalog, &cx.clone().with_place(CallPlace::new(1, 1)), "fails", json!({})).await.unwrap();
     assert_eq!(told, ToolResult::from(&failed));
     assert_eq!((runs.load(Ordering::SeqCst), notebook.lines().len()), (1, lines));
 }
@@ -232,7 +234,7 @@ async fn without_an_outcome_only_what_may_be_repeated_is_run_again() {
         let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
         let name = tool.name.to_string();
         let runs = counting(&mut catalog, tool);
-        let cx = context(&notebook).with_grant(Grant::all()).with_turn(1, 0);
+        let cx = context(&notebook).with_grant(Grant::all()).with_place(CallPlace::new(1, 0));
         let arguments = json!({"to": "a", "path": "a"});
         run(&catalog, &cx, &name, arguments.clone()).await.unwrap();
         notebook.forget_outcomes();
@@ -257,7 +259,7 @@ async fn another_call_at_the_same_place_ends_the_run() {
     let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
     let runs = counting(&mut catalog, writer("send"));
     let other = counting(&mut catalog, pure("other"));
-    let cx = context(&notebook).with_turn(1, 0);
+    let cx = context(&notebook).with_place(CallPlace::new(1, 0));
     run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap();
     for (name, arguments) in [("send", json!({"to": "b"})), ("other", json!({"to": "a"}))] {
         let error = run(&catalog, &cx, name, arguments).await.unwrap_err();
@@ -271,7 +273,7 @@ async fn another_call_at_the_same_place_ends_the_run() {
 async fn a_refusal_takes_no_place() {
     let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
     let runs = counting(&mut catalog, writer("send"));
-    let cx = context(&notebook).with_turn(1, 0);
+    let cx = context(&notebook).with_place(CallPlace::new(1, 0));
     run(&catalog, &cx.clone().with_grant(Grant::default()), "send", json!({"to": "a"})).await.unwrap_err();
     run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap();
     assert_eq!(runs.load(Ordering::SeqCst), 1);
@@ -282,7 +284,8 @@ async fn calls_without_a_place_are_written_down_and_never_replayed() {
     let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
     let runs = counting(&mut catalog, writer("send"));
     let without_turn = context(&notebook);
-    let without_session = granted(&["mail:write:**"]).with_journal(Arc::new(notebook.clone())).with_turn(1, 0);
+    let without_session =
+        granted(&["mail:write:**"]).with_journal(Arc::new(notebook.clone())).with_place(CallPlace::new(1, 0));
     for cx in [&without_turn, &without_turn, &without_session, &without_session] {
         run(&catalog, cx, "send", json!({"to": "a"})).await.unwrap();
     }
@@ -295,7 +298,7 @@ async fn of_many_calls_at_one_place_one_is_run() {
     let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
     let runs = counting(&mut catalog, writer("send"));
     let catalog = Arc::new(catalog);
-    let cx = context(&notebook).with_turn(1, 0);
+    let cx = context(&notebook).with_place(CallPlace::new(1, 0));
     let call = |_| tokio::spawn(tools::call::execute(catalog.clone(), &cx, "send", json!({"to": "a"})));
     let calls: Vec<_> = (0..50).map(call).collect();
     for call in calls {
@@ -314,13 +317,13 @@ async fn nested_calls_are_written_down_below_their_own_and_are_run_once() {
     let twice = async |cx: ToolContext, _: Value| {
         assert!(cx.journal().is_none(), "a tool writes no records of its own");
         // Nor does it choose where they are written, or as whose.
-        let elsewhere = cx.clone().with_journal(Arc::new(Notebook::default())).with_turn(9, 9);
+        let elsewhere = cx.clone().with_journal(Arc::new(Notebook::default())).with_place(CallPlace::new(9, 9));
         let elsewhere = elsewhere.with_session("other").with_principal("other");
         cx.execute("send", json!({"to": "a"})).await?;
         elsewhere.execute("send", json!({"to": "b"})).await
     };
     catalog.register(pure("twice"), twice).unwrap();
-    let cx = context(&notebook).with_principal("me").with_turn(2, 0);
+    let cx = context(&notebook).with_principal("me").with_place(CallPlace::new(2, 0));
     let result = run(&catalog, &cx, "twice", json!({})).await.unwrap();
     let begun: Vec<Line> = notebook.lines().into_iter().filter(|line| line.kind == "intent").collect();
     let outer = CallKey::new("s", 2, 0);
@@ -350,7 +353,7 @@ async fn an_error_that_a_tool_was_told_is_an_error_when_it_is_told_again() {
         Err(error) => error.to_string(),
     };
     catalog.register(pure("tries"), tries).unwrap();
-    let cx = context(&notebook).with_turn(1, 0);
+    let cx = context(&notebook).with_place(CallPlace::new(1, 0));
     let first = run(&catalog, &cx, "tries", json!({})).await.unwrap();
     assert!(first.to_text().contains("no luck"), "{first:?}");
     notebook.forget_outcome_of(1);

@@ -7,6 +7,7 @@ mod approval;
 mod arguments;
 mod catalog;
 mod corpus;
+mod deadline_observer;
 mod fault;
 mod grant;
 mod handler;
@@ -25,5 +26,5 @@ mod run;
 mod sample;
 mod scope;
 mod shared_catalog;
-mod timekeeper;
+
 mod tool_macro;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sample::{Yes, echo, echoing, granted, pure, reader};
+use crate::sample::{MAX_BLOCKING, Yes, echo, echoing, granted, pure, reader};
 use serde_json::{Value, json};
 use tools::{CancellationToken, Catalog, ErrorCode, Grant, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
 
@@ -99,15 +99,14 @@ async fn a_call_does_not_get_out_of_its_scope_by_way_of_another_catalog() {
 async fn blocking_tools_that_wait_for_blocking_tools_do_not_wait_for_each_others_places() {
     let catalog = SharedCatalog::new();
     catalog.register(pure("child"), handler::blocking(|_: &ToolContext, _: Value| Ok::<_, String>(()))).unwrap();
-    let all_inside = Arc::new(std::sync::Barrier::new(handler::MAX_BLOCKING));
+    let all_inside = Arc::new(std::sync::Barrier::new(MAX_BLOCKING));
     let parent = move |cx: &ToolContext, arguments: Value| {
         all_inside.wait();
         tokio::runtime::Handle::current().block_on(cx.execute("child", arguments))
     };
     catalog.register(pure("parent"), handler::blocking(parent)).unwrap();
-    let calls: Vec<_> = (0..handler::MAX_BLOCKING)
-        .map(|_| tokio::spawn(catalog.execute(&ToolContext::new(), "parent", json!({}))))
-        .collect();
+    let calls: Vec<_> =
+        (0..MAX_BLOCKING).map(|_| tokio::spawn(catalog.execute(&ToolContext::new(), "parent", json!({})))).collect();
     for call in calls {
         call.await.unwrap().unwrap();
     }

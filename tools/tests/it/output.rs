@@ -3,7 +3,6 @@
 use crate::sample::pure;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tools::call::{DEFAULT_MAX_OUTPUT_BYTES, MAX_BINARY_BYTES, MAX_PIECES};
 use tools::{Catalog, Content, ErrorCode, Limits, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 async fn run(tool: Tool, result: ToolResult) -> Result<ToolResult, ToolError> {
@@ -50,7 +49,7 @@ async fn text_over_the_limit_keeps_its_head_and_its_tail() {
     let text = format!("head{}tail", "x".repeat(1_000_000));
     let result = run(pure("t"), ToolResult::text(text)).await.unwrap().to_text();
     assert!(result.starts_with("head") && result.ends_with("tail"));
-    assert!(result.len() <= DEFAULT_MAX_OUTPUT_BYTES as usize);
+    assert!(result.len() <= Limits::DEFAULT_MAX_OUTPUT_BYTES as usize);
 }
 
 #[tokio::test]
@@ -102,9 +101,9 @@ async fn a_picture_over_the_limit_is_left_out_with_a_word() {
     let image = |bytes: usize| Content::Image { data: "A".repeat(bytes), mime_type: "image/png".into() };
     let small = run(limited(10), ToolResult::from(image(1000))).await.unwrap();
     assert_eq!(small.content, [image(1000)]);
-    let large = run(pure("t"), ToolResult::from(image(MAX_BINARY_BYTES + 1))).await.unwrap();
+    let large = run(pure("t"), ToolResult::from(image(Limits::MAX_BINARY_BYTES + 1))).await.unwrap();
     assert!(large.to_text().contains("a picture of 8388609 bytes left out"), "{}", large.to_text());
-    let many = vec![image(MAX_BINARY_BYTES / 2), image(MAX_BINARY_BYTES / 2), image(4)];
+    let many = vec![image(Limits::MAX_BINARY_BYTES / 2), image(Limits::MAX_BINARY_BYTES / 2), image(4)];
     let many = run(pure("t"), ToolResult { content: many, ..ToolResult::default() }).await.unwrap();
     assert!(
         many.content[2].as_text().is_some_and(|text| text.contains("left out")),
@@ -117,11 +116,11 @@ async fn many_pieces_are_joined_and_what_is_still_too_many_is_left_out() {
     let texts = vec![Content::text("ten bytes!"); 100_000];
     let result = run(pure("t"), ToolResult { content: texts, ..ToolResult::default() }).await.unwrap();
     assert_eq!(result.content.len(), 1);
-    assert!(result.to_text().len() < DEFAULT_MAX_OUTPUT_BYTES as usize + 100);
+    assert!(result.to_text().len() < Limits::DEFAULT_MAX_OUTPUT_BYTES as usize + 100);
     let link =
         Content::ResourceLink { uri: "x:y".into(), name: "y".into(), description: None, mime_type: None, size: None };
     let result = run(pure("t"), ToolResult { content: vec![link; 1000], ..ToolResult::default() }).await.unwrap();
-    assert_eq!(result.content.len(), MAX_PIECES);
+    assert_eq!(result.content.len(), Limits::MAX_PIECES);
     assert!(result.to_text().contains("937 pieces of content left out"), "{}", result.to_text());
 }
 

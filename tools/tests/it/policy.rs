@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tools::{InvalidRule, Policy, Rule, Target, ToolName, Verdict};
+use tools::policy::{InvalidRule, Rule, Verdict};
+use tools::{Policy, Target, ToolName};
 
 fn rule(value: Value) -> Rule {
     serde_json::from_value(value).unwrap()

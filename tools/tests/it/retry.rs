@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::sample::pure;
+use crate::sample::{MAX_BLOCKING, pure};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
-use tools::handler::{MAX_BLOCKING, blocking};
+use tools::handler::blocking;
+use tools::protocol::Rate;
 use tools::{
-    CancellationToken, Catalog, ErrorCode, Grant, Limits, Rate, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
+    CancellationToken, Catalog, ErrorCode, Grant, Limits, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 
 fn tool(effects: Value) -> Tool {

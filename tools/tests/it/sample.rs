@@ -14,6 +14,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Limits, Tool, ToolContext};
 
+/// How many blocking tools run at once in a process.
+pub const MAX_BLOCKING: usize = 64;
+
 /// A pure tool that takes any object.
 pub fn pure(name: &str) -> Tool {
     Tool::new(name, format!("Does what {name} does."), json!({"type": "object"})).unwrap().with_effects(Effects::Pure)

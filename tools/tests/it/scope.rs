@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tools::{Catalog, Entry, Resolve, ToolContext, ToolError, tool};
+use tools::call::Resolve;
+use tools::{Catalog, Entry, ToolContext, ToolError, tool};
 
 /// Doubles.
 #[tool(pure)]

@@ -17,8 +17,7 @@ use tools::handler::{blocking_typed, typed};
 use tools::schemars::{Schema, SchemaGenerator};
 use tools::{
     Approval, ApprovalFuture, Approver, Arguments, Catalog, Decision, Effects, Grant, Handler, HandlerFuture, Input,
-    JsonSchema, RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, masked, schema_of,
-    tool,
+    JsonSchema, RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, schema_of, tool,
 };
 
 /// Arguments with secrets at many places; with `String` for `S`, the same without.
@@ -295,13 +294,13 @@ fn a_tool_without_secrets_is_told_as_it_is() {
     let value = json!({"password": "told"});
     assert!(!entry.has_secrets());
     assert_eq!(entry.masked(&value.clone().into()), value);
-    assert_eq!(*masked(&entry.tool().parameters, &value), value);
+    assert_eq!(*Secret::masked(&entry.tool().parameters, &value), value);
 }
 
 #[test]
 fn an_example_that_is_refused_does_not_tell_its_secret() {
     let tool = Tool::new("t", "Opens.", schema_of::<Login<Secret>>()).unwrap().with_effects(Effects::Pure);
-    let examples = vec![tools::Example::new(json!({"password": "canary"}))];
+    let examples = vec![tools::protocol::Example::new(json!({"password": "canary"}))];
     let error = Catalog::new().register(Tool { examples, ..tool }, echo).unwrap().prove().unwrap_err();
     assert!(matches!(error, RegisterError::Example { .. }), "{error}");
     assert!(!format!("{error} {error:?}").contains("canary"), "{error}");

@@ -5,6 +5,7 @@ use std::future::pending;
 use crate::listener::{Seen, listen, spans_of};
 use crate::sample::{closed, echo, echoing, pure, reader};
 use serde_json::{Value, json};
+use tools::call::CallPlace;
 use tools::handler::blocking;
 use tools::{Catalog, Execution, ToolContext, ToolError, ToolResult};
 use tracing::Span;
@@ -28,7 +29,7 @@ fn span_of(session: &str) -> Seen {
 
 #[tokio::test]
 async fn a_call_is_a_span_with_the_attributes_of_the_convention() {
-    let cx = context("attributes").with_call_id("call_7");
+    let cx = context("attributes").with_place(CallPlace::default().with_id("call_7"));
     catalog().execute(&cx, "echo", json!({"a": "b"})).await.unwrap();
     let span = span_of("attributes");
     assert_eq!((span.name, span.target.as_str(), span.parent), ("execute_tool", "tools", None));

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use tools::{Access, Approval, Caution, Json, SensitivePath, SensitivePaths, Sensitivity, Target};
+use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
+use tools::protocol::Caution;
+use tools::{Access, Approval, Json, Target};
 
 use crate::notice::{ALERT, BAD, STRONG, styled};
 use crate::visible::visible;

@@ -2,7 +2,8 @@
 
 use clap::error::ContextKind;
 use clap::{Parser, Subcommand};
-use tools::{Caution, Clause, Target};
+use tools::protocol::Caution;
+use tools::{Clause, Target};
 
 use crate::{policy, shell};
 

@@ -7,7 +7,6 @@ use agent::{KeySource, Patience};
 use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
-use tools::call::DEFAULT_APPROVAL_TIMEOUT;
 
 use crate::config::{Looked, Origin, Setting, Settings, State};
 use crate::error::Error;
@@ -105,7 +104,7 @@ fn told(state: &State) -> String {
 /// What only the command line says.
 fn surroundings(options: &SessionOptions) -> Vec<Row> {
     let path = |path: &PathBuf| json!(path.display().to_string());
-    let usual_patience = exact(&DEFAULT_APPROVAL_TIMEOUT);
+    let usual_patience = exact(&tools::Approval::DEFAULT_TIMEOUT);
     vec![
         row("root", Some(&options.host.root()), Value::Null, path),
         row("journal", options.journal.file().as_ref(), Value::Null, path),

@@ -8,7 +8,8 @@ use agent::arguments_from_pairs;
 use anstyle::Style;
 use clap::Args;
 use serde_json::Value;
-use tools::{Entry, Limits, Services, Tool, canonical_json};
+use tools::protocol::canonical_json;
+use tools::{Entry, Limits, Services, Tool};
 
 use crate::error::Error;
 use crate::exit::Exit;

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tools::Rule;
+use tools::policy::Rule;
 
 use super::error::ConfigError;
 use super::layer::Layer;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agent::KeySource;
-use tools::{Clause, Rule};
+use tools::Clause;
+use tools::policy::Rule;
 
 use super::origin::{Origin, Setting};
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use agent::provider::is_plain_url;
 use agent::{KeySource, Selection};
-use tools::{Clause, Rule};
+use tools::Clause;
+use tools::policy::Rule;
 
 use super::error::ConfigError;
 use super::layer::{Bounds, Layer, Waiting};

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use agent::driver::DEFAULT_MAX_STEPS;
 use agent::{KeySource, Patience};
-use tools::{Clause, Grant, Rule};
+use tools::policy::Rule;
+use tools::{Clause, Grant};
 
 use super::error::ConfigError;
 use super::file::Looked;

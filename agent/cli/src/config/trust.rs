@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use agent::driver::DEFAULT_MAX_STEPS;
-use tools::Verdict;
+use tools::policy::Verdict;
 
 use super::error::ConfigError;
 use super::layer::{Bounds, Layer};

@@ -9,7 +9,8 @@ use rig_core::message::{
 };
 use serde_json::Value;
 use tools::protocol::wire::WireNames;
-use tools::{Content, Message, Part, Role, ToolResult};
+use tools::protocol::{Message, Part, Role};
+use tools::{Content, ToolResult};
 
 use super::Format;
 use super::turn::{BLOCK, ORIGIN};

@@ -5,7 +5,8 @@ use rig_core::completion::{CompletionResponse, FinishReason};
 use rig_core::message::{AssistantContent, DocumentSourceKind, Image, MimeType, ToolCall as RigCall};
 use serde_json::{Value, json};
 use tools::protocol::wire::WireNames;
-use tools::{Content, Message, Part, Role, ToolCall};
+use tools::protocol::{Message, Part, Role};
+use tools::{Content, ToolCall};
 
 /// Where reasoning keeps what rig made of it, and which model it came from.
 pub(super) const BLOCK: &str = "block";

@@ -7,7 +7,8 @@ use crate::service::reply::{Api, Block, Way};
 use crate::workshop::{answer, catalog};
 use agent::{Driver, Provider, Run, Selection, Session, Stop};
 use serde_json::{Value, json};
-use tools::{Message, Role, ToolContext};
+use tools::ToolContext;
+use tools::protocol::{Message, Role};
 
 const CALL: Block = Block::Call("a", "{}");
 const THOUGHT: Block = Block::Thought("Hm.");

@@ -8,7 +8,8 @@ use crate::workshop::{answer, catalog, result, run};
 use agent::{Driver, Provider, Request, Selection, Session, Stop, SystemText};
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
-use tools::{CancellationToken, Content, Message, Part, Role, ToolCall, ToolContext, ToolResult};
+use tools::protocol::{Message, Part, Role};
+use tools::{CancellationToken, Content, ToolCall, ToolContext, ToolResult};
 
 #[tokio::test]
 async fn a_call_goes_out_and_back_by_its_wire_name() {
@@ -100,7 +101,7 @@ async fn thoughts_and_their_signatures_go_back_as_they_came() {
     assert_eq!(ran.lock().unwrap().len(), 1);
     assert!(matches!(&session.messages()[1].parts[0], Part::Reasoning { text, .. } if text == "Hm."));
     let text = serde_json::to_string(session.messages()).unwrap();
-    assert_eq!(serde_json::from_str::<Vec<tools::Message>>(&text).unwrap(), session.messages());
+    assert_eq!(serde_json::from_str::<Vec<tools::protocol::Message>>(&text).unwrap(), session.messages());
 
     let second = service.body(1);
     let again = second["messages"][1]["content"].as_array().unwrap();

@@ -8,7 +8,8 @@ use agent::provider;
 use agent::{KeySource, Provider, ProviderError, ProviderOptions, Request, TextReader, ToolSet, Turn};
 use agent_rig::Remote;
 use serde_json::json;
-use tools::{CancellationToken, Message, Role};
+use tools::CancellationToken;
+use tools::protocol::{Message, Role};
 
 #[tokio::test]
 async fn what_may_pass_is_asked_again() {

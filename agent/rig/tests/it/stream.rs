@@ -6,7 +6,8 @@ use crate::service::{Reply, Service, events};
 use crate::workshop::{answer, catalog, result, run};
 use agent::{Driver, Event, Selection, Session, Stop};
 use serde_json::{Value, json};
-use tools::{Part, ToolContext};
+use tools::ToolContext;
+use tools::protocol::Part;
 
 #[tokio::test]
 async fn streamed_calls_are_whole_and_text_is_told_as_it_comes() {

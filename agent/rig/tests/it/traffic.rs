@@ -10,7 +10,8 @@ use crate::service::{Reply, Service, patience};
 use agent::{Driver, DriverError, ProviderError, Selection, Session};
 use agent_rig::Remote;
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, Message, Tool, ToolContext};
+use tools::protocol::Message;
+use tools::{Catalog, Effects, Tool, ToolContext};
 
 type Calls = Vec<(String, Value)>;
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use agent::{Driver, Outcome, Provider, Selection, Session, Stop, Summary};
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, Part, Tool, ToolContext};
+use tools::protocol::Part;
+use tools::{Catalog, Effects, Tool, ToolContext};
 
 pub(crate) fn answer(summary: &Summary) -> (&str, &Stop) {
     match &summary.outcome {

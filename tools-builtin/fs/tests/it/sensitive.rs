@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
 use tools::{
-    Approval, ApprovalFuture, Approver, Catalog, Decision, Grant, SensitivePath, SensitivePaths, Sensitivity, Target,
-    ToolContext, ToolError, ToolErrorKind, ToolResult,
+    Approval, ApprovalFuture, Approver, Catalog, Decision, Grant, Target, ToolContext, ToolError, ToolErrorKind,
+    ToolResult,
 };
 use tools_fs::Workspace;
 

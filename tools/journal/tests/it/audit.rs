@@ -5,15 +5,16 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::json;
 use tools::Digest;
+use tools::call::CallPlace;
 use tools_journal::{Audit, AuditError, Head, InvalidHead, JournalOptions};
 
 /// A journal of `calls` calls and a refusal, all columns of which are filled in somewhere.
 async fn filled(calls: u32) -> Crib {
     let (crib, workshop) = (Crib::new(), Workshop::new());
     let journal = crib.journal_with(JournalOptions::new().with_arguments(true));
-    let cx = context(&journal).with_principal("me").with_correlation_id("r").with_call_id("c");
+    let cx = context(&journal).with_principal("me").with_correlation_id("r");
     for number in 0..calls {
-        let cx = cx.clone().with_turn(1, number);
+        let cx = cx.clone().with_place(CallPlace::new(1, number).with_id("c"));
         workshop.catalog.execute(&cx, "send", json!({"number": number})).await.unwrap();
     }
     workshop.catalog.execute(&cx, "missing", json!({})).await.unwrap_err();

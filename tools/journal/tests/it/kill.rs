@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 use tools::journal::{
     Begun, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
 };
-use tools::{Catalog, Effects, ErrorCode, Grant, Part, Role, Tool, ToolCall, ToolContext, ToolResult};
+use tools::protocol::{Part, Role};
+use tools::{Catalog, Effects, ErrorCode, Grant, Tool, ToolCall, ToolContext, ToolResult};
 use tools_journal::{Audit, AuditEntry, Durability, JournalOptions, SqliteJournal};
 
 const TURNS: usize = 25;

@@ -6,16 +6,21 @@ use std::time::Duration;
 use crate::crib::{Crib, Workshop, context};
 use rusqlite::Connection;
 use serde_json::{Value, json};
+use tools::call::CallPlace;
 use tools::journal::{CallKey, IntentId, Journal};
-use tools::{Admission, Catalog, Digest, Effects, ErrorCode, Grant, Tool, ToolContext, ToolResult, canonical_json};
+use tools::protocol::canonical_json;
+use tools::{Admission, Catalog, Digest, Effects, ErrorCode, Grant, Tool, ToolContext, ToolResult};
 use tools_journal::{JournalOptions, OpenError, SqliteJournal};
 
 #[tokio::test]
 async fn a_row_says_what_was_called_by_whom_and_how_it_ended() {
     let (crib, workshop) = (Crib::new(), Workshop::new());
-    let cx = context(&crib.journal()).with_principal("me").with_correlation_id("r").with_call_id("c").with_turn(2, 1);
+    let cx = context(&crib.journal())
+        .with_principal("me")
+        .with_correlation_id("r")
+        .with_place(CallPlace::new(2, 1).with_id("c"));
     let result = workshop.catalog.execute(&cx, "send", json!({"to": "you"})).await.unwrap();
-    let refused = cx.clone().with_grant(Grant::default()).with_turn(2, 2);
+    let refused = cx.clone().with_grant(Grant::default()).with_place(CallPlace::new(2, 2).with_id("c"));
     workshop.catalog.execute(&refused, "send", json!({"to": "all"})).await.unwrap_err();
 
     let entries = crib.entries();
@@ -65,7 +70,7 @@ async fn arguments_are_in_the_file_only_where_that_was_asked_for() {
 async fn a_result_that_is_too_large_is_kept_as_a_note_and_a_digest() {
     let (crib, workshop) = (Crib::new(), Workshop::new());
     let journal = crib.journal_with(JournalOptions::new().with_max_result_bytes(100));
-    let cx = context(&journal).with_turn(1, 0);
+    let cx = context(&journal).with_place(CallPlace::new(1, 0));
     let large = json!({"text": "x".repeat(200)});
     let result = workshop.catalog.execute(&cx, "send", large.clone()).await.unwrap();
     let outcome = crib.entries().remove(1);
@@ -84,7 +89,7 @@ async fn calls_that_come_together_share_commits_and_each_has_its_rows() {
     // More than there are places in the queue of the journal, all of them let through at once.
     let calls: Vec<_> = (0..3000)
         .map(|number| {
-            let cx = cx.clone().with_turn(1, number);
+            let cx = cx.clone().with_place(CallPlace::new(1, number));
             tokio::spawn(tools::call::execute(catalog.clone(), &cx, "think", json!({"number": number})))
         })
         .collect();
@@ -126,8 +131,16 @@ async fn two_openings_of_one_file_continue_one_chain() {
     }
     assert_eq!(crib.head().count, 40);
     // What one has written the other finds.
-    let first = workshop.catalog.execute(&context(&journals[0]).with_turn(1, 0), "send", json!({})).await.unwrap();
-    let again = workshop.catalog.execute(&context(&journals[1]).with_turn(1, 0), "send", json!({})).await.unwrap();
+    let first = workshop
+        .catalog
+        .execute(&context(&journals[0]).with_place(CallPlace::new(1, 0)), "send", json!({}))
+        .await
+        .unwrap();
+    let again = workshop
+        .catalog
+        .execute(&context(&journals[1]).with_place(CallPlace::new(1, 0)), "send", json!({}))
+        .await
+        .unwrap();
     assert_eq!((first, workshop.runs().0), (again, 1));
 }
 
@@ -211,8 +224,8 @@ async fn how_a_call_ended_is_found_again_with_the_kind_of_its_error() {
     workshop.catalog.register(tool, async |_: ToolContext, _: Value| Err::<(), _>("no luck")).unwrap();
     let journal = crib.journal();
     let cx = context(&journal);
-    workshop.catalog.execute(&cx.clone().with_turn(1, 0), "fail", json!({})).await.unwrap_err();
-    workshop.catalog.execute(&cx.with_turn(1, 1), "think", json!({})).await.unwrap();
+    workshop.catalog.execute(&cx.clone().with_place(CallPlace::new(1, 0)), "fail", json!({})).await.unwrap_err();
+    workshop.catalog.execute(&cx.with_place(CallPlace::new(1, 1)), "think", json!({})).await.unwrap();
     let found = [0, 1].map(|index| CallKey::new("s", 1, index));
     let failed = journal.find(&found[0]).await.unwrap().unwrap();
     assert_eq!((failed.error, failed.result.unwrap().is_error), (Some(ErrorCode::ExecutionFailed), true));

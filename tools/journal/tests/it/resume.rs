@@ -7,7 +7,8 @@ use crate::crib::{Crib, Workshop, context};
 use agent::{Driver, DriverError, Outcome, Scripted, Selection, Session, Step, Turn};
 use serde_json::{Value, json};
 use tools::journal::Checkpoint;
-use tools::{Effects, ErrorCode, Journal, Part, Tool, ToolCall, ToolContext, ToolResult};
+use tools::protocol::Part;
+use tools::{Effects, ErrorCode, Journal, Tool, ToolCall, ToolContext, ToolResult};
 use tools_journal::SqliteJournal;
 
 /// Tools of the workshop, and one that never ends.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::crib::{Crib, context};
 use serde_json::{Value, json};
+use tools::call::CallPlace;
 use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Policy, Tool, ToolContext};
 use tools_journal::JournalOptions;
 
@@ -64,7 +65,7 @@ async fn kept(tool: &str, arguments: &Value) -> String {
     let asked = cx.clone().with_policy(Policy::by_effects());
     let denied = asked.clone().with_approver(Arc::new(No));
     // Twice at one place: the second time it is replayed.
-    let placed = cx.clone().with_turn(1, 0);
+    let placed = cx.clone().with_place(CallPlace::new(1, 0));
     for cx in [&cx, &placed, &placed, &asked, &denied, &cx.clone().with_grant(Grant::default())] {
         let _ = catalog.execute(cx, tool, arguments.clone()).await;
         let _ = catalog.execute(cx, tool, arguments.to_string()).await;

@@ -14,6 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::call::CallPlace;
 use crate::schedule::Thread;
 use crate::{Admission, Catalog, SharedCatalog, ToolContext, ToolError};
 
@@ -102,7 +103,10 @@ impl Workshop {
     }
 
     pub(super) fn cx(call_id: &str) -> ToolContext {
-        ToolContext::new().with_grant(Grant::all()).with_timeout(Duration::from_secs(3600)).with_call_id(call_id)
+        ToolContext::new()
+            .with_grant(Grant::all())
+            .with_timeout(Duration::from_secs(3600))
+            .with_place(CallPlace::default().with_id(call_id))
     }
 
     pub(super) fn call(&self, cx: &ToolContext) -> Result<ToolResult, ToolError> {

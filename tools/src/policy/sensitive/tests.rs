@@ -130,7 +130,7 @@ fn a_rule_that_allows_has_to_name_it_as_well() {
     let target = Target::new(Access::Write, "fs", target).unwrap();
     let grant = Grant::parse(["fs:write:**"]).unwrap();
     for (rule, expected) in [("fs:write:**", false), ("fs:write:.git/**", true), ("fs:read:.git/**", false)] {
-        let rule = crate::Rule::of_target(crate::Verdict::Allow, rule.parse().unwrap());
+        let rule = crate::policy::Rule::of_target(crate::policy::Verdict::Allow, rule.parse().unwrap());
         let policy = Policy::by_effects().with_rule(rule);
         let unnamed = SensitivePaths::default().unnamed(&grant, Some(&policy), Some(&tool), &target).next().is_none();
         assert_eq!(unnamed, expected, "{policy:?}");

@@ -117,7 +117,7 @@ fn the_largest_text_of_the_largest_plain_schema_is_not_too_costly_for_a_validato
     let words: Vec<_> = (0..125).map(|i| json!({ "const": i.to_string() })).collect();
     let schema = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"oneOf": words}}}});
     assert!(Plain::of(&schema).is_some());
-    let text = format!("{{\"a\":[{}\"0\"]}}", "\"0\",".repeat((crate::call::MAX_ARGUMENT_BYTES - 20) / 4));
+    let text = format!("{{\"a\":[{}\"0\"]}}", "\"0\",".repeat((crate::Arguments::MAX_BYTES - 20) / 4));
     assert!(accepts_text(&plain(&schema), &text));
     assert_eq!(Compiled::new(&schema).unwrap().check_node(Json::parse(text).unwrap().node(), None), Ok(()));
 }

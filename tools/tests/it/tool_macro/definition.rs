@@ -2,9 +2,8 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tools::{
-    Catalog, Declared, DefinitionError, Effects, JsonSchema, Need, RegisterError, Submission, ToolContext, tool,
-};
+use tools::protocol::Declared;
+use tools::{Catalog, DefinitionError, Effects, JsonSchema, Need, RegisterError, Submission, ToolContext, tool};
 
 use super::tool;
 

@@ -1,7 +1,8 @@
 //! What follows from a tool's effects, in words.
 
 use anstyle::Style;
-use tools::{Caution, Effects, Tool};
+use tools::protocol::Caution;
+use tools::{Effects, Tool};
 
 use crate::notice::FAINT;
 use crate::table::Table;

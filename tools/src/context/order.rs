@@ -1,4 +1,4 @@
-//! [`Line`]: calls that arrive in the order in which they were made, wherever they run.
+//! [`CallOrder`]: calls that arrive in the order in which they were made, wherever they run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,16 +6,15 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
-use super::ToolContext;
 use crate::sync::{Mutex, lock};
 
 /// An order among calls. Which of two conflicting calls goes first is decided by which arrives first; of calls that are run in
-/// tasks of their own nobody knows, unless they stand in a line. They still run side by side where they do not conflict.
+/// tasks of their own nobody knows, unless they have an order. They still run side by side where they do not conflict.
 ///
 /// A call has arrived when it is in the queue for what it needs, or has ended before. One that somebody has to approve of arrives
 /// when the answer does, and the others do not wait for it.
 #[derive(Clone, Default)]
-pub struct Line(Arc<Mutex<State>>);
+pub struct CallOrder(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
@@ -28,17 +27,14 @@ struct State {
     wakers: BTreeMap<u64, Waker>,
 }
 
-/// A call's spot in a line. It has come when this is dropped.
+/// A call's spot in an order. It has come when this is dropped.
 pub(crate) struct Spot {
-    line: Line,
+    order: CallOrder,
     number: u64,
 }
 
-/// A spot that the first call of a context takes.
-pub(super) type SpotOnce = Option<Arc<Mutex<Option<Spot>>>>;
-
-impl Line {
-    /// A line that nobody stands in.
+impl CallOrder {
+    /// Creates an order without calls.
     pub fn new() -> Self {
         Self::default()
     }
@@ -48,7 +44,7 @@ impl Line {
         let mut state = lock(&self.0);
         let number = state.given;
         state.given += 1;
-        Spot { line: self.clone(), number }
+        Spot { order: self.clone(), number }
     }
 }
 
@@ -56,7 +52,7 @@ impl Spot {
     /// Waits until all before this one have come.
     pub(crate) async fn come(&self) {
         poll_fn(|task| {
-            let mut state = lock(&self.line.0);
+            let mut state = lock(&self.order.0);
             if state.first >= self.number {
                 return Poll::Ready(());
             }
@@ -69,7 +65,7 @@ impl Spot {
 
 impl Drop for Spot {
     fn drop(&mut self) {
-        let mut state = lock(&self.line.0);
+        let mut state = lock(&self.order.0);
         state.wakers.remove(&self.number);
         state.came.insert(self.number);
         while state.came.first() == Some(&state.first) {
@@ -83,22 +79,8 @@ impl Drop for Spot {
     }
 }
 
-impl ToolContext {
-    /// The next call that is made with this context arrives after those that were made with this line before. It is one call's
-    /// spot: take a context of its own for each, and drop it once the call is made.
-    #[must_use]
-    pub fn with_line(self, line: &Line) -> Self {
-        let spot = Arc::new(Mutex::new(Some(line.stand())));
-        self.with(|facts| facts.spot = Some(spot))
-    }
-
-    pub(crate) fn take_spot(&self) -> Option<Spot> {
-        lock(self.facts.spot.as_ref()?).take()
-    }
-}
-
-impl fmt::Debug for Line {
+impl fmt::Debug for CallOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Line").finish_non_exhaustive()
+        f.debug_struct("CallOrder").finish_non_exhaustive()
     }
 }

@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::sample::{echoing, pure};
 use serde_json::{Value, json};
-use tools::{
-    Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Timekeeper, Tool, ToolContext, ToolResult,
-};
+use tools::call::{CallPlace, DeadlineObserver};
+use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Tool, ToolContext, ToolResult};
 
 const LIMIT: Duration = Duration::from_secs(7);
 
@@ -25,7 +24,7 @@ impl Log {
     }
 }
 
-impl Timekeeper for Log {
+impl DeadlineObserver for Log {
     fn started(&self, cx: &ToolContext, limit: Duration) {
         let left = cx.deadline().unwrap().saturating_duration_since(Instant::now());
         assert!(left <= limit && left > limit / 2, "{left:?} of {limit:?}");
@@ -51,11 +50,14 @@ async fn the_clock_starts_after_the_questions_and_once_for_a_call_and_those_that
     let makes_calls = async |cx: ToolContext, _: Value| {
         cx.execute("inner", json!({})).await?;
         // A tool does not choose who watches it.
-        cx.clone().with_timekeeper(Arc::new(Log::default())).execute("inner", json!({})).await
+        cx.clone()
+            .with_place(CallPlace::default().with_observer(Arc::new(Log::default())))
+            .execute("inner", json!({}))
+            .await
     };
     catalog.register(undeclared("outer"), makes_calls).unwrap();
     let cx = ToolContext::new().with_timeout(LIMIT).with_approver(Arc::new(log.clone()));
-    let cx = cx.with_timekeeper(Arc::new(log.clone()));
+    let cx = cx.with_place(CallPlace::default().with_observer(Arc::new(log.clone())));
     catalog.execute(&cx, "outer", json!({})).await.unwrap();
     assert_eq!(log.lines(), ["outer is asked about", "outer has 7s"]);
 }
@@ -64,21 +66,21 @@ async fn the_clock_starts_after_the_questions_and_once_for_a_call_and_those_that
 async fn the_clock_of_a_call_that_is_refused_never_starts() {
     let log = Log::default();
     let catalog = echoing([undeclared("t")]);
-    let cx = ToolContext::new().with_timekeeper(Arc::new(log.clone()));
+    let cx = ToolContext::new().with_place(CallPlace::default().with_observer(Arc::new(log.clone())));
     catalog.execute(&cx, "t", json!({})).await.unwrap_err();
     assert!(log.lines().is_empty());
 }
 
 #[tokio::test]
-async fn a_timekeeper_that_panics_does_not_touch_the_call() {
+async fn an_observer_that_panics_does_not_touch_the_call() {
     struct Panics;
-    impl Timekeeper for Panics {
+    impl DeadlineObserver for Panics {
         fn started(&self, _: &ToolContext, _: Duration) {
             panic!("on purpose")
         }
     }
     let mut catalog = Catalog::new();
     catalog.register(pure("t"), async |_: ToolContext, _: Value| "done".to_owned()).unwrap();
-    let cx = ToolContext::new().with_timekeeper(Arc::new(Panics));
+    let cx = ToolContext::new().with_place(CallPlace::default().with_observer(Arc::new(Panics)));
     assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap(), ToolResult::text("done"));
 }
