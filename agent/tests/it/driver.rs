@@ -38,7 +38,7 @@ async fn a_run_that_is_cancelled_while_an_event_is_told_begins_no_call() {
             _ => {}
         };
         let mut turn = calling(&["counts"]);
-        turn.message.parts.insert(0, tools::Part::Content("I shall count.".into()));
+        turn.message.parts.insert(0, tools::protocol::Part::Content("I shall count.".into()));
         let driver = scripted([turn, Turn::answer("done")]).with_events(sink).with_cancellation(token);
         let mut session = session(&catalog);
         let summary = soon(tokio::spawn(async move { driver.run(&mut session, "go").await })).await.unwrap().unwrap();

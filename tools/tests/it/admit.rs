@@ -314,8 +314,8 @@ async fn calls_that_share_a_limit_run_in_the_order_of_their_line() {
         async move { ran.lock().unwrap().push(arguments["n"].as_u64()) }
     };
     catalog.register(pure("limited").with_limits(one_at_a_time), run).unwrap();
-    let line = Line::new();
-    let [first, second] = [(); 2].map(|()| cx().with_line(&line));
+    let order = CallOrder::new();
+    let [first, second] = [(); 2].map(|()| cx().with_place(CallPlace::default().with_order(&order)));
     // Whichever is polled first.
     let later = catalog.execute(&second, "limited", json!({"n": 2}));
     let earlier = catalog.execute(&first, "limited", json!({"n": 1}));
