@@ -13,8 +13,8 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::schedule::{Thread, all, check};
 use crate::{
-    Catalog, DefinitionError, Entry, ErrorCode, Handler, HandlerFuture, Input, RegisterError, SharedCatalog, Source,
-    Submission, ToolContext, ToolResult,
+    DefinitionError, Entry, ErrorCode, Handler, HandlerFuture, Input, RegisterError, SharedCatalog, Source, Submission,
+    ToolContext, ToolResult,
 };
 
 async fn nothing(_: ToolContext, _: Value) {}
