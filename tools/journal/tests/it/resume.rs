@@ -247,3 +247,19 @@ async fn a_session_of_the_first_version_of_the_file_goes_on() {
     let run = session(&mut workshop, &crib.journal()).stored_run().await.unwrap().unwrap();
     assert_eq!((run.messages(), workshop.runs().0), (second.messages(), 1));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_with_a_wide_integer_is_resumed_with_the_same_arguments() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let journal = crib.journal();
+    let wide = || {
+        let arguments = tools::Json::parse(r#"{"n":18446744073709551617}"#).unwrap();
+        Turn::calls([ToolCall::new("a", "think", arguments), ToolCall::new("b", "hang", json!({}))])
+    };
+    let mut first = session(&mut workshop, &journal);
+    broken_off(&driver([wide()]), &mut first, &crib, 1).await;
+    let mut second = session(&mut workshop, &journal);
+    let run = second.stored_run().await.unwrap().unwrap();
+    let resumed = driver([wide(), Turn::answer("well")]).resume(&mut second, run).await;
+    assert!(resumed.is_ok(), "{resumed:?}");
+}
