@@ -34,7 +34,8 @@ impl Ledger<'_> {
     pub(crate) fn load(&self, session: &str) -> Result<Option<Checkpoint>, Fault> {
         let sql = "SELECT state, checkpoint FROM state WHERE session = ?";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
-        let Some((state, checkpoint)) = self.connection.prepare_cached(sql)?.query_row([session], read).optional()? else {
+        let Some((state, checkpoint)) = self.connection.prepare_cached(sql)?.query_row([session], read).optional()?
+        else {
             return Ok(None);
         };
         // A process that opened the file when it had the first version still writes whole conversations. Messages beside
