@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Json;
 
@@ -10,7 +10,8 @@ use crate::Json;
 ///
 /// The name is the asker's text and not a [`ToolName`](crate::ToolName): a model may ask for what does not exist, and is
 /// then told so.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Deserialize)]
+#[serde(from = "Written<String, Json>")]
 pub struct ToolCall {
     /// Ties the result to the call; unique within one turn.
     pub id: String,
@@ -18,6 +19,31 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments asked for, as they came.
     pub arguments: Json,
+}
+
+/// A call as it is written down.
+#[derive(Serialize, Deserialize)]
+struct Written<T, J> {
+    id: T,
+    name: T,
+    arguments: J,
+    /// The text of arguments with integers beyond 64 bits, which readers of JSON round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    exact: Option<String>,
+}
+
+impl Serialize for ToolCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let exact = self.arguments.extent().has_wide.then(|| self.arguments.to_string());
+        Written { id: &*self.id, name: &*self.name, arguments: &self.arguments, exact }.serialize(serializer)
+    }
+}
+
+impl From<Written<String, Json>> for ToolCall {
+    fn from(Written { id, name, arguments, exact }: Written<String, Json>) -> Self {
+        let exact = exact.and_then(|text| Json::parse(text).ok());
+        Self { id, name, arguments: exact.unwrap_or(arguments) }
+    }
 }
 
 impl ToolCall {
@@ -36,5 +62,20 @@ impl fmt::Debug for ToolCall {
             .field("name", &self.name)
             .field("arguments", &names)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Part;
+
+    #[test]
+    fn a_call_with_integers_of_any_length_is_written_down_and_read_again() {
+        for text in [r#"{"n":1}"#, r#"{"n":[18446744073709551617,-340282366920938463463374607431768211457]}"#] {
+            let part = Part::ToolCall(ToolCall::new("a", "b", Json::parse(text).unwrap()));
+            let written = serde_json::to_string(&part).unwrap();
+            assert_eq!(serde_json::from_str::<Part>(&written).unwrap(), part, "{written}");
+        }
     }
 }

@@ -132,7 +132,7 @@ impl ToolError {
     /// Returns the error that a tool's own error stands for: the one in its chain, which `chain` is, or else a failure with its
     /// alternate text, in which errors such as those of anyhow tell their causes.
     pub(crate) fn from_failure(error: &impl Display, chain: Option<&(dyn Error + 'static)>) -> Self {
-        successors(chain, |error| Error::source(*error))
+        successors(chain, |error| inside(*error))
             .find_map(|error| {
                 let kind = || error.downcast_ref().map(|kind: &ToolErrorKind| kind.clone().into());
                 error.downcast_ref().map(|failure: &Failure| Self(failure.clone())).or_else(kind)
@@ -153,4 +153,10 @@ impl From<io::Error> for ToolError {
     fn from(error: io::Error) -> Self {
         Self::from_failure(&error, Some(&error))
     }
+}
+
+/// The source of an I/O error is that of the error inside, which it leaves out.
+fn inside<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    let inner = error.downcast_ref().and_then(io::Error::get_ref);
+    inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source())
 }

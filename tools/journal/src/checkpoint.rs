@@ -32,9 +32,17 @@ impl Ledger<'_> {
 
     /// Returns the state and all messages of a session.
     pub(crate) fn load(&self, session: &str) -> Result<Option<Checkpoint>, Fault> {
-        let sql = "SELECT state FROM state WHERE session = ?";
-        let state = self.connection.prepare_cached(sql)?.query_row([session], |row| row.get::<_, String>(0));
-        let Some(state) = state.optional()? else { return Ok(None) };
+        let sql = "SELECT state, checkpoint FROM state WHERE session = ?";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
+        let Some((state, checkpoint)) = self.connection.prepare_cached(sql)?.query_row([session], read).optional()?
+        else {
+            return Ok(None);
+        };
+        // A process that opened the file when it had the first version still writes whole conversations. Messages beside
+        // one are of an earlier checkpoint.
+        if checkpoint == 0 {
+            return Ok(Some(Checkpoint::new(Vec::new(), state)));
+        }
         let sql = "SELECT text FROM message WHERE session = ? ORDER BY place";
         let mut statement = self.connection.prepare_cached(sql)?;
         let messages = statement.query_map([session], |row| row.get(0))?.collect::<Result<_, _>>()?;

@@ -196,6 +196,14 @@ mod tests {
     }
 
     #[test]
+    fn a_kind_inside_of_an_io_error_is_not_lost() {
+        let kind = || ToolErrorKind::Denied { reason: "no".to_owned() };
+        assert_eq!(failed(std::io::Error::other(kind())).kind(), &kind());
+        assert_eq!(failed(std::io::Error::other(ToolError::new("x", kind()))), ToolError::new("x", kind()));
+        assert_eq!(ToolError::from(std::io::Error::other(kind())).kind(), &kind());
+    }
+
+    #[test]
     fn any_other_error_is_told_in_its_alternate_form() {
         #[derive(Debug)]
         struct Chain;

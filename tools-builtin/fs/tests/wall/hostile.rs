@@ -190,8 +190,11 @@ fn corpus(outside: &str) -> BTreeSet<String> {
             }
         }
     }
-    for link in LINKS.iter().map(|(link, _)| *link) {
-        for around in ["{}", "{}/", "{}//", "{}/.", "./{}", "{}/..", "{}/../file", "{}/../outside/file", "deep/../{}"] {
+    for link in LINKS.iter().map(|(link, _)| *link).chain(["abs_dir", "abs_file"]) {
+        for around in [
+            "{}", "{}/", "{}//", "{}/.", "./{}", "{}/..", "{}/../file", "{}/../outside/file", "deep/../{}",
+            "inside.txt/../{}", "{}/file\0.md", "{}\0.md",
+        ] {
             let path = around.replace("{}", link);
             corpus.extend(ENDS.iter().map(|end| format!("{path}/{end}")));
             corpus.extend(["file", "sub/file", "new", "sub/new/x", ""].map(|end| format!("{path}/{end}")));

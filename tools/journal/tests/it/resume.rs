@@ -248,3 +248,32 @@ async fn a_session_of_the_first_version_of_the_file_goes_on() {
     let run = session(&mut workshop, &crib.journal()).stored_run().await.unwrap().unwrap();
     assert_eq!((run.messages(), workshop.runs().0), (second.messages(), 1));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_with_a_wide_integer_is_resumed_with_the_same_arguments() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let journal = crib.journal();
+    let wide = || {
+        let arguments = tools::Json::parse(r#"{"n":18446744073709551617}"#).unwrap();
+        Turn::calls([ToolCall::new("a", "think", arguments), ToolCall::new("b", "hang", json!({}))])
+    };
+    let mut first = session(&mut workshop, &journal);
+    broken_off(&driver([wide()]), &mut first, &crib, 1).await;
+    let mut second = session(&mut workshop, &journal);
+    let run = second.stored_run().await.unwrap().unwrap();
+    let resumed = driver([wide(), Turn::answer("well")]).resume(&mut second, run).await;
+    assert!(resumed.is_ok(), "{resumed:?}");
+}
+
+#[tokio::test]
+async fn a_process_of_the_first_version_may_still_write_the_file() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let one = driver([calling(&["send"])]).with_max_steps(1);
+    one.run(&mut session(&mut workshop, &crib.journal()), "go").await.unwrap();
+    let run = session(&mut workshop, &crib.journal()).stored_run().await.unwrap().unwrap();
+    let state = serde_json::to_string(&run).unwrap().replace('\'', "''");
+    // As that version does it.
+    crib.tamper(&format!("INSERT OR REPLACE INTO state (session, at_ms, state) VALUES ('s', 1, '{state}')"));
+    let stored = session(&mut workshop, &crib.journal()).stored_run().await.unwrap().unwrap();
+    assert_eq!(stored, run);
+}
