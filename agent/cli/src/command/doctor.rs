@@ -64,12 +64,12 @@ impl Doctor {
             Finding::new("definition", message).of_tool(&problem.name)
         }));
         findings.extend(provider::conflicts().iter().map(|conflict| {
-            Finding::new("conflict", format!("{conflict}; unlink or rename one of them")).of_provider(&conflict.name)
+            Finding::new("conflict", format!("{conflict}; unlink or rename one of them")).of_provider(conflict.name)
         }));
         findings.extend(
             provider::problems()
                 .iter()
-                .map(|problem| Finding::new("definition", problem.to_string()).of_provider(&problem.name)),
+                .map(|problem| Finding::new("definition", problem.to_string()).of_provider(problem.name)),
         );
         match self.root.services() {
             Ok(services) => findings.extend(unmet(&services)),
