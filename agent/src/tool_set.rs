@@ -227,10 +227,7 @@ impl fmt::Display for LeftOutReason {
 /// What speaks against taking the tool that bears this name. The same tool, offered twice, is one.
 fn reason_against(same: &[Arc<Entry>], services: &Services) -> Option<LeftOutReason> {
     let first = &same[0];
-    let is_first = |entry: &Arc<Entry>| {
-        Arc::ptr_eq(entry, first) || (entry.source() == first.source() && entry.digest() == first.digest())
-    };
-    if !same.iter().all(is_first) {
+    if !same.iter().all(|entry| entry.is_same(first)) {
         let mut sources: Vec<_> = same.iter().map(|entry| entry.source().clone()).collect();
         sources.sort();
         sources.dedup();

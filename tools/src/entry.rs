@@ -111,6 +111,11 @@ impl Entry {
         self.mask.is_some()
     }
 
+    /// Returns true if both are one tool: the same definition, declared at the same place.
+    pub fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other) || (self.source() == other.source() && self.digest() == other.digest())
+    }
+
     /// Arguments as they may be shown and kept: with `[secret]` in the place of each value that the tool's schema calls
     /// `writeOnly`. [`Secret::masked`](crate::Secret::masked) says what else is hidden then. Of a tool without secrets, the arguments as they are.
     ///

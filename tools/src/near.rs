@@ -4,17 +4,14 @@
 const COMPARED: usize = 128;
 const MOST: usize = 3;
 
-/// The names among `candidates` that `wanted` is likely a slip of, nearest first, at most three.
-///
-/// Case and separators hardly count (`filePath` is near `file_path`); otherwise a third of the letters may differ, or one name
-/// may begin or end with the other (`path` is near `file_path`).
+/// See [`ToolError::near`](crate::ToolError::near).
 pub(crate) fn near<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<String> {
     if wanted.is_empty() || wanted.len() > COMPARED {
         return Vec::new();
     }
     let folded = fold(wanted);
     let mut found: Vec<(usize, &str)> = candidates
-        .filter(|name| *name != wanted && name.len() <= COMPARED)
+        .filter(|name| name.len() <= COMPARED)
         .filter_map(|name| Some((distance(&folded, &fold(name))?, name)))
         .collect();
     found.sort_unstable();
@@ -30,7 +27,8 @@ fn distance(wanted: &str, name: &str) -> Option<usize> {
         .then(|| strsim::osa_distance(wanted, name))
         .filter(|edits| *edits <= allowed && *edits < long.chars().count());
     // A part of the name ranks behind every slip of the pen.
-    let part = (short.len() >= 3 && (long.starts_with(short) || long.ends_with(short))).then_some(COMPARED);
+    let is_long = short.len() >= 3 && short.len() * 3 >= long.len();
+    let part = (is_long && (long.starts_with(short) || long.ends_with(short))).then_some(COMPARED);
     edits.or(part)
 }
 

@@ -32,11 +32,6 @@ impl Scope {
     }
 }
 
-/// Whether both are one tool: the same definition, declared at the same place.
-pub(crate) fn is_same(one: &Arc<Entry>, other: &Arc<Entry>) -> bool {
-    Arc::ptr_eq(one, other) || (one.source() == other.source() && one.digest() == other.digest())
-}
-
 struct Within {
     outer: Scope,
     inner: Scope,
@@ -46,7 +41,7 @@ impl Resolve for Within {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         let entry = self.inner.resolve(name)?;
         let outer = self.outer.resolve(name)?;
-        if is_same(&entry, &outer) {
+        if entry.is_same(&outer) {
             return Ok(entry);
         }
         Err(ToolError::new(name, ToolErrorKind::NotFound { near: Vec::new() }))

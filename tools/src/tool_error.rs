@@ -73,6 +73,15 @@ impl ToolError {
         Self::new(tool, ToolErrorKind::NotFound { near: near(name, names) })
     }
 
+    /// Returns the names among `candidates` that `wanted` is likely a slip of, nearest first, at most three: what an error about an
+    /// unknown name suggests.
+    ///
+    /// Case and separators hardly count (`filePath` is near `file_path`); otherwise a third of the letters may differ, or one name
+    /// may begin or end with the other (`path` is near `file_path`) that is at most three times as long.
+    pub fn near<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<String> {
+        near(wanted, candidates)
+    }
+
     /// The tool that the error is about; `<unnamed>` if it has no name.
     pub fn tool_name(&self) -> &str {
         shown(self.0.tool.as_deref().unwrap_or_default())

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use agent::ProviderError;
-use backon::{BackoffBuilder, ExponentialBuilder};
 use tokio::time;
+use tools::call::delays;
 
 use crate::Patience;
 
@@ -28,12 +28,7 @@ where
     F: Future<Output = Result<T, Failure>>,
 {
     let deadline = deadline.map(time::Instant::from_std);
-    let mut pauses = ExponentialBuilder::new()
-        .with_min_delay(patience.first_delay)
-        .with_max_delay(patience.longest_delay)
-        .with_max_times(patience.retries)
-        .with_jitter()
-        .build();
+    let mut pauses = delays(patience.first_delay, patience.longest_delay, patience.retries);
     loop {
         let outcome = match deadline {
             Some(deadline) => time::timeout_at(deadline, attempt()).await.map_err(|_| late(provider))?,

@@ -4,7 +4,7 @@ use std::io;
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
-use tools::{Access, Progress, ToolContext};
+use tools::{Access, Progress, ToolContext, ToolError};
 
 use crate::Workspace;
 use crate::draft_name::is_draft;
@@ -21,9 +21,6 @@ const MAX_CANDIDATES: usize = 10_000;
 
 /// How much of a name that is too long is shown, in characters.
 const MAX_NAMED: usize = 40;
-
-/// How alike two names have to be, from 0 to 1, for one to be offered in place of the other.
-const ALIKE: f64 = 0.85;
 
 /// A name in a directory that is held open. Nothing that happens to the directories above it can lead to another one.
 #[derive(Debug)]
@@ -207,17 +204,13 @@ pub(crate) fn make(
 /// Up to three entries of a directory with a name like a missing one, the most alike first. What the grant does not cover
 /// is not named, nor is what is hidden.
 fn near(cx: &ToolContext, dir: &Dir, sight: &Sight<'_>, path: &RelativePath, missing: &str) -> Vec<String> {
-    let missing = missing.to_lowercase();
     let entries = dir.entries().into_iter().flatten().take(MAX_CANDIDATES).flatten();
-    let mut near: Vec<(f64, RelativePath)> = entries
-        .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok().filter(|name| !is_draft(name))?;
-            let likeness = strsim::jaro_winkler(&missing, &name.to_lowercase());
-            let path = path.child(&name).ok().filter(|path| !sight.hides(dir, &name, path))?;
-            (likeness >= ALIKE).then_some((likeness, path))
-        })
-        .filter(|(_, path)| cx.require(Access::Read, "fs", path.as_str()).is_ok())
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.as_str().cmp(b.1.as_str())));
-    near.into_iter().take(3).map(|(_, path)| path.to_string()).collect()
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok().filter(|name| !is_draft(name)));
+    let is_shown = |name: &String| {
+        let path = path.child(name).ok().filter(|path| !sight.hides(dir, name, path));
+        path.is_some_and(|path| cx.require(Access::Read, "fs", path.as_str()).is_ok())
+    };
+    let names: Vec<_> = names.filter(is_shown).collect();
+    let near = ToolError::near(missing, names.iter().map(String::as_str));
+    near.iter().filter_map(|name| path.child(name).ok()).map(|path| path.to_string()).collect()
 }

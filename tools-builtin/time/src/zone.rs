@@ -2,9 +2,7 @@
 
 use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
-
-/// How alike two names have to be, from 0 to 1, for one to be offered in place of the other.
-const ALIKE: f64 = 0.85;
+use tools::ToolError;
 
 /// A text that names no time zone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,15 +35,10 @@ pub(crate) fn find(zone: &str) -> Result<TimeZone, UnknownZone> {
 fn near(zone: &str, names: &TimeZoneDatabase) -> Vec<String> {
     // The part after the last slash: with the continent, all names of Europe would be alike.
     let city = |name: &str| name.rsplit('/').next().unwrap_or(name).to_lowercase().replace(' ', "_");
-    let wanted = city(zone);
-    let likeness = |name: &str| strsim::jaro_winkler(&wanted, &city(name));
-    let mut near: Vec<(f64, String)> = names
-        .available()
-        .map(|name| (likeness(name.as_str()), name.to_string()))
-        .filter(|(l, _)| *l >= ALIKE)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    near.into_iter().take(3).map(|(_, name)| name).collect()
+    let names: Vec<_> = names.available().map(|name| (city(name.as_str()), name.to_string())).collect();
+    let near = ToolError::near(&city(zone), names.iter().map(|(city, _)| &**city));
+    let named = near.iter().flat_map(|near| names.iter().filter(move |(city, _)| city == near));
+    named.map(|(_, name)| name.clone()).take(3).collect()
 }
 
 fn suggested(near: &[String]) -> String {

@@ -10,7 +10,6 @@ use protocol::{Digest, Json, Target};
 
 use super::clock::while_wanted;
 use crate::isolate::{Isolated, Panic};
-use crate::resolve::is_same;
 use crate::timer::timer;
 use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
 
@@ -34,7 +33,7 @@ pub(super) async fn approve(
     };
     match decision {
         // What was approved of is this very entry. It never changes, but its name may have come to stand for another one.
-        Decision::Allow if !is_same(entry, &scope.resolve(entry.name())?) => Err(ToolErrorKind::Replaced.into()),
+        Decision::Allow if !entry.is_same(&*scope.resolve(entry.name())?) => Err(ToolErrorKind::Replaced.into()),
         Decision::Allow => Ok(targets),
         Decision::Deny { reason } => Err(ToolErrorKind::Denied { reason }.into()),
         Decision::Abstain => Err(unasked(entry, cx, targets).into()),

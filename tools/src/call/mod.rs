@@ -94,6 +94,7 @@ pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic};
 pub use crate::resolve::Resolve;
 pub(crate) use execution::Execution;
 pub use record::refuse;
+pub use retry::delays;
 
 /// Looks a tool up and runs it, through every stage. The future owns what it needs. `scope` is an `Arc` of a [`Resolve`], or one that
 /// is `'static`.

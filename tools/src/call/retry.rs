@@ -12,12 +12,18 @@ use crate::context::CallScope;
 use crate::timer::timer;
 use crate::{Entry, Input, ToolContext, ToolError, ToolErrorKind};
 
-/// The first wait between two attempts; each further one is twice as long. Up to as much again is added at random, so that calls
-/// which failed together do not come back together.
+/// The first wait between two attempts.
 const SHORTEST: Duration = Duration::from_millis(100);
 
 /// The longest wait, before that addition.
 const LONGEST: Duration = Duration::from_secs(5);
+
+/// Returns the delays before `times` repetitions: each is twice as long as the one before, up to `longest`. Up to as much again is
+/// added at random, so that calls which failed together do not come back together.
+pub fn delays(first: Duration, longest: Duration, times: usize) -> impl Iterator<Item = Duration> {
+    let builder = ExponentialBuilder::new().with_min_delay(first).with_max_delay(longest).with_jitter();
+    builder.with_max_times(times).build()
+}
 
 /// Runs the handler again after a first [transient](ToolErrorKind::Transient) failure, inside of the one deadline. The call keeps what
 /// it was admitted with; each attempt takes a token of its tool's rate. Dropping the future ends all.
@@ -28,8 +34,7 @@ pub(super) async fn run(
     mut outcome: Result<ToolResult, ToolError>,
 ) -> Result<ToolResult, ToolError> {
     let count = entry.tool().limits.max_retries.unwrap_or(Limits::DEFAULT_MAX_RETRIES);
-    let builder = ExponentialBuilder::new().with_min_delay(SHORTEST).with_max_delay(LONGEST).with_jitter();
-    for wait in builder.with_max_times(usize::try_from(count).unwrap_or(usize::MAX)).build() {
+    for wait in delays(SHORTEST, LONGEST, usize::try_from(count).unwrap_or(usize::MAX)) {
         let Some(error) = outcome.as_ref().err().filter(|_| is_transient(&outcome)) else { return outcome };
         let wait = error.retry_after().map_or(wait, |asked| asked.max(wait));
         cx = cx.next_attempt();

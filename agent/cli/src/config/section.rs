@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
+use tools::ToolError;
 
 use super::error::ConfigError;
 use super::origin::{Origin, Setting};
@@ -230,7 +231,6 @@ fn is_like_a_secret(key: &str) -> bool {
 }
 
 fn nearest(key: &str, known: &[&'static str]) -> Option<&'static str> {
-    let near = |name: &&'static str| (strsim::jaro_winkler(key, name), *name);
-    let best = known.iter().map(near).max_by(|a, b| a.0.total_cmp(&b.0));
-    best.filter(|(likeness, _)| *likeness > 0.8).map(|(_, name)| name)
+    let near = ToolError::near(key, known.iter().copied());
+    known.iter().copied().find(|name| near.first().is_some_and(|near| near == name))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tools::Journal;
+use tools::{Journal, ToolError};
 use tools_journal::{Audit, AuditEntry, AuditError, Head, JournalOptions, SqliteJournal};
 
 use crate::duration;
@@ -70,9 +70,9 @@ fn sessions(audit: &Audit, name: &str) -> Result<String, Error> {
         names.extend(entry.session);
         ControlFlow::Continue(())
     })?;
-    let mut names: Vec<_> = names.into_iter().map(|other| (strsim::jaro_winkler(name, &other), other)).collect();
-    names.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let named: Vec<_> = names.iter().take(NAMED).map(|(_, other)| format!("{other:?}")).collect();
+    let near = ToolError::near(name, names.iter().map(String::as_str));
+    let others = names.iter().filter(|name| !near.contains(name));
+    let named: Vec<_> = near.iter().chain(others).take(NAMED).map(|other| format!("{other:?}")).collect();
     Ok(match names.len() {
         0 => "no call in it has a session, so leave --session out".to_owned(),
         count if count > NAMED => format!("there are {}, and {} more", named.join(", "), count - NAMED),
