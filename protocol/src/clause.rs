@@ -69,7 +69,7 @@ pub enum InvalidClause {
     Target {
         /// The clause, cut after 80 characters.
         text: String,
-        /// What is wrong and what to write instead.
+        /// The fault, and what to write instead.
         reason: InvalidTarget,
     },
     /// The part between the colons.
@@ -77,7 +77,7 @@ pub enum InvalidClause {
     Access {
         /// The clause, cut after 80 characters.
         text: String,
-        /// What is wrong and what to write instead.
+        /// The fault, and what to write instead.
         reason: UnknownAccess,
     },
     /// The part after the second colon.
@@ -85,7 +85,7 @@ pub enum InvalidClause {
     Pattern {
         /// The clause, cut after 80 characters.
         text: String,
-        /// What is wrong and what to write instead.
+        /// The fault, and what to write instead.
         reason: String,
     },
 }

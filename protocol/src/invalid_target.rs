@@ -67,7 +67,7 @@ pub enum InvalidTarget {
     Host {
         /// The URL, cut after 80 characters.
         value: String,
-        /// What is wrong and what to write instead.
+        /// The fault, and what to write instead.
         reason: &'static str,
     },
 }
@@ -76,7 +76,7 @@ impl InvalidTarget {
     /// The greatest length of the value of a target, in bytes.
     pub(crate) const MAX_LENGTH: usize = 8192;
 
-    /// What of a value is shown in an error.
+    /// Returns the start of a value, as errors show it.
     pub(crate) fn cut(value: &str) -> String {
         value.chars().take(80).collect()
     }

@@ -37,7 +37,7 @@ pub enum TargetError {
     Argument {
         /// The argument.
         field: String,
-        /// What is wrong and what to pass instead.
+        /// The fault, and what to pass instead.
         reason: InvalidTarget,
     },
     /// Arguments that make no target together.
@@ -45,7 +45,7 @@ pub enum TargetError {
     Target {
         /// The template.
         template: String,
-        /// What is wrong and what to pass instead.
+        /// The fault, and what to pass instead.
         reason: InvalidTarget,
     },
     /// Lists that make too many targets.

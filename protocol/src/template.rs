@@ -52,7 +52,7 @@ pub enum InvalidTemplate {
     Target {
         /// The template, cut after 80 characters.
         template: String,
-        /// What is wrong and what to write instead.
+        /// The fault, and what to write instead.
         reason: InvalidTarget,
     },
     /// A brace without its other half.

@@ -12,13 +12,13 @@ use crate::visible;
 
 /// Names of tools and headings.
 pub(crate) const STRONG: Style = Style::new().bold();
-/// What is seldom looked at.
+/// The style of details.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-/// What went well.
+/// The style of success.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// What went wrong.
+/// The style of failure.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// What a person should look at.
+/// The style of warnings.
 pub(crate) const ALERT: Style = AnsiColor::Yellow.on_default().bold();
 
 /// The text in a style.

@@ -13,7 +13,7 @@ use super::{Provider, ProviderError, ProviderOptions};
 pub struct ProviderSubmission {
     /// The name: letters, digits, `-`, `_` and `.`.
     pub name: &'static str,
-    /// What it is, in one line, for people.
+    /// A description for people, in one line.
     pub description: &'static str,
     /// Where it was declared.
     pub source: Source,
@@ -27,7 +27,7 @@ impl ProviderSubmission {
     /// Makes a provider.
     ///
     /// # Errors
-    /// Whatever speaks against these options, as a [`ProviderError`].
+    /// Returns a [`ProviderError`] if the options do not fit.
     pub fn create(&self, options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> {
         (self.create)(options)
     }

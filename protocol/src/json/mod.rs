@@ -34,8 +34,9 @@ pub const MAX_DEPTH: usize = 64;
 
 /// A JSON value that is cheap to clone: clones share it.
 ///
-/// It is [parsed](Self::parse) from text, or wraps a [`Value`] without a copy. Either way it is read as a [`Node`], or into
-/// a [type](Self::deserialize). Text is read strictly, and its integers stay exact, of any length. As JSON it is the plain value.
+/// Text is [parsed](Self::parse), a [`Value`] is wrapped without a copy, and a type [writes](Self::from_serialize) itself. All are
+/// read as a [`Node`], or into a [type](Self::deserialize). Text is read strictly, and its integers stay exact, of any length. A
+/// `Json` serialises as the plain value.
 ///
 /// ```
 /// use protocol::Json;

@@ -15,7 +15,7 @@ use super::limiter::Limiter;
 pub(crate) struct Request<'a> {
     /// What it touches.
     pub(crate) keys: Vec<Key>,
-    /// What its tool's limits leave, where it has limits.
+    /// The limiter of its tool. `None` for a tool without limits.
     pub(crate) limiter: Option<Arc<Limiter>>,
     /// Whether it is made by another call.
     pub(crate) is_nested: bool,

@@ -165,7 +165,7 @@ impl Record {
     /// Writes down how the call ended, or that it was refused.
     ///
     /// # Errors
-    /// That of the outcome, or [`ToolErrorKind::Internal`] when it could not be written down.
+    /// Returns the error of the outcome, or [`ToolErrorKind::Internal`] if it could not be written down.
     pub(super) async fn close(mut self, outcome: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
         let by = Instant::now() + PATIENCE;
         let written = match (&self.state, &outcome) {
