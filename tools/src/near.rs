@@ -22,7 +22,9 @@ pub(crate) fn near<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) 
 
 fn distance(wanted: &str, name: &str) -> Option<usize> {
     let (short, long) = if wanted.len() <= name.len() { (wanted, name) } else { (name, wanted) };
-    let allowed = long.len().div_ceil(3);
+    // Names that begin alike may differ by one letter more: `retry` and `retries`.
+    let alike = short.bytes().zip(long.bytes()).take_while(|(own, other)| own == other).count();
+    let allowed = (long.len() / 3).max(1) + usize::from(alike > 3);
     let edits = (long.len() - short.len() <= allowed * 2)
         .then(|| strsim::osa_distance(wanted, name))
         .filter(|edits| *edits <= allowed && *edits < long.chars().count());
