@@ -5,10 +5,12 @@ use serde::Serialize;
 
 /// Returns the length of the JSON text of a value, in bytes, if it is over a limit.
 pub(crate) fn over(json: &Json, limit: usize) -> Option<usize> {
-    if json.most_encoded() <= limit {
-        return None;
-    }
-    Some(encoded(json)).filter(|size| *size > limit)
+    let size = match json.written_len() {
+        Some(size) => size,
+        None if json.extent().most_encoded() <= limit => return None,
+        None => encoded(json),
+    };
+    (size > limit).then_some(size)
 }
 
 /// Returns the length of the JSON text of a value, in bytes.
@@ -44,11 +46,10 @@ mod tests {
         for value in values.into_iter().chain([json!("x".repeat(100)), json!(vec![u64::MAX; 20])]) {
             let size = value.to_string().len();
             assert_eq!(encoded(&value), size);
-            assert_eq!(
-                [size - 1, size, 10 * size].map(|limit| over(&value.clone().into(), limit)),
-                [Some(size), None, None],
-                "{value}"
-            );
+            for json in [Json::from(value.clone()), Json::from_serialize(&value).unwrap()] {
+                let overs = [size - 1, size, 10 * size].map(|limit| over(&json, limit));
+                assert_eq!(overs, [Some(size), None, None], "{value}");
+            }
         }
     }
 }

@@ -111,11 +111,11 @@ impl Json {
         }
     }
 
-    /// Returns an upper bound of the length as JSON text without white space, in bytes. Reads nothing.
-    pub fn most_encoded(&self) -> usize {
+    /// Returns the length as JSON text, in bytes, if a type has [written](Self::from_serialize) it. Reads nothing.
+    pub fn written_len(&self) -> Option<usize> {
         match &*self.0 {
-            Inner::Written(written) => written.text.len(),
-            _ => self.extent().most_encoded(),
+            Inner::Written(written) => Some(written.text.len()),
+            Inner::Value(_) | Inner::Text { .. } => None,
         }
     }
 

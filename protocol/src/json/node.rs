@@ -185,16 +185,6 @@ impl<'a> Node<'a> {
         Some(Self(Inner::Tree(tree, order[found] + 1)))
     }
 
-    /// Returns the value at a JSON pointer (RFC 6901). Returns `None` if it leads nowhere.
-    pub fn pointer(self, pointer: &str) -> Option<Self> {
-        let Some(path) = pointer.strip_prefix('/') else { return pointer.is_empty().then_some(self) };
-        path.split('/').try_fold(self, |node, token| match node.kind() {
-            Kind::Object => node.get(&token.replace("~1", "/").replace("~0", "~")),
-            Kind::Array => node.elements().nth(token.parse().ok()?),
-            _ => None,
-        })
-    }
-
     /// Returns the address of the value: equal for two handles to one value, and for nothing else.
     pub fn identity(self) -> (usize, u32) {
         match self.0 {

@@ -76,7 +76,7 @@ fn a_deep_value_is_measured_and_dropped_without_recursion() {
 fn what_is_too_deep_to_be_walked_counts_as_too_large() {
     let deep = (0..600).fold(json!(1), |inner, _| Value::Array(vec![inner]));
     let json = Json::from(json!([deep, ["x".repeat(100_000)]]));
-    assert!(json.most_encoded() >= json.to_string().len(), "{:?}", json.extent());
+    assert!(json.extent().most_encoded() >= json.to_string().len(), "{:?}", json.extent());
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn equal_json_is_equal_whatever_its_form_and_order() {
     assert_eq!(text, Json::parse(r#"{"b": {"c": "d"}, "a": [1, 2.5, null]}"#).unwrap());
     assert_ne!(text, Json::parse(r#"{"b": {"c": "d"}, "a": [1, 2.5, false]}"#).unwrap());
     assert_eq!(serde_json::from_str::<Json>(&text.to_string()).unwrap(), value);
-    assert_eq!(value.node().pointer("/b/c").and_then(Node::as_str), Some("d"));
+    assert_eq!(value["b"]["c"], "d");
 }
 
 #[test]
