@@ -56,7 +56,7 @@ impl Normaliser {
     /// [`InvalidTarget`] when the value is not of the expected form, or more than one reading of it is conceivable.
     pub fn apply(self, value: &str) -> Result<String, InvalidTarget> {
         match self {
-            Self::Path => path(value),
+            Self::Path => path(value.to_owned()),
             Self::Host => {
                 host(value).map_err(|reason| InvalidTarget::Host { value: InvalidTarget::cut(value), reason })
             }
@@ -80,11 +80,11 @@ pub(crate) fn relative(value: &str) -> Result<(), InvalidTarget> {
 }
 
 /// Resolves `.`, `..` and empty segments; the root is `.`.
-pub(crate) fn resolve(path: &str) -> Result<String, InvalidTarget> {
-    relative(path)?;
+pub(crate) fn resolve(path: String) -> Result<String, InvalidTarget> {
+    relative(&path)?;
     // Nearly every path is resolved already.
     if !path.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
-        return Ok(path.to_owned());
+        return Ok(path);
     }
     let mut kept = Vec::new();
     for segment in path.split('/') {
@@ -92,7 +92,7 @@ pub(crate) fn resolve(path: &str) -> Result<String, InvalidTarget> {
             "" | "." => {}
             ".." => {
                 if kept.pop().is_none() {
-                    return Err(InvalidTarget::StepsOut { value: InvalidTarget::cut(path) });
+                    return Err(InvalidTarget::StepsOut { value: InvalidTarget::cut(&path) });
                 }
             }
             segment => kept.push(segment),
@@ -104,13 +104,13 @@ pub(crate) fn resolve(path: &str) -> Result<String, InvalidTarget> {
     Ok(resolved)
 }
 
-fn path(value: &str) -> Result<String, InvalidTarget> {
+pub(crate) fn path(value: String) -> Result<String, InvalidTarget> {
     if value.is_empty() {
         return Err(InvalidTarget::Empty);
     }
-    InvalidTarget::refuse_control(value)?;
+    InvalidTarget::refuse_control(&value)?;
     if value.contains('\\') {
-        return Err(InvalidTarget::Backslash { value: InvalidTarget::cut(value) });
+        return Err(InvalidTarget::Backslash { value: InvalidTarget::cut(&value) });
     }
     resolve(value)
 }

@@ -6,12 +6,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::dot_segment::has_dot_segment;
-use crate::{Access, InvalidTarget, Normaliser, ToolName};
+use crate::{Access, InvalidTarget, ToolName, normalise};
 
 /// One thing that a call touches, and what it does to it: `fs:read:src/main.rs`.
 ///
 /// The scheme says what kind of thing the value names: 1 to 32 of `[a-z0-9+.-]`, a letter first. A value of scheme `fs`
-/// is a path below the workspace root and is kept [normalised](Normaliser::Path); `%2e` has no meaning in it. Values of
+/// is a path below the workspace root and is kept [normalised](crate::Normaliser::Path); `%2e` has no meaning in it. Values of
 /// other schemes stay as they are, but may not contain control characters or a segment that readers of URLs resolve to `.`
 /// or `..`, such as `%2e%2e` and `..;x=y`. Tool names in the scheme `world` may: nothing resolves them.
 ///
@@ -42,24 +42,25 @@ impl Target {
     ///
     /// # Errors
     /// [`InvalidTarget`] when the scheme or the value breaks one of the rules above.
-    pub fn new(access: Access, scheme: &str, value: &str) -> Result<Self, InvalidTarget> {
+    pub fn new(access: Access, scheme: &str, value: impl Into<String>) -> Result<Self, InvalidTarget> {
         InvalidTarget::check_scheme(scheme)?;
+        let value = value.into();
         if value.is_empty() {
             return Err(InvalidTarget::Empty);
         }
         if value.len() > Self::MAX_LENGTH {
             return Err(InvalidTarget::TooLong { length: value.len() });
         }
-        InvalidTarget::refuse_control(value)?;
+        InvalidTarget::refuse_control(&value)?;
         let value = match scheme {
-            "fs" => Normaliser::Path.apply(value)?,
+            "fs" => normalise::path(value)?,
             // Names of tools, where dots mean nothing.
-            "world" => value.to_owned(),
+            "world" => value,
             // A pattern `docs/**` must not cover what some server takes for `docs/../secret`.
-            _ if has_dot_segment(value) => {
-                return Err(InvalidTarget::DotSegment { value: InvalidTarget::cut(value) });
+            _ if has_dot_segment(&value) => {
+                return Err(InvalidTarget::DotSegment { value: InvalidTarget::cut(&value) });
             }
-            _ => value.to_owned(),
+            _ => value,
         };
         Ok(Self { scheme: scheme.to_owned(), access, value })
     }

@@ -114,25 +114,25 @@ impl Template {
         limit: usize,
         argument: impl Fn(&str) -> Result<Node<'a>, TargetError>,
     ) -> Result<Vec<Target>, TargetError> {
-        let mut values = vec![String::new()];
+        let mut values: Option<Vec<String>> = None;
         for part in &self.parts {
             let texts = match part {
-                Part::Text(text) => {
-                    values.iter_mut().for_each(|value| value.push_str(text));
-                    continue;
-                }
+                Part::Text(text) => vec![text.clone()],
                 Part::Field { name, normaliser } => self.texts(name, *normaliser, argument(name)?)?,
             };
-            if values.len().saturating_mul(texts.len()) > limit {
+            let count = values.as_ref().map_or(1, Vec::len).saturating_mul(texts.len());
+            if count > limit {
                 return Err(TargetError::TooMany { template: self.to_string() });
             }
-            values = match &values[..] {
-                [start] if start.is_empty() => texts,
-                _ => values.iter().flat_map(|value| texts.iter().map(move |text| format!("{value}{text}"))).collect(),
-            };
+            values = Some(match values {
+                None => texts,
+                Some(values) => {
+                    values.iter().flat_map(|value| texts.iter().map(move |text| format!("{value}{text}"))).collect()
+                }
+            });
         }
-        let target = |value: String| Target::new(access, &self.scheme, &value);
-        let targets: Result<_, _> = values.into_iter().map(target).collect();
+        let target = |value| Target::new(access, &self.scheme, value);
+        let targets: Result<_, _> = values.into_iter().flatten().map(target).collect();
         targets.map_err(|reason| {
             let mut fields = self.fields();
             match (fields.next(), fields.next()) {
@@ -153,7 +153,7 @@ impl Template {
             [Part::Text(text), Part::Field { normaliser: Some(Normaliser::Path), .. }]
                 if self.scheme == "fs" && text.ends_with('/') =>
             {
-                resolve(text).unwrap_or_default()
+                resolve(text.clone()).unwrap_or_default()
             }
             [Part::Text(text), ..] if self.scheme != "fs" => {
                 text.rsplit_once('/').map(|(base, _)| base.to_owned()).unwrap_or_default()

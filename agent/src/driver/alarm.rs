@@ -1,78 +1,112 @@
-//! A thread that rings at set times.
+//! [`Alarms`]: a thread that rings at set times.
 //!
 //! The timers of tokio are driven by one of its workers. While a task holds that one, they can stand still, so they are no watch
 //! over tasks that do not yield.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-/// One thread for the process; it is started with the first call and lives as long.
-static ALARMS: Mutex<Option<Sender<Alarm>>> = Mutex::new(None);
+/// The alarms of the process.
+static ALARMS: Alarms = Alarms::new();
 
-/// From how many alarms on those that nobody waits for are looked for and dropped.
-const CROWD: usize = 1024;
+/// Alarms, and the thread that rings them. It is started with the first run, and lives as long as the process.
+pub(super) struct Alarms {
+    state: Mutex<State>,
+    changed: Condvar,
+}
 
-/// Something to be told at a time.
+struct State {
+    set: BTreeMap<(Instant, u64), (UnboundedSender<Late>, Late)>,
+    next: u64,
+    has_thread: bool,
+    /// When the thread looks next if nobody wakes it. `None` if it waits for an alarm.
+    looks_at: Option<Instant>,
+}
+
+/// An alarm that is set. Dropping it takes it back.
+#[must_use = "an alarm that is dropped does not ring"]
 pub(super) struct Alarm {
-    pub(super) at: Instant,
-    pub(super) late: Late,
-    pub(super) bell: UnboundedSender<Late>,
+    alarms: &'static Alarms,
+    key: (Instant, u64),
 }
 
 /// A call that should be over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Late {
-    /// Which of its turn.
-    pub(super) position: usize,
+    /// The number of its [`Pass`](super::gate::Pass). `None` stands for all calls of the turn.
+    pub(super) call: Option<u64>,
     /// How long it was allowed to take.
     pub(super) limit: Duration,
 }
 
-/// Where alarms are set.
+/// Returns the alarms of the process, with their thread.
 ///
 /// # Errors
-/// When the system gives no thread.
-pub(super) fn alarms() -> io::Result<Sender<Alarm>> {
-    let mut alarms = ALARMS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(alarms) = &*alarms {
-        return Ok(alarms.clone());
+/// Returns an error if the system gives no thread.
+pub(super) fn alarms() -> io::Result<&'static Alarms> {
+    let mut state = ALARMS.lock();
+    if !state.has_thread {
+        std::thread::Builder::new().name("toolcrib-alarm".to_owned()).spawn(|| ALARMS.keep())?;
+        state.has_thread = true;
     }
-    let (sender, receiver) = channel();
-    std::thread::Builder::new().name("toolcrib-alarm".to_owned()).spawn(move || keep(&receiver))?;
-    Ok(alarms.insert(sender).clone())
+    Ok(&ALARMS)
 }
 
-fn keep(alarms: &Receiver<Alarm>) {
-    let mut set: BTreeMap<(Instant, u64), Alarm> = BTreeMap::new();
-    let (mut number, mut crowd) = (0_u64, CROWD);
-    loop {
-        let received = match set.first_key_value() {
-            Some(((at, _), _)) => alarms.recv_timeout(at.saturating_duration_since(Instant::now())),
-            None => alarms.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        match received {
-            Ok(alarm) => {
-                set.insert((alarm.at, number), alarm);
-                number += 1;
-                if set.len() >= crowd {
-                    set.retain(|_, alarm| !alarm.bell.is_closed());
-                    crowd = CROWD.max(2 * set.len());
+impl Alarms {
+    const fn new() -> Self {
+        let state = State { set: BTreeMap::new(), next: 0, has_thread: false, looks_at: None };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Sets an alarm: at that moment `late` is sent to `bell`.
+    pub(super) fn set(&'static self, at: Instant, bell: UnboundedSender<Late>, late: Late) -> Alarm {
+        let mut state = self.lock();
+        let key = (at, state.next);
+        state.next += 1;
+        state.set.insert(key, (bell, late));
+        if state.looks_at.is_none_or(|looks_at| at < looks_at) {
+            self.changed.notify_one();
+        }
+        Alarm { alarms: self, key }
+    }
+
+    /// Rings each alarm in time, without end.
+    fn keep(&self) {
+        let mut state = self.lock();
+        loop {
+            let now = Instant::now();
+            let later = state.set.split_off(&(now, u64::MAX));
+            let due = std::mem::replace(&mut state.set, later);
+            if !due.is_empty() {
+                // Whoever waits is woken by code that is not ours.
+                drop(state);
+                for (bell, late) in due.into_values() {
+                    // The run may be over.
+                    let _ = bell.send(late);
                 }
+                state = self.lock();
+                continue;
             }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return,
+            state.looks_at = state.set.first_key_value().map(|((at, _), _)| *at);
+            let left = state.looks_at.map_or(Duration::MAX, |at| at.saturating_duration_since(now));
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        let now = Instant::now();
-        while let Some(first) = set.first_entry().filter(|first| first.key().0 <= now) {
-            let Alarm { late, bell, .. } = first.remove();
-            // The turn may be over.
-            let _ = bell.send(late);
-        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        let taken = self.alarms.lock().set.remove(&self.key);
+        // The bell is dropped after the lock is released.
+        drop(taken);
     }
 }
 
@@ -86,36 +120,30 @@ mod tests {
     async fn alarms_ring_in_the_order_of_their_times_and_not_before() {
         let (bell, mut rung) = unbounded_channel();
         let begun = Instant::now();
-        for after in [60, 20, 40, 0] {
+        let set = [60, 20, 40, 0].map(|after| {
             let limit = Duration::from_millis(after);
-            let alarm = Alarm { at: begun + limit, late: Late { position: 0, limit }, bell: bell.clone() };
-            alarms().unwrap().send(alarm).unwrap();
-        }
+            alarms().unwrap().set(begun + limit, bell.clone(), Late { call: None, limit })
+        });
         for after in [0, 20, 40, 60] {
             let limit = Duration::from_millis(after);
-            assert_eq!(rung.recv().await, Some(Late { position: 0, limit }));
+            assert_eq!(rung.recv().await, Some(Late { call: None, limit }));
             assert!(begun.elapsed() >= limit);
         }
+        drop(set);
     }
 
     #[tokio::test]
-    async fn alarms_that_nobody_waits_for_do_not_pile_up() {
-        let (sender, receiver) = channel();
-        let keeper = std::thread::spawn(move || keep(&receiver));
-        let far = Instant::now() + Duration::from_secs(3600);
-        let late = Late { position: 0, limit: Duration::ZERO };
-        let (bell, heard) = unbounded_channel();
-        drop(heard);
-        for _ in 0..10 * CROWD {
-            sender.send(Alarm { at: far, late, bell: bell.clone() }).unwrap();
-        }
-        let (last, mut rung) = unbounded_channel();
-        sender.send(Alarm { at: Instant::now(), late, bell: last }).unwrap();
-        assert_eq!(rung.recv().await, Some(late));
-        // Each alarm holds a sender; those that were dropped do not.
-        assert!(bell.strong_count() <= CROWD + 1, "{}", bell.strong_count());
-        drop(sender);
-        // It still waits for what is left; the end of its senders ends it.
-        keeper.join().unwrap();
+    async fn an_alarm_that_is_dropped_does_not_ring_and_leaves_nothing() {
+        let (bell, mut rung) = unbounded_channel();
+        let [soon, later] = [0, 20].map(Duration::from_millis);
+        let late = Late { call: None, limit: later };
+        let begun = Instant::now();
+        let far = begun + Duration::from_secs(3600);
+        (0..1000).for_each(|_| drop(alarms().unwrap().set(far, bell.clone(), Late { call: None, limit: soon })));
+        drop(alarms().unwrap().set(begun + soon.max(Duration::from_millis(10)), bell.clone(), late));
+        let last = alarms().unwrap().set(begun + later, bell.clone(), Late { call: Some(1), limit: later });
+        assert_eq!(rung.recv().await, Some(Late { call: Some(1), limit: later }));
+        drop(last);
+        assert_eq!(bell.strong_count(), 1);
     }
 }

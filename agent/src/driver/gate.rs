@@ -131,6 +131,11 @@ impl State {
 }
 
 impl Pass {
+    /// Tells the call from all others of its runtime.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Goes in, or queues. `spot` is the call's in the queue, to be given again the next time. A call whose tool has begun is not
     /// told that there is no place for it: it waits for its deadline.
     pub(super) fn enter(&self, spot: &mut Option<u64>, waker: &Waker, has_begun: bool) -> Entry<'_> {

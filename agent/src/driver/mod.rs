@@ -7,6 +7,7 @@ mod checkpoint;
 mod gate;
 mod listener;
 mod report;
+mod tasks;
 mod watched;
 
 use std::future::{Future, poll_fn};
@@ -20,6 +21,7 @@ use tools::{CancellationToken, Content, JournalError, ToolError};
 
 use self::checkpoint::Saved;
 use self::listener::Listener;
+use self::tasks::Tasks;
 use crate::{
     Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, TextReader, Turn,
 };
@@ -188,6 +190,7 @@ impl Driver {
     /// Drives a run to its end, whose first messages, that many, do not belong to the session's conversation.
     async fn drive(&self, session: &mut Session, mut run: Run, before: usize) -> Result<Summary, DriverError> {
         let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
+        let mut tasks = Tasks::new(&runtime)?;
         let token = session.context().cancellation().child_token();
         let _stop = token.clone().drop_guard();
         let listener = Arc::new(Listener::new(self.events.clone()));
@@ -204,7 +207,7 @@ impl Driver {
                 self.pass_on_cancellation(&token);
                 step = match run.step() {
                     Step::Ask => self.turn(&mut run, &mut saved, &setting).await,
-                    Step::Call(calls) => self.call(&mut run, calls, &setting).await,
+                    Step::Call(calls) => self.call(&mut run, calls, &mut tasks, &setting).await,
                     Step::Done(summary) => break summary,
                 };
             }

@@ -1,9 +1,7 @@
-//! [`Watched`]: a call that passes the [gate](super::gate), and a timekeeper that sets its alarm.
+//! [`Watched`]: a call that passes the [gate](super::gate), and an observer of its deadline that sets its alarm.
 
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,7 +9,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tools::call::DeadlineObserver;
 use tools::{Execution, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
-use super::alarm::{Alarm, Late};
+use super::alarm::{Alarm, Alarms, Late};
 use super::gate::{Entry, Pass};
 
 /// How long after its deadline a call is given up. One that yields ends at its deadline by itself, be it a little late on a
@@ -24,7 +22,7 @@ pub(super) struct Watched {
     tool: String,
     pass: Pass,
     spot: Option<u64>,
-    has_begun: Arc<AtomicBool>,
+    watch: Arc<Watch>,
     /// Where there is a journal that is to know of it when the call has no place.
     recorded: Option<ToolContext>,
     refusing: Option<Refusing>,
@@ -33,26 +31,26 @@ pub(super) struct Watched {
 /// A refusal on its way into the journal.
 type Refusing = Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send>>;
 
-/// Sets the alarm of one call when its clock starts.
+/// Sets the alarm of one call when its deadline starts running.
 pub(super) struct Watch {
-    position: usize,
-    alarms: Sender<Alarm>,
+    call: u64,
+    alarms: &'static Alarms,
     bell: UnboundedSender<Late>,
-    has_begun: Arc<AtomicBool>,
+    /// Set once the call has begun, and taken back with this: after the call.
+    alarm: OnceLock<Option<Alarm>>,
 }
 
 impl Watched {
     /// The execution of a call of this tool with this context.
-    pub(super) fn new(execution: Execution, tool: &str, cx: &ToolContext, pass: Pass, watch: &Watch) -> Self {
-        let (tool, has_begun) = (tool.to_owned(), watch.has_begun.clone());
+    pub(super) fn new(execution: Execution, tool: &str, cx: &ToolContext, pass: Pass, watch: Arc<Watch>) -> Self {
         let recorded = cx.journal().is_some().then(|| cx.clone());
-        Self { execution, tool, pass, spot: None, has_begun, recorded, refusing: None }
+        Self { execution, tool: tool.to_owned(), pass, spot: None, watch, recorded, refusing: None }
     }
 }
 
 impl Watch {
-    pub(super) fn new(position: usize, alarms: Sender<Alarm>, bell: UnboundedSender<Late>) -> Self {
-        Self { position, alarms, bell, has_begun: Arc::default() }
+    pub(super) fn new(call: u64, alarms: &'static Alarms, bell: UnboundedSender<Late>) -> Self {
+        Self { call, alarms, bell, alarm: OnceLock::new() }
     }
 }
 
@@ -60,11 +58,11 @@ impl Future for Watched {
     type Output = Result<ToolResult, ToolError>;
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { execution, tool, pass, spot, has_begun, recorded, refusing } = self.get_mut();
+        let Self { execution, tool, pass, spot, watch, recorded, refusing } = self.get_mut();
         if let Some(refusing) = refusing {
             return refusing.as_mut().poll(task);
         }
-        match pass.enter(spot, task.waker(), has_begun.load(Ordering::Relaxed)) {
+        match pass.enter(spot, task.waker(), watch.alarm.get().is_some()) {
             Entry::In(_inside) => Pin::new(execution).poll(task),
             Entry::Wait => Poll::Pending,
             Entry::Lost => {
@@ -97,11 +95,8 @@ impl Drop for Watched {
 
 impl DeadlineObserver for Watch {
     fn started(&self, cx: &ToolContext, limit: Duration) {
-        self.has_begun.store(true, Ordering::Relaxed);
-        if let Some(at) = cx.deadline().and_then(|deadline| deadline.checked_add(GRACE)) {
-            let alarm = Alarm { at, late: Late { position: self.position, limit }, bell: self.bell.clone() };
-            // The thread lives as long as the process.
-            let _ = self.alarms.send(alarm);
-        }
+        let at = cx.deadline().and_then(|deadline| deadline.checked_add(GRACE));
+        let late = Late { call: Some(self.call), limit };
+        self.alarm.get_or_init(|| at.map(|at| self.alarms.set(at, self.bell.clone(), late)));
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn normalise(text: &str) -> Result<String, InvalidTarget> {
     if text.contains(['*', '?', '[', '{']) && text.split('/').any(|segment| segment == "..") {
         return Err(InvalidTarget::DotSegment { value: InvalidTarget::cut(text) });
     }
-    resolve(text)
+    resolve(text.to_owned())
 }
 
 /// A pattern without `/**` at its end, read once.

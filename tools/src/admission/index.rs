@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use super::key::{Key, Reach};
 
 /// Calls by the text of their keys. Texts that begin with a path's text are its subtree and stand side by side.
 #[derive(Debug, Default)]
-pub(super) struct Index(BTreeMap<Box<str>, Holders>);
+pub(super) struct Index(BTreeMap<Arc<str>, Holders>);
 
 /// The calls that have one key, readers apart from writers: a reader conflicts with writers alone. In the order of arrival.
 #[derive(Debug, Default)]

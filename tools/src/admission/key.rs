@@ -1,5 +1,7 @@
 //! [`Key`]: what one call needs of the world, in a form that can be compared.
 
+use std::sync::Arc;
+
 use protocol::{Access, Target};
 
 /// One target of one call, below the domain that its scheme has in this context.
@@ -8,7 +10,7 @@ use protocol::{Access, Target};
 /// text begins the other's. Neither scheme nor value has control characters, and the domain is preceded by its length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
-    pub(super) text: Box<str>,
+    pub(super) text: Arc<str>,
     pub(super) writes: bool,
     pub(super) reach: Reach,
 }

@@ -236,6 +236,10 @@ fn told_again(code: ErrorCode, message: String) -> ToolErrorKind {
 /// has arrived there is to have an end.
 async fn heard<T>(caller: &ToolContext, told: impl Future<Output = Result<T, Silence>>) -> Result<T, Silence> {
     let mut told = pin!(told);
+    // A journal that has its answer at hand costs less than watching the caller.
+    if let Poll::Ready(told) = poll_fn(|task| Poll::Ready(told.as_mut().poll(task))).await {
+        return told;
+    }
     if let Some(told) = while_wanted(caller, told.as_mut()).await {
         return told;
     }
@@ -251,7 +255,7 @@ async fn heard<T>(caller: &ToolContext, told: impl Future<Output = Result<T, Sil
 /// What the journal says, in time. Its panic goes no further.
 async fn answer<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, Silence> {
     let mut told = pin!(Isolated::new(ask));
-    let mut timer = timer(by);
+    let mut alarm = None;
     poll_fn(|task| {
         if let Poll::Ready(told) = told.as_mut().poll(task) {
             return Poll::Ready(match told {
@@ -259,7 +263,8 @@ async fn answer<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) 
                 Err(Panic(message)) => Err(Silence::Broken(format!("the journal panicked: {message}"))),
             });
         }
-        timer.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(task).map(|()| Err(Silence::Late)))
+        let alarm = alarm.get_or_insert_with(|| timer(by));
+        alarm.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(task).map(|()| Err(Silence::Late)))
     })
     .await
 }

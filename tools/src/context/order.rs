@@ -67,7 +67,11 @@ impl Drop for Spot {
     fn drop(&mut self) {
         let mut state = lock(&self.order.0);
         state.wakers.remove(&self.number);
-        state.came.insert(self.number);
+        if state.first != self.number {
+            state.came.insert(self.number);
+            return;
+        }
+        state.first += 1;
         while state.came.first() == Some(&state.first) {
             state.came.pop_first();
             state.first += 1;
