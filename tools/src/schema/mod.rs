@@ -29,6 +29,7 @@ mod violation;
 
 pub(crate) use deadline::within;
 pub use error::SchemaError;
+pub use expectation::schema_in_words;
 pub(crate) use inspected::Inspected;
 pub(crate) use mask::{MASK, Mask};
 pub(crate) use phrase::{readable, show};

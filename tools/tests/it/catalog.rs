@@ -290,23 +290,3 @@ async fn a_call_under_way_is_not_disturbed_by_a_change() {
     catalog.unregister("a");
     assert_eq!(call.await.unwrap().structured, Some(json!({"x": 1}).into()));
 }
-
-#[test]
-fn definitions_are_loaded_from_a_file() {
-    let path = std::env::temp_dir().join(format!("toolcrib-definitions-{}.json", std::process::id()));
-    std::fs::write(&path, r#"[{"name": "a", "description": "A tool.", "parameters": {"type": "object"}}]"#).unwrap();
-    let definitions = tools::load_definitions(&path).unwrap();
-    std::fs::write(&path, "{").unwrap();
-    let broken = tools::load_definitions(&path).unwrap_err();
-    std::fs::remove_file(&path).unwrap();
-    let missing = tools::load_definitions(&path).unwrap_err();
-
-    let mut catalog = Catalog::new();
-    for tool in definitions {
-        catalog.register(tool, echo).unwrap();
-    }
-    assert_eq!(names(&catalog), ["a"]);
-    for error in [broken, missing] {
-        assert!(error.to_string().contains("toolcrib-definitions"), "{error}");
-    }
-}
