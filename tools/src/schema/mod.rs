@@ -26,6 +26,7 @@ mod plain;
 mod shape;
 mod validator;
 mod violation;
+mod walk;
 
 pub(crate) use deadline::within;
 pub use error::SchemaError;
