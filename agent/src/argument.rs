@@ -66,7 +66,7 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
         let value = accepted.read(text).ok_or_else(|| ArgumentError::Unfit {
             name: name.to_owned(),
             text: shown(schema, name, text),
-            expected: accepted.describe(name),
+            expected: accepted.in_words(schema, name),
         })?;
         arguments.insert(name.to_owned(), value);
     }
@@ -169,14 +169,11 @@ impl<'a> Accepted<'a> {
         is_text.then(as_text)
     }
 
-    fn describe(&self, name: &str) -> String {
-        let mut words: Vec<String> = self.types.iter().map(|name| with_article(name)).collect();
-        words.extend(
-            self.literals.iter().map(|literal| literal.as_str().map_or_else(|| literal.to_string(), str::to_owned)),
-        );
+    fn in_words(&self, root: &Value, name: &str) -> String {
+        let property = property(root, root, name, &mut { MAX_VISITS }).unwrap_or(&Value::Null);
         let example = self.types.iter().find_map(|name| example_of(name));
         let example = example.map(|example| format!(", such as {name}={example}")).unwrap_or_default();
-        format!("{}{example}", words.join(" or "))
+        format!("{}{example}", tools::schema_in_words(root, property))
     }
 }
 
@@ -221,14 +218,6 @@ fn is_of(value: &Value, name: &str) -> bool {
         "array" => value.is_array(),
         "object" => value.is_object(),
         _ => false,
-    }
-}
-
-fn with_article(name: &str) -> String {
-    match name {
-        "null" => "null".to_owned(),
-        "integer" | "array" | "object" => format!("an {name}"),
-        _ => format!("a {name}"),
     }
 }
 

@@ -158,6 +158,8 @@ impl Target {
     }
 }
 
+crate::text_form::text_form!(Clause, InvalidClause);
+
 impl FromStr for Clause {
     type Err = InvalidClause;
 
@@ -190,29 +192,9 @@ impl FromStr for Clause {
     }
 }
 
-impl TryFrom<String> for Clause {
-    type Error = InvalidClause;
-
-    fn try_from(text: String) -> Result<Self, InvalidClause> {
-        text.parse()
-    }
-}
-
-impl From<Clause> for String {
-    fn from(clause: Clause) -> Self {
-        clause.as_str().to_owned()
-    }
-}
-
 impl fmt::Display for Clause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
-    }
-}
-
-impl fmt::Debug for Clause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Clause({self})")
     }
 }
 

@@ -44,11 +44,7 @@ impl fmt::Display for Digest {
     }
 }
 
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Digest({self})")
-    }
-}
+crate::text_form::text_form!(Digest, InvalidDigest);
 
 impl FromStr for Digest {
     type Err = InvalidDigest;
@@ -70,19 +66,5 @@ impl FromStr for Digest {
 impl From<[u8; 32]> for Digest {
     fn from(bytes: [u8; 32]) -> Self {
         Self(bytes)
-    }
-}
-
-impl From<Digest> for String {
-    fn from(digest: Digest) -> Self {
-        digest.to_string()
-    }
-}
-
-impl TryFrom<String> for Digest {
-    type Error = InvalidDigest;
-
-    fn try_from(text: String) -> Result<Self, InvalidDigest> {
-        text.parse()
     }
 }

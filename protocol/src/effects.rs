@@ -5,8 +5,7 @@ mod error;
 
 use std::fmt;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -210,31 +209,18 @@ impl Serialize for Effects {
 }
 
 impl<'de> Deserialize<'de> for Effects {
+    /// Reads them by hand, since an untagged enum would lose the reason why a template is refused.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(EffectsVisitor)
-    }
-}
-
-/// By hand, since an untagged enum would lose the reason why a template is refused.
-struct EffectsVisitor;
-
-impl<'de> Visitor<'de> for EffectsVisitor {
-    type Value = Effects;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("\"pure\", or an object with `reads`, `writes`, `destroys`, `open_world` and `idempotent`")
-    }
-
-    fn visit_unit<E: serde::de::Error>(self) -> Result<Effects, E> {
-        Ok(Effects::Undeclared)
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Effects, E> {
-        if text == "pure" { Ok(Effects::Pure) } else { Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)) }
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Effects, A::Error> {
-        Declared::deserialize(MapAccessDeserializer::new(map)).map(Effects::Declared)
+        match Value::deserialize(deserializer)? {
+            Value::Null => Ok(Self::Undeclared),
+            Value::String(word) if word == "pure" => Ok(Self::Pure),
+            declared @ Value::Object(_) => {
+                Declared::deserialize(declared).map(Self::Declared).map_err(D::Error::custom)
+            }
+            other => Err(D::Error::custom(format_args!(
+                "{other} are no effects; write \"pure\", or an object with `reads`, `writes`, `destroys`, `open_world` and `idempotent`"
+            ))),
+        }
     }
 }
 

@@ -24,6 +24,7 @@ mod result;
 mod target;
 mod target_error;
 mod template;
+mod text_form;
 mod tool;
 pub mod wire;
 

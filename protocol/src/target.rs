@@ -92,11 +92,7 @@ impl fmt::Display for Target {
     }
 }
 
-impl fmt::Debug for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Target({self})")
-    }
-}
+crate::text_form::text_form!(Target, InvalidTarget);
 
 impl FromStr for Target {
     type Err = InvalidTarget;
@@ -107,20 +103,6 @@ impl FromStr for Target {
             return Err(InvalidTarget::Form { text: InvalidTarget::cut(text) });
         };
         Self::new(access.parse()?, scheme, value)
-    }
-}
-
-impl TryFrom<String> for Target {
-    type Error = InvalidTarget;
-
-    fn try_from(text: String) -> Result<Self, InvalidTarget> {
-        text.parse()
-    }
-}
-
-impl From<Target> for String {
-    fn from(target: Target) -> Self {
-        target.to_string()
     }
 }
 

@@ -203,6 +203,8 @@ impl Template {
     }
 }
 
+crate::text_form::text_form!(Template, InvalidTemplate);
+
 impl FromStr for Template {
     type Err = InvalidTemplate;
 
@@ -223,20 +225,6 @@ impl FromStr for Template {
     }
 }
 
-impl TryFrom<String> for Template {
-    type Error = InvalidTemplate;
-
-    fn try_from(text: String) -> Result<Self, InvalidTemplate> {
-        text.parse()
-    }
-}
-
-impl From<Template> for String {
-    fn from(template: Template) -> Self {
-        template.to_string()
-    }
-}
-
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.scheme)?;
@@ -248,12 +236,6 @@ impl fmt::Display for Template {
             }
         }
         Ok(())
-    }
-}
-
-impl fmt::Debug for Template {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Template({self})")
     }
 }
 

@@ -72,19 +72,6 @@ impl Tool {
         })
     }
 
-    /// Reads one definition, or an array of them, from JSON text.
-    ///
-    /// # Errors
-    /// The error of the JSON reader: not JSON, an unknown field, a bad name, a bad effect.
-    pub fn list_from_json(text: &str) -> Result<Vec<Self>, serde_json::Error> {
-        // Not an untagged enum: its errors would say no more than "did not match any variant".
-        if text.trim_start().starts_with('[') {
-            serde_json::from_str(text)
-        } else {
-            serde_json::from_str(text).map(|tool| vec![tool])
-        }
-    }
-
     /// Sets the name for people.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {

@@ -1,8 +1,6 @@
-//! Definitions that come from elsewhere: what can be wrong with them, and reading them from a file.
+//! The faults of a linked tool's definition.
 
-use std::path::{Path, PathBuf};
-
-use protocol::{InvalidName, InvalidTemplate, Tool};
+use protocol::{InvalidName, InvalidTemplate};
 
 /// Why a linked tool's definition cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,36 +41,4 @@ pub enum DefinitionError {
         /// What the panic said.
         message: String,
     },
-}
-
-/// Why a file of definitions cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LoadError {
-    /// The file cannot be read.
-    #[error("cannot read tool definitions from {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The file holds something else.
-    #[error("{} does not hold tool definitions: {source}; write one object or an array of them", path.display())]
-    Json {
-        /// The file.
-        path: PathBuf,
-        /// What the JSON reader said.
-        source: serde_json::Error,
-    },
-}
-
-/// Reads tool definitions, one object or an array of them, from a JSON file. Register each with its handler.
-///
-/// # Errors
-/// [`LoadError`] when the file cannot be read or holds something else.
-pub fn load_definitions(path: impl AsRef<Path>) -> Result<Vec<Tool>, LoadError> {
-    let path = path.as_ref();
-    let text = std::fs::read_to_string(path).map_err(|source| LoadError::Io { path: path.into(), source })?;
-    Tool::list_from_json(&text).map_err(|source| LoadError::Json { path: path.into(), source })
 }

@@ -53,7 +53,7 @@ pub use call::execution::Execution;
 pub use catalog::Catalog;
 pub use conflict::Conflict;
 pub use context::{Approval, ApprovalFuture, Approver, Decision, Need, Progress, ProgressSink, Services, ToolContext};
-pub use definition::{DefinitionError, LoadError, load_definitions};
+pub use definition::DefinitionError;
 pub use entry::Entry;
 pub use global::{
     conflicts, contains, execute, get, list, problems, register, replace, snapshot, submit, subscribe, unregister,
@@ -75,7 +75,7 @@ pub use protocol::{
 };
 pub use register_error::RegisterError;
 pub(crate) use resolve::{Resolve, Scope};
-pub use schema::{SchemaError, Violation};
+pub use schema::{SchemaError, Violation, schema_in_words};
 pub use schema_of::schema_of;
 #[doc(hidden)]
 pub use schemars;

@@ -47,11 +47,12 @@ pub const BROKEN: Submission = Submission {
 };
 
 /// A definition as the attribute and the doc comment state it.
+#[derive(Default)]
 pub struct Definition {
     pub name: &'static str,
     /// The pieces of the doc comment, to be joined with line breaks.
     pub description: &'static [&'static str],
-    pub parameters: fn() -> Value,
+    pub parameters: Value,
     pub title: Option<&'static str>,
     pub pure: bool,
     pub reads: &'static [&'static str],
@@ -67,33 +68,11 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// A definition with nothing but the canonical three.
-    pub fn new(name: &'static str, description: &'static [&'static str], parameters: fn() -> Value) -> Self {
-        Self {
-            name,
-            description,
-            parameters,
-            title: None,
-            pure: false,
-            reads: &[],
-            writes: &[],
-            destroys: &[],
-            open_world: false,
-            idempotent: false,
-            timeout_ms: None,
-            max_output_bytes: None,
-            tags: &[],
-            audit: false,
-            examples: Vec::new(),
-        }
-    }
-
     /// The definition proper. Whether its effects fit its schema is looked at where every definition is: at registration.
     pub fn build(self) -> Result<Tool, DefinitionError> {
-        let parameters = (self.parameters)();
-        self.check(&parameters)?;
+        self.check()?;
         let effects = self.effects()?;
-        let mut tool = Tool::new(self.name, self.description.join("\n").trim(), parameters)?
+        let mut tool = Tool::new(self.name, self.description.join("\n").trim(), self.parameters)?
             .with_effects(effects)
             .with_limits(Limits {
                 timeout_ms: self.timeout_ms,
@@ -124,7 +103,8 @@ impl Definition {
     }
 
     /// Looks at what the macro cannot see of an args struct: that it is an object, closed, with a description of each field.
-    fn check(&self, parameters: &Value) -> Result<(), DefinitionError> {
+    fn check(&self) -> Result<(), DefinitionError> {
+        let parameters = &self.parameters;
         let tool = || self.name.to_owned();
         let properties = parameters["properties"].as_object().filter(|_| parameters["type"] == "object");
         let Some(properties) = properties else { return Err(DefinitionError::NotAnObject { tool: tool() }) };

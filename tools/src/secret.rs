@@ -5,7 +5,7 @@ use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::Value;
 
 use crate::schema::{MASK, Mask};
@@ -114,51 +114,10 @@ impl JsonSchema for Secret {
 }
 
 impl<'de> Deserialize<'de> for Secret {
-    /// Reads a text. The error about anything else does not say what it was.
+    /// Reads a text. The error about anything else does not say what it was, as that of the format would.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Asked for a string, a format complains itself about anything else, and quotes it.
-        if deserializer.is_human_readable() {
-            deserializer.deserialize_any(Text)
-        } else {
-            deserializer.deserialize_string(Text)
-        }
-    }
-}
-
-struct Text;
-
-/// What serde would quote.
-macro_rules! refused {
-    ($($method:ident: $type:ty,)*) => {
-        $(fn $method<E: Error>(self, _: $type) -> Result<Secret, E> {
-            Err(E::custom("a secret is a text; write it in quotes"))
-        })*
-    };
-}
-
-impl Visitor<'_> for Text {
-    type Value = Secret;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Secret, E> {
-        Ok(text.into())
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Secret, E> {
-        Ok(text.into())
-    }
-
-    refused! {
-        visit_bool: bool,
-        visit_i64: i64,
-        visit_i128: i128,
-        visit_u64: u64,
-        visit_u128: u128,
-        visit_f64: f64,
-        visit_bytes: &[u8],
+        let text = String::deserialize(deserializer).map(Self::new);
+        text.map_err(|_| D::Error::custom("a secret is a text; write it in quotes"))
     }
 }
 

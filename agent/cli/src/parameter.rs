@@ -2,13 +2,11 @@
 
 use anstyle::Style;
 use serde_json::Value;
+use tools::schema_in_words;
 
 use crate::notice::{FAINT, STRONG};
 use crate::table::Table;
 use crate::visible::visible;
-
-/// How many `$ref`s, lists and unions are followed for the name of a type.
-const MAX_DEPTH: usize = 8;
 
 /// A table of the parameters: name, type, whether it is required, what it is. The required ones come first.
 pub(crate) fn table(schema: &Value, width: Option<usize>) -> String {
@@ -31,7 +29,7 @@ pub(crate) fn table(schema: &Value, width: Option<usize>) -> String {
         let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
         let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
         table.push(
-            [name, &type_of(schema, property, MAX_DEPTH), &presence, &description]
+            [name, &schema_in_words(schema, property), &presence, &description]
                 .map(|cell| visible(cell).into_owned()),
         );
     }
@@ -42,49 +40,6 @@ pub(crate) fn table(schema: &Value, width: Option<usize>) -> String {
 pub(crate) fn is_required(schema: &Value, name: &str) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
     required.is_some_and(|names| names.iter().any(|required| required == name))
-}
-
-/// What a schema takes, in a word or a few: `string`, `integer or null`, `list of string`, `"a" or "b"`.
-fn type_of(root: &Value, schema: &Value, depth: usize) -> String {
-    let Some(depth) = depth.checked_sub(1) else { return "anything".to_owned() };
-    let list = |key: &str| schema.get(key).and_then(Value::as_array);
-    let joined = |types: Vec<String>| {
-        let mut distinct: Vec<String> = Vec::new();
-        types.into_iter().for_each(|name| {
-            if !distinct.contains(&name) {
-                distinct.push(name)
-            }
-        });
-        distinct.join(" or ")
-    };
-    if let Some(value) = schema.get("const") {
-        value.to_string()
-    } else if let Some(values) = list("enum") {
-        joined(values.iter().map(Value::to_string).collect())
-    } else if let Some(names) = list("type") {
-        joined(names.iter().filter_map(Value::as_str).map(|name| named(root, schema, name, depth)).collect())
-    } else if let Some(name) = schema.get("type").and_then(Value::as_str) {
-        named(root, schema, name, depth)
-    } else if let Some(branches) = list("anyOf").or_else(|| list("oneOf")) {
-        joined(branches.iter().map(|branch| type_of(root, branch, depth)).collect())
-    } else if let Some(target) = referenced(root, schema) {
-        type_of(root, target, depth)
-    } else if let Some([only]) = list("allOf").map(Vec::as_slice) {
-        type_of(root, only, depth)
-    } else {
-        "anything".to_owned()
-    }
-}
-
-fn named(root: &Value, schema: &Value, name: &str, depth: usize) -> String {
-    match schema.get("items").filter(|_| name == "array") {
-        Some(items) => format!("list of {}", type_of(root, items, depth)),
-        None => if name == "array" { "list" } else { name }.to_owned(),
-    }
-}
-
-fn referenced<'a>(root: &'a Value, schema: &Value) -> Option<&'a Value> {
-    root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
 }
 
 #[cfg(test)]
@@ -103,24 +58,8 @@ mod tests {
         let plain = anstream::adapter::strip_str(&styled).to_string();
         assert_eq!(
             plain,
-            "  b  string    required   The name.\n  a  integer   default 1  \n  c  anything  optional   \n"
+            "  b  a string    required   The name.\n  a  an integer  default 1  \n  c  anything    optional   \n"
         );
         assert_eq!(table(&json!({"type": "object"}), None), "  none\n");
-    }
-
-    #[test]
-    fn types_are_named() {
-        let root = json!({"$defs": {"unit": {"enum": ["a", "b"]}, "loop": {"$ref": "#/$defs/loop"}}});
-        for (schema, name) in [
-            (json!({"type": ["integer", "null"]}), "integer or null"),
-            (json!({"type": "array", "items": {"type": "string"}}), "list of string"),
-            (json!({"anyOf": [{"$ref": "#/$defs/unit"}, {"type": "null"}]}), r#""a" or "b" or null"#),
-            (json!({"allOf": [{"$ref": "#/$defs/unit"}]}), r#""a" or "b""#),
-            (json!({"$ref": "#/$defs/loop"}), "anything"),
-            (json!({"const": 3}), "3"),
-            (json!(true), "anything"),
-        ] {
-            assert_eq!(type_of(&root, &schema, MAX_DEPTH), name, "{schema}");
-        }
     }
 }

@@ -54,7 +54,7 @@ fn listed_values_are_found_by_their_text() {
     assert_eq!(read(listed.clone(), "1").unwrap(), json!("1"));
     assert_eq!(read(listed.clone(), "2").unwrap(), json!(2));
     assert_eq!(read(listed.clone(), "null").unwrap(), json!(null));
-    assert!(read(listed, "slow").unwrap_err().to_string().contains("fast or 1 or 2 or null"));
+    assert!(read(listed, "slow").unwrap_err().to_string().contains(r#"one of "fast", "1", 2, null"#));
     assert_eq!(read(json!({"const": true}), "true").unwrap(), json!(true));
 }
 

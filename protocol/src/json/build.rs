@@ -2,9 +2,9 @@
 
 use serde_json::Number;
 
-use super::MAX_DEPTH;
-use super::read::Refusal;
+use super::read::{Refusal, inside, syntax};
 use super::tree::{FEW, Mark, Tree};
+use super::{InvalidJson, MAX_DEPTH};
 
 pub(super) struct Builder<'t> {
     text: &'t str,
@@ -39,7 +39,7 @@ impl<'t> Builder<'t> {
     }
 
     /// Adds a number that is written as `text`.
-    pub(super) fn number(&mut self, number: &Number, text: &str) -> Result<(), Box<Refusal>> {
+    pub(super) fn number(&mut self, number: &Number, text: &str) -> Result<(), Refusal> {
         let mark = match (number.as_u64(), number.as_i64(), number.as_f64()) {
             (Some(number), _, _) => Mark::Unsigned(number),
             // `-0` is a float, also where serde_json keeps numbers as they are written (its `arbitrary_precision`).
@@ -51,35 +51,31 @@ impl<'t> Builder<'t> {
                 self.tree.has_wide = true;
                 Mark::Wide { start, len }
             }
-            (None, _, None) => return Err(Refusal::syntax()),
+            (None, _, None) => return Err(syntax()),
         };
         self.scalar(mark);
         Ok(())
     }
 
     /// Adds a string that stands in the text as it is.
-    pub(super) fn plain(&mut self, start: usize, len: usize) -> Result<(), Box<Refusal>> {
+    pub(super) fn plain(&mut self, start: usize, len: usize) -> Result<(), Refusal> {
         let (start, len) = (small(start)?, small(len)?);
         self.scalar(Mark::Plain { start, len });
         Ok(())
     }
 
-    /// Adds a string that `push` appends to the other strings of the tree.
-    pub(super) fn unescaped(
-        &mut self,
-        push: impl FnOnce(&mut String) -> Result<(), Box<Refusal>>,
-    ) -> Result<(), Box<Refusal>> {
-        let start = self.tree.other.len();
-        push(&mut self.tree.other)?;
-        let len = small(self.tree.other.len() - start)?;
-        self.scalar(Mark::Unescaped { start: small(start)?, len });
+    /// Adds a string that had escapes.
+    pub(super) fn unescaped(&mut self, string: &str) -> Result<(), Refusal> {
+        let (start, len) = (small(self.tree.other.len())?, small(string.len())?);
+        self.tree.other.push_str(string);
+        self.scalar(Mark::Unescaped { start, len });
         Ok(())
     }
 
     /// Begins a container and returns its place.
-    pub(super) fn open(&mut self) -> Result<usize, Box<Refusal>> {
+    pub(super) fn open(&mut self) -> Result<usize, Refusal> {
         if self.depth == MAX_DEPTH {
-            return Err(Refusal::too_deep());
+            return Err(Box::new(InvalidJson::TooDeep { pointer: String::new() }));
         }
         self.depth += 1;
         self.tree.depth = self.tree.depth.max(self.depth);
@@ -89,14 +85,14 @@ impl<'t> Builder<'t> {
     }
 
     /// Ends the array that began at `place`.
-    pub(super) fn close_array(&mut self, place: usize, len: usize) -> Result<(), Box<Refusal>> {
+    pub(super) fn close_array(&mut self, place: usize, len: usize) -> Result<(), Refusal> {
         self.depth -= 1;
         self.tree.marks[place] = Mark::Array { len: small(len)?, end: small(self.tree.marks.len())? };
         Ok(())
     }
 
     /// Ends the object that began at `place`. With `differ` the caller says that no two of up to [`FEW`] keys are equal.
-    pub(super) fn close_object(&mut self, place: usize, len: usize, differ: bool) -> Result<(), Box<Refusal>> {
+    pub(super) fn close_object(&mut self, place: usize, len: usize, differ: bool) -> Result<(), Refusal> {
         self.depth -= 1;
         let (end, sorted) = (small(self.tree.marks.len())?, small(self.tree.sorted.len())?);
         self.tree.marks[place] = Mark::Object { len: small(len)?, end, sorted };
@@ -105,7 +101,7 @@ impl<'t> Builder<'t> {
             (false, true) => None,
             (false, false) => self.repeated(place),
         };
-        repeated.map_or(Ok(()), |key| Err(Refusal::repeated(&key)))
+        repeated.map_or(Ok(()), |key| Err(inside(Box::new(InvalidJson::RepeatedKey { pointer: String::new() }), &key)))
     }
 
     /// Returns a key that the object at `place` has twice.
@@ -138,6 +134,6 @@ impl<'t> Builder<'t> {
     }
 }
 
-fn small(number: usize) -> Result<u32, Box<Refusal>> {
-    number.try_into().map_err(|_| Refusal::too_large())
+fn small(number: usize) -> Result<u32, Refusal> {
+    number.try_into().map_err(|_| Box::new(InvalidJson::TooLarge))
 }

@@ -57,11 +57,11 @@ pub enum Kind<'a> {
 }
 
 /// The members of an object. Text keeps its order, a [`Value`] has that of its map.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Members<'a>(Children<'a, Iter<'a>>);
 
 /// The elements of an array.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Elements<'a>(Children<'a, slice::Iter<'a, Value>>);
 
 #[derive(Clone)]
@@ -248,17 +248,10 @@ impl fmt::Debug for Node<'_> {
     }
 }
 
-impl fmt::Debug for Members<'_> {
+impl<I> fmt::Debug for Children<'_, I> {
     /// Shows nothing of the content: some of it may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Members").field("left", &self.len()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Elements<'_> {
-    /// Shows nothing of the content: some of it may be secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Elements").field("left", &self.len()).finish_non_exhaustive()
+        f.debug_struct("Children").finish_non_exhaustive()
     }
 }
 
@@ -273,6 +266,17 @@ impl PartialEq for Node<'_> {
             }
             (own, other) => own == other,
         }
+    }
+}
+
+impl<I: ExactSizeIterator> Children<'_, I> {
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = match self {
+            Self::Values(values) => values.len(),
+            Self::Tree { left, .. } => *left as usize,
+        };
+        (left, Some(left))
     }
 }
 
@@ -294,11 +298,7 @@ impl<'a> Iterator for Members<'a> {
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = match &self.0 {
-            Children::Values(members) => members.len(),
-            Children::Tree { left, .. } => *left as usize,
-        };
-        (left, Some(left))
+        self.0.size_hint()
     }
 }
 
@@ -322,11 +322,7 @@ impl<'a> Iterator for Elements<'a> {
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = match &self.0 {
-            Children::Values(elements) => elements.len(),
-            Children::Tree { left, .. } => *left as usize,
-        };
-        (left, Some(left))
+        self.0.size_hint()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Most text of arguments is simple: strings without escapes, integers, words. This reader takes such text in a third of the
 //! steps that `serde_json` needs to build a `Value`, keeps the digits of integers beyond 64 bits, which `serde_json` rounds, and
-//! finds repeated keys, of which `serde_json` keeps the last. Escapes beyond the common ones and all other numbers are parsed by
+//! finds repeated keys, of which `serde_json` keeps the last. Strings with escapes and all other numbers are parsed by
 //! `serde_json`.
 
 use serde_json::{Number, Value};
@@ -20,60 +20,28 @@ pub(super) fn read(text: String) -> Result<Tree, InvalidJson> {
             tree.text = text;
             Ok(tree)
         }
-        Err(refusal) => Err(refusal.explain(&text)),
-    }
-}
-
-/// Why reading stopped. The pointer grows from its end while the reader returns.
-pub(super) struct Refusal {
-    reason: Reason,
-    pointer: String,
-}
-
-enum Reason {
-    Syntax,
-    Repeated,
-    TooDeep,
-    TooLarge,
-}
-
-impl Refusal {
-    fn new(reason: Reason, pointer: String) -> Box<Self> {
-        Box::new(Self { reason, pointer })
-    }
-
-    pub(super) fn syntax() -> Box<Self> {
-        Self::new(Reason::Syntax, String::new())
-    }
-
-    pub(super) fn too_deep() -> Box<Self> {
-        Self::new(Reason::TooDeep, String::new())
-    }
-
-    pub(super) fn too_large() -> Box<Self> {
-        Self::new(Reason::TooLarge, String::new())
-    }
-
-    pub(super) fn repeated(key: &str) -> Box<Self> {
-        Self::new(Reason::Repeated, String::new()).inside(key)
-    }
-
-    /// Returns the refusal with one more step in front of its pointer.
-    fn inside(mut self: Box<Self>, token: &str) -> Box<Self> {
-        self.pointer.insert_str(0, &format!("/{}", token.replace('~', "~0").replace('/', "~1")));
-        self
-    }
-
-    fn explain(self, text: &str) -> InvalidJson {
-        match self.reason {
-            Reason::Syntax => InvalidJson::Syntax {
-                message: serde_json::from_str::<Value>(text).map_or_else(|error| error.to_string(), |_| String::new()),
+        Err(refusal) => Err(match *refusal {
+            InvalidJson::Syntax { .. } => InvalidJson::Syntax {
+                message: serde_json::from_str::<Value>(&text).map_or_else(|error| error.to_string(), |_| String::new()),
             },
-            Reason::Repeated => InvalidJson::RepeatedKey { pointer: self.pointer },
-            Reason::TooDeep => InvalidJson::TooDeep { pointer: self.pointer },
-            Reason::TooLarge => InvalidJson::TooLarge,
-        }
+            other => other,
+        }),
     }
+}
+
+/// Why reading stopped. The pointer grows from its end while the reader returns; the message comes last.
+pub(super) type Refusal = Box<InvalidJson>;
+
+pub(super) fn syntax() -> Refusal {
+    Box::new(InvalidJson::Syntax { message: String::new() })
+}
+
+/// Returns the refusal with one more step in front of its pointer.
+pub(super) fn inside(mut refusal: Refusal, token: &str) -> Refusal {
+    if let InvalidJson::RepeatedKey { pointer } | InvalidJson::TooDeep { pointer } = &mut *refusal {
+        pointer.insert_str(0, &format!("/{}", token.replace('~', "~0").replace('/', "~1")));
+    }
+    refusal
 }
 
 /// Each function takes the offset at which it begins and returns the one after its end, so that offsets stay in registers.
@@ -84,13 +52,13 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    fn whole(&mut self) -> Result<(), Box<Refusal>> {
+    fn whole(&mut self) -> Result<(), Refusal> {
         let end = self.value(0)?;
-        if self.blank(end) == self.bytes.len() { Ok(()) } else { Err(Refusal::syntax()) }
+        if self.blank(end) == self.bytes.len() { Ok(()) } else { Err(syntax()) }
     }
 
     /// Recurses no deeper than a tree may be.
-    fn value(&mut self, at: usize) -> Result<usize, Box<Refusal>> {
+    fn value(&mut self, at: usize) -> Result<usize, Refusal> {
         let at = self.blank(at);
         match self.peek(at) {
             b'"' => self.string(at).map(|(end, _)| end),
@@ -100,11 +68,11 @@ impl Reader<'_> {
             b't' => self.word(at, "true", Mark::Bool(true)),
             b'f' => self.word(at, "false", Mark::Bool(false)),
             b'n' => self.word(at, "null", Mark::Null),
-            _ => Err(Refusal::syntax()),
+            _ => Err(syntax()),
         }
     }
 
-    fn object(&mut self, at: usize) -> Result<usize, Box<Refusal>> {
+    fn object(&mut self, at: usize) -> Result<usize, Refusal> {
         let place = self.builder.open()?;
         let (mut len, mut looks, mut differ) = (0, [0; FEW], true);
         let mut at = self.blank(at + 1);
@@ -112,7 +80,7 @@ impl Reader<'_> {
             loop {
                 at = self.blank(at);
                 if self.peek(at) != b'"' {
-                    return Err(Refusal::syntax());
+                    return Err(syntax());
                 }
                 let key = self.builder.next_place();
                 let (end, has_escapes) = self.string(at)?;
@@ -122,15 +90,15 @@ impl Reader<'_> {
                 }
                 at = self.blank(end);
                 if self.peek(at) != b':' {
-                    return Err(Refusal::syntax());
+                    return Err(syntax());
                 }
-                at = self.value(at + 1).map_err(|refusal| refusal.inside(self.builder.string_at(key)))?;
+                at = self.value(at + 1).map_err(|refusal| inside(refusal, self.builder.string_at(key)))?;
                 len += 1;
                 at = self.blank(at);
                 match self.peek(at) {
                     b',' => at += 1,
                     b'}' => break,
-                    _ => return Err(Refusal::syntax()),
+                    _ => return Err(syntax()),
                 }
             }
         }
@@ -138,19 +106,19 @@ impl Reader<'_> {
         Ok(at + 1)
     }
 
-    fn array(&mut self, at: usize) -> Result<usize, Box<Refusal>> {
+    fn array(&mut self, at: usize) -> Result<usize, Refusal> {
         let place = self.builder.open()?;
         let mut len = 0;
         let mut at = self.blank(at + 1);
         if self.peek(at) != b']' {
             loop {
-                at = self.value(at).map_err(|refusal| refusal.inside(&len.to_string()))?;
+                at = self.value(at).map_err(|refusal| inside(refusal, &len.to_string()))?;
                 len += 1;
                 at = self.blank(at);
                 match self.peek(at) {
                     b',' => at += 1,
                     b']' => break,
-                    _ => return Err(Refusal::syntax()),
+                    _ => return Err(syntax()),
                 }
             }
         }
@@ -159,7 +127,7 @@ impl Reader<'_> {
     }
 
     /// Returns, beside the end, true if the string has escapes.
-    fn string(&mut self, at: usize) -> Result<(usize, bool), Box<Refusal>> {
+    fn string(&mut self, at: usize) -> Result<(usize, bool), Refusal> {
         let start = at + 1;
         let mut end = plain_until(self.bytes, start);
         if self.peek(end) == b'"' {
@@ -170,15 +138,15 @@ impl Reader<'_> {
             end = plain_until(self.bytes, end + 2);
         }
         if self.peek(end) != b'"' {
-            return Err(Refusal::syntax());
+            return Err(syntax());
         }
-        let escaped = self.text.get(start..end).ok_or_else(Refusal::syntax)?;
-        self.builder.unescaped(|other| unescape(escaped, other))?;
+        let string: String = serde_json::from_str(&self.text[at..=end]).map_err(|_| syntax())?;
+        self.builder.unescaped(&string)?;
         Ok((end + 1, true))
     }
 
     #[inline]
-    fn number(&mut self, start: usize) -> Result<usize, Box<Refusal>> {
+    fn number(&mut self, start: usize) -> Result<usize, Refusal> {
         let is_negative = self.bytes[start] == b'-';
         let first = start + usize::from(is_negative);
         let (mut at, mut sum) = (first, 0u64);
@@ -197,18 +165,18 @@ impl Reader<'_> {
         Ok(at)
     }
 
-    fn other_number(&mut self, start: usize) -> Result<usize, Box<Refusal>> {
+    fn other_number(&mut self, start: usize) -> Result<usize, Refusal> {
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let end = start + self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
-        let text = self.text.get(start..end).ok_or_else(Refusal::syntax)?;
-        let number: Number = serde_json::from_str(text).map_err(|_| Refusal::syntax())?;
+        let text = self.text.get(start..end).ok_or_else(syntax)?;
+        let number: Number = serde_json::from_str(text).map_err(|_| syntax())?;
         self.builder.number(&number, text)?;
         Ok(end)
     }
 
-    fn word(&mut self, at: usize, word: &str, mark: Mark) -> Result<usize, Box<Refusal>> {
+    fn word(&mut self, at: usize, word: &str, mark: Mark) -> Result<usize, Refusal> {
         if !self.bytes[at..].starts_with(word.as_bytes()) {
-            return Err(Refusal::syntax());
+            return Err(syntax());
         }
         self.builder.scalar(mark);
         Ok(at + word.len())
@@ -234,34 +202,6 @@ fn look(key: &[u8]) -> u32 {
     let (first, last) = key.first().zip(key.last()).unwrap_or((&0, &0));
     // Keys of one summary are compared themselves, so the bits that a length loses do no harm.
     (key.len() as u32) << 16 | u32::from(*first) << 8 | u32::from(*last)
-}
-
-/// Appends a string without its escapes.
-fn unescape(mut escaped: &str, out: &mut String) -> Result<(), Box<Refusal>> {
-    let start = out.len();
-    let whole = escaped;
-    while let Some((plain, rest)) = escaped.split_once('\\') {
-        out.push_str(plain);
-        let character = match rest.as_bytes().first() {
-            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(*byte),
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            // Code units, maybe in pairs.
-            _ => {
-                let string: String = serde_json::from_str(&format!("\"{whole}\"")).map_err(|_| Refusal::syntax())?;
-                out.truncate(start);
-                out.push_str(&string);
-                return Ok(());
-            }
-        };
-        out.push(character);
-        escaped = &rest[1..];
-    }
-    out.push_str(escaped);
-    Ok(())
 }
 
 /// Returns the offset of the first quote, backslash or control character from `at` on. Eight bytes at a time: a byte that is looked

@@ -58,16 +58,8 @@ fn a_conversation_survives() {
 }
 
 #[test]
-fn definitions_are_read_one_or_many() {
-    let one = include_str!("data/tool_minimal.json");
-    assert_eq!(Tool::list_from_json(one).unwrap().len(), 1);
-    assert_eq!(Tool::list_from_json(&format!(" [{one},{one}]")).unwrap().len(), 2);
-}
-
-#[test]
 fn a_definition_with_a_misspelt_field_is_refused_by_its_name() {
-    let text = r#"{"name": "a", "description": "b", "parameters": {}, "limts": {}}"#;
-    assert!(Tool::list_from_json(text).unwrap_err().to_string().contains("limts"));
-    let text = r#"{"name": "a b", "description": "b", "parameters": {}}"#;
-    assert!(Tool::list_from_json(text).unwrap_err().to_string().contains("U+0020"));
+    let refused = |text: &str| serde_json::from_str::<Tool>(text).unwrap_err().to_string();
+    assert!(refused(r#"{"name": "a", "description": "b", "parameters": {}, "limts": {}}"#).contains("limts"));
+    assert!(refused(r#"{"name": "a b", "description": "b", "parameters": {}}"#).contains("U+0020"));
 }

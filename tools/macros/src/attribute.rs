@@ -19,6 +19,7 @@ const KEYS: &[&str] = &[
 const REPEATABLE: &[&str] = &["reads", "writes", "destroys", "example"];
 
 /// What stands in `#[tool(…)]`. A flag is the place where it stands.
+#[derive(Default)]
 pub(crate) struct Attribute {
     pub(crate) name: Option<LitStr>,
     pub(crate) title: Option<LitStr>,
@@ -35,8 +36,8 @@ pub(crate) struct Attribute {
     pub(crate) examples: Vec<Example>,
     pub(crate) audit: Option<Span>,
     pub(crate) blocking: Option<Span>,
-    /// Where the crate `tools` is found.
-    pub(crate) home: Path,
+    /// Where the crate `tools` is found, if not at `::tools`.
+    home: Option<Path>,
     /// The effects as they were meant, where one of them could not be read: no second error says that they are missing.
     pub(crate) has_broken_effects: bool,
 }
@@ -44,7 +45,7 @@ pub(crate) struct Attribute {
 impl Attribute {
     /// Reads all that can be read.
     pub(crate) fn read(tokens: TokenStream, faults: &mut Faults) -> Self {
-        let mut attribute = Self::new();
+        let mut attribute = Self::default();
         let mut seen = Vec::new();
         value::all(tokens, |input| {
             while !input.is_empty() {
@@ -62,26 +63,9 @@ impl Attribute {
         attribute
     }
 
-    fn new() -> Self {
-        Self {
-            name: None,
-            title: None,
-            pure: None,
-            reads: Vec::new(),
-            writes: Vec::new(),
-            destroys: Vec::new(),
-            open_world: None,
-            idempotent: None,
-            timeout_ms: None,
-            max_output_bytes: None,
-            tags: Vec::new(),
-            needs: Vec::new(),
-            examples: Vec::new(),
-            audit: None,
-            blocking: None,
-            home: parse_quote!(::tools),
-            has_broken_effects: false,
-        }
+    /// The path of the crate `tools`.
+    pub(crate) fn home(&self) -> Path {
+        self.home.clone().unwrap_or_else(|| parse_quote!(::tools))
     }
 
     fn read_one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>) -> syn::Result<()> {
@@ -116,7 +100,7 @@ impl Attribute {
             "max_output" => self.max_output_bytes = Some(value::size(key, input)?),
             "needs" => self.needs = value::types(key, input)?,
             "example" => self.examples.push(value::example(key, input)?),
-            "crate" => self.home = value::path(key, input)?,
+            "crate" => self.home = Some(value::path(key, input)?),
             "args" => {
                 return Err(Error::new(key.span(), "`#[args]` goes before the parameter that holds all arguments"));
             }

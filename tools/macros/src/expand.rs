@@ -66,7 +66,7 @@ fn name(attribute: &Attribute, function: &Function, faults: &mut Faults) -> LitS
 
 /// The constant of a tool that has errors, so that uses of it bring no more of them.
 fn placeholder(attribute: &Attribute, function: &Function) -> TokenStream {
-    let Attribute { home, .. } = attribute;
+    let home = attribute.home();
     let ItemFn { vis, .. } = &function.item;
     let constant = function.constant();
     let conditions = conditions(function);
@@ -79,7 +79,7 @@ fn placeholder(attribute: &Attribute, function: &Function) -> TokenStream {
 }
 
 fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> TokenStream {
-    let Attribute { home, needs, .. } = attribute;
+    let (home, needs) = (attribute.home(), &attribute.needs);
     let ItemFn { vis, .. } = &function.item;
     let constant = function.constant();
     let conditions = conditions(function);
@@ -158,8 +158,8 @@ fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
     let Attribute { title, reads, writes, destroys, timeout_ms, max_output_bytes, tags, examples, .. } = attribute;
     let description = doc::pieces(&function.item.attrs);
     let parameters = match arguments_type(function) {
-        Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::parameters_of::<#ty> },
-        None => quote! { __toolcrib::parameters_of::<__ToolcribArguments> },
+        Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::parameters_of::<#ty>() },
+        None => quote! { __toolcrib::parameters_of::<__ToolcribArguments>() },
     };
     let mut set = TokenStream::new();
     let mut option = |field: &str, value: Option<&dyn ToTokens>| {
@@ -194,8 +194,11 @@ fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
     }
     quote! {
         __toolcrib::Definition {
+            name: #name,
+            description: &[#(#description),*],
+            parameters: #parameters,
             #set
-            ..__toolcrib::Definition::new(#name, &[#(#description),*], #parameters)
+            ..::core::default::Default::default()
         }.build()
     }
 }

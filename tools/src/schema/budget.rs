@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::graph::{Document, Graph, text_length};
 use super::measure::Measure;
-use super::{SchemaError, pattern, phrase};
+use super::{SchemaError, pattern, phrase, walk};
 
 /// Longest schema, in bytes of JSON text.
 const MOST_BYTES: u64 = 256 * 1024;
@@ -83,18 +83,10 @@ pub(super) fn inspect(schema: &Value) -> Result<Inspection, SchemaError> {
 
 /// Nesting first, and without recursion: what follows may recurse.
 pub(super) fn bound_text(schema: &Value) -> Result<(), SchemaError> {
-    let mut pending = vec![(schema, 1)];
-    let mut values = 0;
-    while let Some((value, nesting)) = pending.pop() {
-        values += 1;
+    for ((value, nesting), values) in walk::values(schema).zip(1..) {
         within("bytes", values, MOST_BYTES)?;
         if value.is_array() || value.is_object() {
             within("levels of nesting", nesting, MOST_NESTING)?;
-        }
-        match value {
-            Value::Array(items) => pending.extend(items.iter().map(|item| (item, nesting + 1))),
-            Value::Object(properties) => pending.extend(properties.values().map(|value| (value, nesting + 1))),
-            _ => {}
         }
     }
     within("bytes", text_length(schema), MOST_BYTES)

@@ -8,10 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
 
-use super::SchemaError;
 use super::budget::Inspection;
 use super::pattern::Patterns;
 use super::validator::{Validator, refused};
+use super::{SchemaError, walk};
 
 /// The dialects whose rules [`keeps_plain_rules`] knows; the default is the first.
 const PLAIN: [&str; 3] = [
@@ -116,16 +116,7 @@ fn is_plain_pointer(pointer: &str) -> bool {
 
 /// Returns true if `$schema` occurs below the root.
 fn has_dialects_inside(schema: &Value) -> bool {
-    let mut pending: Vec<&Value> = schema.as_object().into_iter().flat_map(|keywords| keywords.values()).collect();
-    while let Some(value) = pending.pop() {
-        match value {
-            Value::Array(items) => pending.extend(items),
-            Value::Object(members) if members.contains_key("$schema") => return true,
-            Value::Object(members) => pending.extend(members.values()),
-            _ => {}
-        }
-    }
-    false
+    walk::values(schema).skip(1).any(|(value, _)| value.get("$schema").is_some())
 }
 
 #[cfg(test)]

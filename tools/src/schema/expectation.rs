@@ -1,4 +1,6 @@
-//! What one keyword asks for, in words that finish the sentence "expected …".
+//! What a keyword or a whole schema asks for, in words that finish the sentence "expected …".
+
+use std::collections::HashSet;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{JsonType, ValidationError};
@@ -72,6 +74,81 @@ fn name(kind: JsonType) -> &'static str {
     }
 }
 
+/// Returns a short phrase for what a schema inside of `root` accepts, such as `an integer or null` or `one of "a", "b"`. A schema
+/// that does not say is `anything`; bounds are left out.
+pub fn schema_in_words(root: &Value, schema: &Value) -> String {
+    // References can go in circles, and unions can branch.
+    const MOST_VISITS: usize = 256;
+    in_words(root, schema, &mut { MOST_VISITS }).unwrap_or_else(|| "anything".to_owned())
+}
+
+fn in_words(root: &Value, schema: &Value, visits: &mut usize) -> Option<String> {
+    *visits = visits.checked_sub(1)?;
+    let list = |key: &str| schema.get(key).and_then(Value::as_array).filter(|list| !list.is_empty());
+    let of_kind = |kind: &str, visits: &mut usize| {
+        let words = kind.parse().map(name).ok()?;
+        let items = schema.get("items").filter(|_| kind == "array").and_then(|items| in_words(root, items, visits));
+        Some(match items.as_deref().map(|items| (items, items.split_once(' '))) {
+            None => words.to_owned(),
+            Some((_, Some(("a" | "an", noun)))) if !noun.contains(' ') => format!("{words} of {noun}s"),
+            Some((items, _)) => format!("{words}, each item {items}"),
+        })
+    };
+    let mut alternatives: Vec<String> = match (schema.get("const"), list("enum"), schema.get("type")) {
+        (Some(value), ..) => vec![one_of(&[value])],
+        (_, Some(values), _) => vec![one_of(&values.iter().collect::<Vec<_>>())],
+        (.., Some(Value::Array(kinds))) => kinds.iter().filter_map(|kind| of_kind(kind.as_str()?, visits)).collect(),
+        (.., Some(kind)) => vec![of_kind(kind.as_str()?, visits)?],
+        _ => {
+            if let Some(place) = schema.get("$ref").and_then(Value::as_str) {
+                vec![in_words(root, root.pointer(place.strip_prefix('#')?)?, visits)?]
+            } else if let Some(branches) = list("anyOf").or_else(|| list("oneOf")) {
+                branches.iter().map(|branch| in_words(root, branch, visits)).collect::<Option<_>>()?
+            } else if let Some(parts) = list("allOf") {
+                // The first that says something: schemars wraps a described `$ref` in one.
+                vec![parts.iter().find_map(|part| in_words(root, part, visits))?]
+            } else {
+                let implied = [("properties", "object"), ("items", "array")];
+                vec![implied.into_iter().find_map(|(word, kind)| schema.get(word).and(of_kind(kind, visits)))?]
+            }
+        }
+    };
+    let mut known = HashSet::new();
+    alternatives.retain(|words| known.insert(words.clone()));
+    Some(alternatives.join(" or "))
+}
+
 fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", phrase::grouped(number), if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn schemas_are_said_in_words() {
+        let root = json!({"$defs": {
+            "unit": {"enum": ["a", "b"]},
+            "loop": {"$ref": "#/$defs/loop"},
+            "tree": {"anyOf": [{"$ref": "#/$defs/tree"}, {"$ref": "#/$defs/tree"}]},
+        }});
+        for (schema, words) in [
+            (json!({"type": ["integer", "null"]}), "an integer or null"),
+            (json!({"type": "array", "items": {"type": "string"}}), "an array of strings"),
+            (json!({"type": "array", "items": {"const": 3}}), "an array, each item 3"),
+            (json!({"anyOf": [{"$ref": "#/$defs/unit"}, {"type": "null"}]}), r#"one of "a", "b" or null"#),
+            (json!({"allOf": [{"description": "A unit."}, {"$ref": "#/$defs/unit"}]}), r#"one of "a", "b""#),
+            (json!({"items": {"type": "object"}}), "an array of objects"),
+            (json!({"anyOf": [{"type": "string"}, {}]}), "anything"),
+            (json!({"$ref": "#/$defs/loop"}), "anything"),
+            (json!({"$ref": "#/$defs/tree"}), "anything"),
+            (json!({"type": "dict"}), "anything"),
+            (json!(true), "anything"),
+        ] {
+            assert_eq!(schema_in_words(&root, &schema), words, "{schema}");
+        }
+    }
 }

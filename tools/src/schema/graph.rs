@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use jsonschema::{Draft, ReferencingError, Registry, RegistryBuilder, Uri, uri};
 use serde_json::Value;
 
-use super::{SchemaError, phrase};
+use super::{SchemaError, phrase, walk};
 
 /// Subschemas that may be reached. More could not be within the budget, as each counts at least once.
 const MOST_NODES: usize = 10_000;
@@ -219,19 +219,11 @@ impl<'a> Applied<'a> {
 /// [`Graph`] do not know that.
 fn has_rival_anchors(schema: &Value) -> bool {
     let mut names = BTreeSet::new();
-    let mut pending = vec![schema];
-    while let Some(value) = pending.pop() {
-        match value {
-            Value::Array(items) => pending.extend(items),
-            Value::Object(object) => {
-                let recursive = object.get("$recursiveAnchor") == Some(&Value::Bool(true));
-                let name = object.get("$dynamicAnchor").and_then(Value::as_str);
-                if recursive && !names.insert("") || name.is_some_and(|name| !names.insert(name)) {
-                    return true;
-                }
-                pending.extend(object.values());
-            }
-            _ => {}
+    for object in walk::values(schema).filter_map(|(value, _)| value.as_object()) {
+        let recursive = object.get("$recursiveAnchor") == Some(&Value::Bool(true));
+        let name = object.get("$dynamicAnchor").and_then(Value::as_str);
+        if recursive && !names.insert("") || name.is_some_and(|name| !names.insert(name)) {
+            return true;
         }
     }
     false

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use protocol::json::MAX_DEPTH;
 use serde_json::Value;
 
-use super::SchemaError;
 use super::budget::bound_text;
 use super::graph::{Document, Graph, Part};
+use super::{SchemaError, walk};
 
 /// What stands in the place of a secret.
 pub(crate) const MASK: &str = "[secret]";
@@ -45,7 +45,7 @@ impl Mask {
     /// The mask of a schema; `None` where it calls nothing secret. A schema that cannot be used hides everything, if it mentions
     /// secrets.
     pub(crate) fn of(schema: &Value) -> Option<Self> {
-        if !mentions_secrets(schema) {
+        if !walk::values(schema).any(|(value, _)| value.get("writeOnly") == Some(&Value::Bool(true))) {
             return None;
         }
         let everything = || Self { places: vec![Place { is_secret: true, leads_to_secret: true, ..Place::default() }] };
@@ -169,20 +169,6 @@ impl Look<'_> {
         }
         known.into_iter().collect()
     }
-}
-
-/// Whether the text of a schema has `writeOnly` anywhere. Without recursion: the schema may be anybody's.
-fn mentions_secrets(schema: &Value) -> bool {
-    let mut pending = vec![schema];
-    while let Some(value) = pending.pop() {
-        match value {
-            Value::Array(items) => pending.extend(items),
-            Value::Object(members) if members.get("writeOnly") == Some(&Value::Bool(true)) => return true,
-            Value::Object(members) => pending.extend(members.values()),
-            _ => {}
-        }
-    }
-    false
 }
 
 #[cfg(test)]

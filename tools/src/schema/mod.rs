@@ -26,9 +26,11 @@ mod plain;
 mod shape;
 mod validator;
 mod violation;
+mod walk;
 
 pub(crate) use deadline::within;
 pub use error::SchemaError;
+pub use expectation::schema_in_words;
 pub(crate) use inspected::Inspected;
 pub(crate) use mask::{MASK, Mask};
 pub(crate) use phrase::{readable, show};

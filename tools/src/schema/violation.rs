@@ -216,7 +216,7 @@ fn near_options<'a>(value: &Value, options: impl IntoIterator<Item = &'a Value>)
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Map, json};
+    use serde_json::json;
 
     use super::*;
     use crate::schema::compiled::Compiled;
@@ -308,24 +308,6 @@ mod tests {
         let schema = json!({"oneOf": [{"title": "Any"}, {"type": "string"}, {"type": "integer"}]});
         let told = told(schema, json!(1));
         assert!(told.contains("exactly one of 3 alternatives; this one matches `Any` and 3"), "{told}");
-    }
-
-    #[test]
-    fn long_values_are_never_echoed() {
-        let secret = "s3cret".repeat(1_000);
-        let schema =
-            json!({"properties": {"key": {"type": "integer"}, "list": {"not": {}}}, "propertyNames": {"maxLength": 9}});
-        let text = told(schema, json!({"key": secret, "list": [secret], (&secret): 1}));
-        assert!(text.len() < 1_000 && text.contains("a string of 6,000 characters"), "{text}");
-    }
-
-    #[test]
-    fn many_violations_are_cut_and_counted() {
-        let schema = json!({"additionalProperties": {"type": "string"}});
-        let value: Map<_, _> = (0..1_000).map(|i| (i.to_string(), json!(i))).collect();
-        let violations = violations(schema, Value::Object(value));
-        assert_eq!(violations.len(), 65);
-        assert_eq!(violations[64].found, "936 more violations");
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::sample::{echo, echoing, pure};
+use crate::sample::{echo, echoing, holding, pure, unlimited as cx};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use tools::call::{CallOrder, CallPlace};
 use tools::protocol::Rate;
 use tools::{
-    Admission, CancellationToken, Catalog, Effects, ErrorCode, Grant, Limits, RegisterError, Tool, ToolContext,
-    ToolError, ToolErrorKind,
+    Admission, CancellationToken, Catalog, Effects, ErrorCode, Limits, RegisterError, Tool, ToolContext, ToolError,
+    ToolErrorKind,
 };
 
 const STEP: Duration = Duration::from_millis(100);
@@ -55,10 +55,6 @@ fn catalog(log: &Log) -> Catalog {
         catalog.register(tool(name, effects).with_limits(limits), work).unwrap();
     }
     catalog
-}
-
-fn cx() -> ToolContext {
-    ToolContext::new().with_grant(Grant::all())
 }
 
 async fn call(catalog: &Catalog, cx: &ToolContext, name: &str, path: &str) -> Result<(), ToolError> {
@@ -239,14 +235,13 @@ async fn whoever_is_taken_back_while_waiting_is_in_nobodys_way() {
 
 #[tokio::test]
 async fn a_panic_gives_back_what_the_call_had() {
-    let mut catalog = Catalog::new();
     let panics = |_: ToolContext, _: Value| async {
         if true {
             panic!("on purpose")
         }
     };
     let limits = Limits { max_concurrency: Some(1), ..Limits::default() };
-    catalog.register(tool("t", json!({"writes": ["fs:{path}"]})).with_limits(limits), panics).unwrap();
+    let catalog = holding(tool("t", json!({"writes": ["fs:{path}"]})).with_limits(limits), panics);
     for _ in 0..3 {
         assert_eq!(call(&catalog, &cx(), "t", "a").await.unwrap_err().code(), ErrorCode::Panicked);
     }
@@ -255,9 +250,8 @@ async fn a_panic_gives_back_what_the_call_had() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rate_is_kept_by_waiting_and_who_cannot_wait_so_long_is_told_when_to_come_back() {
-    let mut catalog = Catalog::new();
     let limits = Limits { rate: Some(Rate { calls: 2, per_ms: 2000 }), ..Limits::default() };
-    catalog.register(pure("t").with_limits(limits), echo).unwrap();
+    let catalog = holding(pure("t").with_limits(limits), echo);
     let (catalog, cx) = (&catalog, &cx());
     let start = Instant::now();
     let one = async || call(catalog, cx, "t", "").await.map(|()| start.elapsed().as_millis());

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::sample::{Yes, echo, echoing, granted, pure, reader};
+use crate::sample::{Yes, echo, echoing, granted, holding, pure, reader};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tools::policy::Rule;
@@ -182,8 +182,7 @@ async fn discovers(cx: ToolContext, arguments: Value) -> Result<(), ToolError> {
 
 #[tokio::test]
 async fn what_is_discovered_is_covered_by_what_was_approved_of_or_by_a_rule() {
-    let mut catalog = Catalog::new();
-    catalog.register(filer("remove", "destroys"), discovers).unwrap();
+    let catalog = holding(filer("remove", "destroys"), discovers);
     let policy = rules(json!([
         {"verdict": "allow", "target": "fs:destroy:tmp/**"},
         {"verdict": "deny", "target": "fs:*:dir/keep/**"},

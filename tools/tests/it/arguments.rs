@@ -4,7 +4,7 @@ use crate::sample;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::sample::{closed, pure};
+use crate::sample::{closed, holding, pure};
 use serde_json::{Value, json};
 use tools::protocol::json::MAX_DEPTH;
 use tools::{
@@ -163,37 +163,16 @@ async fn a_thousand_violations_make_a_bounded_error() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}}}});
     let counter = Counter::of(Tool { parameters: schema, ..pure("t") });
     let violations = counter.refused(json!({"a": vec![0; 1000]})).await;
-    assert!(violations.len() <= 100, "{}", violations.len());
-    assert!(violations.last().unwrap().to_string().contains("more"), "{:?}", violations.last());
+    assert_eq!(violations.len(), 65);
+    assert_eq!(violations[64].found, "936 more violations");
 }
 
 #[test]
 fn schema_bombs_are_refused_at_registration() {
     let doubling = (0..14).fold(json!({"type": "string"}), |inner, _| json!({"allOf": [inner.clone(), inner]}));
-    let mut definitions = serde_json::Map::new();
-    for level in 0..40 {
-        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
-        definitions.insert(format!("d{level}"), json!({"allOf": [next.clone(), next]}));
-    }
-    definitions.insert("d40".into(), json!({"type": "string"}));
-    // Built without `json!`, which copies what it is given level by level.
-    let not = |inner| Value::Object([("not".to_owned(), inner)].into_iter().collect());
-    let deep = (0..2000).fold(json!({}), |inner, _| not(inner));
-    let circle = json!({"type": "object", "allOf": [{"$ref": "#"}]});
     for (bomb, schema) in [
-        (
-            "a reference bomb",
-            json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": definitions}),
-        ),
-        ("a doubling one", json!({"type": "object", "properties": {"a": doubling}})),
-        ("a deep one", not(deep)),
-        ("a circle in place", circle),
-        (
-            "a reference to the network",
-            json!({"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:1/x.json"}}}),
-        ),
+        ("over budget", json!({"type": "object", "properties": {"a": doubling}})),
         ("a reference to a file", json!({"type": "object", "properties": {"a": {"$ref": "file:///etc/passwd"}}})),
-        ("an unknown dialect", json!({"$schema": "https://example.com/dialect", "type": "object"})),
         ("no schema", json!("object")),
     ] {
         let error = Catalog::new().register(Tool { parameters: schema, ..pure("t") }, sample::echo).unwrap_err();
@@ -228,8 +207,7 @@ async fn validation_ends_at_the_deadline() {
         .collect();
     let parameters = json!({"type": "object", "properties": {"items": {"items": {"oneOf": alternatives}}}});
     let tool = Tool::new("t", "Takes items.", parameters).unwrap().with_effects(Effects::Pure);
-    let mut catalog = Catalog::new();
-    catalog.register(tool, async |_: ToolContext, _: Value| "ran".to_owned()).unwrap();
+    let catalog = holding(tool, async |_: ToolContext, _: Value| "ran".to_owned());
     let items = vec![json!({"a": 479}); 20_000];
     let cx = ToolContext::new().with_timeout(std::time::Duration::from_millis(300));
     let late = catalog.execute(&cx, "t", json!({ "items": items })).await;

@@ -1,6 +1,6 @@
 //! The catalog as a plain value.
 
-use crate::sample::{closed, echo, pure, reader};
+use crate::sample::{closed, echo, holding, pure, reader};
 use serde_json::json;
 use tools::protocol::Example;
 use tools::{Catalog, Effects, RegisterError, SchemaError, Source, Submission, Tool, ToolContext, ToolErrorKind};
@@ -31,8 +31,7 @@ fn instances_are_independent_and_a_clone_goes_its_own_way() {
 
 #[test]
 fn a_name_that_exists_is_refused_with_both_places_and_a_free_name() {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("fs.read"), echo).unwrap();
+    let mut catalog = holding(pure("fs.read"), echo);
     let first = line!() - 1;
     catalog.register(pure("fs.read_v2"), echo).unwrap();
     let error = catalog.register(pure("fs.read"), echo).unwrap_err();
@@ -162,8 +161,7 @@ async fn a_schema_that_does_not_compile_makes_its_tool_unavailable() {
 
 #[test]
 fn replace_takes_the_place_and_unregister_frees_it() {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("a"), echo).unwrap();
+    let mut catalog = holding(pure("a"), echo);
     catalog.replace(pure("a").with_title("new"), echo).unwrap();
     assert_eq!(catalog.get("a").unwrap().tool().title.as_deref(), Some("new"));
     assert!(catalog.unregister("a"));
@@ -284,29 +282,8 @@ fn a_submission_that_cannot_be_built_is_refused_and_does_not_panic() {
 
 #[tokio::test]
 async fn a_call_under_way_is_not_disturbed_by_a_change() {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("a"), echo).unwrap();
+    let mut catalog = holding(pure("a"), echo);
     let call = catalog.execute(&ToolContext::new(), "a", json!({"x": 1}));
     catalog.unregister("a");
     assert_eq!(call.await.unwrap().structured, Some(json!({"x": 1}).into()));
-}
-
-#[test]
-fn definitions_are_loaded_from_a_file() {
-    let path = std::env::temp_dir().join(format!("toolcrib-definitions-{}.json", std::process::id()));
-    std::fs::write(&path, r#"[{"name": "a", "description": "A tool.", "parameters": {"type": "object"}}]"#).unwrap();
-    let definitions = tools::load_definitions(&path).unwrap();
-    std::fs::write(&path, "{").unwrap();
-    let broken = tools::load_definitions(&path).unwrap_err();
-    std::fs::remove_file(&path).unwrap();
-    let missing = tools::load_definitions(&path).unwrap_err();
-
-    let mut catalog = Catalog::new();
-    for tool in definitions {
-        catalog.register(tool, echo).unwrap();
-    }
-    assert_eq!(names(&catalog), ["a"]);
-    for error in [broken, missing] {
-        assert!(error.to_string().contains("toolcrib-definitions"), "{error}");
-    }
 }

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::sample::{echoing, pure};
+use crate::sample::{echoing, holding, pure};
 use serde_json::{Value, json};
 use tools::call::{CallPlace, DeadlineObserver};
-use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Tool, ToolContext, ToolResult};
+use tools::{Approval, ApprovalFuture, Approver, Decision, Effects, Tool, ToolContext, ToolResult};
 
 const LIMIT: Duration = Duration::from_secs(7);
 
@@ -79,8 +79,7 @@ async fn an_observer_that_panics_does_not_touch_the_call() {
             panic!("on purpose")
         }
     }
-    let mut catalog = Catalog::new();
-    catalog.register(pure("t"), async |_: ToolContext, _: Value| "done".to_owned()).unwrap();
+    let catalog = holding(pure("t"), async |_: ToolContext, _: Value| "done".to_owned());
     let cx = ToolContext::new().with_place(CallPlace::default().with_observer(Arc::new(Panics)));
     assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap(), ToolResult::text("done"));
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sample::{hang, pure};
+use crate::sample::{hang, holding, pure};
 use serde_json::{Value, json};
-use tools::{BoundedText, Catalog, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
+use tools::{BoundedText, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
 
 // What follows relies on it.
 const _: () = assert!(tools::call::ISOLATES_PANICS);
@@ -56,8 +56,7 @@ const ROWS: &[(&str, &str)] = &[
 ];
 
 fn catalog(is_released: &Arc<AtomicBool>) -> SharedCatalog {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("pends"), hang).unwrap();
+    let mut catalog = holding(pure("pends"), hang);
     let blocks = handler::blocking(|cx: &ToolContext, _: Value| {
         while cx.check_cancelled().is_ok() {
             std::thread::sleep(Duration::from_millis(1));
@@ -161,7 +160,6 @@ async fn every_misbehaving_tool_ends_with_the_error_that_fits_and_leaves_no_task
 async fn a_stream_of_gigabytes_is_drained_and_its_head_and_tail_are_kept() {
     let written = Arc::new(AtomicUsize::new(0));
     let counted = written.clone();
-    let mut catalog = Catalog::new();
     let streams = handler::blocking(move |cx: &ToolContext, _: Value| {
         let mut text = BoundedText::of_call(cx);
         let piece = "x".repeat(1 << 20);
@@ -173,7 +171,7 @@ async fn a_stream_of_gigabytes_is_drained_and_its_head_and_tail_are_kept() {
         write!(text, "\nthe tail").unwrap();
         text
     });
-    catalog.register(pure("streams"), streams).unwrap();
+    let catalog = holding(pure("streams"), streams);
     let cx = ToolContext::new().with_timeout(Duration::from_secs(600));
     let text = catalog.execute(&cx, "streams", json!({})).await.unwrap().to_text();
     assert_eq!(written.load(Ordering::Relaxed), 4 << 30);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use crate::sample::{echo, echoing, granted, pure, reader};
+use crate::sample::{echo, echoing, granted, holding, pure, reader};
 use serde_json::{Value, json};
 use tools::{
     Access, Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, ErrorCode, Handler, HandlerFuture, Input,
@@ -62,12 +62,11 @@ async fn an_undeclared_tool_needs_a_grant_by_its_name() {
 
 #[tokio::test]
 async fn what_is_discovered_while_running_passes_require() {
-    let mut catalog = Catalog::new();
     let walk = async |cx: ToolContext, _: Value| -> Result<(), ToolError> {
         cx.require(Access::Read, "fs", "src/a")?;
         cx.require(Access::Read, "fs", "src/../secret")
     };
-    catalog.register(pure("walk"), walk).unwrap();
+    let catalog = holding(pure("walk"), walk);
     let error = catalog.execute(&granted(&["fs:read:src/**"]), "walk", json!({})).await.unwrap_err();
     let ToolErrorKind::PermissionDenied { needed, .. } = error.kind() else { panic!("{error}") };
     assert_eq!((error.tool_name(), needed[0].to_string()), ("walk", "fs:read:secret".to_owned()));
@@ -136,7 +135,6 @@ async fn invalid_arguments_are_never_put_before_an_approver() {
 
 #[tokio::test]
 async fn an_approval_covers_what_is_below_its_target_and_nothing_else() {
-    let mut catalog = Catalog::new();
     let walk = async |cx: ToolContext, arguments: Value| -> Result<(), ToolError> {
         let found = arguments["found"].as_str().unwrap_or_default();
         cx.require(if found == "dir/write" { Access::Write } else { Access::Read }, "fs", found)
@@ -144,7 +142,7 @@ async fn an_approval_covers_what_is_below_its_target_and_nothing_else() {
     let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}, "found": {"type": "string"}},
         "required": ["path", "found"]});
     let tool = Tool::new("walk", "Walks.", parameters).unwrap().with_effects(reader("walk").effects);
-    catalog.register(tool, walk).unwrap();
+    let catalog = holding(tool, walk);
     let cx = ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
     let walk = async |found: &str| catalog.execute(&cx, "walk", json!({"path": "dir", "found": found})).await;
     for found in ["dir", "dir/b", "dir/b/c"] {
@@ -157,14 +155,13 @@ async fn an_approval_covers_what_is_below_its_target_and_nothing_else() {
 
 #[tokio::test]
 async fn an_approval_covers_a_sensitive_path_only_if_every_entry_for_it_was_shown() {
-    let mut catalog = Catalog::new();
     let fill = async |cx: ToolContext, arguments: Value| -> Result<(), ToolError> {
         cx.require(Access::Write, "fs", arguments["found"].as_str().unwrap_or_default())
     };
     let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
     let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}, "found": {"type": "string"}},
         "required": ["path", "found"]});
-    catalog.register(Tool::new("fill", "Fills.", parameters).unwrap().with_effects(effects), fill).unwrap();
+    let catalog = holding(Tool::new("fill", "Fills.", parameters).unwrap().with_effects(effects), fill);
     let cx = ToolContext::new().with_approver(Arc::new(Scripted(Decision::Allow, Mutex::default())));
     let fill =
         async |path: &str, found: &str| catalog.execute(&cx, "fill", json!({"path": path, "found": found})).await;
@@ -180,13 +177,12 @@ async fn an_approval_covers_a_sensitive_path_only_if_every_entry_for_it_was_show
 
 #[tokio::test]
 async fn a_nested_call_inherits_the_grant_and_may_be_narrowed() {
-    let mut catalog = Catalog::new();
     let outer = async |cx: ToolContext, arguments: Value| -> Result<ToolResult, ToolError> {
         cx.execute("read", arguments.clone()).await?;
         let narrowed = cx.narrowed(["fs:read:src/sub/**".parse().unwrap()]);
         narrowed.execute("read", arguments).await
     };
-    catalog.register(pure("outer"), outer).unwrap();
+    let mut catalog = holding(pure("outer"), outer);
     catalog.register(reader("read"), echo).unwrap();
     let cx = granted(&["fs:read:src/**"]);
     call(&catalog, &cx, "outer", "src/sub/a").await.unwrap();
@@ -226,8 +222,7 @@ impl Handler for Query {
 
 #[tokio::test]
 async fn a_tool_whose_needs_are_not_met_is_unavailable_and_says_what_is_missing() {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("query"), Query).unwrap();
+    let catalog = holding(pure("query"), Query);
     let error = catalog.execute(&ToolContext::new(), "query", json!({})).await.unwrap_err();
     assert!(
         matches!(error.kind(), ToolErrorKind::Unavailable { reason, .. } if reason.contains("Database")),

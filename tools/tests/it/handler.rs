@@ -4,14 +4,14 @@ use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fmt, io};
 
-use crate::sample::pure;
+use crate::sample::{holding, pure};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::call::CallPlace;
 use tools::handler::{blocking, blocking_typed, typed};
 use tools::{
-    Access, Catalog, Effects, ErrorCode, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError,
-    ToolErrorKind, ToolResult, schema_of,
+    Access, Effects, ErrorCode, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError, ToolErrorKind,
+    ToolResult, schema_of,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -33,8 +33,7 @@ fn repeat() -> Tool {
 }
 
 async fn run(tool: Tool, handler: impl Handler, arguments: Value) -> Result<ToolResult, ToolError> {
-    let mut catalog = Catalog::new();
-    catalog.register(tool, handler).unwrap();
+    let catalog = holding(tool, handler);
     catalog.execute(&ToolContext::new(), "t", arguments).await
 }
 
@@ -92,8 +91,7 @@ impl Handler for Counting {
 
 #[tokio::test]
 async fn a_struct_keeps_its_state_from_call_to_call() {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("t"), Counting::default()).unwrap();
+    let catalog = holding(pure("t"), Counting::default());
     for count in 1..4 {
         let result = catalog.execute(&ToolContext::new(), "t", json!({})).await.unwrap();
         assert_eq!(result.structured, Some(json!(count).into()));
@@ -107,8 +105,7 @@ async fn the_tool_sees_the_facts_of_its_call() {
         assert!(cx.deadline().is_some());
         Ok::<_, String>(json!({"facts": facts, "tool": cx.tool().unwrap().as_str(), "depth": cx.depth()}))
     };
-    let mut catalog = Catalog::new();
-    catalog.register(pure("t"), tell).unwrap();
+    let catalog = holding(pure("t"), tell);
     let cx = ToolContext::new()
         .with_place(CallPlace::default().with_id("call"))
         .with_session("session")
@@ -125,8 +122,7 @@ async fn the_tool_sees_the_facts_of_its_call() {
 
 #[tokio::test]
 async fn more_blocking_calls_than_places_all_get_their_turn() {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("t"), blocking(|_: &ToolContext, _: Value| Ok::<_, String>(()))).unwrap();
+    let catalog = holding(pure("t"), blocking(|_: &ToolContext, _: Value| Ok::<_, String>(())));
     let calls: Vec<_> = (0..4 * crate::sample::MAX_BLOCKING)
         .map(|_| tokio::spawn(catalog.execute(&ToolContext::new(), "t", json!({}))))
         .collect();
@@ -196,9 +192,8 @@ enum Forwarded {
 
 #[tokio::test]
 async fn the_error_of_a_nested_call_keeps_its_tool_behind_a_transparent_error() {
-    let mut catalog = Catalog::new();
     let inner = async |_: ToolContext, _: Value| Err::<(), _>(ToolErrorKind::Unavailable { reason: "gone".to_owned() });
-    catalog.register(pure("inner"), inner).unwrap();
+    let mut catalog = holding(pure("inner"), inner);
     let outer = async |cx: ToolContext, _: Value| -> Result<ToolResult, Forwarded> {
         Ok(cx.execute("inner", json!({})).await?)
     };

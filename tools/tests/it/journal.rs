@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::notebook::{Line, Notebook, Trouble};
-use crate::sample::{closed, echo, granted, pure, reader};
+use crate::sample::{No, closed, echo, granted, pure, reader};
 use serde_json::{Value, json};
 use tools::call::{CallPlace, refuse};
 use tools::journal::CallKey;
 use tools::{
-    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, ErrorCode, Grant,
-    Policy, Tool, ToolContext, ToolError, ToolResult,
+    CancellationToken, Catalog, Digest, Effects, ErrorCode, Grant, Policy, Tool, ToolContext, ToolError, ToolResult,
 };
 
 /// A tool that may run only once: it counts how often it did, and says so.
@@ -91,15 +90,6 @@ async fn every_refusal_is_written_down() {
     );
     assert_eq!(notebook.lines()[2].arguments_digest, Some(Digest::of_json(&json!({"to": "a"}))));
     assert_eq!(runs.load(Ordering::SeqCst), 0);
-}
-
-/// Says no to everything.
-struct No;
-
-impl Approver for No {
-    fn approve<'a>(&'a self, _: Approval<'a>) -> ApprovalFuture<'a> {
-        Box::pin(std::future::ready(Decision::Deny { reason: "not today".to_owned() }))
-    }
 }
 
 #[tokio::test]

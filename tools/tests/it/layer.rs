@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::sample::{closed, echo, echoing, granted, hang, pure, reader, with_timeout};
+use crate::sample::{No, closed, echo, echoing, granted, hang, holding, pure, reader, with_timeout};
 use serde_json::{Value, json};
 use tools::{
-    Catalog, Decision, ErrorCode, Grant, Handler as _, HandlerFuture, Layer, Limits, Next, Tool, ToolContext,
-    ToolError, ToolErrorKind, ToolResult, layered,
+    ErrorCode, Grant, Handler as _, HandlerFuture, Layer, Limits, Next, Tool, ToolContext, ToolError, ToolErrorKind,
+    ToolResult, layered,
 };
 
 type Log = Arc<Mutex<Vec<String>>>;
@@ -42,8 +42,7 @@ async fn the_first_layer_of_the_context_is_outermost_and_those_of_the_registrati
             std::future::ready("done".to_owned())
         }
     };
-    let mut catalog = Catalog::new();
-    catalog.register(pure("t"), layered(trace("c"), layered(trace("d"), handler))).unwrap();
+    let catalog = holding(pure("t"), layered(trace("c"), layered(trace("d"), handler)));
     let cx = ToolContext::new().with_layer(Arc::new(trace("a"))).with_layer(Arc::new(trace("b")));
     catalog.execute(&cx, "t", json!({})).await.unwrap();
     let order = ["a> {}", "b> {}", "c> {}", "d> {}", "tool", "<d done", "<c done", "<b done", "<a done"];
@@ -52,12 +51,6 @@ async fn the_first_layer_of_the_context_is_outermost_and_those_of_the_registrati
 
 #[tokio::test]
 async fn what_is_refused_reaches_no_layer() {
-    struct No;
-    impl tools::Approver for No {
-        fn approve<'a>(&'a self, _: tools::Approval<'a>) -> tools::ApprovalFuture<'a> {
-            Box::pin(async { Decision::Deny { reason: "no".into() } })
-        }
-    }
     let log = Log::default();
     let mut catalog = echoing([closed("closed")]);
     catalog.register(reader("read"), layered(Trace("inner", log.clone()), echo)).unwrap();
@@ -102,21 +95,19 @@ async fn a_layer_that_panics_or_waits_ends_like_a_tool() {
     let impatient = with_timeout(pure("t"), Duration::from_millis(50));
     let error = run(impatient, |_, _| HandlerFuture::new(std::future::pending())).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
-    let mut catalog = Catalog::new();
     let handler = layered(Odd(|cx, next| next.call(cx)), hang);
     assert!(handler.needs().is_empty() && handler.origin().contains("hang"));
-    catalog.register(pure("t"), handler).unwrap();
+    let catalog = holding(pure("t"), handler);
     let cx = ToolContext::new().with_timeout(Duration::from_millis(20));
     assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap_err().code(), ErrorCode::Timeout);
 }
 
 #[tokio::test]
 async fn a_layer_narrows_what_a_tool_may_touch_and_never_widens_it() {
-    let mut catalog = Catalog::new();
     let touch = async |cx: ToolContext, arguments: Value| {
         cx.require(tools::Access::Read, "fs", arguments["path"].as_str().unwrap_or_default())
     };
-    catalog.register(pure("t"), touch).unwrap();
+    let catalog = holding(pure("t"), touch);
     let call = async |layer: Odd, path: &str| {
         let cx = granted(&["fs:read:src/**"]).with_layer(Arc::new(layer));
         catalog.execute(&cx, "t", json!({"path": path})).await.map(drop)
@@ -134,13 +125,12 @@ async fn a_layer_narrows_what_a_tool_may_touch_and_never_widens_it() {
 #[tokio::test]
 async fn calls_inside_of_a_call_have_the_layers_of_the_context_and_no_others() {
     let log = Log::default();
-    let mut catalog = Catalog::new();
     let inner_log = log.clone();
     let outer = move |cx: ToolContext, arguments: Value| {
         let cx = cx.with_layer(Arc::new(Trace("sneaked in", inner_log.clone())));
         async move { cx.execute("inner", arguments).await }
     };
-    catalog.register(pure("outer"), outer).unwrap();
+    let mut catalog = holding(pure("outer"), outer);
     catalog.register(pure("inner"), echo).unwrap();
     let cx = ToolContext::new().with_layer(Arc::new(Trace("a", log.clone())));
     catalog.execute(&cx, "outer", json!({"n": 1})).await.unwrap();

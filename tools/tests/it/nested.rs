@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sample::{MAX_BLOCKING, Yes, echo, echoing, granted, pure, reader};
+use crate::sample::{MAX_BLOCKING, Yes, echo, echoing, granted, holding, pure, reader};
 use serde_json::{Value, json};
 use tools::{CancellationToken, Catalog, ErrorCode, Grant, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
 
@@ -33,12 +33,11 @@ async fn a_tool_cannot_widen_its_grant_nor_choose_its_approver() {
 
 #[tokio::test]
 async fn a_nested_call_has_to_end_no_later_than_the_one_around_it() {
-    let mut catalog = Catalog::new();
     let tell = async |cx: ToolContext, _: Value| {
         let left = cx.deadline().unwrap().saturating_duration_since(Instant::now());
         Ok::<_, String>(left <= Duration::from_secs(5))
     };
-    catalog.register(pure("tell"), tell).unwrap();
+    let mut catalog = holding(pure("tell"), tell);
     let patient = async |cx: ToolContext, arguments: Value| {
         let far = Instant::now() + Duration::from_secs(3600);
         cx.clone().with_timeout(Duration::from_secs(3600)).with_deadline(far).execute("tell", arguments).await

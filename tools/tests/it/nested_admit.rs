@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::sample::{echoing, pure};
+use crate::sample::{echoing, holding, pure, unlimited as cx};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
-use tools::{Admission, Catalog, ErrorCode, Grant, Limits, SharedCatalog, Tool, ToolContext, ToolError, ToolResult};
+use tools::{Admission, Catalog, ErrorCode, Limits, SharedCatalog, Tool, ToolContext, ToolError, ToolResult};
 
 const STEP: Duration = Duration::from_millis(100);
 
@@ -31,13 +31,7 @@ async fn write(cx: ToolContext, arguments: Value) -> Result<ToolResult, ToolErro
 }
 
 fn catalog() -> Catalog {
-    let mut catalog = Catalog::new();
-    catalog.register(file("write", json!({"writes": ["fs:{path}"]})), step).unwrap();
-    catalog
-}
-
-fn cx() -> ToolContext {
-    ToolContext::new().with_grant(Grant::all())
+    holding(file("write", json!({"writes": ["fs:{path}"]})), step)
 }
 
 /// Which of the two asks first is for the runtime to say.
@@ -131,10 +125,9 @@ async fn the_last_place_is_enough_for_a_call_and_all_that_it_makes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_limited_tool_that_calls_itself_is_refused_instead_of_waiting_for_itself() {
-    let mut catalog = Catalog::new();
     let again = async |cx: ToolContext, arguments: Value| cx.execute("again", arguments).await;
     let limits = Limits { max_concurrency: Some(1), ..Limits::default() };
-    catalog.register(pure("again").with_limits(limits), again).unwrap();
+    let catalog = holding(pure("again").with_limits(limits), again);
     let start = Instant::now();
     assert_eq!(catalog.execute(&cx(), "again", json!({})).await.unwrap_err().code(), ErrorCode::Overloaded);
     assert_eq!(start.elapsed().as_millis(), 0);
@@ -142,9 +135,8 @@ async fn a_limited_tool_that_calls_itself_is_refused_instead_of_waiting_for_itse
 
 #[tokio::test(start_paused = true)]
 async fn a_composite_that_has_nothing_waits_for_a_limited_tool() {
-    let mut catalog = Catalog::new();
     let limits = Limits { max_concurrency: Some(2), ..Limits::default() };
-    catalog.register(pure("limited").with_limits(limits), step).unwrap();
+    let mut catalog = holding(pure("limited").with_limits(limits), step);
     let five = async |cx: ToolContext, _: Value| {
         let one = async || cx.execute("limited", json!({})).await;
         let (a, b, c, d, e) = tokio::join!(one(), one(), one(), one(), one());

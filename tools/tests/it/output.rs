@@ -1,6 +1,6 @@
 //! Results: their promise and their limits.
 
-use crate::sample::pure;
+use crate::sample::{holding, pure};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::{Catalog, Content, ErrorCode, Limits, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult};
@@ -134,9 +134,8 @@ async fn a_label_without_measure_is_left_out() {
 
 #[tokio::test]
 async fn errors_are_bounded_like_results() {
-    let mut catalog = Catalog::new();
     let long = async |_: ToolContext, _: Value| Err::<(), _>(format!("head{}tail", "x".repeat(10_000_000)));
-    catalog.register(pure("t"), long).unwrap();
+    let mut catalog = holding(pure("t"), long);
     let panics = async |_: ToolContext, _: Value| -> Result<(), String> { panic!("{}", "x".repeat(1_000_000)) };
     let error = catalog.execute(&ToolContext::new(), "t", json!({})).await.unwrap_err().to_string();
     assert!(error.contains("head") && error.ends_with("tail") && error.len() < 70_000, "{}", error.len());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::sample::pure;
+use crate::sample::{holding, pure};
 use serde_json::{Value, json};
 use tools::{
     Catalog, Content, Handler, HandlerFuture, Input, Limits, Need, OutputStore, Services, Tool, ToolContext,
@@ -32,12 +32,11 @@ impl Handler for Reader {
 
 /// A catalog with a tool that gives this, and the reader.
 fn catalog(tool: Tool, result: ToolResult) -> Catalog {
-    let mut catalog = Catalog::new();
     let give = move |_: ToolContext, _: Value| {
         let result = result.clone();
         async move { result }
     };
-    catalog.register(tool, give).unwrap();
+    let mut catalog = holding(tool, give);
     catalog.register(limited(OutputStore::READER, 1000), Reader).unwrap();
     catalog
 }

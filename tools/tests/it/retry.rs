@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::sample::{MAX_BLOCKING, pure};
+use crate::sample::{MAX_BLOCKING, holding, pure, unlimited as cx};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use tools::handler::blocking;
 use tools::protocol::Rate;
-use tools::{
-    CancellationToken, Catalog, ErrorCode, Grant, Limits, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
-};
+use tools::{CancellationToken, Catalog, ErrorCode, Limits, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 fn tool(effects: Value) -> Tool {
     pure("t").with_effects(serde_json::from_value(effects).unwrap())
@@ -33,13 +31,8 @@ fn flaky(tool: Tool, failures: u32) -> (Catalog, Arc<AtomicU32>) {
         let run = counted.fetch_add(1, Ordering::SeqCst);
         async move { if run < failures { Err(ToolError::transient("busy")) } else { Ok(json!(cx.attempt())) } }
     };
-    let mut catalog = Catalog::new();
-    catalog.register(tool, handler).unwrap();
+    let catalog = holding(tool, handler);
     (catalog, runs)
-}
-
-fn cx() -> ToolContext {
-    ToolContext::new().with_grant(Grant::all())
 }
 
 async fn run(catalog: &Catalog, cx: &ToolContext) -> Result<ToolResult, ToolError> {
@@ -93,12 +86,11 @@ async fn a_tools_limits_say_how_often() {
 async fn other_failures_are_final() {
     let runs = Arc::new(AtomicU32::new(0));
     let counted = runs.clone();
-    let mut catalog = Catalog::new();
     let fails = move |_: ToolContext, _: Value| {
         counted.fetch_add(1, Ordering::SeqCst);
         async { Err::<(), _>("no such file") }
     };
-    catalog.register(reads(), fails).unwrap();
+    let catalog = holding(reads(), fails);
     assert_eq!(run(&catalog, &cx()).await.unwrap_err().code(), ErrorCode::ExecutionFailed);
     assert_eq!(runs.load(Ordering::SeqCst), 1);
 }
@@ -111,8 +103,7 @@ async fn a_tool_says_when_and_the_deadline_says_whether() {
             attempt => Ok(attempt),
         }
     };
-    let mut catalog = Catalog::new();
-    catalog.register(reads(), busy).unwrap();
+    let catalog = holding(reads(), busy);
     let start = Instant::now();
     run(&catalog, &cx()).await.unwrap();
     assert_eq!(start.elapsed().as_secs(), 3);
@@ -181,7 +172,6 @@ async fn every_attempt_takes_a_token_of_the_rate() {
 async fn what_an_attempt_left_running_ends_with_it() {
     let leftover = Arc::new(AtomicU32::new(0));
     let seen = leftover.clone();
-    let mut catalog = Catalog::new();
     let leaves = move |cx: ToolContext, _: Value| {
         let seen = seen.clone();
         async move {
@@ -196,7 +186,7 @@ async fn what_an_attempt_left_running_ends_with_it() {
             Err(ToolError::transient("busy"))
         }
     };
-    catalog.register(reads(), leaves).unwrap();
+    let catalog = holding(reads(), leaves);
     assert_eq!(run(&catalog, &cx()).await.unwrap().structured, Some(json!(false).into()));
     assert_eq!(leftover.load(Ordering::SeqCst), 1);
 }
@@ -214,8 +204,7 @@ async fn each_attempt_of_a_blocking_tool_takes_a_place_of_its_own() {
         counted.fetch_sub(1, Ordering::SeqCst);
         Ok("done")
     };
-    let mut catalog = Catalog::new();
-    catalog.register(reads(), blocking(blocks)).unwrap();
+    let catalog = holding(reads(), blocking(blocks));
     let catalog = Arc::new(catalog);
     let call = |_| tokio::spawn(tools::call::execute(catalog.clone(), &cx(), "t", json!({})));
     let calls: Vec<_> = (0..2 * MAX_BLOCKING).map(call).collect();

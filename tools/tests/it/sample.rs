@@ -12,7 +12,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Limits, Tool, ToolContext};
+use tools::{
+    Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Handler, Limits, Tool, ToolContext,
+};
 
 /// How many blocking tools run at once in a process.
 pub const MAX_BLOCKING: usize = 64;
@@ -45,6 +47,14 @@ pub fn with_timeout(tool: Tool, timeout: Duration) -> Tool {
     tool.with_limits(Limits { timeout_ms, ..Limits::default() })
 }
 
+/// A catalog of one tool.
+#[track_caller]
+pub fn holding(tool: Tool, handler: impl Handler) -> Catalog {
+    let mut catalog = Catalog::new();
+    catalog.register(tool, handler).unwrap();
+    catalog
+}
+
 /// A catalog of tools that return their arguments.
 pub fn echoing<const N: usize>(tools: [Tool; N]) -> Catalog {
     let mut catalog = Catalog::new();
@@ -62,8 +72,22 @@ pub async fn hang(_cx: ToolContext, _arguments: Value) -> Result<(), String> {
     pending().await
 }
 
+/// A context that permits everything.
+pub fn unlimited() -> ToolContext {
+    ToolContext::new().with_grant(Grant::all())
+}
+
 pub fn granted(clauses: &[&str]) -> ToolContext {
     ToolContext::new().with_grant(Grant::parse(clauses.iter().copied()).unwrap())
+}
+
+/// Refuses every call that it is asked about.
+pub struct No;
+
+impl Approver for No {
+    fn approve<'a>(&'a self, _: Approval<'a>) -> ApprovalFuture<'a> {
+        Box::pin(async { Decision::Deny { reason: "not today".to_owned() } })
+    }
 }
 
 /// Allows every call that it is asked about, and remembers their targets.

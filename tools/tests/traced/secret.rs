@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::notebook::Notebook;
-use crate::sample::{echo, pure};
+use crate::sample::{echo, holding, pure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -238,10 +238,9 @@ async fn text_that_cannot_be_read_is_not_quoted() {
 
 #[tokio::test]
 async fn the_tool_gets_the_secret_itself() {
-    let mut catalog = Catalog::new();
     let tool = Tool::new("t", "Measures.", schema_of::<Login<Secret>>()).unwrap().with_effects(Effects::Pure);
     let opens = async |_: ToolContext, login: Login<Secret>| Ok::<_, String>(login.password.expose() == "sesame");
-    catalog.register(tool, typed(opens)).unwrap();
+    let catalog = holding(tool, typed(opens));
     let result = catalog.execute(&ToolContext::new(), "t", json!({"user": 1, "password": "sesame"})).await.unwrap();
     assert_eq!(result.structured, Some(json!(true).into()));
 }

@@ -3,7 +3,7 @@
 use std::future::pending;
 
 use crate::listener::{Seen, listen, spans_of};
-use crate::sample::{closed, echo, echoing, pure, reader};
+use crate::sample::{closed, echo, echoing, holding, pure, reader};
 use serde_json::{Value, json};
 use tools::call::CallPlace;
 use tools::handler::blocking;
@@ -69,8 +69,7 @@ async fn a_call_that_is_refused_has_a_span_that_says_why() {
 
 #[tokio::test]
 async fn a_tool_that_fails_has_a_span_that_says_how() {
-    let mut catalog = Catalog::new();
-    catalog.register(pure("fails"), async |_: ToolContext, _: Value| Err::<(), _>("no luck")).unwrap();
+    let mut catalog = holding(pure("fails"), async |_: ToolContext, _: Value| Err::<(), _>("no luck"));
     catalog.register(pure("panics"), async |_: ToolContext, _: Value| -> String { panic!("on purpose") }).unwrap();
     catalog.register(pure("denies"), async |_: ToolContext, _: Value| ToolResult::error("no")).unwrap();
     for (name, kind) in [("fails", "execution_failed"), ("panics", "panicked"), ("denies", "tool_error")] {
@@ -157,7 +156,6 @@ async fn a_call_that_a_tool_makes_has_its_span_in_that_of_the_tool() {
 
 #[tokio::test]
 async fn a_span_is_left_while_its_call_waits() {
-    let mut catalog = Catalog::new();
     let waits = async |_: ToolContext, arguments: Value| {
         for step in 0..3 {
             tracing::info!("{} {step}", arguments["name"].as_str().unwrap());
@@ -165,7 +163,7 @@ async fn a_span_is_left_while_its_call_waits() {
         }
         "done"
     };
-    catalog.register(pure("waits"), waits).unwrap();
+    let catalog = holding(pure("waits"), waits);
     let call = |session: &str| -> Execution { catalog.execute(&context(session), "waits", json!({"name": session})) };
     let watch = async {
         for _ in 0..3 {
@@ -184,9 +182,8 @@ async fn a_span_is_left_while_its_call_waits() {
 
 #[tokio::test]
 async fn a_call_that_is_dropped_ends_as_cancelled() {
-    let mut catalog = Catalog::new();
     let hangs = async |_: ToolContext, _: Value| -> String { pending().await };
-    catalog.register(pure("hangs"), hangs).unwrap();
+    let catalog = holding(pure("hangs"), hangs);
     let mut call = Box::pin(catalog.execute(&context("dropped"), "hangs", json!({})));
     tokio::select! {
         _ = &mut call => panic!("it hangs"),
