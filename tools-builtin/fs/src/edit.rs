@@ -178,9 +178,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_edited_is_told() {
-        let fixture = Fixture::new();
-        fixture.write("dir/a", "text");
-        fixture.write("binary", "a\0b");
+        let fixture = Fixture::of(&[("dir/a", "text"), ("binary", "a\0b")]);
         let edit = |path: &str| json!({"path": path, "old": "a", "new": "b"});
         fixture.fails("fs.edit", edit("dir"), "`dir` is a directory").await;
         fixture.fails("fs.edit", edit("gone"), "there is no `gone`").await;

@@ -24,6 +24,13 @@ impl Fixture {
         Self { dir, catalog: catalog(), cx }
     }
 
+    /// One with these files.
+    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
+        let fixture = Self::new();
+        files.iter().for_each(|(path, content)| fixture.write(path, content));
+        fixture
+    }
+
     /// One whose workspace is a directory that exists.
     pub(crate) fn at(path: &str) -> Self {
         Self { cx: context(path.as_ref()), ..Self::new() }

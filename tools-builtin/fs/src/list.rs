@@ -200,10 +200,7 @@ mod tests {
 
     #[tokio::test]
     async fn entries_are_sorted_and_hidden_ones_are_shown() {
-        let fixture = Fixture::new();
-        fixture.write("b.txt", "four");
-        fixture.write("sub/deep.txt", "");
-        fixture.write(".hidden", "");
+        let fixture = Fixture::of(&[("b.txt", "four"), ("sub/deep.txt", ""), (".hidden", "")]);
         let expected = json!({"path": ".", "entries": [
             {"name": ".hidden", "kind": "file", "size": 0},
             {"name": "b.txt", "kind": "file", "size": 4},

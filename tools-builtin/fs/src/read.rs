@@ -169,9 +169,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_read_is_told() {
-        let fixture = Fixture::new();
-        fixture.write("src/main.rs", "");
-        fixture.write("binary", "a\0b");
+        let fixture = Fixture::of(&[("src/main.rs", ""), ("binary", "a\0b")]);
         fixture.write("utf16", b"\xFF\xFEa\0");
         fixture.write("latin", b"caf\xE9");
         fixture.fails("fs.read", json!({"path": "src"}), "list it with fs.list").await;
@@ -220,9 +218,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn links_inside_the_workspace_are_followed_as_far_as_the_grant_goes() {
-        let fixture = Fixture::new();
-        fixture.write("docs/a.txt", "text");
-        fixture.write("secret/b.txt", "canary");
+        let fixture = Fixture::of(&[("docs/a.txt", "text"), ("secret/b.txt", "canary")]);
         fixture.link("a.txt", "docs/to_a");
         fixture.link("../secret/b.txt", "docs/to_b");
         fixture.link("../secret", "docs/to_secret");

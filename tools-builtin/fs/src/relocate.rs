@@ -167,10 +167,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_there_is_lost_only_when_asked_for() {
-        let fixture = Fixture::new();
-        fixture.write("a", "a");
-        fixture.write("b", "b");
-        fixture.write("dir/x", "");
+        let fixture = Fixture::of(&[("a", "a"), ("b", "b"), ("dir/x", "")]);
         fixture.fails("fs.move", arguments("a", "b"), "there is a file at `b` already").await;
         fixture.fails("fs.move", arguments("a", "dir"), "give the path that it shall have in there").await;
         let overwrite = |from: &str, to: &str| json!({"from": from, "to": to, "overwrite": true});

@@ -249,9 +249,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_directory_with_entries_goes_only_when_asked_for() {
-        let fixture = Fixture::new();
-        fixture.write("dir/a/b", "");
-        fixture.write("dir/c", "");
+        let fixture = Fixture::of(&[("dir/a/b", ""), ("dir/c", "")]);
         fixture.fails("fs.remove", json!({"path": "dir"}), "`dir` has entries; remove them first").await;
         let told = fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
         assert_eq!(told, "removed `dir`, a directory, with everything in it: 3 entries");
