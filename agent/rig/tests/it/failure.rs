@@ -3,6 +3,7 @@
 use crate::service;
 use std::time::{Duration, Instant};
 
+use crate::service::reply::{Api, Way};
 use crate::service::{KEY, Reply, Service, events, key_file, patience};
 use agent::provider;
 use agent::{KeySource, Provider, ProviderError, ProviderOptions, Request, TextReader, ToolSet, Turn};
@@ -16,7 +17,7 @@ async fn what_may_pass_is_asked_again() {
     let limited = service::json(429, json!({"error": {"message": "slow down"}})).with_header("retry-after: 0.05");
     for first in [limited, service::json(503, "busy"), Reply::Reset] {
         let service = Service::new([first, answer()]).await;
-        assert_eq!(ask(&service.openai(false)).await.unwrap().message.to_text(), "well");
+        assert_eq!(ask(&service.openai(false)).await.unwrap().message.to_text(), "ok");
         assert_eq!(service.requests(), 2);
     }
 }
@@ -42,7 +43,7 @@ async fn a_pause_until_a_date_is_kept_by_the_clock_of_the_service() {
         limited.with_header("date: Sun, 06 Nov 1994 08:49:37 GMT").with_header(&format!("retry-after: {date}"))
     };
     let service = Service::new([until("Sun, 06 Nov 1994 08:49:37 GMT"), answer()]).await;
-    assert_eq!(ask(&service.openai(false)).await.unwrap().message.to_text(), "well");
+    assert_eq!(ask(&service.openai(false)).await.unwrap().message.to_text(), "ok");
 
     let service = Service::new([until("Sun, 06 Nov 1994 09:49:37 GMT"), answer()]).await;
     let error = ask(&service.anthropic(true)).await.unwrap_err();
@@ -186,8 +187,7 @@ async fn ask_until(
 }
 
 fn answer() -> Reply {
-    let choice = json!({"index": 0, "message": {"role": "assistant", "content": "well"}, "finish_reason": "stop"});
-    service::json(200, json!({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}))
+    Api::Chat.answer(Way::Whole)
 }
 
 const TEXT: &str =
