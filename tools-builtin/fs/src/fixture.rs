@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tools::{Catalog, Grant, ToolContext, ToolError, ToolResult};
+use tools::{Catalog, ErrorCode, Grant, ToolContext, ToolError, ToolResult};
 
 use crate::Workspace;
 use crate::draft_name::is_draft;
@@ -112,6 +112,12 @@ impl Fixture {
 
     pub(crate) async fn value(&self, tool: &str, arguments: Value) -> Value {
         self.call(tool, arguments).await.unwrap().structured.unwrap().into_value()
+    }
+
+    /// Asserts that the grant does not cover a call.
+    pub(crate) async fn denies(&self, tool: &str, arguments: Value) {
+        let error = self.call(tool, arguments).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::PermissionDenied, "{error}");
     }
 
     /// Asserts that a call fails with a message that has `part` in it.

@@ -180,12 +180,11 @@ mod tests {
     use crate::fixture::Fixture;
 
     fn fixture() -> Fixture {
-        let fixture = Fixture::of(&[
+        Fixture::of(&[
             ("src/main.rs", "fn main() {\n    run();\n}\n"),
             ("src/run.rs", "fn run() {}\n"),
             ("notes.txt", "call run\n"),
-        ]);
-        fixture
+        ])
     }
 
     #[tokio::test]

@@ -83,7 +83,7 @@ async fn silence_ends_in_time() {
     (short.first_byte, short.idle) = (Duration::from_millis(80), Duration::from_millis(80));
     let service = Service::new([Reply::Silence, Reply::Silence, Reply::Stall(TEXT.to_owned())]).await;
     for streaming in [false, true, true] {
-        let provider = service.openai(streaming).with_patience(short).unwrap();
+        let provider = service.patient_openai(streaming, short);
         let error = ask(&provider).await.unwrap_err();
         assert!(matches!(error, ProviderError::Timeout { .. }), "{error:?}");
     }
@@ -95,8 +95,7 @@ async fn the_options_say_how_long_to_wait() {
     let mut short = patience();
     (short.first_byte, short.retries) = (Duration::from_millis(80), 0);
     let service = Service::new([Reply::Silence, service::json(503, "busy"), answer()]).await;
-    let options = ProviderOptions::new().with_model("m").with_base_url(&service.url).with_key(key_file());
-    let provider = Remote::openai(&options.with_patience(short)).unwrap();
+    let provider = service.patient_openai(true, short);
     let error = ask(&provider).await.unwrap_err();
     assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains("80 ms")), "{error:?}");
     let error = ask(&provider).await.unwrap_err();
@@ -109,7 +108,7 @@ async fn a_pause_without_end_is_past_every_deadline() {
     let mut endless = patience();
     (endless.first_delay, endless.longest_delay) = (Duration::MAX, Duration::MAX);
     let service = Service::new([service::json(503, "busy"), answer()]).await;
-    let provider = service.openai(false).with_patience(endless).unwrap();
+    let provider = service.patient_openai(false, endless);
     let deadline = Instant::now() + Duration::from_secs(60);
     let error = ask_until(&provider, Some(deadline), None).await.unwrap_err();
     assert!(matches!(error, ProviderError::Status { status: 503, .. }), "{error:?}");

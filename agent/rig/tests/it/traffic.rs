@@ -46,14 +46,14 @@ async fn replay(row: &Value, piece: usize) -> Result<(), String> {
     let body = row["response"].as_str().unwrap().to_owned();
     let service = Service::new([Reply::Answer { status, headers, body, piece }, api.answer(way)]).await;
     let model = row["request"]["model"].as_str().unwrap_or("unnamed");
-    let options = service.options(model, streaming);
-    let made = match is_chat {
+    let mut once = patience();
+    once.retries = 0;
+    let options = service.options(model, streaming).with_patience(once);
+    let provider = match is_chat {
         true => Remote::openai(&options.with_base_url(format!("{}/v1", service.url))),
         false => Remote::anthropic(&options.with_base_url(&service.url)),
     };
-    let mut once = patience();
-    once.retries = 0;
-    let provider = made.unwrap().with_patience(once).unwrap();
+    let provider = provider.unwrap();
 
     let executed = Arc::new(Mutex::new(Calls::new()));
     let catalog = catalog(row, &executed);
