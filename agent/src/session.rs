@@ -40,18 +40,11 @@ impl Session {
         self
     }
 
-    /// Tells the model this before the conversation begins, as [`set_system`](Self::set_system) does.
+    /// Sets what the model is told before the conversation begins, from the next run on. It is no part of the conversation: it
+    /// stays when that is [cleared](Self::clear), kept or put back.
     #[must_use]
     pub fn with_system(mut self, system: SystemText) -> Self {
         self.system = system;
-        self
-    }
-
-    /// Says how many turns of the model there were before: for a session that goes on under the name that it had in another
-    /// process. [`Driver::resume`](crate::Driver::resume) does so itself.
-    #[must_use]
-    pub fn with_turns(mut self, turns: u64) -> Self {
-        self.turns = Arc::new(turns.into());
         self
     }
 
@@ -94,12 +87,6 @@ impl Session {
     /// Adds a message.
     pub fn push(&mut self, message: Message) {
         self.messages.push(message);
-    }
-
-    /// Sets what the model is told before the conversation begins, from the next run on. It is no part of the conversation: it
-    /// stays when that is [cleared](Self::clear), kept or put back.
-    pub fn set_system(&mut self, system: SystemText) {
-        self.system = system;
     }
 
     /// Forgets the conversation, but for system messages that were added to it.

@@ -43,10 +43,9 @@ enum Command {
 impl Cli {
     /// Does what the command line says.
     pub(crate) fn run(self) -> Result<Exit, Error> {
-        if let Command::Doctor(doctor) = self.command {
-            return doctor.run();
+        if !matches!(self.command, Command::Doctor(_)) {
+            linked::check()?;
         }
-        linked::check()?;
         match self.command {
             Command::List(list) => list.run(),
             Command::Show(show) => show.run(),

@@ -15,7 +15,7 @@ use clap::Args;
 
 pub(crate) use error::ConfigError;
 pub(crate) use file::{Looked, State, rules};
-pub(crate) use layer::{Bounds, Layer};
+pub(crate) use layer::{Bounds, Layer, WAITS, Waiting};
 pub(crate) use origin::{Origin, Setting};
 pub(crate) use reader::url;
 pub(crate) use settings::Settings;

@@ -24,45 +24,27 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// All of them, by number.
-    pub(crate) const ALL: [Self; 12] = [
-        Self::Success,
-        Self::Failed,
-        Self::Usage,
-        Self::NotFound,
-        Self::InvalidArguments,
-        Self::Refused,
-        Self::Timeout,
-        Self::StepBudget,
-        Self::Problems,
-        Self::Internal,
-        Self::Unavailable,
-        Self::Cancelled,
+    /// All of them by number, each with its meaning in a few words.
+    pub(crate) const MEANINGS: [(Self, &str); 12] = [
+        (Self::Success, "done"),
+        (Self::Failed, "the tool or the run failed"),
+        (Self::Usage, "the command line, toolcrib.toml, or a file or directory named there, cannot be used"),
+        (Self::NotFound, "there is no tool or provider of that name"),
+        (Self::InvalidArguments, "the arguments do not fit the tool"),
+        (Self::Refused, "not granted, or denied when asked"),
+        (Self::Timeout, "the time ran out"),
+        (Self::StepBudget, "the step budget was used up before there was an answer"),
+        (Self::Problems, "doctor or audit found problems"),
+        (Self::Internal, "something in the program or its surroundings is broken"),
+        (Self::Unavailable, "the tool cannot run here: a missing service, a name in conflict, or too many calls"),
+        (Self::Cancelled, "cancelled (Ctrl-C)"),
     ];
-
-    /// What the number stands for, in a few words.
-    pub(crate) fn meaning(self) -> &'static str {
-        match self {
-            Self::Success => "done",
-            Self::Failed => "the tool or the run failed",
-            Self::Usage => "the command line, toolcrib.toml, or a file or directory named there, cannot be used",
-            Self::NotFound => "there is no tool or provider of that name",
-            Self::InvalidArguments => "the arguments do not fit the tool",
-            Self::Refused => "not granted, or denied when asked",
-            Self::Timeout => "the time ran out",
-            Self::StepBudget => "the step budget was used up before there was an answer",
-            Self::Problems => "doctor or audit found problems",
-            Self::Internal => "something in the program or its surroundings is broken",
-            Self::Unavailable => "the tool cannot run here: a missing service, a name in conflict, or too many calls",
-            Self::Cancelled => "cancelled (Ctrl-C)",
-        }
-    }
 
     /// The table at the end of `--help`.
     pub(crate) fn table() -> String {
         let mut table = "Exit codes:".to_owned();
-        for exit in Self::ALL {
-            let _ = write!(table, "\n  {:>3}  {}", exit as u8, exit.meaning());
+        for (exit, meaning) in Self::MEANINGS {
+            let _ = write!(table, "\n  {:>3}  {meaning}", exit as u8);
         }
         table
     }
@@ -97,15 +79,15 @@ mod tests {
 
     #[test]
     fn the_numbers_are_distinct_and_sorted() {
-        let numbers: Vec<u8> = Exit::ALL.iter().map(|exit| *exit as u8).collect();
+        let numbers: Vec<u8> = Exit::MEANINGS.iter().map(|(exit, _)| *exit as u8).collect();
         assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
     }
 
     #[test]
     fn the_readme_has_the_same_table() {
         let readme = include_str!("../README.md");
-        for exit in Exit::ALL {
-            let row = format!("| {} | {} |", exit as u8, exit.meaning());
+        for (exit, meaning) in Exit::MEANINGS {
+            let row = format!("| {} | {meaning} |", exit as u8);
             assert!(readme.contains(&row), "the README lacks the row {row}");
         }
     }

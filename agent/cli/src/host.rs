@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
 #[cfg(feature = "builtin")]
@@ -38,7 +37,7 @@ pub(crate) struct HostOptions {
     no_default_grants: bool,
 
     #[command(flatten)]
-    policy: PolicyOptions,
+    pub(crate) policy: PolicyOptions,
 
     #[command(flatten)]
     config: ConfigOptions,
@@ -66,20 +65,10 @@ impl HostOptions {
     pub(crate) fn settings(&self, mut flags: Layer) -> Result<Settings, Error> {
         let grant = |clause: &Clause| Setting::of_flag("--grant", clause.clone());
         let allow = |clause: &Clause| Setting::of_flag("--allow", clause.clone());
-        flags.bounds.grants = self.grant.iter().map(grant).chain(self.policy.allowed().map(allow)).collect();
+        flags.bounds.grants = self.grant.iter().map(grant).chain(self.policy.allow.iter().map(allow)).collect();
         flags.bounds.default_grants = self.no_default_grants.then(|| Setting::of_flag("--no-default-grants", false));
         flags.policy = self.policy.rules()?;
         Ok(self.config.settings(flags)?)
-    }
-
-    /// The directory that file tools are confined to.
-    pub(crate) fn root(&self) -> Setting<PathBuf> {
-        self.root.setting()
-    }
-
-    /// How long a question waits, where the command line says.
-    pub(crate) fn patience(&self) -> Option<Setting<Duration>> {
-        self.policy.patience()
     }
 
     /// The context for calls. Beyond the grant it asks on the terminal, where there is one.
@@ -91,7 +80,8 @@ impl HostOptions {
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
         let services = self.root.services_beside(&own.hidden)?;
-        let steering = settings.sources().chain(self.policy.file()).chain(own.steering.iter().map(PathBuf::as_path));
+        let steering =
+            settings.sources().chain(self.policy.policy.as_deref()).chain(own.steering.iter().map(PathBuf::as_path));
         let mut context = guarded(at_root(ToolContext::new().with_services(services)), steering)
             .with_grant(settings.grant())
             .with_policy(self.policy.of_session(settings))
@@ -99,8 +89,8 @@ impl HostOptions {
         if let Some(timeout) = &settings.call_timeout {
             context = context.with_timeout(timeout.value);
         }
-        if let Some(patience) = self.policy.patience() {
-            context = context.with_approval_timeout(patience.value);
+        if let Some(patience) = self.policy.approval_timeout {
+            context = context.with_approval_timeout(patience);
         }
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
             return Ok(context.with_approver(Arc::new(TerminalApprover::new(console.clone()))));
@@ -125,7 +115,7 @@ impl HostOptions {
 
 impl RootOption {
     /// The directory, as an absolute path where that can be told.
-    fn setting(&self) -> Setting<PathBuf> {
+    pub(crate) fn setting(&self) -> Setting<PathBuf> {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         match &self.root {
             Some(root) => Setting::of_flag("--root", absolute(root)),
@@ -197,11 +187,10 @@ fn furnish(_services: &mut Services, root: &Path, _hidden: impl Iterator<Item = 
     std::fs::read_dir(root).map(drop).map_err(|error| refused(error.to_string()))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "builtin"))]
 mod tests {
     use super::*;
 
-    #[cfg(feature = "builtin")]
     #[test]
     fn calls_in_different_roots_do_not_wait_for_each_other() {
         let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
@@ -212,13 +201,5 @@ mod tests {
         let [domain, again] = [(); 2].map(|()| domain_of(one.path().join(".")));
         assert_eq!(domain, again);
         assert_ne!(domain, domain_of(other.path().to_owned()));
-    }
-
-    #[test]
-    fn the_flags_grant_exactly_what_was_refused() {
-        let needed: Vec<Target> = ["fs:write:src/x", "fs:write:a b*"].map(|target| target.parse().unwrap()).into();
-        assert_eq!(how_to_grant(&needed), r"to allow it, add --grant fs:write:src/x --grant 'fs:write:a b\*'");
-        let needed: Vec<Target> = ["fs:destroy:x", "fs:write:x"].map(|target| target.parse().unwrap()).into();
-        assert_eq!(how_to_grant(&needed), "to allow it, add --allow fs:destroy:x --grant fs:write:x");
     }
 }

@@ -9,18 +9,9 @@ use crate::exit::Exit;
 
 /// A token that the first Ctrl-C cancels. Listening has begun when this returns.
 pub(crate) fn token() -> Result<CancellationToken, Error> {
-    let mut interrupts = listen().map_err(Error::Runtime)?;
     let token = CancellationToken::new();
-    let cancelled = token.clone();
-    tokio::spawn(async move {
-        if interrupts.recv().await.is_some() {
-            cancelled.cancel();
-        }
-        // A tool that does not heed its token must not keep a person from leaving.
-        if interrupts.recv().await.is_some() {
-            leave();
-        }
-    });
+    // Never unwatched: a tool that does not heed its token must not keep a person from leaving.
+    Interrupts(Arc::new(Mutex::new(Some(token.clone())))).listen(false)?;
     Ok(token)
 }
 
@@ -37,19 +28,22 @@ impl Interrupts {
     /// Listening has begun when this returns. While nothing is under way, Ctrl-C ends the program, or means nothing to one
     /// that `stays`.
     pub(crate) fn new(stays: bool) -> Result<Self, Error> {
+        Self::default().listen(stays)
+    }
+
+    fn listen(self, stays: bool) -> Result<Self, Error> {
         let mut signals = listen().map_err(Error::Runtime)?;
-        let interrupts = Self::default();
-        let heard = interrupts.clone();
+        let heard = self.clone();
         tokio::spawn(async move {
             while signals.recv().await.is_some() {
                 match &*heard.current() {
                     Some(token) if !token.is_cancelled() => token.cancel(),
                     None if stays => {}
-                    Some(_) | None => leave(),
+                    Some(_) | None => std::process::exit(i32::from(Exit::Cancelled as u8)),
                 }
             }
         });
-        Ok(interrupts)
+        Ok(self)
     }
 
     /// From now on the token is what Ctrl-C cancels.
@@ -67,10 +61,6 @@ impl Drop for Watch<'_> {
     fn drop(&mut self) {
         *self.0.current() = None;
     }
-}
-
-fn leave() -> ! {
-    std::process::exit(i32::from(Exit::Cancelled as u8))
 }
 
 #[cfg(unix)]

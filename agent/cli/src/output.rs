@@ -89,7 +89,12 @@ struct Held {
 
 /// As long as it lives, the question is open.
 #[derive(Debug)]
-pub(crate) struct Question<'a>(&'a Console);
+pub(crate) struct Question<'a> {
+    console: &'a Console,
+    /// Whether the last line of the question has its answer. It may be given up on before: its time runs out, or the call is
+    /// taken back.
+    pub(crate) is_answered: bool,
+}
 
 impl Console {
     /// Writes a line of progress, which must be harmless.
@@ -117,7 +122,7 @@ impl Console {
         let mut held = self.held();
         held.is_asking = true;
         held.spin();
-        Question(self)
+        Question { console: self, is_answered: false }
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -134,16 +139,13 @@ impl Held {
     }
 }
 
-impl Question<'_> {
-    /// Writes a part of the question, without a line break of its own. What comes from elsewhere in it must be visible.
-    pub(crate) fn say(&self, text: &str) {
-        aside(text);
-    }
-}
-
 impl Drop for Question<'_> {
     fn drop(&mut self) {
-        let mut held = self.0.held();
+        // Other output does not belong to the line of the question.
+        if !self.is_answered {
+            aside("\n");
+        }
+        let mut held = self.console.held();
         held.is_asking = false;
         held.lines.drain(..).for_each(|line| tell(&line));
         held.spin();

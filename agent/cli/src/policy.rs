@@ -1,6 +1,6 @@
 //! [`PolicyOptions`]: which of the granted calls run, are asked about and are refused.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -17,33 +17,18 @@ pub(crate) struct PolicyOptions {
     /// Grants what the clause covers and does not ask about it, not even where it destroys something, if the clause says so, such
     /// as fs:destroy:tmp/**; repeatable
     #[arg(long, value_name = "CLAUSE")]
-    allow: Vec<Clause>,
+    pub(crate) allow: Vec<Clause>,
 
     /// A TOML file with tables `[[policy]]`: rules that allow, ask about or deny calls, the strictest of which holds
     #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
+    pub(crate) policy: Option<PathBuf>,
 
     /// How long a question waits for its answer [default: 5m]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
-    approval_timeout: Option<Duration>,
+    pub(crate) approval_timeout: Option<Duration>,
 }
 
 impl PolicyOptions {
-    /// What the command line grants without being asked about.
-    pub(crate) fn allowed(&self) -> impl Iterator<Item = &Clause> {
-        self.allow.iter()
-    }
-
-    /// The file of rules, where the command line names one.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        self.policy.as_deref()
-    }
-
-    /// How long a question waits, where the command line says.
-    pub(crate) fn patience(&self) -> Option<Setting<Duration>> {
-        self.approval_timeout.map(|patience| Setting::of_flag("--approval-timeout", patience))
-    }
-
     /// For calls that a model makes: writing asks, but for what the person at the command line has granted, and destroying asks
     /// always.
     pub(crate) fn of_session(&self, settings: &Settings) -> Policy {

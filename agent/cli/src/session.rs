@@ -6,11 +6,12 @@ use std::sync::Arc;
 use agent::{Driver, KeySource, Provider, ProviderOptions, Selection, Session};
 use clap::Args;
 use once_cell::sync::OnceCell;
-use tools::CancellationToken;
+use tools::{CancellationToken, Target};
 
 use crate::briefing;
 use crate::config::{self, Bounds, ConfigError, Layer, Origin, Setting, Settings};
 use crate::error::Error;
+use crate::exchange::Exchange;
 use crate::host::{HostOptions, OwnFiles};
 use crate::journal::JournalOptions;
 use crate::notice;
@@ -71,7 +72,7 @@ impl SessionOptions {
     }
 
     /// What answers.
-    pub(crate) fn provider(&self) -> Result<Arc<dyn Provider>, Error> {
+    fn provider(&self) -> Result<Arc<dyn Provider>, Error> {
         let settings = self.settings()?;
         let mut options = ProviderOptions::new().with_patience(settings.patience());
         if let Some(script) = &self.script {
@@ -104,9 +105,13 @@ impl SessionOptions {
         Ok(Session::new(entries, selection, context).with_system(system))
     }
 
-    /// What drives the session's runs.
-    pub(crate) fn driver(&self, provider: Arc<dyn Provider>) -> Result<Driver, Error> {
-        Ok(self.journal.driver(Driver::new(provider)).with_max_steps(self.settings()?.max_steps.value))
+    /// Returns how prompts are run and shown.
+    pub(crate) fn exchange(&self, is_json: bool, how_to_grant: fn(&[Target]) -> String) -> Result<Exchange, Error> {
+        let (provider, settings) = (self.provider()?, self.settings()?);
+        let is_direct = provider.name() == DIRECT;
+        let driver = self.journal.driver(Driver::new(provider)).with_max_steps(settings.max_steps.value);
+        let rules = settings.policy.clone();
+        Ok(Exchange { driver, is_direct, is_json, console: Arc::default(), how_to_grant, rules })
     }
 
     /// What the command line says. A script is of the provider that plays it.

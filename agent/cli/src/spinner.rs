@@ -9,6 +9,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
+use crate::notice::width;
+
 /// What ends sooner needs no spinner.
 const PATIENCE: Duration = Duration::from_millis(300);
 const PERIOD: Duration = Duration::from_millis(120);
@@ -39,7 +41,7 @@ impl Spinner {
         let task = Handle::try_current().ok()?.spawn(async move {
             sleep(PATIENCE).await;
             for frame in FRAMES.iter().cycle() {
-                if !draw(&drawn, &line(*frame, &what, since.elapsed(), width())) {
+                if !draw(&drawn, &line(*frame, &what, since.elapsed(), width().unwrap_or(80))) {
                     break;
                 }
                 sleep(PERIOD).await;
@@ -73,10 +75,6 @@ fn draw(place: &Mutex<Place>, line: &str) -> bool {
 /// Never wider than the terminal: what wraps cannot be wiped away.
 fn line(frame: char, what: &str, elapsed: Duration, width: usize) -> String {
     format!("{frame} {}s {what}", elapsed.as_secs()).chars().take(width.saturating_sub(1)).collect()
-}
-
-fn width() -> usize {
-    terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0))
 }
 
 fn write(text: &str) {

@@ -1,7 +1,6 @@
 //! Making text harmless on its way to a terminal.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use tools::protocol::is_invisible;
 
@@ -31,37 +30,18 @@ pub(crate) fn message(text: &str) -> String {
 
 /// JSON text with the control characters that JSON lets through, DEL and C1, as escapes; it means the same.
 pub(crate) fn harmless_json(json: &str) -> Cow<'_, str> {
-    if !json.contains(char::is_control) {
-        return json.into();
-    }
-    let mut out = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        if c.is_control() {
-            let _ = write!(out, "\\u{:04x}", c as u32);
-        } else {
-            out.push(c);
-        }
-    }
-    out.into()
+    replaced(json, char::is_control, |c| format!("\\u{:04x}", c as u32))
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.contains(&is_escaped) {
+    replaced(text, is_escaped, |c| c.escape_default().to_string())
+}
+
+fn replaced(text: &str, is_replaced: impl Fn(char) -> bool, by: impl Fn(char) -> String) -> Cow<'_, str> {
+    if !text.contains(&is_replaced) {
         return text.into();
     }
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '\n' if is_escaped(c) => out.push_str("\\n"),
-            '\t' if is_escaped(c) => out.push_str("\\t"),
-            '\r' if is_escaped(c) => out.push_str("\\r"),
-            c if is_escaped(c) => {
-                let _ = write!(out, "\\u{{{:x}}}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.into()
+    text.chars().map(|c| if is_replaced(c) { by(c) } else { c.to_string() }).collect::<String>().into()
 }
 
 #[cfg(test)]

@@ -27,7 +27,6 @@ pub struct Remote {
     format: Format,
     name: String,
     base_url: Option<String>,
-    key: SecretString,
     model: Model,
     streaming: bool,
     patience: Patience,
@@ -52,16 +51,6 @@ impl Remote {
         Self::new(Format::Anthropic, options)
     }
 
-    /// Waits and repeats as this says, whatever the options said.
-    ///
-    /// # Errors
-    /// [`ProviderError::Options`] when no HTTP client can be had.
-    pub fn with_patience(mut self, patience: Patience) -> Result<Self, ProviderError> {
-        self.model = Model::new(self.format, &self.name, self.base_url.as_deref(), &self.key, &patience)?;
-        self.patience = patience;
-        Ok(self)
-    }
-
     fn new(format: Format, options: &ProviderOptions) -> Result<Self, ProviderError> {
         let refused =
             |reason: &str| ProviderError::Options { provider: format.name().to_owned(), reason: reason.to_owned() };
@@ -73,9 +62,9 @@ impl Remote {
         }
         let key = key_of(format, options)?;
         let patience = options.patience.unwrap_or_default();
-        let model = Model::new(format, &name, base_url.as_deref(), &key, &patience)?;
+        let model = Model::new(format, &name, base_url.as_deref(), key, &patience)?;
         let streaming = options.streaming.unwrap_or(true);
-        Ok(Self { format, name, base_url, key, model, streaming, patience })
+        Ok(Self { format, name, base_url, model, streaming, patience })
     }
 }
 

@@ -4,11 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::workshop::{Ear, answer, breaking, calling, catalog, kind, misbehaving, results, scripted, session, tool};
-use agent::{
-    Driver, DriverError, Event, Outcome, Provider, ProviderError, Request, Scripted, Selection, Session, Turn,
-    TurnFuture,
+use crate::workshop::{
+    Ear, answer, breaking, calling, catalog, kind, misbehaving, playing, results, scripted, session, tool,
 };
+use agent::{Driver, DriverError, Event, Outcome, ProviderError, Request, Scripted, Selection, Session, Turn};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tools::protocol::{Message, Role};
@@ -170,31 +169,6 @@ async fn a_cancelled_run_gives_each_call_exactly_one_result() {
     assert_eq!(told, 3);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tool_that_never_yields_does_not_hold_up_a_cancellation() {
-    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let spin = stop.clone();
-    let mut catalog = Catalog::new();
-    let spins = move |_: ToolContext, _: Value| {
-        let spin = spin.clone();
-        async move {
-            while !spin.load(std::sync::atomic::Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            String::new()
-        }
-    };
-    catalog.register(tool("spins"), spins).unwrap();
-    let token = CancellationToken::new();
-    let driver = scripted([calling(&["spins"])]).with_cancellation(token.clone());
-    let run = tokio::spawn(async move { driver.run(&mut session(&catalog), "go").await });
-    tokio::time::sleep(Duration::from_millis(20)).await;
-    token.cancel();
-    let summary = soon(run).await;
-    stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(summary.unwrap().unwrap().outcome, Outcome::Cancelled);
-}
-
 #[tokio::test]
 async fn the_token_of_the_session_cancels_as_well() {
     let token = CancellationToken::new();
@@ -212,17 +186,8 @@ async fn the_token_of_the_session_cancels_as_well() {
 
 #[tokio::test]
 async fn a_model_that_never_answers_can_be_cancelled() {
-    struct Silent;
-    impl Provider for Silent {
-        fn name(&self) -> &str {
-            "silent"
-        }
-        fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {
-            Box::pin(std::future::pending())
-        }
-    }
     let token = CancellationToken::new();
-    let driver = Driver::new(Arc::new(Silent)).with_cancellation(token.clone());
+    let driver = playing(|_| Box::pin(std::future::pending())).with_cancellation(token.clone());
     let mut session = session(&catalog(["x"]));
     let cancel = async { token.cancel() };
     let (summary, ()) = tokio::join!(driver.run(&mut session, "go"), cancel);
@@ -258,22 +223,15 @@ async fn a_run_that_is_dropped_tells_its_calls_to_stop_and_leaves_the_session_al
 
 #[tokio::test]
 async fn a_run_that_is_dropped_tells_its_provider_to_stop() {
-    struct Watches(tokio::sync::mpsc::UnboundedSender<()>);
-    impl Provider for Watches {
-        fn name(&self) -> &str {
-            "watches"
-        }
-        fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-            let (token, stopped) = (request.cancellation.clone(), self.0.clone());
-            tokio::spawn(async move {
-                token.cancelled().await;
-                stopped.send(()).unwrap();
-            });
-            Box::pin(std::future::pending())
-        }
-    }
     let (sender, mut stopped) = tokio::sync::mpsc::unbounded_channel();
-    let driver = Driver::new(Arc::new(Watches(sender)));
+    let driver = playing(move |request| {
+        let (token, stopped) = (request.cancellation.clone(), sender.clone());
+        tokio::spawn(async move {
+            token.cancelled().await;
+            stopped.send(()).unwrap();
+        });
+        Box::pin(std::future::pending())
+    });
     let mut session = session(&catalog(["x"]));
     assert!(tokio::time::timeout(Duration::from_millis(20), driver.run(&mut session, "go")).await.is_err());
     assert_eq!(soon(stopped.recv()).await, Some(()));
@@ -352,20 +310,12 @@ async fn a_call_with_a_fault_is_told_and_never_run() {
 
 #[tokio::test]
 async fn text_that_was_read_along_is_not_told_again() {
-    struct Writes;
-    impl Provider for Writes {
-        fn name(&self) -> &str {
-            "writes"
-        }
-        fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-            Box::pin(async move {
-                ["a", "b"].iter().for_each(|text| request.reader.unwrap().read(text));
-                Ok(Turn::answer("ab"))
-            })
-        }
-    }
     let ear = Ear::default();
-    let driver = Driver::new(Arc::new(Writes)).with_events(ear.clone());
+    let writes = |request: Request<'_>| {
+        ["a", "b"].iter().for_each(|text| request.reader.unwrap().read(text));
+        Ok(Turn::answer("ab"))
+    };
+    let driver = playing(move |request| Box::pin(async move { writes(request) })).with_events(ear.clone());
     driver.run(&mut session(&catalog(["x"])), "go").await.unwrap();
     let text = |event: &Event| if let Event::Text { text } = event { Some(text.clone()) } else { None };
     assert_eq!(ear.heard().iter().filter_map(text).collect::<Vec<_>>(), ["a", "b"]);

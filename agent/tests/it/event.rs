@@ -1,10 +1,9 @@
 //! What a run tells, and in which order.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::workshop::{Ear, breaking, calling, catalog, misbehaving, results, scripted, session, tool};
+use crate::workshop::{Ear, breaking, calling, catalog, misbehaving, scripted, session, tool};
 use agent::{Event, EventSink, Outcome, Stop, Turn};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -179,28 +178,4 @@ async fn events_are_json_objects_with_a_type() {
     assert_eq!(read[1]["result"]["content"], json!([{"type": "text", "text": "x"}]));
     let outcome = json!({"kind": "answer", "text": "ok", "stop": "answer"});
     assert_eq!(read[3], json!({"type": "done", "outcome": outcome, "steps": 2, "calls": 1, "failed_calls": 0}));
-}
-
-#[tokio::test]
-async fn calls_of_a_turn_that_was_cut_off_are_told_and_not_run() {
-    let mut catalog = Catalog::new();
-    let runs = Arc::new(AtomicUsize::new(0));
-    let counts = runs.clone();
-    let deletes = move |_: ToolContext, _: Value| {
-        counts.fetch_add(1, Ordering::Relaxed);
-        async { "deleted".to_owned() }
-    };
-    catalog.register(tool("deletes"), deletes).unwrap();
-    let ear = Ear::default();
-    let cut_off = calling(&["deletes", "missing"]).with_stop(Stop::Length);
-    let driver = scripted([cut_off, calling(&["deletes"]), Turn::answer("ok")]).with_events(ear.clone());
-    let mut session = session(&catalog);
-    let summary = driver.run(&mut session, "go").await.unwrap();
-    let told = ["start a", "start b", "result a", "result b", "start a_2", "result a_2", "text ok", "done"];
-    assert_eq!(words(&ear.heard()), told);
-    assert_eq!((summary.steps, summary.calls, summary.failed_calls), (3, 3, 2));
-    assert_eq!(runs.load(Ordering::Relaxed), 1);
-    let texts: Vec<_> = results(session.messages()).iter().map(|(_, result)| result.to_text()).collect();
-    let refusal = "the turn was cut off by the length limit, so this call was not run; make it again, shorter";
-    assert_eq!(texts, [refusal, refusal, "deleted"]);
 }

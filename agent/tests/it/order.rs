@@ -35,12 +35,14 @@ fn call(number: usize, path: &str, text: &str) -> ToolCall {
     ToolCall::new(number.to_string(), "edit", arguments)
 }
 
-async fn run(catalog: &Catalog, cx: ToolContext, calls: Vec<ToolCall>) {
+/// How many of the calls failed.
+async fn run(catalog: &Catalog, cx: ToolContext, calls: Vec<ToolCall>) -> u32 {
     let count = u32::try_from(calls.len()).unwrap();
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     let driver = Driver::new(Arc::new(Scripted::new([Turn::calls(calls), Turn::answer("done")])));
     let summary = driver.run(&mut session, "edit").await.unwrap();
-    assert_eq!((summary.calls, summary.failed_calls), (count, 0));
+    assert_eq!(summary.calls, count);
+    summary.failed_calls
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -51,7 +53,7 @@ async fn edits_of_one_file_take_effect_in_the_order_of_the_calls() {
         // The first ones take longest to parse, so by chance alone the last ones would be first.
         let text = |number: usize| "x".repeat((20 - number) * 5_000);
         let calls: Vec<_> = (0..20).map(|number| call(number, "a", &text(number))).collect();
-        run(&catalog, cx.clone(), calls).await;
+        assert_eq!(run(&catalog, cx.clone(), calls).await, 0);
         assert_eq!(*order.lock().unwrap(), (0..20).collect::<Vec<_>>());
     }
 }
@@ -63,10 +65,7 @@ async fn a_call_that_is_refused_is_in_nobodys_way() {
     let mut calls: Vec<_> = (0..9).map(|number| call(number, "a", "")).collect();
     calls[0].name = "unknown".into();
     calls[4].arguments = json!({"path": "../a"}).into();
-    let mut session = Session::new(catalog.list(), Selection::new(), cx);
-    let driver = Driver::new(Arc::new(Scripted::new([Turn::calls(calls), Turn::answer("done")])));
-    let summary = driver.run(&mut session, "edit").await.unwrap();
-    assert_eq!((summary.calls, summary.failed_calls), (9, 2));
+    assert_eq!(run(&catalog, cx, calls).await, 2);
     assert_eq!(*order.lock().unwrap(), [1, 2, 3, 5, 6, 7, 8]);
 }
 
@@ -87,6 +86,6 @@ async fn nobody_waits_for_a_person_who_is_asked_about_another_call() {
     let (catalog, order) = edits();
     let free: Clause = "fs:write:free".parse().unwrap();
     let cx = ToolContext::new().with_grant(Grant::new([free])).with_approver(Arc::new(Slow(order.clone())));
-    run(&catalog, cx, vec![call(0, "asked", ""), call(1, "free", ""), call(2, "free", "")]).await;
+    assert_eq!(run(&catalog, cx, vec![call(0, "asked", ""), call(1, "free", ""), call(2, "free", "")]).await, 0);
     assert_eq!(*order.lock().unwrap(), [1, 2, 0]);
 }

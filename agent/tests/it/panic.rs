@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::workshop::{Ear, answer, calling, catalog, scripted, session, tool};
-use agent::{Driver, DriverError, Event, Outcome, Provider, ProviderError, Request, Scripted, Turn, TurnFuture};
+use crate::workshop::{Ear, answer, calling, catalog, playing, scripted, session, tool};
+use agent::{Driver, DriverError, Event, Outcome, Provider, ProviderError, Request, Turn, TurnFuture};
 use serde_json::Value;
 use tools::{CancellationToken, Progress, ToolContext};
 
@@ -22,34 +22,15 @@ impl Drop for PanicsWhenDropped {
 
 #[tokio::test]
 async fn a_provider_that_panics_fails_the_run_alone() {
-    struct Panics;
-    impl Provider for Panics {
-        fn name(&self) -> &str {
-            "panics"
-        }
-        fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {
-            panic!("on purpose")
-        }
-    }
-    let error = Driver::new(Arc::new(Panics)).run(&mut session(&catalog(["x"])), "go").await.unwrap_err();
+    let error = playing(|_| panic!("on purpose")).run(&mut session(&catalog(["x"])), "go").await.unwrap_err();
     let DriverError::Provider(ProviderError::Panicked { provider, message }) = error else { panic!("{error}") };
-    assert_eq!((provider.as_str(), message.as_str()), ("panics", "on purpose"));
+    assert_eq!((provider.as_str(), message.as_str()), ("plays", "on purpose"));
 }
 
-/// A provider that takes one good turn, and panics in a way of its own at the next.
-struct PanicsLater {
-    turns: Scripted,
-    how: fn() -> TurnFuture<'static>,
-}
-
-impl Provider for PanicsLater {
-    fn name(&self) -> &str {
-        "later"
-    }
-    fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-        let is_first = request.messages.len() == 1;
-        if is_first { self.turns.complete(request) } else { (self.how)() }
-    }
+/// A driver whose provider takes one good turn, and panics in a way of its own at the next.
+fn panicking_later(how: fn() -> TurnFuture<'static>) -> Driver {
+    let first = || Box::pin(std::future::ready(Ok(calling(&["x"]))));
+    playing(move |request| if request.messages.len() == 1 { first() } else { how() })
 }
 
 #[tokio::test]
@@ -68,8 +49,7 @@ async fn no_panic_of_a_provider_loses_the_conversation() {
     ];
     for how in ways {
         let mut session = session(&catalog(["x"]));
-        let provider = PanicsLater { turns: Scripted::new([calling(&["x"])]), how };
-        let error = Driver::new(Arc::new(provider)).run(&mut session, "go").await.unwrap_err();
+        let error = panicking_later(how).run(&mut session, "go").await.unwrap_err();
         assert!(matches!(error, DriverError::Provider(ProviderError::Panicked { .. })), "{error}");
         assert_eq!(session.messages().len(), 3);
     }
@@ -85,8 +65,7 @@ async fn a_provider_that_panics_when_it_is_cancelled_loses_nothing() {
             std::future::pending().await
         })
     };
-    let provider = PanicsLater { turns: Scripted::new([calling(&["x"])]), how };
-    let driver = Driver::new(Arc::new(provider)).with_cancellation(token.clone()).with_events(ear.clone());
+    let driver = panicking_later(how).with_cancellation(token.clone()).with_events(ear.clone());
     let mut session = session(&catalog(["x"]));
     let cancel = async {
         while !ear.heard().iter().any(|event| matches!(event, Event::Result { .. })) {

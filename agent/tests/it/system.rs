@@ -2,27 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::workshop::{catalog, session};
-use agent::{Driver, Provider, Request, Selection, Session, SystemText, ToolSet, Turn, TurnFuture, tool_guidance};
+use crate::workshop::{catalog, playing, session};
+use agent::{Selection, Session, SystemText, ToolSet, Turn, tool_guidance};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::protocol::{Message, Role};
 use tools::{Catalog, Effects, Services, Tool, ToolContext};
-
-/// A model that keeps what it is asked.
-#[derive(Clone, Default)]
-struct Keeps(Arc<Mutex<Vec<Vec<Message>>>>);
-
-impl Provider for Keeps {
-    fn name(&self) -> &str {
-        "keeps"
-    }
-
-    fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-        self.0.lock().unwrap().push(request.messages.to_vec());
-        Box::pin(async { Ok(Turn::answer("yes")) })
-    }
-}
 
 fn render(text: &SystemText) -> String {
     text.render(&ToolSet::default())
@@ -85,8 +70,12 @@ proptest! {
 
 #[tokio::test]
 async fn a_model_is_told_it_first_in_every_run_and_once() {
-    let keeps = Keeps::default();
-    let driver = Driver::new(Arc::new(keeps.clone()));
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let kept = asked.clone();
+    let driver = playing(move |request| {
+        kept.lock().unwrap().push(request.messages.to_vec());
+        Box::pin(async { Ok(Turn::answer("yes")) })
+    });
     let mut session = session(&catalog([])).with_system(SystemText::new().with_section("identity", "You are it."));
     driver.run(&mut session, "one").await.unwrap();
     driver.run(&mut session, "two").await.unwrap();
@@ -95,11 +84,10 @@ async fn a_model_is_told_it_first_in_every_run_and_once() {
     session.clear();
     assert!(session.messages().is_empty());
     driver.run(&mut session, "three").await.unwrap();
-    let mut session = session.with_messages(kept);
-    session.set_system(SystemText::new());
+    let mut session = session.with_messages(kept).with_system(SystemText::new());
     driver.run(&mut session, "four").await.unwrap();
 
-    let asked = keeps.0.lock().unwrap().clone();
+    let asked = asked.lock().unwrap().clone();
     let system = Message::text(Role::System, "<section name=\"identity\">\nYou are it.\n</section>");
     for (asked, length) in asked[..3].iter().zip([2, 4, 2]) {
         assert_eq!((asked.len(), &asked[0]), (length, &system), "{asked:?}");

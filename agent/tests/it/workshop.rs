@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agent::{Driver, Event, EventSink, Outcome, Scripted, Selection, Session, Turn};
+use agent::{Driver, Event, EventSink, Outcome, Provider, Request, Scripted, Selection, Session, Turn, TurnFuture};
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part};
 use tools::{
@@ -73,6 +73,24 @@ pub(crate) fn session(catalog: &Catalog) -> Session {
 /// A driver that plays these turns.
 pub(crate) fn scripted(turns: impl IntoIterator<Item = Turn>) -> Driver {
     Driver::new(Arc::new(Scripted::new(turns)))
+}
+
+/// A provider that does what a function does.
+struct Plays<F>(F);
+
+impl<F: for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync> Provider for Plays<F> {
+    fn name(&self) -> &str {
+        "plays"
+    }
+
+    fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
+        (self.0)(request)
+    }
+}
+
+/// A driver that asks this function for its turns.
+pub(crate) fn playing(turn: impl for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync + 'static) -> Driver {
+    Driver::new(Arc::new(Plays(turn)))
 }
 
 /// A turn that calls these tools, without arguments, by the ids `a`, `b`, ….

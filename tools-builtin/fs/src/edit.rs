@@ -178,9 +178,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_edited_is_told() {
-        let fixture = Fixture::new();
-        fixture.write("dir/a", "text");
-        fixture.write("binary", "a\0b");
+        let fixture = Fixture::of(&[("dir/a", "text"), ("binary", "a\0b")]);
         let edit = |path: &str| json!({"path": path, "old": "a", "new": "b"});
         fixture.fails("fs.edit", edit("dir"), "`dir` is a directory").await;
         fixture.fails("fs.edit", edit("gone"), "there is no `gone`").await;
@@ -200,8 +198,7 @@ mod tests {
         fixture.link("secret", "link");
         let edit = json!({"path": "link", "old": "can", "new": "CAN"});
         let fixture = fixture.granted_all(&["fs:*:link", "fs:write:secret"]);
-        let denied = fixture.call("fs.edit", edit.clone()).await.unwrap_err();
-        assert_eq!(denied.code(), ErrorCode::PermissionDenied, "{denied}");
+        fixture.denies("fs.edit", edit.clone()).await;
         let fixture = fixture.granted_all(&["fs:*:link", "fs:*:secret"]);
         assert!(fixture.text("fs.edit", edit).await.starts_with("--- secret\n"));
         assert!(fixture.root().join("link").is_symlink());

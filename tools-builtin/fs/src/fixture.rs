@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use tools::{Catalog, Grant, ToolContext, ToolError, ToolResult};
+use tools::{Catalog, ErrorCode, Grant, ToolContext, ToolError, ToolResult};
 
 use crate::Workspace;
 use crate::draft_name::is_draft;
@@ -22,6 +22,13 @@ impl Fixture {
         let dir = tempfile::tempdir().unwrap();
         let cx = context(dir.path());
         Self { dir, catalog: catalog(), cx }
+    }
+
+    /// One with these files.
+    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
+        let fixture = Self::new();
+        files.iter().for_each(|(path, content)| fixture.write(path, content));
+        fixture
     }
 
     /// One whose workspace is a directory that exists.
@@ -105,6 +112,12 @@ impl Fixture {
 
     pub(crate) async fn value(&self, tool: &str, arguments: Value) -> Value {
         self.call(tool, arguments).await.unwrap().structured.unwrap().into_value()
+    }
+
+    /// Asserts that the grant does not cover a call.
+    pub(crate) async fn denies(&self, tool: &str, arguments: Value) {
+        let error = self.call(tool, arguments).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::PermissionDenied, "{error}");
     }
 
     /// Asserts that a call fails with a message that has `part` in it.

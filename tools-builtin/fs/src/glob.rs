@@ -139,9 +139,7 @@ mod tests {
 
     #[tokio::test]
     async fn ignore_files_that_say_nothing_are_told() {
-        let fixture = Fixture::new();
-        fixture.write(".gitignore", "[a\nb\n");
-        fixture.write("b", "");
+        let fixture = Fixture::of(&[(".gitignore", "[a\nb\n"), ("b", "")]);
         let found = fixture.value("fs.glob", json!({"pattern": "*"})).await;
         assert_eq!(found["paths"], json!([".gitignore"]));
         let note = "lines of ignore files that are no patterns: 1 (the first in `.gitignore`)";
@@ -182,9 +180,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_not_granted_is_not_found() {
-        let fixture = Fixture::new();
-        fixture.write("open/a.txt", "");
-        fixture.write("secret/b.txt", "");
+        let fixture = Fixture::of(&[("open/a.txt", ""), ("secret/b.txt", "")]);
         let fixture = fixture.granted_all(&["fs:read:.", "fs:read:open/**"]);
         let found = fixture.value("fs.glob", json!({"pattern": "**"})).await;
         assert_eq!(found["paths"], json!(["open/", "open/a.txt"]));

@@ -242,9 +242,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told() {
-        let fixture = Fixture::new();
-        fixture.write(".gitignore", "[a\nb\nc\\\n");
-        fixture.write("d/.gitignore/x", "");
+        let fixture = Fixture::of(&[(".gitignore", "[a\nb\nc\\\n"), ("d/.gitignore/x", "")]);
         let facts = entered(&fixture, 1).facts();
         assert_eq!(
             facts,

@@ -200,10 +200,7 @@ mod tests {
 
     #[tokio::test]
     async fn entries_are_sorted_and_hidden_ones_are_shown() {
-        let fixture = Fixture::new();
-        fixture.write("b.txt", "four");
-        fixture.write("sub/deep.txt", "");
-        fixture.write(".hidden", "");
+        let fixture = Fixture::of(&[("b.txt", "four"), ("sub/deep.txt", ""), (".hidden", "")]);
         let expected = json!({"path": ".", "entries": [
             {"name": ".hidden", "kind": "file", "size": 0},
             {"name": "b.txt", "kind": "file", "size": 4},
@@ -325,25 +322,5 @@ mod tests {
         assert_eq!(fixture.value("fs.list", json!({"path": "link"})).await["path"], "sub");
         fixture.fails("fs.list", json!({"path": "dangling"}), "there is no `nowhere`").await;
         fixture.fails("fs.list", json!({"path": "outside"}), "it leads out of the workspace").await;
-    }
-
-    #[cfg(unix)]
-    #[tokio::test]
-    async fn special_files_and_odd_names_are_marked() {
-        use std::os::unix::ffi::OsStrExt;
-
-        let fixture = Fixture::new();
-        fixture.pipe("pipe");
-        let _socket = std::os::unix::net::UnixListener::bind(fixture.root().join("socket")).unwrap();
-        std::fs::write(fixture.root().join(std::ffi::OsStr::from_bytes(b"\xff")), "").unwrap();
-        let entries = fixture.value("fs.list", json!({})).await["entries"].clone();
-        assert_eq!(
-            entries,
-            json!([
-                {"name": "pipe", "kind": "pipe"},
-                {"name": "socket", "kind": "socket"},
-                {"name": "\u{FFFD}", "kind": "file", "size": 0, "name_is_not_utf8": true},
-            ])
-        );
     }
 }

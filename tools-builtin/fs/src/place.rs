@@ -73,9 +73,7 @@ mod tests {
 
     /// What happens when a place is changed after it was found and before it is opened.
     fn opened_after(change: impl FnOnce(&Fixture)) -> (Result<File, FsError>, Result<Dir, FsError>) {
-        let fixture = Fixture::new();
-        fixture.write("file", "");
-        fixture.write("dir/x", "");
+        let fixture = Fixture::of(&[("file", ""), ("dir/x", "")]);
         let workspace = Workspace::open(fixture.root()).unwrap();
         let find = |path: &str| {
             let path = path.to_owned().try_into().unwrap();

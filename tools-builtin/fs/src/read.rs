@@ -169,9 +169,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_read_is_told() {
-        let fixture = Fixture::new();
-        fixture.write("src/main.rs", "");
-        fixture.write("binary", "a\0b");
+        let fixture = Fixture::of(&[("src/main.rs", ""), ("binary", "a\0b")]);
         fixture.write("utf16", b"\xFF\xFEa\0");
         fixture.write("latin", b"caf\xE9");
         fixture.fails("fs.read", json!({"path": "src"}), "list it with fs.list").await;
@@ -208,21 +206,8 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn pipes_and_devices_are_refused_at_once() {
-        let fixture = Fixture::new();
-        fixture.pipe("pipe");
-        fixture.link("pipe", "link");
-        fixture.fails("fs.read", json!({"path": "pipe"}), "`pipe` is a named pipe").await;
-        fixture.fails("fs.read", json!({"path": "link"}), "`pipe` is a named pipe").await;
-        Fixture::at("/dev").fails("fs.read", json!({"path": "zero"}), "`zero` is a device").await;
-    }
-
-    #[cfg(unix)]
-    #[tokio::test]
     async fn links_inside_the_workspace_are_followed_as_far_as_the_grant_goes() {
-        let fixture = Fixture::new();
-        fixture.write("docs/a.txt", "text");
-        fixture.write("secret/b.txt", "canary");
+        let fixture = Fixture::of(&[("docs/a.txt", "text"), ("secret/b.txt", "canary")]);
         fixture.link("a.txt", "docs/to_a");
         fixture.link("../secret/b.txt", "docs/to_b");
         fixture.link("../secret", "docs/to_secret");
@@ -235,20 +220,6 @@ mod tests {
             let error = fixture.call("fs.read", json!({"path": path})).await.unwrap_err();
             assert_eq!(error.code(), ErrorCode::PermissionDenied, "{path}: {error}");
         }
-    }
-
-    #[cfg(unix)]
-    #[tokio::test]
-    async fn links_that_lead_nowhere_are_told() {
-        let fixture = Fixture::new();
-        fixture.link("loop", "loop");
-        fixture.link("gone", "dangling");
-        fixture.link("/etc/hostname", "absolute");
-        fixture.link("a\\b", "backslash");
-        fixture.fails("fs.read", json!({"path": "loop"}), "passes more than 40 links").await;
-        fixture.fails("fs.read", json!({"path": "dangling"}), "there is no `gone`").await;
-        fixture.fails("fs.read", json!({"path": "absolute"}), "it leads out of the workspace").await;
-        fixture.fails("fs.read", json!({"path": "backslash"}), "has a backslash").await;
     }
 
     #[tokio::test]

@@ -180,11 +180,11 @@ mod tests {
     use crate::fixture::Fixture;
 
     fn fixture() -> Fixture {
-        let fixture = Fixture::new();
-        fixture.write("src/main.rs", "fn main() {\n    run();\n}\n");
-        fixture.write("src/run.rs", "fn run() {}\n");
-        fixture.write("notes.txt", "call run\n");
-        fixture
+        Fixture::of(&[
+            ("src/main.rs", "fn main() {\n    run();\n}\n"),
+            ("src/run.rs", "fn run() {}\n"),
+            ("notes.txt", "call run\n"),
+        ])
     }
 
     #[tokio::test]

@@ -3,13 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
 use tools::Digest;
 
 /// How many rows a journal has and the hash of the last one; as text `COUNT:HASH`. Kept elsewhere, it shows later that
 /// nothing up to there was cut off or written anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Head {
     /// How many rows there are.
@@ -47,19 +45,5 @@ impl FromStr for Head {
             Some(Self { count: count.parse().ok()?, hash: hash.parse().ok()? })
         };
         parsed().ok_or_else(|| InvalidHead { text: text.chars().take(100).collect() })
-    }
-}
-
-impl From<Head> for String {
-    fn from(head: Head) -> Self {
-        head.to_string()
-    }
-}
-
-impl TryFrom<String> for Head {
-    type Error = InvalidHead;
-
-    fn try_from(text: String) -> Result<Self, InvalidHead> {
-        text.parse()
     }
 }

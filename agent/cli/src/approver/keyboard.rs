@@ -1,4 +1,4 @@
-//! [`Keyboard`]: lines from a terminal, which the program can stop waiting for.
+//! Lines from a terminal, which the program can stop waiting for.
 
 use std::io::{self, BufRead as _, PipeReader, PipeWriter, Read as _};
 
@@ -7,24 +7,18 @@ use tokio::sync::oneshot;
 /// No answer is longer.
 const MAX_LINE_BYTES: u64 = 4096;
 
-/// Reads lines from the standard input, each in a thread of its own: reading a terminal blocks. A line that nobody waits for
-/// any more is left to whoever reads next.
-#[derive(Default)]
-pub(super) struct Keyboard;
+/// Drops what was typed before a question was there to be answered.
+pub(super) fn forget() {
+    #[cfg(unix)]
+    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+}
 
-impl Keyboard {
-    /// Drops what was typed before a question was there to be answered.
-    pub(super) fn forget(&mut self) {
-        #[cfg(unix)]
-        let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
-    }
-
-    /// The next line, or `None` at the end of the input.
-    pub(super) async fn line(&mut self) -> Option<String> {
-        // Dropped with this future, which ends the thread.
-        let (line, _stop) = read_line().ok()?;
-        line.await.ok().flatten()
-    }
+/// Returns the next line, or `None` at the end of the input. A thread reads it, because reading a terminal blocks. A line for
+/// which no caller waits any more is left to the next reader.
+pub(super) async fn line() -> Option<String> {
+    // Dropped with this future, which ends the thread.
+    let (line, _stop) = read_line().ok()?;
+    line.await.ok().flatten()
 }
 
 /// Reads until the pipe is closed.

@@ -112,17 +112,4 @@ mod tests {
             assert_eq!(is_for_session(&targets(asked), &paths), expected, "{asked:?}");
         }
     }
-
-    #[test]
-    fn arguments_are_shown_without_anything_hidden() {
-        let text = arguments(&serde_json::json!({"a": "\u{1b}[2K\u{202e}\u{200b}"}).into(), false);
-        assert_eq!(text, r#"{"a":"\u001b[2K\u{202e}\u{200b}"}"#);
-    }
-
-    #[test]
-    fn long_arguments_say_that_they_go_on() {
-        let long = serde_json::json!({"a": "é".repeat(SHOWN)}).into();
-        assert!(arguments(&long, false).contains("more characters, [v] to view them"));
-        assert!(!arguments(&long, true).contains("[v]"));
-    }
 }

@@ -1,17 +1,13 @@
 //! `toolcrib chat`
 
-use std::sync::Arc;
-
 use clap::Args;
 use tools::CancellationToken;
 
 use crate::chat::{self, Input, how_to_grant};
 use crate::error::Error;
-use crate::exchange::Exchange;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::Console;
-use crate::session::{DIRECT, SessionOptions};
+use crate::session::SessionOptions;
 
 /// Run an agent session prompt by prompt
 ///
@@ -34,16 +30,11 @@ pub(super) struct Chat {
 
 impl Chat {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let provider = self.options.provider()?;
-        let is_direct = provider.name() == DIRECT;
-        let console = Arc::new(Console::default());
+        let exchange = self.options.exchange(self.json, how_to_grant)?;
         // Each prompt has a token of its own; this one is never cancelled.
-        let session = self.options.session(CancellationToken::new(), &console)?;
-        let driver = self.options.driver(provider)?;
+        let session = self.options.session(CancellationToken::new(), &exchange.console)?;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive())?;
-        let rules = self.options.settings()?.policy.clone();
-        let exchange = Exchange { driver, is_direct, is_json: self.json, console, how_to_grant, rules };
         let resumed = self.options.journal.stored_run(&session).await?;
         chat::Chat { session, exchange, input, interrupts, resumed }.run().await
     }

@@ -8,7 +8,7 @@ use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::config::{Looked, Origin, Setting, Settings, State};
+use crate::config::{Looked, Origin, Setting, Settings, State, WAITS, Waiting};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::linked;
@@ -104,12 +104,14 @@ fn told(state: &State) -> String {
 /// What only the command line says.
 fn surroundings(options: &SessionOptions) -> Vec<Row> {
     let path = |path: &PathBuf| json!(path.display().to_string());
+    let patience = options.host.policy.approval_timeout;
+    let patience = patience.map(|patience| Setting::of_flag("--approval-timeout", patience));
     let usual_patience = exact(&tools::Approval::DEFAULT_TIMEOUT);
     vec![
-        row("root", Some(&options.host.root()), Value::Null, path),
+        row("root", Some(&options.host.root.setting()), Value::Null, path),
         row("journal", options.journal.file().as_ref(), Value::Null, path),
         row("session", options.journal.name().as_ref(), Value::Null, |name| json!(name)),
-        row("approval_timeout", options.host.patience().as_ref(), usual_patience, exact),
+        row("approval_timeout", patience.as_ref(), usual_patience, exact),
     ]
 }
 
@@ -132,13 +134,12 @@ fn rows(settings: &Settings) -> Vec<Row> {
     rows.extend(
         settings.policy.iter().map(|rule| row("policy", Some(rule), Value::Null, |rule| json!(rule.to_string()))),
     );
-    let (patience, waiting) = (Patience::default(), &settings.waiting);
-    rows.push(row("patience.connect", waiting.connect.as_ref(), exact(&patience.connect), exact));
-    rows.push(row("patience.first_byte", waiting.first_byte.as_ref(), exact(&patience.first_byte), exact));
-    rows.push(row("patience.idle", waiting.idle.as_ref(), exact(&patience.idle), exact));
-    rows.push(row("patience.retries", waiting.retries.as_ref(), json!(patience.retries), |retries| json!(retries)));
-    rows.push(row("patience.first_delay", waiting.first_delay.as_ref(), exact(&patience.first_delay), exact));
-    rows.push(row("patience.longest_delay", waiting.longest_delay.as_ref(), exact(&patience.longest_delay), exact));
+    let (mut patience, Waiting { waits, retries }) = (Patience::default(), &settings.waiting);
+    for ((key, usual), wait) in WAITS.into_iter().zip(waits) {
+        rows.push(row(key, wait.as_ref(), exact(usual(&mut patience)), exact));
+    }
+    let retries = row("patience.retries", retries.as_ref(), json!(patience.retries), |retries| json!(retries));
+    rows.insert(rows.len() - 2, retries);
     rows
 }
 

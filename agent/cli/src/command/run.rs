@@ -1,16 +1,13 @@
 //! `toolcrib run`
 
-use std::sync::Arc;
-
 use clap::Args;
 
 use crate::error::Error;
-use crate::exchange::{Exchange, Work};
+use crate::exchange::Work;
 use crate::exit::Exit;
 use crate::host::how_to_grant;
 use crate::interrupt;
-use crate::output::Console;
-use crate::session::{DIRECT, SessionOptions};
+use crate::session::SessionOptions;
 
 /// Run an agent session on a prompt and print the answer
 ///
@@ -32,14 +29,9 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let provider = self.options.provider()?;
-        let is_direct = provider.name() == DIRECT;
+        let exchange = self.options.exchange(self.json, how_to_grant)?;
         let token = interrupt::token()?;
-        let console = Arc::new(Console::default());
-        let mut session = self.options.session(token.clone(), &console)?;
-        let driver = self.options.driver(provider)?;
-        let rules = self.options.settings()?.policy.clone();
-        let exchange = Exchange { driver, is_direct, is_json: self.json, console, how_to_grant, rules };
+        let mut session = self.options.session(token.clone(), &exchange.console)?;
         let work = match self.options.journal.stored_run(&session).await? {
             Some(run) => Work::Resume(run),
             None => Work::Prompt(self.prompt.unwrap_or_default()),

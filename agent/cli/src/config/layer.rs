@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agent::KeySource;
+use agent::{KeySource, Patience};
 use tools::Clause;
 use tools::policy::Rule;
 
@@ -43,25 +43,28 @@ pub(crate) struct Bounds {
 /// How long a service may take, and how often it is asked again.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    pub(crate) connect: Option<Setting<Duration>>,
-    pub(crate) first_byte: Option<Setting<Duration>>,
-    pub(crate) idle: Option<Setting<Duration>>,
+    /// In the order of [`WAITS`].
+    pub(crate) waits: [Option<Setting<Duration>>; WAITS.len()],
     pub(crate) retries: Option<Setting<u32>>,
-    pub(crate) first_delay: Option<Setting<Duration>>,
-    pub(crate) longest_delay: Option<Setting<Duration>>,
 }
 
+/// A duration of [`Patience`] by its key.
+type Wait = (&'static str, fn(&mut Patience) -> &mut Duration);
+
+/// Every duration that `[patience]` can have.
+pub(crate) const WAITS: [Wait; 5] = [
+    ("patience.connect", |patience| &mut patience.connect),
+    ("patience.first_byte", |patience| &mut patience.first_byte),
+    ("patience.idle", |patience| &mut patience.idle),
+    ("patience.first_delay", |patience| &mut patience.first_delay),
+    ("patience.longest_delay", |patience| &mut patience.longest_delay),
+];
+
 impl Waiting {
-    /// The first thing that it says, by its key.
+    /// Returns a key that it sets, and where.
     pub(super) fn first(&self) -> Option<(&'static str, &Origin)> {
-        fn said<'a, T>(key: &'static str, setting: &'a Option<Setting<T>>) -> Option<(&'static str, &'a Origin)> {
-            setting.as_ref().map(|setting| (key, &setting.origin))
-        }
-        said("patience.connect", &self.connect)
-            .or_else(|| said("patience.first_byte", &self.first_byte))
-            .or_else(|| said("patience.idle", &self.idle))
-            .or_else(|| said("patience.retries", &self.retries))
-            .or_else(|| said("patience.first_delay", &self.first_delay))
-            .or_else(|| said("patience.longest_delay", &self.longest_delay))
+        let retries = self.retries.as_ref().map(|retries| ("patience.retries", &retries.origin));
+        let mut waits = WAITS.into_iter().zip(&self.waits);
+        waits.find_map(|((key, _), wait)| Some((key, &wait.as_ref()?.origin))).or(retries)
     }
 }

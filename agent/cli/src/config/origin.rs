@@ -7,16 +7,17 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 /// A value, and who said it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Setting<T> {
     pub(crate) value: T,
     pub(crate) origin: Origin,
 }
 
 /// Who said a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Nobody.
+    #[default]
     Default,
     /// A file, at a line counted from 1.
     File { path: Arc<Path>, line: usize },

@@ -10,7 +10,7 @@ use tools::Clause;
 use tools::policy::Rule;
 
 use super::error::ConfigError;
-use super::layer::{Bounds, Layer, Waiting};
+use super::layer::{Bounds, Layer, WAITS, Waiting};
 use super::origin::Setting;
 use super::section::Section;
 
@@ -76,14 +76,10 @@ fn bounds(section: &mut Section<'_>) -> Result<Bounds, ConfigError> {
 }
 
 fn waiting(mut section: Section<'_>) -> Result<Waiting, ConfigError> {
-    let waiting = Waiting {
-        connect: section.duration("connect")?,
-        first_byte: section.duration("first_byte")?,
-        idle: section.duration("idle")?,
-        retries: section.number("retries", 0..=u32::MAX)?,
-        first_delay: section.duration("first_delay")?,
-        longest_delay: section.duration("longest_delay")?,
-    };
+    let mut waiting = Waiting { retries: section.number("retries", 0..=u32::MAX)?, ..Waiting::default() };
+    for (wait, (key, _)) in waiting.waits.iter_mut().zip(WAITS) {
+        *wait = section.duration(key.trim_start_matches("patience."))?;
+    }
     section.finish()?;
     Ok(waiting)
 }

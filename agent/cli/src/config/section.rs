@@ -169,14 +169,8 @@ impl<'a> Section<'a> {
     }
 
     fn table_of(&self, key: &str, value: Spanned<DeValue<'a>>) -> Result<DeTable<'a>, ConfigError> {
-        match value.get_ref() {
-            DeValue::Table(_) => {}
-            _ => return Err(self.unfit(key, &value, "a table")),
-        }
-        match value.into_inner() {
-            DeValue::Table(table) => Ok(table),
-            _ => Ok(DeTable::new()),
-        }
+        let unfit = self.unfit(key, &value, "a table");
+        if let DeValue::Table(table) = value.into_inner() { Ok(table) } else { Err(unfit) }
     }
 
     fn text_of<T>(

@@ -10,14 +10,14 @@ use tools::{Clause, Grant};
 
 use super::error::ConfigError;
 use super::file::Looked;
-use super::layer::{Bounds, Layer, Waiting};
+use super::layer::{Bounds, Layer, WAITS, Waiting};
 use super::origin::{Origin, Setting};
 
 /// The default grants: reading below the root, and the clock.
 const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
 
 /// What holds, and who said it. Where nobody has to say anything there may be nothing.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) provider: Option<Setting<String>>,
     pub(crate) model: Option<Setting<String>>,
@@ -79,20 +79,10 @@ impl Settings {
     /// How long a service may take, and how often it is asked again.
     pub(crate) fn patience(&self) -> Patience {
         let mut patience = Patience::default();
-        let Waiting { connect, first_byte, idle, retries, first_delay, longest_delay } = &self.waiting;
-        let durations = [
-            (&mut patience.connect, connect),
-            (&mut patience.first_byte, first_byte),
-            (&mut patience.idle, idle),
-            (&mut patience.first_delay, first_delay),
-            (&mut patience.longest_delay, longest_delay),
-        ];
-        for (place, setting) in durations {
-            if let Some(setting) = setting {
-                *place = setting.value;
-            }
+        for ((_, wait), setting) in WAITS.into_iter().zip(&self.waiting.waits) {
+            setting.iter().for_each(|setting| *wait(&mut patience) = setting.value);
         }
-        if let Some(retries) = retries {
+        if let Some(retries) = &self.waiting.retries {
             patience.retries = usize::try_from(retries.value).unwrap_or(usize::MAX);
         }
         patience
@@ -101,21 +91,12 @@ impl Settings {
     fn by_default(profile: Option<Setting<String>>, files: Vec<Looked>) -> Self {
         let defaults = DEFAULT_GRANTS.iter().filter_map(|clause| clause.parse().ok());
         Self {
-            provider: None,
-            model: None,
-            base_url: None,
-            key: None,
-            streaming: None,
             profile,
-            select: None,
             default_grants: Setting::by_default(true),
             grants: defaults.map(Setting::by_default).collect(),
-            within: Vec::new(),
             max_steps: Setting::by_default(DEFAULT_MAX_STEPS),
-            call_timeout: None,
-            waiting: Waiting::default(),
-            policy: Vec::new(),
             files,
+            ..Self::default()
         }
     }
 
@@ -142,12 +123,8 @@ impl Settings {
         over(&mut self.base_url, layer.base_url);
         over(&mut self.key, layer.key);
         over(&mut self.streaming, layer.streaming);
-        over(&mut self.waiting.connect, layer.waiting.connect);
-        over(&mut self.waiting.first_byte, layer.waiting.first_byte);
-        over(&mut self.waiting.idle, layer.waiting.idle);
         over(&mut self.waiting.retries, layer.waiting.retries);
-        over(&mut self.waiting.first_delay, layer.waiting.first_delay);
-        over(&mut self.waiting.longest_delay, layer.waiting.longest_delay);
+        self.waiting.waits.iter_mut().zip(layer.waiting.waits).for_each(|(lower, upper)| over(lower, upper));
         self.policy.extend(layer.policy);
         Ok(())
     }

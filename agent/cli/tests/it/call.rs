@@ -118,6 +118,7 @@ fn what_a_person_is_told_is_for_people() {
 fn a_failing_tool_is_a_failure() {
     let ended = Crib::new().run(&["call", "fs.read", "path=missing"]).expect(1);
     assert!(ended.stdout.is_empty() && ended.stderr.starts_with("error: fs.read failed: "), "{ended:#?}");
+    assert!(!ended.stderr.contains("hint: "), "{ended:#?}");
 }
 
 #[test]

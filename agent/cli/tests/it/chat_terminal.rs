@@ -35,17 +35,11 @@ fn leave(mut session: PtySession) -> String {
     rest
 }
 
-/// So many turns that nobody waits for their end.
-fn endless(crib: &Crib) -> String {
-    let turns = vec![r#"{"calls": [{"name": "time.now"}, {"name": "fs.list"}]}"#; 20_000];
-    crib.write("turns.json", &format!("[{}]", turns.join(","))).to_str().unwrap().to_owned()
-}
-
 #[test]
 fn prompts_are_answered_until_the_end_of_the_input() {
     let crib = Crib::new();
     let script = crib.write("turns.json", r#"[{"text": "Good morning."}, {"text": "Good night."}]"#);
-    let mut session = chat(&crib, &["--script", script.to_str().unwrap()]);
+    let mut session = chat(&crib, &["--script", &script]);
     say(&mut session, "hello", &["Good morning.", "summary", READS]);
     say(&mut session, "bye", &["Good night."]);
     leave(session);
@@ -87,7 +81,7 @@ fn an_interrupt_at_the_prompt_takes_the_line_back() {
 #[test]
 fn an_interrupt_of_a_run_leaves_the_session() {
     let crib = Crib::new();
-    let mut session = chat(&crib, &["--max-steps", "100000", "--script", &endless(&crib)]);
+    let mut session = chat(&crib, &["--max-steps", "100000", "--script", &crib.endless()]);
     for _ in 0..2 {
         say(&mut session, "go on", &["time.now"]);
         session.send_control('c').unwrap();
@@ -168,7 +162,7 @@ fn a_history_that_cannot_be_kept_is_told_and_the_chat_goes_on() {
 fn what_a_model_says_does_not_control_the_terminal() {
     let crib = Crib::new();
     let script = crib.write("turns.json", r#"[{"text": "a\u001b]0;title\u0007b\u009b2Jc"}]"#);
-    let mut session = chat(&crib, &["--script", script.to_str().unwrap()]);
+    let mut session = chat(&crib, &["--script", &script]);
     let shown = say(&mut session, "hello", &["summary"]);
     assert!(shown.contains(r"a\u{1b}]0;title\u{7}b\u{9b}2Jc"), "{shown:?}");
     leave(session);

@@ -227,11 +227,11 @@ fn what_belongs_to_one_provider_is_not_taken_for_another() {
 fn rules_of_a_flag_are_told_with_their_lines_as_well() {
     let crib = Crib::new();
     let file = crib.write("rules.toml", "\n[[policy]]\nverdict = 'deny'\ntool = 'fs.list'\n");
-    let document = config(&crib, &["--policy", file.to_str().unwrap()]);
+    let document = config(&crib, &["--policy", &file]);
     let rows = document["settings"].as_array().unwrap();
     let rule = rows.iter().find(|row| row["key"] == "policy").unwrap();
     assert_eq!(rule["value"], "deny fs.list");
-    assert_eq!(rule["origin"], json!({"kind": "file", "path": file.to_str().unwrap(), "line": 2}));
+    assert_eq!(rule["origin"], json!({"kind": "file", "path": &file, "line": 2}));
 }
 
 #[test]
@@ -264,8 +264,8 @@ fn a_named_file_stands_for_both_and_counts_whole() {
     write_user(&crib, "nonsense");
     write_project(&crib, "nonsense");
     let named = crib.write("ci.toml", "grants = ['fs:write:**']\nlimits.max_steps = 3");
-    let document = config(&crib, &["--config", named.to_str().unwrap()]);
-    assert_eq!(document["files"], json!([{"role": "named", "path": named.to_str().unwrap(), "state": "used"}]));
+    let document = config(&crib, &["--config", &named]);
+    assert_eq!(document["files"], json!([{"role": "named", "path": &named, "state": "used"}]));
     assert_eq!(setting(&document, "limits.max_steps").0, json!(3));
     assert_eq!(config(&crib, &["--no-config"])["files"], json!([]));
     crib.run(&["config", "--no-config", "--config", "x"]).expect(2);

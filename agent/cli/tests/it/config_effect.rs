@@ -52,7 +52,7 @@ fn a_profile_picks_the_tools_and_the_limits_of_a_session() {
         "turns.json",
         r#"[{"calls": [{"name": "time.now"}]}, {"calls": [{"name": "time.now"}]}, {"text": "late"}]"#,
     );
-    let play = ["run", "x", "--script", script.to_str().unwrap()];
+    let play = ["run", "x", "--script", &script];
     crib.run(&[&play[..], &["--profile", "clock"]].concat()).expect(7);
     crib.run(&[&play[..], &["--profile", "clock", "--max-steps", "3"]].concat()).expect(0);
     let ended = crib.run(&["run", "x", "--profile", "clokc"]).expect(2);

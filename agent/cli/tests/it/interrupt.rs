@@ -9,10 +9,8 @@ use crate::Crib;
 #[test]
 fn an_interrupt_cancels_the_run_and_its_events_end_properly() {
     let crib = Crib::new();
-    let turns = vec![r#"{"calls": [{"name": "time.now"}, {"name": "fs.list"}]}"#; 20_000];
-    let script = crib.write("turns.json", &format!("[{}]", turns.join(",")));
-    let mut command =
-        crib.command(&["run", "x", "--json", "--max-steps", "100000", "--script", script.to_str().unwrap()]);
+    let script = crib.endless();
+    let mut command = crib.command(&["run", "x", "--json", "--max-steps", "100000", "--script", &script]);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let first = lines.next().unwrap().unwrap();
@@ -38,7 +36,7 @@ fn a_second_interrupt_ends_a_program_that_cannot_finish() {
     // An event that no pipe takes in whole. Once it has begun to come, and while nobody reads on, the program hangs in writing.
     let text = "more ".repeat(1024 * 1024);
     let script = crib.write("turns.json", &format!(r#"[{{"text": "{text}"}}]"#));
-    let mut command = crib.command(&["run", "x", "--json", "--script", script.to_str().unwrap()]);
+    let mut command = crib.command(&["run", "x", "--json", "--script", &script]);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut stdout = child.stdout.take().unwrap();
     stdout.read_exact(&mut [0]).unwrap();

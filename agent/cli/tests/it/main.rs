@@ -38,7 +38,7 @@ mod usage;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -72,11 +72,21 @@ impl Crib {
         self.dir.path().join("root")
     }
 
-    /// Writes a file beside the root.
-    fn write(&self, name: &str, text: &str) -> PathBuf {
+    /// Writes a file beside the root. Gives its path.
+    fn write(&self, name: &str, text: &str) -> String {
         let path = self.dir.path().join(name);
         std::fs::write(&path, text).unwrap();
-        path
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// Writes a script of these turns, which are JSON.
+    fn script(&self, turns: &[&str]) -> String {
+        self.write("turns.json", &format!("[{}]", turns.join(", ")))
+    }
+
+    /// A script of so many turns that nobody waits for their end.
+    fn endless(&self) -> String {
+        self.script(&[r#"{"calls": [{"name": "time.now"}, {"name": "fs.list"}]}"#; 20_000])
     }
 
     /// The program with these arguments, in the root, with nothing on its standard input.
@@ -96,12 +106,14 @@ impl Crib {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // A program that does not read its input may be gone already.
         let _ = child.stdin.take().unwrap().write_all(input);
-        let output = child.wait_with_output().unwrap();
-        Ended {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        child.wait_with_output().unwrap().into()
+    }
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        Self { code: output.status.code(), stdout, stderr }
     }
 }
 

@@ -5,12 +5,12 @@ use std::sync::mpsc::{Receiver, channel};
 #[cfg(unix)]
 use serde_json::Value;
 
-use crate::Crib;
 #[cfg(unix)]
 use crate::chat_terminal::READS;
 use crate::config::{user_file, write_user};
 #[cfg(unix)]
 use crate::terminal::{on_terminal, rest, say};
+use crate::{Crib, Ended};
 
 const CALL: &str = concat!(
     "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",",
@@ -28,8 +28,7 @@ const ANSWER: &str = concat!(
 fn a_model_reads_a_file_and_answers() {
     let (url, _) = serve([Some(CALL), Some(ANSWER)]);
     let crib = Crib::new();
-    let key = crib.write("key", "sk-secret");
-    let key = key.to_str().unwrap();
+    let key = &crib.write("key", "sk-secret");
     let arguments =
         ["run", "what is in it?", "--provider", "openai", "--model", "m", "--base-url", &url, "--key-file", key];
     let ended = crib.run(&arguments).expect(0);
@@ -52,8 +51,7 @@ fn a_model_without_a_name_is_refused_with_what_to_give() {
 fn a_model_that_hangs_is_interrupted_and_the_conversation_goes_on() {
     let (url, requests) = serve([Some(CALL), None, Some(ANSWER)]);
     let crib = Crib::new();
-    let key = crib.write("key", "sk-secret");
-    let key = key.to_str().unwrap();
+    let key = &crib.write("key", "sk-secret");
     let arguments = ["chat", "--provider", "openai", "--model", "m", "--base-url", &url, "--key-file", key];
     let mut session = on_terminal(&crib, &arguments);
     session.exp_string(READS).unwrap();
@@ -106,9 +104,7 @@ fn the_file_says_how_long_a_service_is_waited_for() {
     let patience = "[patience]\nfirst_byte = '700ms'\nretries = 0";
     write_user(&crib, &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\n{patience}"));
     let mut command = crib.command(&["run", "hello"]);
-    let output = command.env_remove("OPENAI_API_KEY").output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let stderr = Ended::from(command.env_remove("OPENAI_API_KEY").output().unwrap()).expect(1).stderr;
     assert!(stderr.contains("took more than 700 ms"), "{stderr}");
     // It has waited for longer than a spinner does before it turns, but this is no terminal.
     assert!(!stderr.contains(['\r', '\u{1b}']), "{stderr}");

@@ -1,7 +1,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use crate::Crib;
+use crate::{Crib, Ended};
 
 const COMMANDS: [&[&str]; 6] = [
     &["list"],
@@ -58,7 +58,7 @@ fn a_run_stops_when_nobody_reads_it() {
     let text = "more ".repeat(16 * 1024);
     let turns = vec![format!(r#"{{"text": "{text}", "calls": [{{"name": "time.now"}}]}}"#); 100];
     let script = crib.write("turns.json", &format!("[{}]", turns.join(",")));
-    let mut command = crib.command(&["run", "x", "--max-steps", "1000", "--script", script.to_str().unwrap()]);
+    let mut command = crib.command(&["run", "x", "--max-steps", "1000", "--script", &script]);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     BufReader::new(child.stdout.take().unwrap()).lines().take(2).for_each(drop);
     let output = child.wait_with_output().unwrap();
@@ -74,9 +74,8 @@ fn output_that_cannot_be_written_is_an_error() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     for arguments in [&["list"][..], &["call", "time.now"], &["run", "time.now", "--json"]] {
         let crib = Crib::new();
-        let output = crib.command(arguments).stdout(full.try_clone().unwrap()).output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(9), "{arguments:?}: {stderr}");
-        assert!(stderr.contains("cannot write the output"), "{arguments:?}: {stderr}");
+        let mut command = crib.command(arguments);
+        let ended = Ended::from(command.stdout(full.try_clone().unwrap()).output().unwrap()).expect(9);
+        assert!(ended.stderr.contains("cannot write the output"), "{arguments:?}: {ended:#?}");
     }
 }

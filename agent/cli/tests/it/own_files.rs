@@ -1,9 +1,9 @@
 //! The files of the program itself: tools neither see the user's nor write a project's.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::terminal::{QUESTION, on_terminal, rest, say};
+use crate::terminal::{QUESTION, on_terminal, rest, say, twice};
 use crate::{Crib, Ended};
 
 fn put(path: &Path, text: &str) {
@@ -17,16 +17,7 @@ fn at_home(crib: &Crib, arguments: &[&str]) -> Ended {
     for variable in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
         command.env_remove(variable);
     }
-    ended(command.env("HOME", crib.root()))
-}
-
-fn ended(command: &mut Command) -> Ended {
-    let output = command.stdin(Stdio::null()).output().unwrap();
-    Ended {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    command.env("HOME", crib.root()).stdin(Stdio::null()).output().unwrap().into()
 }
 
 #[test]
@@ -100,9 +91,8 @@ fn no_tool_writes_what_the_next_session_is_begun_with() {
 #[test]
 fn a_person_is_asked_about_settings_each_time_and_told_what_they_are() {
     let crib = Crib::new();
-    let turn = r#"{"calls": [{"name": "fs.write", "arguments": {"path": "toolcrib.toml", "content": ""}}]}"#;
-    let script = crib.write("turns.json", &format!(r#"[{turn}, {turn}, {{"text": "finished"}}]"#));
-    let arguments = ["run", "x", "--script", script.to_str().unwrap(), "--grant", "fs:write:**"];
+    let script = twice(&crib, "fs.write", r#"{"path": "toolcrib.toml", "content": ""}"#);
+    let arguments = ["run", "x", "--script", &script, "--grant", "fs:write:**"];
     let mut session = on_terminal(&crib, &arguments);
     for _ in 0..2 {
         let question = session.exp_string(QUESTION).unwrap();

@@ -44,7 +44,7 @@ fn the_strictest_rule_of_a_file_holds() {
         tool = "time.*"
     "#;
     let file = crib.write("rules.toml", rules);
-    let flags = ["--policy", file.to_str().unwrap(), "--grant", "fs:write:**"];
+    let flags = ["--policy", &file, "--grant", "fs:write:**"];
     run(&crib, "fs.write path=new content=x", &flags).expect(0);
     let ended = run(&crib, "fs.write path=sub/new content=x", &flags).expect(5);
     assert!(
@@ -61,7 +61,7 @@ fn the_strictest_rule_of_a_file_holds() {
 fn a_walk_does_not_reach_what_a_rule_denies() {
     let crib = Crib::new();
     let file = crib.write("rules.toml", "[[policy]]\nverdict = \"deny\"\ntarget = \"fs:read:sub/**\"\n");
-    let search = ["call", "fs.search", "pattern=inner", "--policy", file.to_str().unwrap()];
+    let search = ["call", "fs.search", "pattern=inner", "--policy", &file];
     let ended = crib.run(&search).expect(0);
     assert!(!ended.stdout.contains("inner.txt"), "{ended:#?}");
 }
@@ -74,7 +74,7 @@ fn the_policy_of_the_readme_is_one() {
     let rules = block.unwrap().split("```").next().unwrap();
     let file = crib.write("rules.toml", rules);
     std::fs::write(crib.root().join(".env"), "secret").unwrap();
-    let ended = crib.run(&["call", "fs.read", "path=.env", "--policy", file.to_str().unwrap()]).expect(5);
+    let ended = crib.run(&["call", "fs.read", "path=.env", "--policy", &file]).expect(5);
     assert!(ended.stderr.contains("secrets stay where they are"), "{ended:#?}");
 }
 
@@ -90,8 +90,8 @@ fn a_file_that_is_no_policy_is_pointed_out_with_the_place() {
         ("=", 1, "this is not TOML"),
     ] {
         let file = crib.write("rules.toml", text);
-        let ended = crib.run(&["call", "time.now", "--policy", file.to_str().unwrap()]).expect(2);
-        let place = format!("error: {}:{line}: ", file.display());
+        let ended = crib.run(&["call", "time.now", "--policy", &file]).expect(2);
+        let place = format!("error: {file}:{line}: ");
         assert!(ended.stderr.starts_with(&place) && ended.stderr.contains(part), "{text}: {ended:#?}");
     }
     let ended = crib.run(&["call", "time.now", "--policy", "missing.toml"]).expect(2);
@@ -103,9 +103,10 @@ fn a_file_that_is_no_policy_is_pointed_out_with_the_place() {
 fn ruled(crib: &Crib) -> [String; 2] {
     let rules = "[[policy]]\nverdict = 'ask'\ntool = 'time.*'\n\n\
                  [[policy]]\nverdict = 'deny'\ntarget = 'fs:*:sub/**'\n\n\
-                 [[policy]]\nverdict = 'ask'\ntool = 'fs.write'\n";
+                 [[policy]]\nverdict = 'ask'\ntool = 'fs.write'\n\n\
+                 [[policy]]\nverdict = 'ask'\ntool = 'tools.*'\n";
     let file = crib.write("rules.toml", rules);
-    ["--policy".to_owned(), file.to_str().unwrap().to_owned()]
+    ["--policy".to_owned(), file]
 }
 
 #[test]
@@ -117,6 +118,9 @@ fn who_is_refused_by_a_rule_is_sent_to_the_rule() {
     let ended = run("time.now", &[]);
     assert!(ended.stderr.contains(&format!("hint: the rule `ask time.*` at {file}:1 asks")), "{ended:#?}");
     assert!(!ended.stderr.contains("--allow"), "{ended:#?}");
+
+    let ended = run("tools.output handle=a", &[]);
+    assert!(ended.stderr.contains(&format!("hint: the rule `ask tools.*` at {file}:13 asks")), "{ended:#?}");
 
     let ended = run("fs.read path=sub/inner.txt", &[]);
     assert!(

@@ -30,13 +30,7 @@ fn a_session_of_twenty_steps_leaves_what_its_edits_say() {
     fs::write(&script, json!(story.turns).to_string()).unwrap();
 
     let arguments = ["run", "Release it.", "--json", "--grant", "fs:write:**", "--script", script.to_str().unwrap()];
-    let output = command(&root, &arguments).output().unwrap();
-    let ended = Ended {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    };
-    let events = ended.expect(0).documents();
+    let events = Ended::from(command(&root, &arguments).output().unwrap()).expect(0).documents();
     let done = events.last().unwrap();
     assert_eq!((done["type"].as_str(), done["steps"].as_u64()), (Some("done"), Some(20)), "{done}");
     assert_eq!((done["calls"].as_u64(), done["failed_calls"].as_u64()), (Some(29), Some(2)), "{done}");

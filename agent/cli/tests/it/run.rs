@@ -41,7 +41,7 @@ fn a_script_is_played() {
             {"text": "It says hello."}
         ]"#,
     );
-    let ended = crib.run(&["run", "What does it say?", "--script", script.to_str().unwrap()]).expect(0);
+    let ended = crib.run(&["run", "What does it say?", "--script", &script]).expect(0);
     assert_eq!(ended.stdout, "Let me see.\nIt says hello.\n");
     assert!(ended.stderr.contains("fs.read failed") && !ended.stderr.contains(NOTE), "{ended:#?}");
 }
@@ -54,7 +54,7 @@ fn a_script_that_cannot_be_played_is_a_usage_error() {
     crib.run(&["run", "x", "--script", "."]).expect(2);
     for text in ["", "{}", "[{}]", "[{\"text\": 1}]", "[", "\u{1b}", r#"[{"text": "a", "text": "b"}]"#] {
         let script = crib.write("bad.json", text);
-        let ended = crib.run(&["run", "x", "--script", script.to_str().unwrap()]).expect(2);
+        let ended = crib.run(&["run", "x", "--script", &script]).expect(2);
         assert!(ended.stderr.contains("script"), "{text}: {ended:#?}");
     }
 }
@@ -63,7 +63,7 @@ fn a_script_that_cannot_be_played_is_a_usage_error() {
 fn a_script_beside_another_provider_is_a_usage_error() {
     let crib = Crib::new();
     let script = crib.write("turns.json", r#"[{"text": "x"}]"#);
-    let play = ["run", "time.now", "--script", script.to_str().unwrap(), "--provider"];
+    let play = ["run", "time.now", "--script", &script, "--provider"];
     let ended = crib.run(&[&play[..], &["direct"]].concat()).expect(2);
     assert!(ended.stderr.contains("--script") && ended.stderr.contains("direct"), "{ended:#?}");
     assert!(ended.stdout.is_empty(), "{ended:#?}");
@@ -74,7 +74,7 @@ fn a_script_beside_another_provider_is_a_usage_error() {
 fn a_script_that_ends_too_early_is_a_failed_run() {
     let crib = Crib::new();
     let script = crib.write("turns.json", r#"[{"calls": [{"name": "time.now"}]}]"#);
-    let ended = crib.run(&["run", "x", "--script", script.to_str().unwrap()]).expect(1);
+    let ended = crib.run(&["run", "x", "--script", &script]).expect(1);
     assert!(ended.stderr.contains("no turn left"), "{ended:#?}");
 }
 
@@ -82,7 +82,7 @@ fn a_script_that_ends_too_early_is_a_failed_run() {
 fn a_step_budget_that_is_used_up_has_its_own_exit() {
     let crib = Crib::new();
     let script = crib.write("turns.json", r#"[{"calls": [{"name": "time.now"}]}, {"text": "late"}]"#);
-    let script = script.to_str().unwrap();
+    let script = &script;
     let ended = crib.run(&["run", "x", "--script", script, "--max-steps", "1"]).expect(7);
     assert!(ended.stderr.contains("--max-steps"), "{ended:#?}");
     crib.run(&["run", "x", "--script", script, "--max-steps", "2"]).expect(0);
@@ -133,7 +133,7 @@ fn without_a_model_a_failed_call_decides_the_exit() {
 #[test]
 fn a_refusal_names_the_flags_that_would_grant_it() {
     let crib = Crib::new();
-    let prompt = "fs.read path=README.md ; fs.list path=sub ; time.now";
+    let prompt = "fs.read path=README.md ; fs.list path=sub ; time.now ; time.now";
     let ended = crib.run(&["run", prompt, "--no-default-grants"]).expect(5);
     let flags = ["--grant", "clock:read:now", "--grant", "fs:read:README.md", "--grant", "fs:read:sub"];
     assert!(ended.stderr.ends_with(&format!("add {}\n", flags.join(" "))), "{ended:#?}");

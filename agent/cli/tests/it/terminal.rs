@@ -14,6 +14,19 @@ pub(crate) fn on_terminal(crib: &Crib, arguments: &[&str]) -> PtySession {
     spawn_command(crib.command(arguments), Some(PATIENCE_MS)).unwrap()
 }
 
+/// The program at its first question, and the question up to the answers.
+pub(crate) fn asked(crib: &Crib, arguments: &[&str]) -> (PtySession, String) {
+    let mut session = on_terminal(crib, arguments);
+    let question = session.exp_string(QUESTION).unwrap();
+    (session, question)
+}
+
+/// Types the last answer. The rest of what the program writes, and its exit code.
+fn end_with(mut session: PtySession, answer: &str) -> (String, i32) {
+    session.send_line(answer).unwrap();
+    rest(session)
+}
+
 /// Types a line and waits for each of the parts. Returns the text before the last one.
 pub(crate) fn say(session: &mut PtySession, line: &str, parts: &[&str]) -> String {
     session.send_line(line).unwrap();
@@ -29,19 +42,23 @@ pub(crate) fn rest(mut session: PtySession) -> (String, i32) {
     }
 }
 
+/// A script that makes a call twice, in two turns.
+pub(crate) fn twice(crib: &Crib, tool: &str, arguments: &str) -> String {
+    let turn = &format!(r#"{{"calls": [{{"name": "{tool}", "arguments": {arguments}}}]}}"#);
+    crib.script(&[turn, turn, r#"{"text": "finished"}"#])
+}
+
 /// A call that has to be asked about.
 const READ: [&str; 4] = ["call", "fs.read", "path=README.md", "--no-default-grants"];
 
 #[test]
 fn a_yes_lets_the_call_run() {
     let crib = Crib::new();
-    let mut session = on_terminal(&crib, &READ);
-    let question = session.exp_string(QUESTION).unwrap();
+    let (session, question) = asked(&crib, &READ);
     for part in ["fs.read", "fs:read:README.md", r#"{"path":"README.md"}"#] {
         assert!(question.contains(part), "{part} is not in {question}");
     }
-    session.send_line("y").unwrap();
-    let (rest, code) = rest(session);
+    let (rest, code) = end_with(session, "y");
     assert!(rest.contains("# Hello"), "{rest}");
     assert_eq!(code, 0);
 }
@@ -50,11 +67,10 @@ fn a_yes_lets_the_call_run() {
 fn a_no_and_silence_deny_the_call() {
     for answer in ["n", "NO", ""] {
         let crib = Crib::new();
-        let mut session = on_terminal(&crib, &READ);
-        session.exp_string(QUESTION).unwrap();
-        session.send_line(answer).unwrap();
-        let (rest, code) = rest(session);
+        let (session, _) = asked(&crib, &READ);
+        let (rest, code) = end_with(session, answer);
         assert!(!rest.contains("# Hello") && rest.contains("said no"), "{rest}");
+        assert!(!rest.contains("hint: "), "{rest}");
         assert!(!rest.contains("ask what is wanted"), "the person who said no is told so: {rest}");
         assert_eq!(code, 5);
     }
@@ -63,8 +79,7 @@ fn a_no_and_silence_deny_the_call() {
 #[test]
 fn the_end_of_the_input_denies_the_call() {
     let crib = Crib::new();
-    let mut session = on_terminal(&crib, &READ);
-    session.exp_string(QUESTION).unwrap();
+    let (mut session, _) = asked(&crib, &READ);
     session.send_control('d').unwrap();
     let (rest, code) = rest(session);
     assert!(rest.contains("without an answer"), "{rest}");
@@ -74,19 +89,16 @@ fn the_end_of_the_input_denies_the_call() {
 #[test]
 fn an_unclear_answer_is_asked_about_again() {
     let crib = Crib::new();
-    let mut session = on_terminal(&crib, &READ);
-    session.exp_string(QUESTION).unwrap();
+    let (mut session, _) = asked(&crib, &READ);
     say(&mut session, "perhaps", &[QUESTION]);
-    session.send_line("yes").unwrap();
-    assert_eq!(rest(session).1, 0);
+    assert_eq!(end_with(session, "yes").1, 0);
 }
 
 #[test]
 fn calls_that_run_side_by_side_are_asked_about_one_by_one() {
     let crib = Crib::new();
     let prompt = "fs.read path=README.md ; fs.read path=sub/inner.txt";
-    let mut session = on_terminal(&crib, &["run", prompt, "--no-default-grants"]);
-    let first = session.exp_string(QUESTION).unwrap();
+    let (mut session, first) = asked(&crib, &["run", prompt, "--no-default-grants"]);
     let second = say(&mut session, "y", &[QUESTION]);
     session.send_line("n").unwrap();
     assert_eq!((first + &second).matches("asks for").count(), 2);
@@ -98,9 +110,8 @@ fn calls_that_run_side_by_side_are_asked_about_one_by_one() {
 #[test]
 fn what_is_allowed_for_the_session_is_asked_about_once() {
     let crib = Crib::new();
-    let turn = r#"{"calls": [{"name": "fs.read", "arguments": {"path": "README.md"}}]}"#;
-    let script = crib.write("turns.json", &format!(r#"[{turn}, {turn}, {{"text": "finished"}}]"#));
-    let arguments = ["run", "x", "--script", script.to_str().unwrap(), "--no-default-grants"];
+    let script = twice(&crib, "fs.read", r#"{"path": "README.md"}"#);
+    let arguments = ["run", "x", "--script", &script, "--no-default-grants"];
     for (answer, questions) in [("s", 1), ("y", 2)] {
         let mut session = on_terminal(&crib, &arguments);
         for _ in 0..questions {
@@ -117,25 +128,21 @@ fn what_is_allowed_for_the_session_is_asked_about_once() {
 fn the_question_hides_nothing() {
     let crib = Crib::new();
     let path = "a\u{202e}b\u{200b}c";
-    let mut session = on_terminal(&crib, &["call", "fs.read", &format!("path={path}"), "--no-default-grants"]);
-    let question = session.exp_string(QUESTION).unwrap();
+    let (session, question) = asked(&crib, &["call", "fs.read", &format!("path={path}"), "--no-default-grants"]);
     assert!(question.contains(r"fs:read:a\u{202e}b\u{200b}c"), "{question}");
     assert!(!question.contains(['\u{202e}', '\u{200b}']), "{question}");
-    session.send_line("n").unwrap();
-    assert_eq!(rest(session).1, 5);
+    assert_eq!(end_with(session, "n").1, 5);
 }
 
 #[test]
 fn long_arguments_are_shown_whole_on_demand() {
     let crib = Crib::new();
     let text = format!("{}\u{202e}end", "x".repeat(5000));
-    let mut session = on_terminal(&crib, &["call", "fs.write", "path=new", &format!("content={text}")]);
-    let cut = session.exp_string(QUESTION).unwrap();
+    let (mut session, cut) = asked(&crib, &["call", "fs.write", "path=new", &format!("content={text}")]);
     assert!(cut.contains("more characters, [v] to view them") && !cut.contains("end"), "{cut}");
     let whole = say(&mut session, "v", &[QUESTION]);
     assert!(whole.replace(['\r', '\n'], "").contains(&format!(r"{}\u{{202e}}end", "x".repeat(5000))), "{whole}");
-    session.send_line("y").unwrap();
-    assert_eq!(rest(session).1, 0);
+    assert_eq!(end_with(session, "y").1, 0);
     assert_eq!(std::fs::read_to_string(crib.root().join("new")).unwrap(), text);
 }
 
@@ -145,8 +152,7 @@ fn turns(crib: &Crib, calls: &[(&str, serde_json::Value)]) -> PtySession {
     let mut turns: Vec<_> = calls.iter().map(turn).collect();
     turns.push(serde_json::json!({"text": "finished"}));
     let script = crib.write("turns.json", &serde_json::Value::from(turns).to_string());
-    let arguments =
-        ["run", "x", "--script", script.to_str().unwrap(), "--grant", "fs:read:**", "--grant", "fs:destroy:**"];
+    let arguments = ["run", "x", "--script", &script, "--grant", "fs:read:**", "--grant", "fs:destroy:**"];
     on_terminal(crib, &arguments)
 }
 
@@ -162,8 +168,7 @@ fn what_destroys_is_asked_about_each_time_although_it_is_granted() {
     say(&mut session, "s", &[QUESTION]);
     let question = say(&mut session, "y", &[QUESTION]);
     assert!(question.contains("fs:destroy:sub/inner.txt"), "{question}");
-    session.send_line("n").unwrap();
-    let (rest, _) = rest(session);
+    let (rest, _) = end_with(session, "n");
     assert!(rest.contains("finished"), "{rest}");
     assert!(!crib.root().join("README.md").exists() && crib.root().join("sub/inner.txt").exists());
 }
@@ -177,8 +182,7 @@ fn an_answer_for_the_session_holds_for_the_targets_and_not_for_the_arguments() {
     assert!(question.contains("fs:write:a") && question.contains("(not granted)"), "{question}");
     let question = say(&mut session, "s", &[QUESTION]);
     assert!(question.contains("fs:write:b"), "{question}");
-    session.send_line("n").unwrap();
-    assert!(rest(session).0.contains("finished"));
+    assert!(end_with(session, "n").0.contains("finished"));
     assert_eq!(std::fs::read_to_string(crib.root().join("a")).unwrap(), "two");
     assert!(!crib.root().join("b").exists());
 }
@@ -190,7 +194,7 @@ fn a_call_that_touches_nothing_can_be_asked_about_too() {
     let turn =
         |handle: &str| format!(r#"{{"calls": [{{"name": "tools.output", "arguments": {{"handle": "{handle}"}}}}]}}"#);
     let script = crib.write("turns.json", &format!(r#"[{}, {}, {{"text": "finished"}}]"#, turn("a"), turn("b")));
-    let files = ["--script", script.to_str().unwrap(), "--policy", rules.to_str().unwrap()];
+    let files = ["--script", &script, "--policy", &rules];
     for (answer, questions) in [("s", 1), ("y", 2)] {
         let mut session = on_terminal(&crib, &[&["run", "x"], &files[..]].concat());
         for _ in 0..questions {
@@ -215,8 +219,7 @@ fn a_question_that_nobody_answers_is_a_refusal() {
 fn an_interrupt_at_a_question_cancels() {
     let crib = Crib::new();
     for arguments in [&READ[..], &["run", "fs.read path=README.md", "--no-default-grants"]] {
-        let mut session = on_terminal(&crib, arguments);
-        session.exp_string(QUESTION).unwrap();
+        let (mut session, _) = asked(&crib, arguments);
         session.send_control('c').unwrap();
         let (rest, code) = rest(session);
         assert!(rest.contains("cancelled") && !rest.contains("# Hello"), "{rest}");
@@ -227,17 +230,14 @@ fn an_interrupt_at_a_question_cancels() {
 #[test]
 fn what_is_typed_ahead_answers_nothing() {
     let crib = Crib::new();
-    let turn = r#"{"calls": [{"name": "fs.read", "arguments": {"path": "README.md"}}]}"#;
-    let script = crib.write("turns.json", &format!(r#"[{turn}, {turn}, {{"text": "finished"}}]"#));
-    let arguments = ["run", "x", "--script", script.to_str().unwrap(), "--no-default-grants"];
-    let mut session = on_terminal(&crib, &arguments);
-    session.exp_string(QUESTION).unwrap();
+    let script = twice(&crib, "fs.read", r#"{"path": "README.md"}"#);
+    let arguments = ["run", "x", "--script", &script, "--no-default-grants"];
+    let (mut session, _) = asked(&crib, &arguments);
     // Both lines are there before the second question is.
     session.send("y\ny\n").unwrap();
     session.flush().unwrap();
     session.exp_string(QUESTION).unwrap();
-    session.send_line("n").unwrap();
-    let (rest, _) = rest(session);
+    let (rest, _) = end_with(session, "n");
     assert!(rest.contains("failed") && rest.contains("denied"), "{rest}");
 }
 

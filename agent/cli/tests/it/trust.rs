@@ -1,6 +1,8 @@
 use serde_json::json;
 
 use crate::Crib;
+#[cfg(unix)]
+use crate::Ended;
 use crate::config::{config, refused, setting, trust, user_file, write_project, write_user};
 
 #[test]
@@ -71,9 +73,8 @@ fn a_link_to_nowhere_is_told_and_not_passed_over() {
     write_project(&crib, "default_grants = false");
     std::os::unix::fs::symlink("nowhere", crib.root().join("sub/toolcrib.toml")).unwrap();
     let mut command = crib.command(&["call", "time.now"]);
-    let output = command.current_dir(crib.root().join("sub")).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert!(String::from_utf8(output.stderr).unwrap().contains("sub/toolcrib.toml"));
+    let ended = Ended::from(command.current_dir(crib.root().join("sub")).output().unwrap()).expect(2);
+    assert!(ended.stderr.contains("sub/toolcrib.toml"), "{ended:#?}");
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl Model {
         format: Format,
         name: &str,
         base_url: Option<&str>,
-        key: &SecretString,
+        key: SecretString,
         patience: &Patience,
     ) -> Result<Self, ProviderError> {
         let http = Timed::new(format, patience).map_err(|error| ProviderError::Options {
@@ -83,7 +83,7 @@ impl Model {
                 (config.connect(http).completion(name).erase(), (!is_known).then_some(DEFAULT_MAX_TOKENS))
             }
         };
-        Ok(Self { format, model, max_tokens, key: key.clone() })
+        Ok(Self { format, model, max_tokens, key })
     }
 
     /// One attempt at a turn.

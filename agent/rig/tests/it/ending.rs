@@ -41,8 +41,10 @@ enum Ending {
     Answer(Stop),
     /// The call was made.
     Ran,
-    /// The call was not made, and the model was told why.
-    Told,
+    /// The call was not made, and the model was told why: that it was cut off, or something else.
+    Told {
+        is_cut_off: bool,
+    },
     /// There was no turn.
     Broken,
 }
@@ -62,10 +64,12 @@ async fn a_reply_is_whole_unless_it_says_otherwise_or_breaks_off() {
                         (Way::Cut, Reason::Absent) => Ending::Broken,
                         (_, Reason::Absent | Reason::Usual) => match blocks[0] {
                             Block::Call(_, arguments) if arguments.ends_with('}') => Ending::Ran,
-                            Block::Call(..) => Ending::Told,
+                            Block::Call(..) => Ending::Told { is_cut_off: false },
                             _ => Ending::Answer(Stop::Answer),
                         },
-                        (_, _) if matches!(blocks[0], Block::Call(..)) => Ending::Told,
+                        (_, _) if matches!(blocks[0], Block::Call(..)) => {
+                            Ending::Told { is_cut_off: reason == Reason::Length }
+                        }
                         (_, Reason::Filter) => Ending::Answer(Stop::Refusal),
                         (_, Reason::Length) => Ending::Answer(Stop::Length),
                     };
@@ -91,7 +95,9 @@ async fn ending(driver: &Driver) -> Ending {
     match (summary.calls, summary.failed_calls, has_run, summary.outcome) {
         (0, 0, false, Outcome::Answer { text, stop }) if text == "well" => Ending::Answer(stop),
         (1, 0, true, Outcome::Answer { .. }) => Ending::Ran,
-        (1, 1, false, Outcome::Answer { .. }) => Ending::Told,
+        (1, 1, false, Outcome::Answer { .. }) => {
+            Ending::Told { is_cut_off: result(&session.messages()[2].parts[0]).contains("cut off") }
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -122,6 +128,15 @@ async fn a_reply_that_says_nothing_and_gives_no_reason_has_no_words() {
             let (summary, ..) = run(api.model(&service, way == Way::Stream), &[]).await;
             assert_eq!(answer(&summary), ("", &Stop::Answer), "{api:?} {way:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_without_a_word_is_one() {
+    for way in [Way::Whole, Way::Stream] {
+        let service = Service::new([Api::Messages.reply(way, &[], Some("refusal"))]).await;
+        let (summary, ..) = run(service.anthropic(way == Way::Stream), &[]).await;
+        assert_eq!(answer(&summary).1, &Stop::Refusal, "{way:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::service;
 use std::time::{Duration, Instant};
 
+use crate::service::reply::{Api, Way};
 use crate::service::{KEY, Reply, Service, events, key_file, patience};
 use agent::provider;
 use agent::{KeySource, Provider, ProviderError, ProviderOptions, Request, TextReader, ToolSet, Turn};
@@ -16,7 +17,7 @@ async fn what_may_pass_is_asked_again() {
     let limited = service::json(429, json!({"error": {"message": "slow down"}})).with_header("retry-after: 0.05");
     for first in [limited, service::json(503, "busy"), Reply::Reset] {
         let service = Service::new([first, answer()]).await;
-        assert_eq!(ask(&service.openai(false)).await.unwrap().message.to_text(), "well");
+        assert_eq!(ask(&service.openai(false)).await.unwrap().message.to_text(), "ok");
         assert_eq!(service.requests(), 2);
     }
 }
@@ -42,7 +43,7 @@ async fn a_pause_until_a_date_is_kept_by_the_clock_of_the_service() {
         limited.with_header("date: Sun, 06 Nov 1994 08:49:37 GMT").with_header(&format!("retry-after: {date}"))
     };
     let service = Service::new([until("Sun, 06 Nov 1994 08:49:37 GMT"), answer()]).await;
-    assert_eq!(ask(&service.openai(false)).await.unwrap().message.to_text(), "well");
+    assert_eq!(ask(&service.openai(false)).await.unwrap().message.to_text(), "ok");
 
     let service = Service::new([until("Sun, 06 Nov 1994 09:49:37 GMT"), answer()]).await;
     let error = ask(&service.anthropic(true)).await.unwrap_err();
@@ -82,7 +83,7 @@ async fn silence_ends_in_time() {
     (short.first_byte, short.idle) = (Duration::from_millis(80), Duration::from_millis(80));
     let service = Service::new([Reply::Silence, Reply::Silence, Reply::Stall(TEXT.to_owned())]).await;
     for streaming in [false, true, true] {
-        let provider = service.openai(streaming).with_patience(short).unwrap();
+        let provider = service.patient_openai(streaming, short);
         let error = ask(&provider).await.unwrap_err();
         assert!(matches!(error, ProviderError::Timeout { .. }), "{error:?}");
     }
@@ -94,8 +95,7 @@ async fn the_options_say_how_long_to_wait() {
     let mut short = patience();
     (short.first_byte, short.retries) = (Duration::from_millis(80), 0);
     let service = Service::new([Reply::Silence, service::json(503, "busy"), answer()]).await;
-    let options = ProviderOptions::new().with_model("m").with_base_url(&service.url).with_key(key_file());
-    let provider = Remote::openai(&options.with_patience(short)).unwrap();
+    let provider = service.patient_openai(true, short);
     let error = ask(&provider).await.unwrap_err();
     assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains("80 ms")), "{error:?}");
     let error = ask(&provider).await.unwrap_err();
@@ -108,7 +108,7 @@ async fn a_pause_without_end_is_past_every_deadline() {
     let mut endless = patience();
     (endless.first_delay, endless.longest_delay) = (Duration::MAX, Duration::MAX);
     let service = Service::new([service::json(503, "busy"), answer()]).await;
-    let provider = service.openai(false).with_patience(endless).unwrap();
+    let provider = service.patient_openai(false, endless);
     let deadline = Instant::now() + Duration::from_secs(60);
     let error = ask_until(&provider, Some(deadline), None).await.unwrap_err();
     assert!(matches!(error, ProviderError::Status { status: 503, .. }), "{error:?}");
@@ -186,8 +186,7 @@ async fn ask_until(
 }
 
 fn answer() -> Reply {
-    let choice = json!({"index": 0, "message": {"role": "assistant", "content": "well"}, "finish_reason": "stop"});
-    service::json(200, json!({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}))
+    Api::Chat.answer(Way::Whole)
 }
 
 const TEXT: &str =

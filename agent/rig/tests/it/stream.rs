@@ -3,11 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use crate::service::{Reply, Service, events};
-use crate::workshop::{answer, catalog, result, run};
+use crate::workshop::{answer, catalog, run};
 use agent::{Driver, Event, Selection, Session, Stop};
 use serde_json::{Value, json};
 use tools::ToolContext;
-use tools::protocol::Part;
 
 #[tokio::test]
 async fn streamed_calls_are_whole_and_text_is_told_as_it_comes() {
@@ -31,86 +30,12 @@ async fn streamed_calls_are_whole_and_text_is_told_as_it_comes() {
 }
 
 #[tokio::test]
-async fn streamed_thoughts_and_their_signatures_go_back_as_they_came() {
-    let thought = json!({"type": "thinking", "thinking": "Hm, é.", "signature": "c2lnbmVk"});
-    let sealed = json!({"type": "redacted_thinking", "data": "c2VhbGVk"});
-    for piece in [1, 7, 97] {
-        let thinks = [
-            block(
-                0,
-                &json!({"type": "thinking", "thinking": "", "signature": ""}),
-                &[
-                    json!({"type": "thinking_delta", "thinking": "Hm, "}),
-                    json!({"type": "thinking_delta", "thinking": "é."}),
-                    json!({"type": "signature_delta", "signature": "c2lnbmVk"}),
-                ],
-            ),
-            block(1, &sealed, &[]),
-            block(
-                2,
-                &json!({"type": "tool_use", "id": "t1", "name": "fs_read", "input": {}}),
-                &[
-                    json!({"type": "input_json_delta", "partial_json": "{\"path\""}),
-                    json!({"type": "input_json_delta", "partial_json": ": \"a\"}"}),
-                ],
-            ),
-        ];
-        let over = [block(0, &json!({"type": "text", "text": ""}), &[json!({"type": "text_delta", "text": "ok"})])];
-        let replies = [message(&thinks, "tool_use"), message(&over, "end_turn")].map(|reply| reply.in_pieces(piece));
-        let service = Service::new(replies).await;
-        let (summary, session, ran) = run(service.anthropic(true), &["fs.read"]).await;
-        assert_eq!(answer(&summary), ("ok", &Stop::Answer));
-        assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "a"}))]);
-        assert!(matches!(&session.messages()[1].parts[0], Part::Reasoning { text, .. } if text == "Hm, é."));
-        let second = service.body(1);
-        let again = second["messages"][1]["content"].as_array().unwrap();
-        assert_eq!(again[..2], [thought.clone(), sealed.clone()]);
-        assert_eq!(second["messages"][2]["content"][0]["tool_use_id"], "t1");
-    }
-}
-
-#[tokio::test]
-async fn streamed_calls_that_were_cut_off_are_reported_and_not_run() {
-    let whole = json!({"index": 0, "id": "a", "type": "function", "function": {"name": "fs_read", "arguments": "{}"}});
-    let half =
-        json!({"index": 1, "id": "b", "type": "function", "function": {"name": "fs_read", "arguments": "{\"pa"}});
-    let cut =
-        events([delta(json!({"tool_calls": [whole, half]}), None), delta(json!({}), Some("length"))].concat() + DONE);
-    let input = block(
-        0,
-        &json!({"type": "tool_use", "id": "b", "name": "fs_read", "input": {}}),
-        &[json!({"type": "input_json_delta", "partial_json": "{\"pa"})],
-    );
-    let over = [block(0, &json!({"type": "text", "text": ""}), &[json!({"type": "text_delta", "text": "ok"})])];
-    let openai = Service::new([cut, events(STREAMED_ANSWER)]).await;
-    let anthropic = Service::new([message(&[input], "max_tokens"), message(&over, "end_turn")]).await;
-    for (provider, calls) in [(openai.openai(true), 2), (anthropic.anthropic(true), 1)] {
-        let (summary, session, ran) = run(provider, &["fs.read"]).await;
-        assert_eq!((ran.lock().unwrap().len(), summary.calls, summary.failed_calls), (0, calls, calls));
-        for told in session.messages()[2].parts.iter().map(result) {
-            assert!(told.contains("cut off"), "{told}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn streamed_limits_and_refusals_are_told() {
-    let says = |key: &str, finish: &str| {
-        events([delta(json!({key: "I cannot."}), None), delta(json!({}), Some(finish))].concat() + DONE)
-    };
-    let cases = [
-        (says("content", "length"), Stop::Length),
-        (says("content", "content_filter"), Stop::Refusal),
-        (says("refusal", "stop"), Stop::Refusal),
-    ];
-    for (reply, stop) in cases {
-        let service = Service::new([reply]).await;
-        let (summary, ..) = run(service.openai(true), &[]).await;
-        assert_eq!(answer(&summary), ("I cannot.", &stop));
-    }
-    let service = Service::new([message(&[], "refusal")]).await;
-    let (summary, ..) = run(service.anthropic(true), &[]).await;
-    assert_eq!(answer(&summary).1, &Stop::Refusal);
+async fn a_streamed_refusal_in_a_field_of_its_own_is_one() {
+    let refused = json!({"index": 0, "delta": {"refusal": "I cannot."}, "finish_reason": "stop"});
+    let chunk = json!({"id": "x", "object": "chat.completion.chunk", "choices": [refused]});
+    let service = Service::new([events(format!("data: {chunk}\n\ndata: [DONE]\n\n"))]).await;
+    let (summary, ..) = run(service.openai(true), &[]).await;
+    assert_eq!(answer(&summary), ("I cannot.", &Stop::Refusal));
 }
 
 fn texts() -> (Arc<Mutex<Vec<String>>>, impl Fn(Event) + Send + Sync + 'static) {
@@ -122,35 +47,6 @@ fn texts() -> (Arc<Mutex<Vec<String>>>, impl Fn(Event) + Send + Sync + 'static) 
         }
     };
     (texts, hear)
-}
-
-fn delta(delta: Value, finish: Option<&str>) -> String {
-    let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-    format!("data: {}\n\n", json!({"id": "x", "object": "chat.completion.chunk", "choices": [choice]}))
-}
-
-const DONE: &str = "data: [DONE]\n\n";
-
-/// A block of a message of Anthropic: how it begins, and what comes after.
-fn block(index: usize, start: &Value, deltas: &[Value]) -> String {
-    let mut text = event(&json!({"type": "content_block_start", "index": index, "content_block": start}));
-    for delta in deltas {
-        text += &event(&json!({"type": "content_block_delta", "index": index, "delta": delta}));
-    }
-    text + &event(&json!({"type": "content_block_stop", "index": index}))
-}
-
-fn message(blocks: &[String], stop: &str) -> Reply {
-    let usage = json!({"input_tokens": 7, "output_tokens": 1});
-    let begun = json!({"id": "x", "type": "message", "role": "assistant", "model": "claude-test", "content": [],
-        "stop_reason": null, "stop_sequence": null, "usage": usage});
-    let ended = json!({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 3}});
-    let begun = event(&json!({"type": "message_start", "message": begun}));
-    events(begun + &blocks.concat() + &event(&ended) + &event(&json!({"type": "message_stop"})))
-}
-
-fn event(event: &Value) -> String {
-    format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap())
 }
 
 /// Two calls whose arguments arrive by turns.

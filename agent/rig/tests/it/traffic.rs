@@ -1,11 +1,11 @@
 //! Recorded exchanges with real services, served again in small pieces.
 
-use crate::service;
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use crate::service::reply::{Api, Way};
 use crate::service::{Reply, Service, patience};
 use agent::{Driver, DriverError, ProviderError, Selection, Session};
 use agent_rig::Remote;
@@ -38,20 +38,22 @@ async fn recorded_exchanges_are_understood_in_pieces_of_any_size() {
 async fn replay(row: &Value, piece: usize) -> Result<(), String> {
     let is_chat = row["api"] == "chat";
     let streaming = row["stream"] == true;
+    let api = if is_chat { Api::Chat } else { Api::Messages };
+    let way = if streaming { Way::Stream } else { Way::Whole };
     let status = u16::try_from(row["status"].as_u64().unwrap()).unwrap();
     let kind = row["content_type"].as_str().unwrap();
     let headers = format!("content-type: {kind}\r\n");
     let body = row["response"].as_str().unwrap().to_owned();
-    let service = Service::new([Reply::Answer { status, headers, body, piece }, last(is_chat, streaming)]).await;
+    let service = Service::new([Reply::Answer { status, headers, body, piece }, api.answer(way)]).await;
     let model = row["request"]["model"].as_str().unwrap_or("unnamed");
-    let options = service.options(model, streaming);
-    let made = match is_chat {
+    let mut once = patience();
+    once.retries = 0;
+    let options = service.options(model, streaming).with_patience(once);
+    let provider = match is_chat {
         true => Remote::openai(&options.with_base_url(format!("{}/v1", service.url))),
         false => Remote::anthropic(&options.with_base_url(&service.url)),
     };
-    let mut once = patience();
-    once.retries = 0;
-    let provider = made.unwrap().with_patience(once).unwrap();
+    let provider = provider.unwrap();
 
     let executed = Arc::new(Mutex::new(Calls::new()));
     let catalog = catalog(row, &executed);
@@ -106,35 +108,6 @@ fn catalog(row: &Value, executed: &Arc<Mutex<Calls>>) -> Catalog {
         catalog.register(definition.with_effects(Effects::Pure), handler).unwrap();
     }
     catalog
-}
-
-fn last(is_chat: bool, streaming: bool) -> Reply {
-    match (is_chat, streaming) {
-        (true, false) => service::json(
-            200,
-            json!({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices":
-            [{"index": 0, "message": {"role": "assistant", "content": "over"}, "finish_reason": "stop"}]}),
-        ),
-        (true, true) => service::events(concat!(
-            "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"over\"},\"finish_reason\":\"stop\"}]}\n\n",
-            "data: [DONE]\n\n",
-        )),
-        (false, false) => service::json(
-            200,
-            json!({"id": "x", "type": "message", "role": "assistant", "model": "m",
-            "content": [{"type": "text", "text": "over"}], "stop_reason": "end_turn",
-            "usage": {"input_tokens": 1, "output_tokens": 1}}),
-        ),
-        (false, true) => service::events(concat!(
-            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"x\",\"type\":\"message\",\"role\":\"assistant\",",
-            "\"model\":\"m\",\"content\":[],\"stop_reason\":null,\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n",
-            "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
-            "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"over\"}}\n\n",
-            "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n",
-            "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":1}}\n\n",
-            "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
-        )),
-    }
 }
 
 fn rows() -> Vec<Value> {

@@ -20,9 +20,7 @@ async fn refused(fixture: &Fixture, tool: &str, arguments: Value) -> String {
 
 #[tokio::test]
 async fn a_hidden_place_is_neither_listed_nor_found() {
-    let fixture = Fixture::new();
-    fixture.write(".conf/toolcrib/own.toml", "canary");
-    fixture.write(".conf/other", "canary");
+    let fixture = Fixture::of(&[(".conf/toolcrib/own.toml", "canary"), (".conf/other", "canary")]);
     let fixture = hiding(fixture, &[".conf/toolcrib"]);
     let listed = fixture.value("fs.list", json!({"path": ".conf"})).await;
     assert_eq!(listed["entries"], json!([{"name": "other", "kind": "file", "size": 6}]));
@@ -88,10 +86,7 @@ async fn nothing_is_written_to_a_hidden_place_whether_it_exists_or_not() {
 
 #[tokio::test]
 async fn what_contains_a_hidden_place_stays_whole() {
-    let fixture = Fixture::new();
-    fixture.write("home/.conf/a", "");
-    fixture.write("home/.conf/toolcrib/own.toml", "theirs");
-    fixture.write("home/z", "");
+    let fixture = Fixture::of(&[("home/.conf/a", ""), ("home/.conf/toolcrib/own.toml", "theirs"), ("home/z", "")]);
     let fixture = hiding(fixture, &["home/.conf/toolcrib", "home/.cache/toolcrib"]);
     for (tool, arguments) in [
         ("fs.remove", json!({"path": "home", "recursive": true})),

@@ -28,6 +28,8 @@ fn odd() -> (Trap, UnixListener) {
     symlink("gone", at("dangling")).unwrap();
     symlink("loop", at("loop")).unwrap();
     symlink("/dev/zero", at("device")).unwrap();
+    symlink("pipe", at("to_pipe")).unwrap();
+    symlink("a\\b", at("backslash")).unwrap();
     fs::create_dir_all(at("dir/below")).unwrap();
     symlink("..", at("dir/below/up")).unwrap();
     fs::create_dir(at("names")).unwrap();
@@ -70,10 +72,12 @@ fn everything_odd_is_read_and_listed_and_searched_with_an_answer() {
         ("huge", "failed: it has NUL bytes"),
         ("many_lines", "worked: the file goes on, read on with start = "),
         ("pipe", "failed: is a named pipe, and only regular files are read"),
+        ("to_pipe", "failed: `pipe` is a named pipe"),
         ("socket", "failed: is a socket, and only regular files are read"),
         ("dangling", "failed: there is no `gone`"),
         ("loop", "failed: passes more than 40 links"),
         ("device", "failed: it leads out of the workspace"),
+        ("backslash", "failed: has a backslash"),
         ("dir", "failed: is a directory; list it"),
         ("dir/below/up/below/up/below", "failed: is a directory; list it"),
         ("names/a\\b", "failed: backslash"),

@@ -119,17 +119,21 @@ impl Service {
     }
 
     pub(crate) fn openai(&self, streaming: bool) -> Remote {
+        self.patient_openai(streaming, patience())
+    }
+
+    pub(crate) fn patient_openai(&self, streaming: bool, patience: Patience) -> Remote {
         let options = self.options("gpt-test", streaming).with_base_url(format!("{}/v1", self.url));
-        Remote::openai(&options).unwrap().with_patience(patience()).unwrap()
+        Remote::openai(&options.with_patience(patience)).unwrap()
     }
 
     pub(crate) fn anthropic(&self, streaming: bool) -> Remote {
-        let options = self.options("claude-test", streaming).with_base_url(&self.url);
-        Remote::anthropic(&options).unwrap().with_patience(patience()).unwrap()
+        Remote::anthropic(&self.options("claude-test", streaming).with_base_url(&self.url)).unwrap()
     }
 
     pub(crate) fn options(&self, model: &str, streaming: bool) -> ProviderOptions {
-        ProviderOptions::new().with_model(model).with_key(key_file()).with_streaming(streaming)
+        let options = ProviderOptions::new().with_model(model).with_key(key_file()).with_streaming(streaming);
+        options.with_patience(patience())
     }
 }
 

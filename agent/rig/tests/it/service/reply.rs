@@ -29,11 +29,13 @@ pub(crate) enum Block {
     Text(&'static str),
     /// Signed, where the format signs.
     Thought(&'static str),
+    /// A thought of Anthropic that nobody can read.
+    Sealed(&'static str),
     /// A call of `fs.read` by this id, with these arguments as they are written.
     Call(&'static str, &'static str),
 }
 
-use Block::{Call, Text, Thought};
+use Block::{Call, Sealed, Text, Thought};
 
 impl Api {
     pub(crate) const ALL: [Self; 2] = [Self::Chat, Self::Messages];
@@ -78,6 +80,7 @@ fn chat(blocks: &[Block], reason: Option<&str>) -> Reply {
         match block {
             Text(text) => message.insert("content".to_owned(), json!(text)),
             Thought(text) => message.insert("reasoning_content".to_owned(), json!(text)),
+            Sealed(_) => None,
             Call(id, arguments) => {
                 let function = json!({"name": "fs_read", "arguments": arguments});
                 calls.push(json!({"id": id, "type": "function", "function": function}));
@@ -89,7 +92,14 @@ fn chat(blocks: &[Block], reason: Option<&str>) -> Reply {
         message.insert("tool_calls".to_owned(), calls.into());
     }
     let choice = json!({"index": 0, "message": message, "finish_reason": reason});
-    whole(200, json!({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}))
+    completion(choice)
+}
+
+/// A reply of chat completions with this choice.
+pub(crate) fn completion(choice: Value) -> Reply {
+    let usage = json!({"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10});
+    let body = json!({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage});
+    whole(200, body)
 }
 
 fn chunks(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Reply {
@@ -102,6 +112,7 @@ fn chunks(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Reply {
         body += &match block {
             Text(text) => chunk(json!({"content": text}), None),
             Thought(text) => chunk(json!({"reasoning_content": text}), None),
+            Sealed(_) => String::new(),
             Call(id, arguments) => {
                 let start = json!({"index": index, "id": id, "type": "function", "function": {"name": "fs_read"}});
                 let more = json!({"index": index, "function": {"arguments": arguments}});
@@ -119,6 +130,7 @@ fn message(blocks: &[Block], reason: Option<&str>) -> Reply {
     let content = blocks.iter().map(|block| match block {
         Text(text) => json!({"type": "text", "text": text}),
         Thought(text) => json!({"type": "thinking", "thinking": text, "signature": SIGNATURE}),
+        Sealed(data) => json!({"type": "redacted_thinking", "data": data}),
         Call(id, arguments) => {
             // What is no JSON stands there as it is.
             let input = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
@@ -136,14 +148,16 @@ fn message_events(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Rep
             Text(text) => (json!({"type": "text", "text": ""}), vec![json!({"type": "text_delta", "text": text})]),
             Thought(text) => (
                 json!({"type": "thinking", "thinking": "", "signature": ""}),
-                vec![
-                    json!({"type": "thinking_delta", "thinking": text}),
-                    json!({"type": "signature_delta", "signature": SIGNATURE}),
-                ],
+                halves(text)
+                    .map(|half| json!({"type": "thinking_delta", "thinking": half}))
+                    .into_iter()
+                    .chain([json!({"type": "signature_delta", "signature": SIGNATURE})])
+                    .collect(),
             ),
+            Sealed(data) => (json!({"type": "redacted_thinking", "data": data}), Vec::new()),
             Call(id, arguments) => (
                 json!({"type": "tool_use", "id": id, "name": "fs_read", "input": {}}),
-                vec![json!({"type": "input_json_delta", "partial_json": arguments})],
+                halves(arguments).map(|half| json!({"type": "input_json_delta", "partial_json": half})).to_vec(),
             ),
         };
         body += &event(json!({"type": "content_block_start", "index": index, "content_block": start}));
@@ -157,6 +171,12 @@ fn message_events(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Rep
         body += &event(json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 3}}));
     }
     events(if is_whole { body + &event(json!({"type": "message_stop"})) } else { body })
+}
+
+/// Nothing comes in one piece.
+fn halves(text: &str) -> [&str; 2] {
+    let middle = (0..=text.len() / 2).rfind(|at| text.is_char_boundary(*at)).unwrap();
+    [&text[..middle], &text[middle..]]
 }
 
 const SIGNATURE: &str = "c2lnbmVk";
