@@ -29,8 +29,7 @@ pub(crate) fn table(schema: &Value, width: Option<usize>) -> String {
         let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
         let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
         table.push(
-            [name, &schema_in_words(schema, property), &presence, &description]
-                .map(|cell| visible(cell).into_owned()),
+            [name, &schema_in_words(schema, property), &presence, &description].map(|cell| visible(cell).into_owned()),
         );
     }
     table.wrapped(width)

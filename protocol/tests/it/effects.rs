@@ -134,7 +134,7 @@ proptest! {
         let expected: BTreeSet<Target> = a
             .iter()
             .flat_map(|a| b.iter().map(move |b| (a, b)))
-            .map(|(a, b)| Target::new(Access::Write, "item", &format!("{a}/{b}-{c}")).unwrap())
+            .map(|(a, b)| Target::new(Access::Write, "item", format!("{a}/{b}-{c}")).unwrap())
             .collect();
         prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
     }

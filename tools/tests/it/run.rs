@@ -18,8 +18,7 @@ use tools::{
 const SHORT: Duration = Duration::from_millis(30);
 
 fn catalog(handler: impl Handler) -> Catalog {
-    let catalog = holding(pure("t"), handler);
-    catalog
+    holding(pure("t"), handler)
 }
 
 async fn run(handler: impl Handler) -> Result<ToolResult, ToolError> {
