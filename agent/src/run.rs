@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod conversation;
+mod outcome;
 mod written;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,8 @@ use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 use self::conversation::Conversation;
 use self::written::Written;
 use crate::{Stop, Turn, Usage};
+
+pub use self::outcome::{Outcome, Summary};
 
 /// What a model is told of a call that its provider may have cut off in the middle.
 const CUT_OFF: &str = "the turn was cut off by the length limit, so this call was not run; make it again, shorter";
@@ -86,49 +89,6 @@ impl PendingCall {
     pub fn refusal(&self) -> Option<ToolResult> {
         self.refused.as_deref().map(ToolResult::error)
     }
-}
-
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Outcome {
-    /// The model had nothing more to call.
-    Answer {
-        /// What it said last.
-        text: String,
-        /// Why it stopped.
-        stop: Stop,
-    },
-    /// The model was asked as often as allowed. The calls of its last turn have their results.
-    StepBudget {
-        /// How often it was allowed to be asked.
-        max_steps: u32,
-    },
-    /// Somebody took it back.
-    Cancelled,
-    /// The provider or the machinery around the tools failed.
-    Failed {
-        /// What happened.
-        message: String,
-    },
-}
-
-/// What a run took.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Summary {
-    /// How it ended.
-    pub outcome: Outcome,
-    /// How often the model was asked and answered.
-    pub steps: u32,
-    /// How many calls it made.
-    pub calls: u32,
-    /// How many of them have an error for a result.
-    pub failed_calls: u32,
-    /// What its turns took together, where the provider says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
 }
 
 /// What a run cannot take in.
