@@ -72,13 +72,11 @@ async fn nothing_is_written_to_a_hidden_place_whether_it_exists_or_not() {
         let fixture = hiding(fixture, &[".conf/toolcrib"]);
         for path in [".conf/toolcrib/new", ".conf/toolcrib", ".conf/Toolcrib/a/b"] {
             let write = json!({"path": path, "content": "x", "parents": true});
-            let told = refused(&fixture, "fs.write", write).await;
-            assert!(told.contains("out of reach"), "{told}");
+            fixture.fails("fs.write", write, "out of reach").await;
             let told = refused(&fixture, "fs.move", json!({"from": "mine", "to": path})).await;
             assert!(told.contains("out of reach") || told.contains("there is no directory"), "{told}");
         }
-        let told = refused(&fixture, "fs.move", json!({"from": "mine", "to": ".conf"})).await;
-        assert!(told.contains("may not touch"), "{told}");
+        fixture.fails("fs.move", json!({"from": "mine", "to": ".conf"}), "may not touch").await;
         assert_eq!(fixture.names("."), before);
         fixture.text("fs.write", json!({"path": ".conf/mine", "content": "x", "parents": true})).await;
     }
@@ -94,8 +92,7 @@ async fn what_contains_a_hidden_place_stays_whole() {
         ("fs.move", json!({"from": "home", "to": "away"})),
         ("fs.move", json!({"from": "home/.conf", "to": "away"})),
     ] {
-        let told = refused(&fixture, tool, arguments).await;
-        assert!(told.contains("may not touch"), "{told}");
+        fixture.fails(tool, arguments, "may not touch").await;
     }
     assert_eq!(fixture.names("home"), [".conf", "z"]);
     assert_eq!(fixture.names("home/.conf"), ["a", "toolcrib"]);
@@ -109,8 +106,7 @@ async fn what_is_made_later_is_hidden_as_well() {
     fixture.write("calls.journal", "canary");
     assert_eq!(fixture.value("fs.list", json!({})).await["entries"], json!([{"name": "state", "kind": "directory"}]));
     for path in ["state/toolcrib/history", "calls.journal"] {
-        let told = refused(&fixture, "fs.read", json!({"path": path})).await;
-        assert!(told.contains("there is no"), "{told}");
+        fixture.fails("fs.read", json!({"path": path}), "there is no").await;
     }
 }
 
@@ -125,12 +121,10 @@ async fn links_and_other_names_do_not_lead_there() {
     fixture.link("late", ".state");
     let fixture = hiding(fixture, &[".conf/toolcrib", ".state/toolcrib"]);
     for path in ["direct/own.toml", "file", ".conf/toolcrib/own.toml", "dot/toolcrib/own.toml"] {
-        let told = refused(&fixture, "fs.read", json!({"path": path})).await;
-        assert!(told.contains("there is no"), "{told}");
+        fixture.fails("fs.read", json!({"path": path}), "there is no").await;
     }
     for path in ["direct/new", "late/toolcrib/new", ".state/toolcrib/new"] {
-        let told = refused(&fixture, "fs.write", json!({"path": path, "content": "", "parents": true})).await;
-        assert!(told.contains("out of reach"), "{told}");
+        fixture.fails("fs.write", json!({"path": path, "content": "", "parents": true}), "out of reach").await;
     }
     // Without the link, the program would look somewhere else.
     for (tool, arguments) in [
@@ -138,16 +132,14 @@ async fn links_and_other_names_do_not_lead_there() {
         ("fs.move", json!({"from": ".conf", "to": "away"})),
         ("fs.move", json!({"from": "direct", "to": ".conf", "overwrite": true})),
     ] {
-        let told = refused(&fixture, tool, arguments).await;
-        assert!(told.contains("may not touch"), "{told}");
+        fixture.fails(tool, arguments, "may not touch").await;
     }
     // Renamed by somebody else, it is still known by its number.
     fs::rename(fixture.root().join("dot/toolcrib"), fixture.root().join("dot/renamed")).unwrap();
     fs::remove_file(fixture.root().join(".conf")).unwrap();
     fs::create_dir(fixture.root().join(".conf")).unwrap();
     std::os::unix::fs::symlink("../dot/renamed", fixture.root().join(".conf/toolcrib")).unwrap();
-    let told = refused(&fixture, "fs.read", json!({"path": "dot/renamed/own.toml"})).await;
-    assert!(told.contains("there is no"), "{told}");
+    fixture.fails("fs.read", json!({"path": "dot/renamed/own.toml"}), "there is no").await;
 }
 
 #[test]
