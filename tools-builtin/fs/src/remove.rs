@@ -219,22 +219,19 @@ mod tests {
 
     #[tokio::test]
     async fn a_read_only_mark_keeps_no_file_and_the_system_decides_by_the_directory() {
-        use std::fs::{Permissions, set_permissions};
-        use std::os::unix::fs::PermissionsExt;
-
         let fixture = Fixture::new();
         for file in ["marked", "in/marked", "dir/a", "dir/b"] {
             fixture.write(file, "");
         }
         for (path, mode) in [("marked", 0o444), ("in/marked", 0o444), ("dir", 0o555)] {
-            set_permissions(fixture.root().join(path), Permissions::from_mode(mode)).unwrap();
+            fixture.set_mode(path, mode);
         }
         fixture.text("fs.remove", json!({"path": "marked"})).await;
         fixture.text("fs.remove", json!({"path": "in", "recursive": true})).await;
         // Root may do it, others may not.
         let may = std::fs::remove_file(fixture.root().join("dir/a")).is_ok();
         assert_eq!(fixture.call("fs.remove", json!({"path": "dir/b"})).await.is_ok(), may);
-        set_permissions(fixture.root().join("dir"), Permissions::from_mode(0o755)).unwrap();
+        fixture.set_mode("dir", 0o755);
         assert_eq!(fixture.names("."), ["dir"]);
     }
 

@@ -141,14 +141,11 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn what_lets_others_run_a_file_in_its_owners_name_is_not_handed_on() {
-        use std::os::unix::fs::PermissionsExt;
-
         let fixture = Fixture::new();
         fixture.write("program", "old");
-        fs::set_permissions(fixture.root().join("program"), fs::Permissions::from_mode(0o6755)).unwrap();
+        fixture.set_mode("program", 0o6755);
         fixture.text("fs.write", json!({"path": "program", "content": "new"})).await;
-        let mode = fs::metadata(fixture.root().join("program")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o7777, 0o755);
+        assert_eq!(fixture.mode("program"), 0o755);
     }
 
     #[tokio::test]
@@ -218,16 +215,12 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn what_somebody_did_to_permissions_meanwhile_holds() {
-        use std::os::unix::fs::PermissionsExt;
-
         let fixture = Fixture::new();
         fixture.write("a/b", "old");
-        let set = |mode| fs::set_permissions(fixture.root().join("a/b"), fs::Permissions::from_mode(mode)).unwrap();
-        set(0o644);
-        written_while(&fixture, || set(0o600)).unwrap();
-        let mode = fs::metadata(fixture.root().join("a/b")).unwrap().permissions().mode();
-        assert_eq!((mode & 0o777, &*fixture.read("a/b")), (0o600, "ours"));
-        let refused = written_while(&fixture, || set(0o444));
+        fixture.set_mode("a/b", 0o644);
+        written_while(&fixture, || fixture.set_mode("a/b", 0o600)).unwrap();
+        assert_eq!((fixture.mode("a/b"), &*fixture.read("a/b")), (0o600, "ours"));
+        let refused = written_while(&fixture, || fixture.set_mode("a/b", 0o444));
         assert!(matches!(refused, Err(FsError::ReadOnly { .. })), "{refused:?}");
     }
 
@@ -284,17 +277,14 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn permissions_are_kept_and_a_read_only_file_stays() {
-        use std::os::unix::fs::PermissionsExt;
-
         let fixture = Fixture::new();
         fixture.write("script", "old");
         for (mode, told) in [(0o755, "replaced"), (0o640, "replaced"), (0o444, "marked as read-only")] {
-            fs::set_permissions(fixture.root().join("script"), fs::Permissions::from_mode(mode)).unwrap();
+            fixture.set_mode("script", mode);
             let outcome = fixture.call("fs.write", json!({"path": "script", "content": "new"})).await;
             let outcome = outcome.map_or_else(|error| error.to_string(), |result| result.to_text());
             assert!(outcome.contains(told), "{mode:o}: {outcome}");
-            let metadata = fs::metadata(fixture.root().join("script")).unwrap();
-            assert_eq!(metadata.permissions().mode() & 0o7777, mode);
+            assert_eq!(fixture.mode("script"), mode);
         }
         assert_eq!(fixture.names("."), ["script"]);
     }

@@ -85,22 +85,9 @@ async fn silence_ends_in_time() {
     for streaming in [false, true, true] {
         let provider = service.patient_openai(streaming, short);
         let error = ask(&provider).await.unwrap_err();
-        assert!(matches!(error, ProviderError::Timeout { .. }), "{error:?}");
+        assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains("80 ms")), "{error:?}");
     }
     assert_eq!(service.requests(), 3);
-}
-
-#[tokio::test]
-async fn the_options_say_how_long_to_wait() {
-    let mut short = patience();
-    (short.first_byte, short.retries) = (Duration::from_millis(80), 0);
-    let service = Service::new([Reply::Silence, service::json(503, "busy"), answer()]).await;
-    let provider = service.patient_openai(true, short);
-    let error = ask(&provider).await.unwrap_err();
-    assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains("80 ms")), "{error:?}");
-    let error = ask(&provider).await.unwrap_err();
-    assert!(matches!(error, ProviderError::Status { status: 503, .. }), "{error:?}");
-    assert_eq!(service.requests(), 2);
 }
 
 #[tokio::test]
