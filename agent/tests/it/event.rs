@@ -164,7 +164,7 @@ async fn a_failed_run_is_told_to_its_end_too() {
 #[tokio::test]
 async fn events_are_json_objects_with_a_type() {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    let driver = scripted([calling(&["x"]), Turn::answer("ok")]).with_events(sender);
+    let driver = scripted([calling(&["x"]), Turn::answer("ok")]).with_events(move |event| sender.send(event).unwrap());
     driver.run(&mut session(&catalog(["x"])), "go").await.unwrap();
     drop(driver);
     let mut read = Vec::new();
