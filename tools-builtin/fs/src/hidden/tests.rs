@@ -63,8 +63,7 @@ async fn reading_a_hidden_place_is_answered_as_if_it_were_not_there() {
 #[tokio::test]
 async fn nothing_is_written_to_a_hidden_place_whether_it_exists_or_not() {
     for exists in [true, false] {
-        let fixture = Fixture::new();
-        fixture.write("mine/toolcrib/own.toml", "mine");
+        let fixture = Fixture::of(&[("mine/toolcrib/own.toml", "mine")]);
         if exists {
             fixture.write(".conf/toolcrib/own.toml", "theirs");
         }
@@ -112,8 +111,7 @@ async fn what_is_made_later_is_hidden_as_well() {
 
 #[tokio::test]
 async fn links_and_other_names_do_not_lead_there() {
-    let fixture = Fixture::new();
-    fixture.write("dot/toolcrib/own.toml", "canary");
+    let fixture = Fixture::of(&[("dot/toolcrib/own.toml", "canary")]);
     fixture.link("dot", ".conf");
     fixture.link(".conf/toolcrib", "direct");
     fixture.link("dot/toolcrib/own.toml", "file");
@@ -144,8 +142,7 @@ async fn links_and_other_names_do_not_lead_there() {
 
 #[test]
 fn a_root_inside_of_a_hidden_place_is_refused() {
-    let fixture = Fixture::new();
-    fixture.write("config/toolcrib/inner/x", "");
+    let fixture = Fixture::of(&[("config/toolcrib/inner/x", "")]);
     fixture.link("config/toolcrib", "link");
     for root in ["config/toolcrib", "config/toolcrib/inner", "link/inner"] {
         for place in ["config/toolcrib", "link"] {
@@ -160,8 +157,7 @@ fn a_root_inside_of_a_hidden_place_is_refused() {
 
 #[test]
 fn a_place_has_a_path_by_each_way_to_it() {
-    let fixture = Fixture::new();
-    fixture.write("a/file", "");
+    let fixture = Fixture::of(&[("a/file", "")]);
     fixture.link("a", "b");
     fixture.link("b", "c");
     fixture.link("gone/deep", "dangling");
