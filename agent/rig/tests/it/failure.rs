@@ -79,11 +79,11 @@ async fn a_key_does_not_follow_a_redirect() {
 
 #[tokio::test]
 async fn silence_ends_in_time() {
-    let mut short = patience();
-    (short.first_byte, short.idle) = (Duration::from_millis(80), Duration::from_millis(80));
+    let (mut silent, mut stalled) = (patience(), patience());
+    (silent.first_byte, stalled.idle) = (Duration::from_millis(80), Duration::from_millis(80));
     let service = Service::new([Reply::Silence, Reply::Silence, Reply::Stall(TEXT.to_owned())]).await;
-    for (streaming, told) in [(false, "80 ms"), (true, "80 ms"), (true, "")] {
-        let error = ask(&service.patient_openai(streaming, short)).await.unwrap_err();
+    for (streaming, patience, told) in [(false, silent, "80 ms"), (true, silent, "80 ms"), (true, stalled, "")] {
+        let error = ask(&service.patient_openai(streaming, patience)).await.unwrap_err();
         assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains(told)), "{error:?}");
     }
     assert_eq!(service.requests(), 3);
