@@ -25,7 +25,7 @@ fn words(events: &[Event]) -> Vec<String> {
     events.iter().map(word).collect()
 }
 
-/// What a run of these turns tells.
+/// Returns the events of a run of these turns.
 async fn heard(mut session: Session, turns: impl IntoIterator<Item = Turn>) -> Vec<Event> {
     let ear = Ear::default();
     scripted(turns).with_events(ear.clone()).run(&mut session, "go").await.unwrap();

@@ -24,7 +24,7 @@ impl Fixture {
         Self { dir, catalog: catalog(), cx }
     }
 
-    /// One with these files.
+    /// A fixture with these files.
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let fixture = Self::new();
         files.iter().for_each(|(path, content)| fixture.write(path, content));
