@@ -1,7 +1,6 @@
 //! [`Event`]: what a run tells while it is under way.
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc::UnboundedSender;
 use tools::{ErrorCode, Json, Progress, Target, ToolResult};
 
 use crate::Summary;
@@ -72,7 +71,7 @@ pub enum Event {
     Done(Summary),
 }
 
-/// Hears of events. Closures `Fn(Event)` and tokio's unbounded senders are sinks.
+/// Receives events. Closures `Fn(Event)` are sinks.
 pub trait EventSink: Send + Sync {
     /// Takes one event. Called from the run and from running tools, so it must not block. A sink that panics is not called
     /// again in that run.
@@ -82,12 +81,5 @@ pub trait EventSink: Send + Sync {
 impl<F: Fn(Event) + Send + Sync> EventSink for F {
     fn send(&self, event: Event) {
         self(event);
-    }
-}
-
-impl EventSink for UnboundedSender<Event> {
-    fn send(&self, event: Event) {
-        // Nobody listening any more is no reason to stop a run.
-        let _ = UnboundedSender::send(self, event);
     }
 }

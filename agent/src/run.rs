@@ -267,11 +267,6 @@ impl Run {
         self.messages.into_messages()
     }
 
-    /// How often the model was asked and answered.
-    pub fn steps(&self) -> u32 {
-        self.steps
-    }
-
     /// How many turns of the model there were in the session, this run's included: the number of the last one.
     pub fn turns(&self) -> u64 {
         self.earlier_turns.saturating_add(self.steps.into())

@@ -156,14 +156,6 @@ impl ToolSet {
         }
     }
 
-    /// Checks the arguments of a call without running it.
-    ///
-    /// # Errors
-    /// As [`get`](Self::get), and [`ToolErrorKind::InvalidArguments`] with every violation.
-    pub fn validate(&self, name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
-        tools::call::validate(&*self.get(name)?, arguments.into())
-    }
-
     /// Runs a tool, through every stage of the counter. Tools that it calls in turn are looked up in this set.
     ///
     /// # Errors

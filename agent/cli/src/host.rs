@@ -82,7 +82,7 @@ impl HostOptions {
         let services = self.root.services_beside(&own.hidden)?;
         let steering =
             settings.sources().chain(self.policy.policy.as_deref()).chain(own.steering.iter().map(PathBuf::as_path));
-        let mut context = guarded(at_root(ToolContext::new().with_services(services)), steering)
+        let mut context = at_root(ToolContext::new().with_services(services), steering)
             .with_grant(settings.grant())
             .with_policy(self.policy.of_session(settings))
             .with_cancellation(cancellation);
@@ -145,32 +145,19 @@ pub(crate) fn how_to_grant(needed: &[Target]) -> String {
     format!("to allow it, add {}", policy::flags(needed, flag))
 }
 
-/// The context in the domain of its workspace: calls in other roots do not wait for those that are made with it.
+/// The context in the domain of its workspace, in which files that steer the program are settings. Calls in other roots do not
+/// wait for those that are made with it.
 #[cfg(feature = "builtin")]
-fn at_root(cx: ToolContext) -> ToolContext {
-    match cx.service::<tools_builtin::fs::Workspace>() {
-        Some(workspace) => cx.with_domain("fs", workspace.identity()),
-        None => cx,
-    }
-}
-
-#[cfg(not(feature = "builtin"))]
-fn at_root(cx: ToolContext) -> ToolContext {
-    cx
-}
-
-/// The context in which files that steer the program are settings.
-#[cfg(feature = "builtin")]
-fn guarded<'a>(cx: ToolContext, steering: impl Iterator<Item = &'a Path>) -> ToolContext {
+fn at_root<'a>(cx: ToolContext, steering: impl Iterator<Item = &'a Path>) -> ToolContext {
     let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else { return cx };
     let setting = |path| SensitivePath::new(format!("/{path}"), Sensitivity::Settings, STEERING);
     let paths = steering.flat_map(|file| workspace.paths_to(file)).filter_map(|path| setting(path).ok());
     let paths = SensitivePaths::default().with_paths(paths);
-    cx.with_sensitive_paths(paths)
+    cx.with_domain("fs", workspace.identity()).with_sensitive_paths(paths)
 }
 
 #[cfg(not(feature = "builtin"))]
-fn guarded<'a>(cx: ToolContext, _steering: impl Iterator<Item = &'a Path>) -> ToolContext {
+fn at_root<'a>(cx: ToolContext, _steering: impl Iterator<Item = &'a Path>) -> ToolContext {
     cx
 }
 
@@ -196,7 +183,7 @@ mod tests {
         let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let domain_of = |root: PathBuf| {
             let services = RootOption { root: Some(root) }.services().unwrap();
-            at_root(ToolContext::new().with_services(services)).domain("fs").to_owned()
+            at_root(ToolContext::new().with_services(services), std::iter::empty()).domain("fs").to_owned()
         };
         let [domain, again] = [(); 2].map(|()| domain_of(one.path().join(".")));
         assert_eq!(domain, again);

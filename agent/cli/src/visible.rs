@@ -41,7 +41,11 @@ fn replaced(text: &str, is_replaced: impl Fn(char) -> bool, by: impl Fn(char) ->
     if !text.contains(&is_replaced) {
         return text.into();
     }
-    text.chars().map(|c| if is_replaced(c) { by(c) } else { c.to_string() }).collect::<String>().into()
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_replaced(c) { out += &by(c) } else { out.push(c) }
+    }
+    out.into()
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! The loop with its I/O.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::workshop::{
     Ear, answer, breaking, calling, catalog, kind, misbehaving, playing, results, scripted, session, tool,
 };
-use agent::{Driver, DriverError, Event, Outcome, ProviderError, Request, Scripted, Selection, Session, Turn};
+use agent::{DriverError, Event, Outcome, ProviderError, Request, Selection, Session, Turn};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tools::protocol::{Message, Role};
@@ -271,25 +270,6 @@ async fn a_tool_sees_its_call_its_session_and_its_deadline() {
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     scripted([calling(&["tells"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();
     assert_eq!(results(session.messages())[0].1.structured, Some(json!(["a", "s-1", "ada", true]).into()));
-}
-
-#[tokio::test]
-async fn a_script_in_a_file_is_played_turn_by_turn() {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("script.json");
-    let script = r#"[{"text": "let me see", "calls": [{"name": "x"}, {"name": "x", "id": "own"}]}, {"text": "done"}]"#;
-    std::fs::write(&path, script).unwrap();
-    let mut session = session(&catalog(["x"]));
-    let driver = Driver::new(Arc::new(Scripted::load(&path).unwrap()));
-    let summary = driver.run(&mut session, "go").await.unwrap();
-    assert_eq!(answer(&summary.outcome), "done");
-    assert_eq!(results(session.messages()).iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["script_1", "own"]);
-}
-
-#[test]
-fn a_run_can_move_to_another_task() {
-    fn is_send<T: Send>(_: &T) {}
-    let mut session = session(&catalog(["x"]));
-    is_send(&scripted([]).run(&mut session, "go"));
 }
 
 #[tokio::test]

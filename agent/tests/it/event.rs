@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::workshop::{Ear, breaking, calling, catalog, misbehaving, scripted, session, tool};
-use agent::{Event, EventSink, Outcome, Stop, Turn};
+use agent::{Event, EventSink, Outcome, Session, Stop, Turn};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tools::protocol::Part;
@@ -25,22 +25,24 @@ fn words(events: &[Event]) -> Vec<String> {
     events.iter().map(word).collect()
 }
 
+/// Returns the events of a run of these turns.
+async fn heard(mut session: Session, turns: impl IntoIterator<Item = Turn>) -> Vec<Event> {
+    let ear = Ear::default();
+    scripted(turns).with_events(ear.clone()).run(&mut session, "go").await.unwrap();
+    ear.heard()
+}
+
 #[tokio::test]
 async fn a_run_is_told_from_its_first_text_to_its_end() {
-    let ear = Ear::default();
     let mut turn = calling(&["x"]);
     turn.message.parts.insert(0, Part::Content("let me see".into()));
-    let driver = scripted([turn, Turn::answer("done")]).with_events(ear.clone());
-    driver.run(&mut session(&catalog(["x"])), "go").await.unwrap();
-    assert_eq!(words(&ear.heard()), ["text let me see", "start a", "result a", "text done", "done"]);
+    let heard = heard(session(&catalog(["x"])), [turn, Turn::answer("done")]).await;
+    assert_eq!(words(&heard), ["text let me see", "start a", "result a", "text done", "done"]);
 }
 
 #[tokio::test]
 async fn calls_start_in_their_order_before_any_of_them_ends() {
-    let ear = Ear::default();
-    let driver = scripted([calling(&["x", "missing", "x"]), Turn::answer("ok")]).with_events(ear.clone());
-    driver.run(&mut session(&catalog(["x"])), "go").await.unwrap();
-    let words = words(&ear.heard());
+    let words = words(&heard(session(&catalog(["x"])), [calling(&["x", "missing", "x"]), Turn::answer("ok")]).await);
     assert_eq!(words[..3], ["start a", "start b", "start c"]);
     let mut ends = words[3..6].to_vec();
     ends.sort();
@@ -49,16 +51,14 @@ async fn calls_start_in_their_order_before_any_of_them_ends() {
 
 #[tokio::test]
 async fn the_result_of_a_call_that_failed_has_its_code() {
-    let ear = Ear::default();
     let mut cut_off = calling(&["fine"]);
     cut_off.stop = Stop::Length;
     let turns = [calling(&["fine", "missing", "panics"]), cut_off, Turn::answer("ok")];
-    scripted(turns).with_events(ear.clone()).run(&mut session(&misbehaving()), "go").await.unwrap();
     let codes = |event: Event| match event {
         Event::Result { name, result, error, .. } => Some((name, result.is_error, error)),
         _ => None,
     };
-    let mut told: Vec<_> = ear.heard().into_iter().filter_map(codes).collect();
+    let mut told: Vec<_> = heard(session(&misbehaving()), turns).await.into_iter().filter_map(codes).collect();
     told[..3].sort_by(|one, other| one.0.cmp(&other.0));
     let failed = |name: &str, code| (name.to_owned(), true, Some(code));
     let expected = [failed("missing", ErrorCode::NotFound), failed("panics", ErrorCode::Panicked)];
@@ -79,10 +79,7 @@ async fn progress_comes_between_start_and_result_and_names_the_tool_that_made_it
     };
     catalog.register(tool("outer"), outer).unwrap();
     catalog.register(tool("inner"), inner).unwrap();
-    let ear = Ear::default();
-    let driver = scripted([calling(&["outer"]), Turn::answer("ok")]).with_events(ear.clone());
-    driver.run(&mut session(&catalog), "go").await.unwrap();
-    let heard = ear.heard();
+    let heard = heard(session(&catalog), [calling(&["outer"]), Turn::answer("ok")]).await;
     assert_eq!(words(&heard)[..4], ["start a", "progress a outer", "progress a inner", "result a"]);
     assert!(matches!(&heard[2], Event::Progress { name, .. } if name == "inner"));
 }
@@ -139,15 +136,14 @@ async fn a_start_shows_what_the_call_would_touch() {
     let effects = serde_json::from_value(json!({"reads": ["fs:{path}"]})).unwrap();
     let read = Tool::new("fs.read", "Reads.", schema).unwrap().with_effects(effects);
     catalog.register(read, async |_: ToolContext, _: Value| String::new()).unwrap();
-    let ear = Ear::default();
     let call = |id: &str, arguments| ToolCall::new(id, "fs.read", arguments);
     let turn = Turn::calls([call("a", json!({"path": "src/../x"})), call("b", json!({}))]);
-    scripted([turn, Turn::answer("ok")]).with_events(ear.clone()).run(&mut session(&catalog), "go").await.unwrap();
+    let heard = heard(session(&catalog), [turn, Turn::answer("ok")]).await;
     let targets = |event: &Event| match event {
         Event::CallStarted { targets, .. } => Some(targets.iter().map(ToString::to_string).collect::<Vec<_>>()),
         _ => None,
     };
-    let targets: Vec<_> = ear.heard().iter().filter_map(targets).collect();
+    let targets: Vec<_> = heard.iter().filter_map(targets).collect();
     assert_eq!(targets, [vec!["fs:read:x".to_owned()], vec![]]);
 }
 
@@ -164,7 +160,7 @@ async fn a_failed_run_is_told_to_its_end_too() {
 #[tokio::test]
 async fn events_are_json_objects_with_a_type() {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    let driver = scripted([calling(&["x"]), Turn::answer("ok")]).with_events(sender);
+    let driver = scripted([calling(&["x"]), Turn::answer("ok")]).with_events(move |event| sender.send(event).unwrap());
     driver.run(&mut session(&catalog(["x"])), "go").await.unwrap();
     drop(driver);
     let mut read = Vec::new();

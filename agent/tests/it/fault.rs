@@ -49,26 +49,21 @@ impl Drop for Release {
 fn spinning(release: &Release) -> Catalog {
     let mut catalog = Catalog::new();
     add(&mut catalog, "fine");
-    let is_released = release.0.clone();
-    let spins = move |_: ToolContext, _: Value| {
-        let is_released = is_released.clone();
-        async move {
-            hold(&is_released);
-            "late".to_owned()
-        }
-    };
-    catalog.register(tool("spins"), spins).unwrap();
-    let is_released = release.0.clone();
-    // When its timer rings, it does so on the worker that drives all timers, which it then holds.
-    let waits_and_spins = move |_: ToolContext, _: Value| {
-        let is_released = is_released.clone();
-        async move {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            hold(&is_released);
-            "late".to_owned()
-        }
-    };
-    catalog.register(tool("waits_and_spins"), waits_and_spins).unwrap();
+    // When the timer of the second one rings, it does so on the worker that drives all timers, which it then holds.
+    for (name, pause) in [("spins", None), ("waits_and_spins", Some(Duration::from_millis(5)))] {
+        let is_released = release.0.clone();
+        let spins = move |_: ToolContext, _: Value| {
+            let is_released = is_released.clone();
+            async move {
+                if let Some(pause) = pause {
+                    tokio::time::sleep(pause).await;
+                }
+                hold(&is_released);
+                "late".to_owned()
+            }
+        };
+        catalog.register(tool(name), spins).unwrap();
+    }
     catalog
 }
 

@@ -35,7 +35,7 @@ fn call(number: usize, path: &str, text: &str) -> ToolCall {
     ToolCall::new(number.to_string(), "edit", arguments)
 }
 
-/// How many of the calls failed.
+/// Returns how many of the calls failed.
 async fn run(catalog: &Catalog, cx: ToolContext, calls: Vec<ToolCall>) -> u32 {
     let count = u32::try_from(calls.len()).unwrap();
     let mut session = Session::new(catalog.list(), Selection::new(), cx);

@@ -49,14 +49,6 @@ fn results_follow_in_the_order_of_the_calls() {
 }
 
 #[test]
-fn the_step_says_which_calls_are_still_without_a_result() {
-    let mut run = run(3);
-    run.turn(calling(&["x", "y"])).unwrap();
-    run.result("a", ToolResult::text("1")).unwrap();
-    assert_eq!(calls(&run).iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["b"]);
-}
-
-#[test]
 fn a_second_result_and_one_of_no_call_are_refused() {
     let mut run = run(3);
     run.turn(calling(&["x", "y"])).unwrap();
@@ -197,15 +189,6 @@ fn an_error_that_nothing_can_mend_ends_the_run_after_all_results() {
     run.result("c", ToolResult::text("fine")).unwrap();
     assert!(matches!(outcome(&run), Outcome::Failed { message } if message.contains("broken")));
     assert_eq!(results(run.messages()).len(), 3);
-}
-
-#[test]
-fn an_error_that_a_model_can_act_on_is_a_result_like_others() {
-    let mut run = run(3);
-    run.turn(calling(&["x"])).unwrap();
-    run.error("a", &ToolError::new("x", ToolErrorKind::NotFound { near: Vec::new() })).unwrap();
-    assert_eq!(run.step(), Step::Ask);
-    assert_eq!(kind(&results(run.messages())[0].1), "not_found");
 }
 
 #[test]

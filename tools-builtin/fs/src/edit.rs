@@ -128,8 +128,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_occurrence_is_replaced_and_the_result_is_a_diff() {
-        let fixture = Fixture::new();
-        fixture.write("a.txt", "one\ntwo\nthree\n");
+        let fixture = Fixture::of(&[("a.txt", "one\ntwo\nthree\n")]);
         let diff = fixture.text("fs.edit", json!({"path": "a.txt", "old": "two", "new": "2"})).await;
         assert_eq!(diff, "--- a.txt\n+++ a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
         assert_eq!(fixture.read("a.txt"), "one\n2\nthree\n");
@@ -140,16 +139,14 @@ mod tests {
 
     #[tokio::test]
     async fn every_occurrence_is_replaced_when_asked_for() {
-        let fixture = Fixture::new();
-        fixture.write("a", "x x\nx");
+        let fixture = Fixture::of(&[("a", "x x\nx")]);
         fixture.text("fs.edit", json!({"path": "a", "old": "x", "new": "xx", "all": true})).await;
         assert_eq!(fixture.read("a"), "xx xx\nxx");
     }
 
     #[tokio::test]
     async fn an_ambiguous_text_is_told_with_its_lines() {
-        let fixture = Fixture::new();
-        fixture.write("a", "x\ny\nx\naaa\n");
+        let fixture = Fixture::of(&[("a", "x\ny\nx\naaa\n")]);
         let told = "`old` occurs 2 times in `a`, in lines 1, 3;";
         fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), told).await;
         fixture.fails("fs.edit", json!({"path": "a", "old": "aa", "new": "z"}), "2 times in `a`, in lines 4;").await;
@@ -167,8 +164,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_text_is_told_with_the_nearest_place() {
-        let fixture = Fixture::new();
-        fixture.write("a.rs", "fn main() {\n    let x = 1;\n    print(x);\n}\n");
+        let fixture = Fixture::of(&[("a.rs", "fn main() {\n    let x = 1;\n    print(x);\n}\n")]);
         let edit = |old: &str| json!({"path": "a.rs", "old": old, "new": ""});
         let told = "does not occur in `a.rs`; the nearest place is lines 2 to 3:\n2:     let x = 1;\n3:     print(x);";
         fixture.fails("fs.edit", edit("let x = 1;\nprint(x);"), told).await;
@@ -193,8 +189,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn through_a_link_the_grant_for_its_destination_counts() {
-        let fixture = Fixture::new();
-        fixture.write("secret", "canary");
+        let fixture = Fixture::of(&[("secret", "canary")]);
         fixture.link("secret", "link");
         let edit = json!({"path": "link", "old": "can", "new": "CAN"});
         let fixture = fixture.granted_all(&["fs:*:link", "fs:write:secret"]);
@@ -242,8 +237,7 @@ mod tests {
 
     #[test]
     fn what_somebody_else_wrote_meanwhile_is_edited_and_not_lost() {
-        let fixture = Fixture::new();
-        fixture.write("a", "old\nours\n");
+        let fixture = Fixture::of(&[("a", "old\nours\n")]);
         let diff = edited_while(&fixture, "old", |_| fixture.write("a", "theirs\nold\n")).unwrap();
         assert_eq!(diff, "--- a\n+++ a\n@@ -1,2 +1,2 @@\n theirs\n-old\n+new\n");
         assert_eq!((fixture.read("a"), fixture.names(".")), ("theirs\nnew\n".to_owned(), vec!["a".to_owned()]));
@@ -251,8 +245,7 @@ mod tests {
 
     #[test]
     fn a_file_from_which_somebody_else_took_the_text_is_left_to_them() {
-        let fixture = Fixture::new();
-        fixture.write("a", "old");
+        let fixture = Fixture::of(&[("a", "old")]);
         let outcome = edited_while(&fixture, "old", |_| fixture.write("a", "theirs"));
         assert!(matches!(outcome, Err(FsError::NoMatch { .. })), "{outcome:?}");
         assert_eq!((fixture.read("a"), fixture.names(".")), ("theirs".to_owned(), vec!["a".to_owned()]));
@@ -260,8 +253,7 @@ mod tests {
 
     #[test]
     fn a_call_that_is_taken_back_before_the_file_is_replaced_leaves_it() {
-        let fixture = Fixture::new();
-        fixture.write("a", "old");
+        let fixture = Fixture::of(&[("a", "old")]);
         let outcome = edited_while(&fixture, "old", |cx| cx.cancellation().cancel());
         assert!(
             matches!(&outcome, Err(FsError::Refused(error)) if error.code() == ErrorCode::Cancelled),
@@ -272,8 +264,7 @@ mod tests {
 
     #[test]
     fn others_do_not_wait_while_the_nearest_place_is_looked_for() {
-        let fixture = Fixture::new();
-        fixture.write("a", "text");
+        let fixture = Fixture::of(&[("a", "text")]);
         let workspace = Arc::new(Workspace::open(fixture.root()).unwrap());
         let _changing = workspace.changing();
         let (sender, outcome) = std::sync::mpsc::channel();

@@ -24,7 +24,7 @@ impl Fixture {
         Self { dir, catalog: catalog(), cx }
     }
 
-    /// One with these files.
+    /// A fixture with these files.
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let fixture = Self::new();
         files.iter().for_each(|(path, content)| fixture.write(path, content));
@@ -89,6 +89,17 @@ impl Fixture {
 
     pub(crate) fn cancel(&self) {
         self.cx.cancellation().cancel();
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn set_mode(&self, path: &str, mode: u32) {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(self.root().join(path), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn mode(&self, path: &str) -> u32 {
+        std::os::unix::fs::MetadataExt::mode(&fs::metadata(self.root().join(path)).unwrap()) & 0o7777
     }
 
     #[cfg(unix)]

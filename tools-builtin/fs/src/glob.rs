@@ -103,10 +103,7 @@ mod tests {
 
     #[tokio::test]
     async fn patterns_match_paths_and_the_result_is_sorted() {
-        let fixture = Fixture::new();
-        for path in ["b.rs", "a/x.rs", "a/deep/y.rs", "a/z.txt", ".hidden.rs"] {
-            fixture.write(path, "");
-        }
+        let fixture = Fixture::of(&["b.rs", "a/x.rs", "a/deep/y.rs", "a/z.txt", ".hidden.rs"].map(|path| (path, "")));
         for (pattern, expected) in [
             ("*.rs", json!([".hidden.rs", "b.rs"])),
             ("**/*.rs", json!([".hidden.rs", "a/deep/y.rs", "a/x.rs", "b.rs"])),
@@ -121,10 +118,9 @@ mod tests {
 
     #[tokio::test]
     async fn ignore_files_are_honoured_where_they_stand() {
-        let fixture = Fixture::new();
-        for path in ["target/o.rs", "a/keep.rs", "a/drop.rs", "a/b/drop.rs", "drop.rs", ".git/x.rs"] {
-            fixture.write(path, "");
-        }
+        let fixture = Fixture::of(
+            &["target/o.rs", "a/keep.rs", "a/drop.rs", "a/b/drop.rs", "drop.rs", ".git/x.rs"].map(|path| (path, "")),
+        );
         fixture.write(".gitignore", "/target/\n");
         fixture.write("a/.gitignore", "drop.rs\n!b/drop.rs\n");
         fixture.write("a/b/.ignore", "!drop.rs\n");
@@ -189,8 +185,7 @@ mod tests {
 
     #[tokio::test]
     async fn patterns_that_cannot_match_are_told() {
-        let fixture = Fixture::new();
-        fixture.write("file", "");
+        let fixture = Fixture::of(&[("file", "")]);
         for (pattern, told) in [("/etc/*", "not relative"), ("../*", "not relative"), ("a[", "unclosed")] {
             fixture.fails("fs.glob", json!({"pattern": pattern}), told).await;
         }
@@ -200,8 +195,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn links_are_found_and_not_followed() {
-        let fixture = Fixture::new();
-        fixture.write("dir/a", "");
+        let fixture = Fixture::of(&[("dir/a", "")]);
         fixture.link(".", "dir/loop");
         fixture.link("/etc", "out");
         fixture.link("gone", "dangling");

@@ -288,8 +288,7 @@ mod tests {
 
     #[tokio::test]
     async fn where_to_go_on_is_a_name_or_what_a_note_says() {
-        let fixture = Fixture::new();
-        fixture.write("a", "");
+        let fixture = Fixture::of(&[("a", "")]);
         for after in ["/", "/ff"] {
             fixture.value("fs.list", json!({"after": after})).await;
         }
@@ -300,8 +299,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_directory_is_told() {
-        let fixture = Fixture::new();
-        fixture.write("file.txt", "");
+        let fixture = Fixture::of(&[("file.txt", "")]);
         fixture.fails("fs.list", json!({"path": "file.txt"}), "`file.txt` is a file; name a directory").await;
         fixture.fails("fs.list", json!({"path": "file.txt/x"}), "there is nothing below it").await;
         fixture.fails("fs.list", json!({"path": "fil.txt"}), "did you mean `file.txt`?").await;
@@ -310,8 +308,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn links_are_shown_and_not_followed() {
-        let fixture = Fixture::new();
-        fixture.write("sub/file", "");
+        let fixture = Fixture::of(&[("sub/file", "")]);
         fixture.link("sub", "link");
         fixture.link("nowhere", "dangling");
         fixture.link("/", "outside");

@@ -112,8 +112,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_short_file_is_given_as_it_is() {
-        let fixture = Fixture::new();
-        fixture.write("a/b.txt", "one\ntwo");
+        let fixture = Fixture::of(&[("a/b.txt", "one\ntwo")]);
         for path in ["a/b.txt", "./a//b.txt", "missing/../a/b.txt", "a/b.txt/"] {
             assert_eq!(fixture.text("fs.read", json!({"path": path})).await, "one\ntwo", "{path}");
         }
@@ -121,8 +120,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_part_says_which_lines_it_is() {
-        let fixture = Fixture::new();
-        fixture.write("lines", "1\n2\n3\n4\n5\n");
+        let fixture = Fixture::of(&[("lines", "1\n2\n3\n4\n5\n")]);
         let read = async |start, end| {
             let result = fixture.call("fs.read", json!({"path": "lines", "start": start, "end": end})).await.unwrap();
             let texts: Vec<_> =
@@ -153,15 +151,13 @@ mod tests {
 
     #[tokio::test]
     async fn an_empty_file_is_no_empty_result() {
-        let fixture = Fixture::new();
-        fixture.write("empty", "");
+        let fixture = Fixture::of(&[("empty", "")]);
         assert_eq!(fixture.text("fs.read", json!({"path": "empty"})).await, "[the file is empty]");
     }
 
     #[tokio::test]
     async fn a_range_that_is_none_is_told() {
-        let fixture = Fixture::new();
-        fixture.write("a", "1\n2\n");
+        let fixture = Fixture::of(&[("a", "1\n2\n")]);
         fixture.fails("fs.read", json!({"path": "a", "start": 3}), "the last line of `a` is 2").await;
         fixture.fails("fs.read", json!({"path": "a", "start": 2, "end": 1}), "swap them").await;
         fixture.fails("fs.read", json!({"path": "a", "start": 0}), "/start").await;
@@ -224,8 +220,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_grant_or_a_workspace_nothing_is_read() {
-        let fixture = Fixture::new();
-        fixture.write("a", "");
+        let fixture = Fixture::of(&[("a", "")]);
         let bare = fixture.with(tools::ToolContext::new().with_grant(Grant::all()));
         assert_eq!(bare.call("fs.read", json!({"path": "a"})).await.unwrap_err().code(), ErrorCode::Unavailable);
         let fixture = Fixture::new().granted("fs:read:b");

@@ -148,16 +148,14 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn two_names_of_one_file_are_told_and_nothing_is_said_to_be_moved() {
-        let fixture = Fixture::new();
-        fixture.write("a", "text");
+        let fixture = Fixture::of(&[("a", "text")]);
         std::fs::hard_link(fixture.root().join("a"), fixture.root().join("b")).unwrap();
         fixture.fails("fs.move", json!({"from": "a", "to": "b", "overwrite": true}), "two names of one file").await;
     }
 
     #[tokio::test]
     async fn files_and_directories_are_moved() {
-        let fixture = Fixture::new();
-        fixture.write("a/b/file", "text");
+        let fixture = Fixture::of(&[("a/b/file", "text")]);
         let told = fixture.text("fs.move", arguments("a/b/file", "a/new")).await;
         assert_eq!((&*told, &*fixture.read("a/new")), ("moved `a/b/file` to `a/new`", "text"));
         fixture.text("fs.move", arguments("a", "c")).await;
@@ -181,31 +179,26 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn a_read_only_mark_keeps_no_file_and_the_system_decides_by_the_directory() {
-        use std::fs::{Permissions, set_permissions};
-        use std::os::unix::fs::PermissionsExt;
-
         let fixture = Fixture::new();
         for file in ["a", "b", "dir/a", "dir/b"] {
             fixture.write(file, file);
         }
         for (path, mode) in [("a", 0o444), ("b", 0o444), ("dir", 0o555)] {
-            set_permissions(fixture.root().join(path), Permissions::from_mode(mode)).unwrap();
+            fixture.set_mode(path, mode);
         }
         fixture.text("fs.move", json!({"from": "a", "to": "b", "overwrite": true})).await;
         assert_eq!(fixture.read("b"), "a");
         fixture.text("fs.move", arguments("b", "c")).await;
-        let mode = std::fs::metadata(fixture.root().join("c")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o444);
+        assert_eq!(fixture.mode("c"), 0o444);
         // Root may do it, others may not.
         let may = std::fs::rename(fixture.root().join("dir/a"), fixture.root().join("dir/x")).is_ok();
         assert_eq!(fixture.call("fs.move", arguments("dir/b", "dir/y")).await.is_ok(), may);
-        set_permissions(fixture.root().join("dir"), Permissions::from_mode(0o755)).unwrap();
+        fixture.set_mode("dir", 0o755);
     }
 
     #[tokio::test]
     async fn an_overlong_name_is_told_and_nothing_is_moved() {
-        let fixture = Fixture::new();
-        fixture.write("a", "");
+        let fixture = Fixture::of(&[("a", "")]);
         let long = arguments("a", &"é".repeat(150));
         fixture.fails("fs.move", long, "…` has 300 bytes, more than the file system takes").await;
         assert_eq!(fixture.names("."), ["a"]);
@@ -213,8 +206,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_moved_is_told() {
-        let fixture = Fixture::new();
-        fixture.write("dir/x", "");
+        let fixture = Fixture::of(&[("dir/x", "")]);
         fixture.fails("fs.move", arguments("gone", "b"), "there is no `gone`").await;
         fixture.fails("fs.move", arguments("dir/x", "no/x"), "there is no directory `no`").await;
         fixture.fails("fs.move", arguments("dir", "dir/y"), "nothing can be moved into itself").await;
@@ -225,8 +217,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_in_a_directory_has_to_be_granted_too() {
-        let fixture = Fixture::new();
-        fixture.write("dir/secret", "");
+        let fixture = Fixture::of(&[("dir/secret", "")]);
         let clauses = ["fs:*:open/**", "fs:*:dir", "fs:write:dir/**"];
         let fixture = fixture.granted_all(&clauses);
         fixture.denies("fs.move", arguments("dir", "open")).await;
@@ -237,8 +228,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn links_are_moved_and_replaced_themselves() {
-        let fixture = Fixture::new();
-        fixture.write("dir/file", "text");
+        let fixture = Fixture::of(&[("dir/file", "text")]);
         fixture.link("dir", "to_dir");
         fixture.link("../outside", "out");
         fixture.text("fs.move", arguments("out", "still_out")).await;

@@ -219,29 +219,22 @@ mod tests {
 
     #[tokio::test]
     async fn a_read_only_mark_keeps_no_file_and_the_system_decides_by_the_directory() {
-        use std::fs::{Permissions, set_permissions};
-        use std::os::unix::fs::PermissionsExt;
-
-        let fixture = Fixture::new();
-        for file in ["marked", "in/marked", "dir/a", "dir/b"] {
-            fixture.write(file, "");
-        }
+        let fixture = Fixture::of(&["marked", "in/marked", "dir/a", "dir/b"].map(|path| (path, "")));
         for (path, mode) in [("marked", 0o444), ("in/marked", 0o444), ("dir", 0o555)] {
-            set_permissions(fixture.root().join(path), Permissions::from_mode(mode)).unwrap();
+            fixture.set_mode(path, mode);
         }
         fixture.text("fs.remove", json!({"path": "marked"})).await;
         fixture.text("fs.remove", json!({"path": "in", "recursive": true})).await;
         // Root may do it, others may not.
         let may = std::fs::remove_file(fixture.root().join("dir/a")).is_ok();
         assert_eq!(fixture.call("fs.remove", json!({"path": "dir/b"})).await.is_ok(), may);
-        set_permissions(fixture.root().join("dir"), Permissions::from_mode(0o755)).unwrap();
+        fixture.set_mode("dir", 0o755);
         assert_eq!(fixture.names("."), ["dir"]);
     }
 
     #[tokio::test]
     async fn files_and_empty_directories_are_removed() {
-        let fixture = Fixture::new();
-        fixture.write("dir/file", "");
+        let fixture = Fixture::of(&[("dir/file", "")]);
         assert_eq!(fixture.text("fs.remove", json!({"path": "dir/file"})).await, "removed `dir/file`, a file");
         assert_eq!(fixture.text("fs.remove", json!({"path": "dir/"})).await, "removed `dir`, a directory");
         fixture.fails("fs.remove", json!({"path": "dir"}), "there is no `dir`").await;
@@ -270,8 +263,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_root_stays() {
-        let fixture = Fixture::new();
-        fixture.write("dir/file", "");
+        let fixture = Fixture::of(&[("dir/file", "")]);
         for path in [".", "dir/..", "./"] {
             let arguments = json!({"path": path, "recursive": true});
             fixture.fails("fs.remove", arguments, "the root of the workspace stays").await;
@@ -281,10 +273,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_partly_granted_stays_whole() {
-        let fixture = Fixture::new();
-        for path in ["dir/a/x", "dir/b", "dir/z"] {
-            fixture.write(path, "");
-        }
+        let fixture = Fixture::of(&["dir/a/x", "dir/b", "dir/z"].map(|path| (path, "")));
         let fixture = fixture.granted_all(&["fs:destroy:dir", "fs:destroy:dir/a/**", "fs:destroy:dir/b"]);
         fixture.denies("fs.remove", json!({"path": "dir", "recursive": true})).await;
         assert_eq!(
@@ -296,8 +285,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn of_a_link_the_destination_stays() {
-        let fixture = Fixture::new();
-        fixture.write("dir/file", "");
+        let fixture = Fixture::of(&[("dir/file", "")]);
         fixture.link("..", "dir/up");
         fixture.link("dir", "to_dir");
         fixture.link("../outside", "out");
@@ -315,8 +303,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn through_a_link_the_grant_for_its_destination_counts() {
-        let fixture = Fixture::new();
-        fixture.write("secret/file", "");
+        let fixture = Fixture::of(&[("secret/file", "")]);
         fixture.link("../secret", "dir_link");
         fixture.link("secret", "link");
         let fixture = fixture.granted("fs:destroy:link/**");

@@ -227,8 +227,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_text_is_skipped_and_counted() {
-        let fixture = Fixture::new();
-        fixture.write("binary", "run\0");
+        let fixture = Fixture::of(&[("binary", "run\0")]);
         std::fs::write(fixture.root().join("latin"), b"run caf\xE9\n").unwrap();
         std::fs::File::create(fixture.root().join("large")).unwrap().set_len(17 * 1024 * 1024).unwrap();
         let text = fixture.text("fs.search", json!({"pattern": "run"})).await;

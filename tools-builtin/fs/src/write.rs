@@ -141,14 +141,10 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn what_lets_others_run_a_file_in_its_owners_name_is_not_handed_on() {
-        use std::os::unix::fs::PermissionsExt;
-
-        let fixture = Fixture::new();
-        fixture.write("program", "old");
-        fs::set_permissions(fixture.root().join("program"), fs::Permissions::from_mode(0o6755)).unwrap();
+        let fixture = Fixture::of(&[("program", "old")]);
+        fixture.set_mode("program", 0o6755);
         fixture.text("fs.write", json!({"path": "program", "content": "new"})).await;
-        let mode = fs::metadata(fixture.root().join("program")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o7777, 0o755);
+        assert_eq!(fixture.mode("program"), 0o755);
     }
 
     #[tokio::test]
@@ -164,8 +160,7 @@ mod tests {
 
     #[tokio::test]
     async fn directories_are_made_when_asked_for() {
-        let fixture = Fixture::new();
-        fixture.write("file", "");
+        let fixture = Fixture::of(&[("file", "")]);
         let deep = |parents| json!({"path": "a/b/c", "content": "x", "parents": parents});
         fixture.fails("fs.write", deep(false), "there is no directory `a`; set `parents`").await;
         assert_eq!(fixture.names("."), ["file"]);
@@ -218,16 +213,11 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn what_somebody_did_to_permissions_meanwhile_holds() {
-        use std::os::unix::fs::PermissionsExt;
-
-        let fixture = Fixture::new();
-        fixture.write("a/b", "old");
-        let set = |mode| fs::set_permissions(fixture.root().join("a/b"), fs::Permissions::from_mode(mode)).unwrap();
-        set(0o644);
-        written_while(&fixture, || set(0o600)).unwrap();
-        let mode = fs::metadata(fixture.root().join("a/b")).unwrap().permissions().mode();
-        assert_eq!((mode & 0o777, &*fixture.read("a/b")), (0o600, "ours"));
-        let refused = written_while(&fixture, || set(0o444));
+        let fixture = Fixture::of(&[("a/b", "old")]);
+        fixture.set_mode("a/b", 0o644);
+        written_while(&fixture, || fixture.set_mode("a/b", 0o600)).unwrap();
+        assert_eq!((fixture.mode("a/b"), &*fixture.read("a/b")), (0o600, "ours"));
+        let refused = written_while(&fixture, || fixture.set_mode("a/b", 0o444));
         assert!(matches!(refused, Err(FsError::ReadOnly { .. })), "{refused:?}");
     }
 
@@ -261,8 +251,7 @@ mod tests {
 
     #[tokio::test]
     async fn names_of_drafts_are_not_given_to_files() {
-        let fixture = Fixture::new();
-        fixture.write("a", "");
+        let fixture = Fixture::of(&[("a", "")]);
         let draft = ".toolcrib-0123456789abcdef.tmp";
         let told = "are for the file tools themselves";
         for path in [draft.to_owned(), format!("dir/{draft}"), format!("dir/{draft}/file")] {
@@ -274,8 +263,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_files_are_written() {
-        let fixture = Fixture::new();
-        fixture.write("dir/file", "");
+        let fixture = Fixture::of(&[("dir/file", "")]);
         for path in ["dir", ".", "dir/.."] {
             fixture.fails("fs.write", json!({"path": path, "content": ""}), "is a directory, and only regular").await;
         }
@@ -284,17 +272,13 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn permissions_are_kept_and_a_read_only_file_stays() {
-        use std::os::unix::fs::PermissionsExt;
-
-        let fixture = Fixture::new();
-        fixture.write("script", "old");
+        let fixture = Fixture::of(&[("script", "old")]);
         for (mode, told) in [(0o755, "replaced"), (0o640, "replaced"), (0o444, "marked as read-only")] {
-            fs::set_permissions(fixture.root().join("script"), fs::Permissions::from_mode(mode)).unwrap();
+            fixture.set_mode("script", mode);
             let outcome = fixture.call("fs.write", json!({"path": "script", "content": "new"})).await;
             let outcome = outcome.map_or_else(|error| error.to_string(), |result| result.to_text());
             assert!(outcome.contains(told), "{mode:o}: {outcome}");
-            let metadata = fs::metadata(fixture.root().join("script")).unwrap();
-            assert_eq!(metadata.permissions().mode() & 0o7777, mode);
+            assert_eq!(fixture.mode("script"), mode);
         }
         assert_eq!(fixture.names("."), ["script"]);
     }
@@ -302,8 +286,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn a_link_stays_and_what_it_leads_to_is_written() {
-        let fixture = Fixture::new();
-        fixture.write("docs/a", "old");
+        let fixture = Fixture::of(&[("docs/a", "old")]);
         fixture.link("docs/a", "to_a");
         fixture.link("docs/new", "to_new");
         fixture.link("docs", "to_docs");
@@ -324,8 +307,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn the_other_name_of_a_file_keeps_the_old_content() {
-        let fixture = Fixture::new();
-        fixture.write("a", "old");
+        let fixture = Fixture::of(&[("a", "old")]);
         fs::hard_link(fixture.root().join("a"), fixture.root().join("b")).unwrap();
         fixture.text("fs.write", json!({"path": "a", "content": "new"})).await;
         assert_eq!((fixture.read("a"), fixture.read("b")), ("new".to_owned(), "old".to_owned()));

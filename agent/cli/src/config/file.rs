@@ -70,12 +70,10 @@ pub(super) fn found(directory: &Path) -> Result<Said, ConfigError> {
     let user = folders::settings();
     let mut user_layer = Layer::default();
     if let Some(path) = &user {
-        let state = match exists(path)? {
-            true => State::Used,
-            false => State::Missing,
-        };
-        if state == State::Used {
+        let mut state = State::Missing;
+        if path.try_exists().map_err(|source| ConfigError::Read { path: path.clone(), source })? {
             user_layer = read(path, home.as_deref())?;
+            state = State::Used;
         }
         said.files.push(Looked { role: "user", path: path.clone(), state });
     }
@@ -152,10 +150,6 @@ fn text(path: &Path) -> io::Result<String> {
         return Err(io::Error::other(format!("it is longer than {MAX_BYTES} bytes")));
     }
     Ok(text)
-}
-
-fn exists(path: &Path) -> Result<bool, ConfigError> {
-    path.try_exists().map_err(|source| ConfigError::Read { path: path.to_owned(), source })
 }
 
 fn home() -> Option<PathBuf> {

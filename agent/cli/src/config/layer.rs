@@ -61,7 +61,7 @@ pub(crate) const WAITS: [Wait; 5] = [
 ];
 
 impl Waiting {
-    /// Returns a key that it sets, and where.
+    /// Returns the first key that is set, and where.
     pub(super) fn first(&self) -> Option<(&'static str, &Origin)> {
         let retries = self.retries.as_ref().map(|retries| ("patience.retries", &retries.origin));
         let mut waits = WAITS.into_iter().zip(&self.waits);

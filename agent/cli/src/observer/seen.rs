@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use agent::Event;
-use tools::{ErrorCode, Target, ToolResult};
+use tools::Target;
 
 use crate::error::Error;
 use crate::exit::Exit;
@@ -60,7 +60,9 @@ impl Seen {
             Event::Result { id, result, error, .. } => {
                 let call = self.open.iter().position(|call| call.id == *id).map(|index| self.open.remove(index));
                 if let Some(code) = *error {
-                    self.note_failure(call.as_ref(), code, result);
+                    self.failures.insert(call.as_ref().map_or(self.calls, |call| call.place), code.into());
+                    let told = |call: &Call| Refusal::told(&call.name, &call.targets, code, result);
+                    self.refusals.extend(call.as_ref().and_then(told));
                 }
                 self.asked = Instant::now();
                 return call;
@@ -93,11 +95,6 @@ impl Seen {
     pub(super) fn first_failure(&self) -> Option<Exit> {
         self.failures.values().next().copied()
     }
-
-    fn note_failure(&mut self, call: Option<&Call>, code: ErrorCode, result: &ToolResult) {
-        self.failures.insert(call.map_or(self.calls, |call| call.place), code.into());
-        self.refusals.extend(call.and_then(|call| Refusal::told(&call.name, &call.targets, code, result)));
-    }
 }
 
 impl Default for Seen {
@@ -121,6 +118,7 @@ impl Default for Seen {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use tools::ToolResult;
 
     use super::*;
 

@@ -12,14 +12,6 @@ fn each_tool_has_a_line_with_its_effects_and_origin() {
 }
 
 #[test]
-fn the_columns_are_aligned() {
-    let list = Crib::new().run(&["list"]).expect(0).stdout;
-    let column = |line: &str| line.find("toolcrib-").unwrap();
-    let columns: Vec<_> = list.lines().map(column).collect();
-    assert!(columns.windows(2).all(|pair| pair[0] == pair[1]), "{list}");
-}
-
-#[test]
 fn json_is_one_document_per_tool() {
     let crib = Crib::new();
     let documents = crib.run(&["list", "--json"]).expect(0).documents();

@@ -21,7 +21,7 @@ pub(crate) fn asked(crib: &Crib, arguments: &[&str]) -> (PtySession, String) {
     (session, question)
 }
 
-/// Types the last answer. The rest of what the program writes, and its exit code.
+/// Types the last answer. Returns the rest of what the program writes, and its exit code.
 fn end_with(mut session: PtySession, answer: &str) -> (String, i32) {
     session.send_line(answer).unwrap();
     rest(session)

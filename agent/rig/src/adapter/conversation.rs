@@ -64,14 +64,10 @@ fn assistant(format: Format, message: &Message, names: &WireNames) -> AssistantM
     let mut content: Vec<_> = message.parts.iter().filter_map(block).collect();
     // Anthropic refuses turns that end with a thought. In chat completions thoughts have no place among the other blocks, and
     // rig leaves a turn out that has nothing else.
-    while format == Format::Anthropic && content.last().is_some_and(is_thought) {
+    while format == Format::Anthropic && matches!(content.last(), Some(AssistantContent::Reasoning(_))) {
         content.pop();
     }
     AssistantMessage::new(content).with_origin(origin)
-}
-
-fn is_thought(block: &AssistantContent) -> bool {
-    matches!(block, AssistantContent::Reasoning(_))
 }
 
 fn user(part: &Part, names: &WireNames) -> Option<UserContent> {

@@ -79,28 +79,14 @@ async fn a_key_does_not_follow_a_redirect() {
 
 #[tokio::test]
 async fn silence_ends_in_time() {
-    let mut short = patience();
-    (short.first_byte, short.idle) = (Duration::from_millis(80), Duration::from_millis(80));
+    let (mut silent, mut stalled) = (patience(), patience());
+    (silent.first_byte, stalled.idle) = (Duration::from_millis(80), Duration::from_millis(80));
     let service = Service::new([Reply::Silence, Reply::Silence, Reply::Stall(TEXT.to_owned())]).await;
-    for streaming in [false, true, true] {
-        let provider = service.patient_openai(streaming, short);
-        let error = ask(&provider).await.unwrap_err();
-        assert!(matches!(error, ProviderError::Timeout { .. }), "{error:?}");
+    for (streaming, patience, told) in [(false, silent, "80 ms"), (true, silent, "80 ms"), (true, stalled, "")] {
+        let error = ask(&service.patient_openai(streaming, patience)).await.unwrap_err();
+        assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains(told)), "{error:?}");
     }
     assert_eq!(service.requests(), 3);
-}
-
-#[tokio::test]
-async fn the_options_say_how_long_to_wait() {
-    let mut short = patience();
-    (short.first_byte, short.retries) = (Duration::from_millis(80), 0);
-    let service = Service::new([Reply::Silence, service::json(503, "busy"), answer()]).await;
-    let provider = service.patient_openai(true, short);
-    let error = ask(&provider).await.unwrap_err();
-    assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains("80 ms")), "{error:?}");
-    let error = ask(&provider).await.unwrap_err();
-    assert!(matches!(error, ProviderError::Status { status: 503, .. }), "{error:?}");
-    assert_eq!(service.requests(), 2);
 }
 
 #[tokio::test]

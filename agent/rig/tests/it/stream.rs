@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::service::reply::{Api, Block, Way};
 use crate::service::{Reply, Service, events};
 use crate::workshop::{answer, catalog, run};
 use agent::{Driver, Event, Selection, Session, Stop};
@@ -11,7 +12,8 @@ use tools::ToolContext;
 #[tokio::test]
 async fn streamed_calls_are_whole_and_text_is_told_as_it_comes() {
     for piece in [1, 7, 97] {
-        let service = Service::new([streamed_calls().in_pieces(piece), events(STREAMED_ANSWER).in_pieces(piece)]).await;
+        let last = Api::Chat.reply(Way::Stream, &[Block::Text("all"), Block::Text(" done")], Some("stop"));
+        let service = Service::new([streamed_calls(), last].map(|reply| reply.in_pieces(piece))).await;
         let (texts, heard) = texts();
         let driver = Driver::new(Arc::new(service.openai(true))).with_events(heard);
         let (catalog, ran) = catalog(&["fs.read", "time.now"]);
@@ -73,9 +75,3 @@ fn streamed_calls() -> Reply {
         .concat(),
     )
 }
-
-const STREAMED_ANSWER: &str = concat!(
-    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"all\"},\"finish_reason\":null}]}\n\n",
-    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" done\"},\"finish_reason\":null}]}\n\n",
-    "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
-);

@@ -63,8 +63,7 @@ async fn reading_a_hidden_place_is_answered_as_if_it_were_not_there() {
 #[tokio::test]
 async fn nothing_is_written_to_a_hidden_place_whether_it_exists_or_not() {
     for exists in [true, false] {
-        let fixture = Fixture::new();
-        fixture.write("mine/toolcrib/own.toml", "mine");
+        let fixture = Fixture::of(&[("mine/toolcrib/own.toml", "mine")]);
         if exists {
             fixture.write(".conf/toolcrib/own.toml", "theirs");
         }
@@ -72,13 +71,11 @@ async fn nothing_is_written_to_a_hidden_place_whether_it_exists_or_not() {
         let fixture = hiding(fixture, &[".conf/toolcrib"]);
         for path in [".conf/toolcrib/new", ".conf/toolcrib", ".conf/Toolcrib/a/b"] {
             let write = json!({"path": path, "content": "x", "parents": true});
-            let told = refused(&fixture, "fs.write", write).await;
-            assert!(told.contains("out of reach"), "{told}");
+            fixture.fails("fs.write", write, "out of reach").await;
             let told = refused(&fixture, "fs.move", json!({"from": "mine", "to": path})).await;
             assert!(told.contains("out of reach") || told.contains("there is no directory"), "{told}");
         }
-        let told = refused(&fixture, "fs.move", json!({"from": "mine", "to": ".conf"})).await;
-        assert!(told.contains("may not touch"), "{told}");
+        fixture.fails("fs.move", json!({"from": "mine", "to": ".conf"}), "may not touch").await;
         assert_eq!(fixture.names("."), before);
         fixture.text("fs.write", json!({"path": ".conf/mine", "content": "x", "parents": true})).await;
     }
@@ -94,8 +91,7 @@ async fn what_contains_a_hidden_place_stays_whole() {
         ("fs.move", json!({"from": "home", "to": "away"})),
         ("fs.move", json!({"from": "home/.conf", "to": "away"})),
     ] {
-        let told = refused(&fixture, tool, arguments).await;
-        assert!(told.contains("may not touch"), "{told}");
+        fixture.fails(tool, arguments, "may not touch").await;
     }
     assert_eq!(fixture.names("home"), [".conf", "z"]);
     assert_eq!(fixture.names("home/.conf"), ["a", "toolcrib"]);
@@ -109,15 +105,13 @@ async fn what_is_made_later_is_hidden_as_well() {
     fixture.write("calls.journal", "canary");
     assert_eq!(fixture.value("fs.list", json!({})).await["entries"], json!([{"name": "state", "kind": "directory"}]));
     for path in ["state/toolcrib/history", "calls.journal"] {
-        let told = refused(&fixture, "fs.read", json!({"path": path})).await;
-        assert!(told.contains("there is no"), "{told}");
+        fixture.fails("fs.read", json!({"path": path}), "there is no").await;
     }
 }
 
 #[tokio::test]
 async fn links_and_other_names_do_not_lead_there() {
-    let fixture = Fixture::new();
-    fixture.write("dot/toolcrib/own.toml", "canary");
+    let fixture = Fixture::of(&[("dot/toolcrib/own.toml", "canary")]);
     fixture.link("dot", ".conf");
     fixture.link(".conf/toolcrib", "direct");
     fixture.link("dot/toolcrib/own.toml", "file");
@@ -125,12 +119,10 @@ async fn links_and_other_names_do_not_lead_there() {
     fixture.link("late", ".state");
     let fixture = hiding(fixture, &[".conf/toolcrib", ".state/toolcrib"]);
     for path in ["direct/own.toml", "file", ".conf/toolcrib/own.toml", "dot/toolcrib/own.toml"] {
-        let told = refused(&fixture, "fs.read", json!({"path": path})).await;
-        assert!(told.contains("there is no"), "{told}");
+        fixture.fails("fs.read", json!({"path": path}), "there is no").await;
     }
     for path in ["direct/new", "late/toolcrib/new", ".state/toolcrib/new"] {
-        let told = refused(&fixture, "fs.write", json!({"path": path, "content": "", "parents": true})).await;
-        assert!(told.contains("out of reach"), "{told}");
+        fixture.fails("fs.write", json!({"path": path, "content": "", "parents": true}), "out of reach").await;
     }
     // Without the link, the program would look somewhere else.
     for (tool, arguments) in [
@@ -138,22 +130,19 @@ async fn links_and_other_names_do_not_lead_there() {
         ("fs.move", json!({"from": ".conf", "to": "away"})),
         ("fs.move", json!({"from": "direct", "to": ".conf", "overwrite": true})),
     ] {
-        let told = refused(&fixture, tool, arguments).await;
-        assert!(told.contains("may not touch"), "{told}");
+        fixture.fails(tool, arguments, "may not touch").await;
     }
     // Renamed by somebody else, it is still known by its number.
     fs::rename(fixture.root().join("dot/toolcrib"), fixture.root().join("dot/renamed")).unwrap();
     fs::remove_file(fixture.root().join(".conf")).unwrap();
     fs::create_dir(fixture.root().join(".conf")).unwrap();
     std::os::unix::fs::symlink("../dot/renamed", fixture.root().join(".conf/toolcrib")).unwrap();
-    let told = refused(&fixture, "fs.read", json!({"path": "dot/renamed/own.toml"})).await;
-    assert!(told.contains("there is no"), "{told}");
+    fixture.fails("fs.read", json!({"path": "dot/renamed/own.toml"}), "there is no").await;
 }
 
 #[test]
 fn a_root_inside_of_a_hidden_place_is_refused() {
-    let fixture = Fixture::new();
-    fixture.write("config/toolcrib/inner/x", "");
+    let fixture = Fixture::of(&[("config/toolcrib/inner/x", "")]);
     fixture.link("config/toolcrib", "link");
     for root in ["config/toolcrib", "config/toolcrib/inner", "link/inner"] {
         for place in ["config/toolcrib", "link"] {
@@ -168,8 +157,7 @@ fn a_root_inside_of_a_hidden_place_is_refused() {
 
 #[test]
 fn a_place_has_a_path_by_each_way_to_it() {
-    let fixture = Fixture::new();
-    fixture.write("a/file", "");
+    let fixture = Fixture::of(&[("a/file", "")]);
     fixture.link("a", "b");
     fixture.link("b", "c");
     fixture.link("gone/deep", "dangling");

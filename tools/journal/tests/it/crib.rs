@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use agent::{Driver, Scripted, Turn};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tools::{Catalog, Effects, Grant, Tool, ToolContext};
+use tools::{Catalog, Grant, Tool, ToolCall, ToolContext};
 use tools_journal::{Audit, AuditEntry, Durability, Head, JournalOptions, SqliteJournal};
 
 pub struct Crib {
@@ -42,13 +43,7 @@ impl Crib {
     }
 
     pub fn entries(&self) -> Vec<AuditEntry> {
-        let mut entries = Vec::new();
-        let visitor = |entry| {
-            entries.push(entry);
-            std::ops::ControlFlow::Continue(())
-        };
-        self.audit().visit(None, visitor).unwrap();
-        entries
+        entries(&self.audit())
     }
 
     /// Does to the file what only an attacker does.
@@ -57,6 +52,37 @@ impl Crib {
         connection.busy_timeout(std::time::Duration::from_secs(20)).unwrap();
         connection.execute(sql, []).unwrap()
     }
+}
+
+pub fn entries(audit: &Audit) -> Vec<AuditEntry> {
+    let mut entries = Vec::new();
+    let visitor = |entry| {
+        entries.push(entry);
+        std::ops::ControlFlow::Continue(())
+    };
+    audit.visit(None, visitor).unwrap();
+    entries
+}
+
+/// A driver that plays these turns and keeps the conversation.
+pub fn driver(turns: impl IntoIterator<Item = Turn>) -> Driver {
+    Driver::new(Arc::new(Scripted::new(turns))).with_checkpoints(true)
+}
+
+/// A turn that calls these tools by the ids `c0`, `c1`, ….
+pub fn calling(names: &[&str]) -> Turn {
+    Turn::calls(names.iter().zip(0..).map(|(name, id)| ToolCall::new(format!("c{id}"), *name, json!({}))))
+}
+
+/// A tool that takes any arguments.
+pub fn tool(name: &str, effects: Value) -> Tool {
+    let tool = Tool::new(name, "Does it.", json!({"type": "object"})).unwrap();
+    tool.with_effects(serde_json::from_value(effects).unwrap())
+}
+
+/// The effects of a tool that may run only once.
+pub fn sends() -> Value {
+    json!({"writes": ["mail:outbox"]})
 }
 
 /// A context that may do everything, in the session `s`.
@@ -78,9 +104,8 @@ impl Workshop {
 
     pub fn of(mut catalog: Catalog) -> Self {
         let (sent, thought) = (Arc::default(), Arc::default());
-        let effects: Effects = serde_json::from_value(json!({"writes": ["mail:outbox"]})).unwrap();
-        add(&mut catalog, "send", effects, &sent);
-        add(&mut catalog, "think", Effects::Pure, &thought);
+        add(&mut catalog, tool("send", sends()), &sent);
+        add(&mut catalog, tool("think", json!("pure")), &thought);
         Self { catalog, sent, thought }
     }
 
@@ -89,8 +114,7 @@ impl Workshop {
     }
 }
 
-fn add(catalog: &mut Catalog, name: &str, effects: Effects, runs: &Arc<AtomicU32>) {
-    let tool = Tool::new(name, "Does it.", json!({"type": "object"})).unwrap().with_effects(effects);
+fn add(catalog: &mut Catalog, tool: Tool, runs: &Arc<AtomicU32>) {
     let runs = runs.clone();
     let count = move |_: ToolContext, arguments: Value| {
         let run = runs.fetch_add(1, Ordering::SeqCst) + 1;

@@ -11,6 +11,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use crate::crib::entries;
 use agent::{Driver, Outcome, Provider, Request, Selection, Session, Turn, TurnFuture};
 use serde_json::{Value, json};
 use tools::journal::{
@@ -18,7 +19,7 @@ use tools::journal::{
 };
 use tools::protocol::{Part, Role};
 use tools::{Catalog, Effects, ErrorCode, Grant, Tool, ToolCall, ToolContext, ToolResult};
-use tools_journal::{Audit, AuditEntry, Durability, JournalOptions, SqliteJournal};
+use tools_journal::{Audit, Durability, JournalOptions, SqliteJournal};
 
 const TURNS: usize = 25;
 const FOLDER: &str = "TOOLCRIB_KILL_FOLDER";
@@ -234,12 +235,7 @@ fn kill(test: &str, least: usize) {
 
     let audit = Audit::open(folder.join("calls.journal")).unwrap();
     audit.verify(None).unwrap();
-    let mut entries: Vec<AuditEntry> = Vec::new();
-    let visitor = |entry| {
-        entries.push(entry);
-        std::ops::ControlFlow::Continue(())
-    };
-    audit.visit(None, visitor).unwrap();
+    let entries = entries(&audit);
 
     // No acknowledged record is lost.
     let told = read_to_string(folder.join("told")).unwrap();

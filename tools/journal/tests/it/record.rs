@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::crib::{Crib, Workshop, context};
+use crate::crib::{Crib, Workshop, context, tool};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tools::call::CallPlace;
 use tools::journal::{CallKey, IntentId, Journal};
 use tools::protocol::canonical_json;
-use tools::{Admission, Catalog, Digest, Effects, ErrorCode, Grant, Tool, ToolContext, ToolResult};
+use tools::{Admission, Catalog, Digest, ErrorCode, Grant, ToolContext, ToolResult};
 use tools_journal::{JournalOptions, OpenError, SqliteJournal};
 
 #[tokio::test]
@@ -131,16 +131,11 @@ async fn two_openings_of_one_file_continue_one_chain() {
     }
     assert_eq!(crib.head().count, 40);
     // What one has written the other finds.
-    let first = workshop
-        .catalog
-        .execute(&context(&journals[0]).with_place(CallPlace::new(1, 0)), "send", json!({}))
-        .await
-        .unwrap();
-    let again = workshop
-        .catalog
-        .execute(&context(&journals[1]).with_place(CallPlace::new(1, 0)), "send", json!({}))
-        .await
-        .unwrap();
+    let [first, again] = journals.map(|journal| {
+        let cx = context(&journal).with_place(CallPlace::new(1, 0));
+        workshop.catalog.execute(&cx, "send", json!({}))
+    });
+    let (first, again) = (first.await.unwrap(), again.await.unwrap());
     assert_eq!((first, workshop.runs().0), (again, 1));
 }
 
@@ -220,8 +215,8 @@ fn a_newer_version_is_refused() {
 #[tokio::test]
 async fn how_a_call_ended_is_found_again_with_the_kind_of_its_error() {
     let (crib, mut workshop) = (Crib::new(), Workshop::new());
-    let tool = Tool::new("fail", "Fails.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
-    workshop.catalog.register(tool, async |_: ToolContext, _: Value| Err::<(), _>("no luck")).unwrap();
+    let fail = async |_: ToolContext, _: Value| Err::<(), _>("no luck");
+    workshop.catalog.register(tool("fail", json!("pure")), fail).unwrap();
     let journal = crib.journal();
     let cx = context(&journal);
     workshop.catalog.execute(&cx.clone().with_place(CallPlace::new(1, 0)), "fail", json!({})).await.unwrap_err();

@@ -1,33 +1,38 @@
 //! Going on with a session whose process ended.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::crib::{Crib, Workshop, context};
-use agent::{Driver, DriverError, Outcome, Scripted, Selection, Session, Step, Turn};
+use crate::crib::{Crib, Workshop, calling, context, driver, sends, tool};
+use agent::{Driver, DriverError, Outcome, Run, Selection, Session, Step, Turn};
 use serde_json::{Value, json};
 use tools::journal::Checkpoint;
 use tools::protocol::Part;
-use tools::{Effects, ErrorCode, Journal, Tool, ToolCall, ToolContext, ToolResult};
+use tools::{ErrorCode, Journal, ToolCall, ToolContext, ToolResult};
 use tools_journal::SqliteJournal;
 
 /// Tools of the workshop, and one that never ends.
 fn session(workshop: &mut Workshop, journal: &SqliteJournal) -> Session {
     if !workshop.catalog.contains("hang") {
-        let tool = Tool::new("hang", "Hangs.", json!({"type": "object"})).unwrap();
-        let effects: Effects = serde_json::from_value(json!({"writes": ["mail:outbox"]})).unwrap();
         let hang = async |_: ToolContext, _: Value| -> String { std::future::pending().await };
-        workshop.catalog.register(tool.with_effects(effects), hang).unwrap();
+        workshop.catalog.register(tool("hang", sends()), hang).unwrap();
     }
     Session::new(workshop.catalog.list(), Selection::new(), context(journal))
 }
 
-fn driver(turns: impl IntoIterator<Item = Turn>) -> Driver {
-    Driver::new(Arc::new(Scripted::new(turns))).with_checkpoints(true)
+/// A session of another process, and what the first one has stored.
+async fn stored(workshop: &mut Workshop, journal: &SqliteJournal) -> (Session, Run) {
+    let session = session(workshop, journal);
+    let run = session.stored_run().await.unwrap().unwrap();
+    (session, run)
 }
 
-fn calling(names: &[&str]) -> Turn {
-    Turn::calls(names.iter().map(|name| ToolCall::new("", *name, json!({}))))
+/// A run of one step, and the state in which the first version of the file held it.
+async fn one_step(workshop: &mut Workshop, crib: &Crib) -> (Run, String) {
+    let one = driver([calling(&["send"])]).with_max_steps(1);
+    one.run(&mut session(workshop, &crib.journal()), "go").await.unwrap();
+    let run = stored(workshop, &crib.journal()).await.1;
+    let state = serde_json::to_string(&run).unwrap().replace('\'', "''");
+    (run, state)
 }
 
 fn results(session: &Session) -> Vec<ToolResult> {
@@ -59,8 +64,7 @@ async fn finished_calls_are_replayed_and_what_is_unknown_is_told() {
     broken_off(&driver([calling(&["send"]), calling(&["send", "hang", "think"])]), &mut first, &crib, 3).await;
     assert_eq!(workshop.runs(), (2, 1));
 
-    let mut second = session(&mut workshop, &crib.journal());
-    let run = second.stored_run().await.unwrap().unwrap();
+    let (mut second, run) = stored(&mut workshop, &crib.journal()).await;
     assert!(matches!(run.step(), Step::Call(calls) if calls.len() == 3));
     assert_eq!(run.turns(), 2);
     let turns = [calling(&["send"]), calling(&["send", "hang", "think"]), Turn::answer("well")];
@@ -83,8 +87,7 @@ async fn what_effects_allow_is_run_again() {
     broken_off(&driver([calling(&["think", "hang"])]), &mut first, &crib, 1).await;
     // As if the process had ended between the call and its outcome.
     crib.tamper("DELETE FROM entry WHERE kind = 'outcome'");
-    let mut second = session(&mut workshop, &journal);
-    let run = second.stored_run().await.unwrap().unwrap();
+    let (mut second, run) = stored(&mut workshop, &journal).await;
     driver([calling(&["think", "hang"]), Turn::answer("well")]).resume(&mut second, run).await.unwrap();
     assert_eq!(workshop.runs(), (0, 2));
     assert_eq!(results(&second)[0].structured.as_ref().unwrap()["run"], 2);
@@ -97,8 +100,7 @@ async fn a_run_that_is_over_stays_as_it_was() {
     let mut first = session(&mut workshop, &journal);
     assert_eq!(first.stored_run().await.unwrap(), None);
     let summary = driver([calling(&["send"]), Turn::answer("sent")]).run(&mut first, "go").await.unwrap();
-    let mut second = session(&mut workshop, &journal);
-    let run = second.stored_run().await.unwrap().unwrap();
+    let (mut second, run) = stored(&mut workshop, &journal).await;
     assert_eq!(driver([]).resume(&mut second, run).await.unwrap(), summary);
     assert_eq!((second.messages(), second.turns()), (first.messages(), 2));
     assert_eq!(workshop.runs().0, 1);
@@ -111,8 +113,7 @@ async fn a_run_whose_steps_were_used_up_goes_on_with_more() {
     let one = driver([calling(&["send"])]).with_max_steps(1);
     let summary = one.run(&mut session(&mut workshop, &journal), "go").await.unwrap();
     assert_eq!(summary.outcome, Outcome::StepBudget { max_steps: 1 });
-    let mut second = session(&mut workshop, &journal);
-    let run = second.stored_run().await.unwrap().unwrap();
+    let (mut second, run) = stored(&mut workshop, &journal).await;
     assert_eq!(one.resume(&mut second, run.clone()).await.unwrap(), summary, "there are still no more");
     let summary =
         driver([calling(&["send"]), Turn::answer("sent")]).with_max_steps(2).resume(&mut second, run).await.unwrap();
@@ -126,8 +127,7 @@ async fn a_run_that_failed_is_resumed_from_where_it_was() {
     let journal = crib.journal();
     let error = driver([calling(&["send"])]).run(&mut session(&mut workshop, &journal), "go").await.unwrap_err();
     assert!(matches!(error, DriverError::Provider(_)), "{error}");
-    let mut second = session(&mut workshop, &journal);
-    let run = second.stored_run().await.unwrap().unwrap();
+    let (mut second, run) = stored(&mut workshop, &journal).await;
     driver([calling(&["send"]), Turn::answer("sent")]).resume(&mut second, run).await.unwrap();
     assert_eq!((workshop.runs().0, results(&second).len()), (1, 1));
 }
@@ -189,7 +189,7 @@ async fn a_checkpoint_adds_messages_and_rewrites_none() {
     crib.tamper("CREATE TRIGGER lasting BEFORE DELETE ON message BEGIN SELECT raise(ABORT, 'rewritten'); END");
     let mut first = session(&mut workshop, &journal);
     driver([calling(&["send"]), calling(&["think"]), Turn::answer("sent")]).run(&mut first, "go").await.unwrap();
-    let run = session(&mut workshop, &journal).stored_run().await.unwrap().unwrap();
+    let run = stored(&mut workshop, &journal).await.1;
     assert_eq!((run.messages(), run.messages().len()), (first.messages(), 6));
 }
 
@@ -197,7 +197,6 @@ async fn a_checkpoint_adds_messages_and_rewrites_none() {
 async fn of_two_drivers_of_a_session_the_last_to_save_wins() {
     let (crib, mut workshop) = (Crib::new(), Workshop::new());
     let journal = crib.journal();
-    let tool = Tool::new("rival", "Saves the session.", json!({"type": "object"})).unwrap();
     let rival = journal.clone();
     let save = move |_: ToolContext, _: Value| {
         let rival = rival.clone();
@@ -206,10 +205,10 @@ async fn of_two_drivers_of_a_session_the_last_to_save_wins() {
             "saved".to_owned()
         }
     };
-    workshop.catalog.register(tool.with_effects(Effects::Pure), save).unwrap();
+    workshop.catalog.register(tool("rival", json!("pure")), save).unwrap();
     let mut first = session(&mut workshop, &journal);
     driver([calling(&["rival"]), Turn::answer("well")]).run(&mut first, "go").await.unwrap();
-    let run = session(&mut workshop, &journal).stored_run().await.unwrap().unwrap();
+    let run = stored(&mut workshop, &journal).await.1;
     assert_eq!(run.messages(), first.messages());
 }
 
@@ -231,10 +230,7 @@ async fn only_the_newest_checkpoint_is_added_to() {
 #[tokio::test]
 async fn a_session_of_the_first_version_of_the_file_goes_on() {
     let (crib, mut workshop) = (Crib::new(), Workshop::new());
-    let one = driver([calling(&["send"])]).with_max_steps(1);
-    one.run(&mut session(&mut workshop, &crib.journal()), "go").await.unwrap();
-    let run = session(&mut workshop, &crib.journal()).stored_run().await.unwrap().unwrap();
-    let state = serde_json::to_string(&run).unwrap().replace('\'', "''");
+    let (run, state) = one_step(&mut workshop, &crib).await;
     for sql in ["DROP TABLE message", "ALTER TABLE state DROP COLUMN checkpoint", "PRAGMA user_version = 1"] {
         crib.tamper(sql);
     }
@@ -245,7 +241,7 @@ async fn a_session_of_the_first_version_of_the_file_goes_on() {
     assert_eq!(second.stored_run().await.unwrap().as_ref(), Some(&run));
     let two = driver([calling(&["send"]), Turn::answer("sent")]).with_max_steps(2);
     two.resume(&mut second, run).await.unwrap();
-    let run = session(&mut workshop, &crib.journal()).stored_run().await.unwrap().unwrap();
+    let run = stored(&mut workshop, &crib.journal()).await.1;
     assert_eq!((run.messages(), workshop.runs().0), (second.messages(), 1));
 }
 
@@ -259,8 +255,7 @@ async fn a_call_with_a_wide_integer_is_resumed_with_the_same_arguments() {
     };
     let mut first = session(&mut workshop, &journal);
     broken_off(&driver([wide()]), &mut first, &crib, 1).await;
-    let mut second = session(&mut workshop, &journal);
-    let run = second.stored_run().await.unwrap().unwrap();
+    let (mut second, run) = stored(&mut workshop, &journal).await;
     let resumed = driver([wide(), Turn::answer("well")]).resume(&mut second, run).await;
     assert!(resumed.is_ok(), "{resumed:?}");
 }
@@ -268,12 +263,9 @@ async fn a_call_with_a_wide_integer_is_resumed_with_the_same_arguments() {
 #[tokio::test]
 async fn a_process_of_the_first_version_may_still_write_the_file() {
     let (crib, mut workshop) = (Crib::new(), Workshop::new());
-    let one = driver([calling(&["send"])]).with_max_steps(1);
-    one.run(&mut session(&mut workshop, &crib.journal()), "go").await.unwrap();
-    let run = session(&mut workshop, &crib.journal()).stored_run().await.unwrap().unwrap();
-    let state = serde_json::to_string(&run).unwrap().replace('\'', "''");
+    let (run, state) = one_step(&mut workshop, &crib).await;
     // As that version does it.
     crib.tamper(&format!("INSERT OR REPLACE INTO state (session, at_ms, state) VALUES ('s', 1, '{state}')"));
-    let stored = session(&mut workshop, &crib.journal()).stored_run().await.unwrap().unwrap();
+    let stored = stored(&mut workshop, &crib.journal()).await.1;
     assert_eq!(stored, run);
 }

@@ -4,31 +4,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::crib::{Crib, context};
-use agent::{Driver, Outcome, Run, Scripted, Selection, Session, Turn};
+use crate::crib::{Crib, calling, context, driver, sends, tool};
+use agent::{Driver, Outcome, Run, Selection, Session, Turn};
 use serde_json::{Value, json};
-use tools::{CancellationToken, Catalog, Effects, Tool, ToolCall, ToolContext};
+use tools::{CancellationToken, Catalog, ToolContext};
 
 /// What hangs until it is taken back, once; the next time it answers.
 fn hanging(catalog: &mut Catalog, name: &str, effects: Value) -> Arc<AtomicU32> {
-    let effects: Effects = serde_json::from_value(effects).unwrap();
-    let tool = Tool::new(name, "Hangs.", json!({"type": "object"})).unwrap().with_effects(effects);
     let runs = Arc::new(AtomicU32::new(0));
     let counted = runs.clone();
     let hang = move |_: ToolContext, _: Value| {
         let run = counted.fetch_add(1, Ordering::SeqCst);
         async move { if run == 0 { std::future::pending().await } else { "done".to_owned() } }
     };
-    catalog.register(tool, hang).unwrap();
+    catalog.register(tool(name, effects), hang).unwrap();
     runs
-}
-
-fn driver(turns: impl IntoIterator<Item = Turn>) -> Driver {
-    Driver::new(Arc::new(Scripted::new(turns))).with_checkpoints(true)
-}
-
-fn calling(names: &[&str]) -> Turn {
-    Turn::calls(names.iter().zip(0..).map(|(name, id)| ToolCall::new(format!("c{id}"), *name, json!({}))))
 }
 
 fn session(catalog: &Catalog, crib: &Crib) -> Session {
@@ -64,11 +54,11 @@ async fn cancelled_when(session: &mut Session, driver: Driver, is_so: impl Fn() 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_was_taken_back_has_an_outcome_that_says_so() {
     let (crib, mut catalog) = (Crib::new(), Catalog::new());
-    let sends = hanging(&mut catalog, "send", json!({"writes": ["mail:outbox"]}));
+    let sent = hanging(&mut catalog, "send", sends());
     let looks = hanging(&mut catalog, "look", json!("pure"));
     // The second call of `send` waits for the first one.
     let turns = [calling(&["send", "look", "send"])];
-    let begun = || sends.load(Ordering::SeqCst) + looks.load(Ordering::SeqCst) == 2;
+    let begun = || sent.load(Ordering::SeqCst) + looks.load(Ordering::SeqCst) == 2;
     cancelled_when(&mut session(&catalog, &crib), driver(turns), begun).await;
     let cancelled = Some("cancelled");
     assert_eq!(
@@ -87,15 +77,15 @@ async fn a_call_that_was_taken_back_has_an_outcome_that_says_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn how_far_a_call_came_that_was_taken_back_is_not_known_to_a_run_that_is_resumed() {
     let (crib, mut catalog) = (Crib::new(), Catalog::new());
-    let sends = hanging(&mut catalog, "send", json!({"writes": ["mail:outbox"]}));
+    let sent = hanging(&mut catalog, "send", sends());
     let looks = hanging(&mut catalog, "look", json!("pure"));
-    let begun = || sends.load(Ordering::SeqCst) + looks.load(Ordering::SeqCst) == 2;
+    let begun = || sent.load(Ordering::SeqCst) + looks.load(Ordering::SeqCst) == 2;
     cancelled_when(&mut session(&catalog, &crib), driver([calling(&["send", "look"])]), begun).await;
 
     let mut resumed = session(&catalog, &crib);
     let run: Run = resumed.stored_run().await.unwrap().unwrap();
     driver([calling(&["send", "look"]), Turn::answer("well")]).resume(&mut resumed, run).await.unwrap();
-    assert_eq!((sends.load(Ordering::SeqCst), looks.load(Ordering::SeqCst)), (1, 2), "what writes is not run twice");
+    assert_eq!((sent.load(Ordering::SeqCst), looks.load(Ordering::SeqCst)), (1, 2), "what writes is not run twice");
     let told: Vec<_> = resumed.messages().iter().map(|message| format!("{message:?}")).collect();
     assert!(told.iter().any(|message| message.contains("outcome_unknown") && message.contains("done")), "{told:#?}");
 }
@@ -103,11 +93,11 @@ async fn how_far_a_call_came_that_was_taken_back_is_not_known_to_a_run_that_is_r
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_was_cut_off_has_a_refusal() {
     let (crib, mut catalog) = (Crib::new(), Catalog::new());
-    let sends = hanging(&mut catalog, "send", json!({"writes": ["mail:outbox"]}));
+    let sent = hanging(&mut catalog, "send", sends());
     let turns = [calling(&["send"]).with_fault(0, "it was cut off"), Turn::answer("well")];
     let mut session = session(&catalog, &crib);
     driver(turns).run(&mut session, "go").await.unwrap();
-    assert_eq!(sends.load(Ordering::SeqCst), 0);
+    assert_eq!(sent.load(Ordering::SeqCst), 0);
     assert_eq!(rows(&crib), [row("send", "refusal", Some("refused"))]);
     let entry = crib.entries().remove(0);
     assert_eq!((entry.turn, entry.index, entry.call_id.as_deref()), (Some(1), Some(0), Some("c0")));
@@ -135,8 +125,7 @@ async fn a_call_that_has_no_thread_left_has_a_refusal() {
             String::new()
         }
     };
-    let tool = Tool::new("spins", "Spins.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
-    catalog.register(tool, spins).unwrap();
+    catalog.register(tool("spins", json!("pure")), spins).unwrap();
     let cx = context(&crib.journal()).with_timeout(Duration::from_millis(50));
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     driver([calling(&["spins"]), calling(&["look"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();

@@ -173,7 +173,7 @@ fn message_events(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Rep
     events(if is_whole { body + &event(json!({"type": "message_stop"})) } else { body })
 }
 
-/// Nothing comes in one piece.
+/// Splits a text, so that a stream carries it in pieces.
 fn halves(text: &str) -> [&str; 2] {
     let middle = (0..=text.len() / 2).rfind(|at| text.is_char_boundary(*at)).unwrap();
     [&text[..middle], &text[middle..]]
