@@ -9,7 +9,7 @@ use protocol::Tool;
 
 use super::Slot;
 use crate::schedule::{Thread, all, check, nothing, thread, tool};
-use crate::{Admission, DefinitionError, Entry, RegisterError, Source, Submission};
+use crate::{Admission, DefinitionError, Entry, Source, Submission};
 
 const fn submission(name: &'static str, definition: fn() -> Result<Tool, DefinitionError>) -> Submission {
     Submission { name, source: Source::new("c", "1", "lib.rs", 1), definition, handler: &nothing }
@@ -122,17 +122,5 @@ fn a_tool_that_is_built_while_its_catalog_gets_another_admission_has_one_of_the_
         ]);
         let entry = moved.lock().unwrap().take().unwrap().entry().unwrap();
         assert!(admissions.iter().any(|admission| Arc::ptr_eq(entry.admission(), admission)));
-    });
-}
-
-#[test]
-fn a_name_of_the_wrong_kind_is_told_to_everybody_too() {
-    static RENAMED: Submission = submission("t", || Ok(tool("u")));
-    check(|| {
-        let admission = Arc::new(Admission::new());
-        let slot = Slot::linked(&RENAMED, admission.clone());
-        let seen = seen_by_all(&slot, &admission);
-        assert!(seen.iter().all(Result::is_err));
-        assert!(matches!(slot.problem().unwrap().error, RegisterError::Renamed { .. }));
     });
 }
