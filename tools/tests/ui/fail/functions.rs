@@ -41,4 +41,20 @@ fn missing_function_doc() -> String {
     String::new()
 }
 
+struct Clock;
+
+impl Clock {
+    /// Tells the time.
+    #[tool(pure)]
+    fn receiver(&self) -> String {
+        String::new()
+    }
+}
+
+/// A thing.
+#[tool(pure)]
+struct Thing {
+    field: u8,
+}
+
 fn main() {}
