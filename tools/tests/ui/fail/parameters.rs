@@ -39,9 +39,9 @@ fn pattern_argument(
 fn reference_argument(
     /// The texts.
     texts: &[String],
-    /// What stands between them.
+    /// The text between them.
     separator: &str,
-    /// What stands after them.
+    /// The text after them.
     end: Option<&'static str>,
 ) -> String {
     texts.join(separator) + end.unwrap_or_default()
