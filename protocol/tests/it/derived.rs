@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use protocol::{Caution, Clause, Declared, Effects, Target, Template, ToolName};
 use serde_json::{Value, json};
 
+use crate::sample::config;
+
 #[test]
 fn what_may_be_touched_decides_whether_a_call_is_asked_about() {
     let caution = |effects: Value| serde_json::from_value::<Effects>(effects).unwrap().caution();
@@ -63,7 +65,7 @@ fn the_ceiling_is_below_the_text_that_no_field_steps_out_of() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+    #![proptest_config(config(512))]
 
     #[test]
     fn no_call_touches_what_is_above_the_ceiling(

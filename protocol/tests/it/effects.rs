@@ -11,9 +11,7 @@ use protocol::{
 };
 use serde_json::{Value, json};
 
-fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) }
-}
+use crate::sample::config;
 
 fn tool() -> ToolName {
     ToolName::new("demo").unwrap()
@@ -73,7 +71,7 @@ fn targets(effects: Value, arguments: Value) -> Result<Vec<String>, TargetError>
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(512))]
 
     #[test]
     fn a_template_reads_back_from_its_text(template in template()) {

@@ -5,9 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use protocol::{Access, Clause, Grant, Normaliser, Target};
 
-fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) }
-}
+use crate::sample::config;
 
 fn access() -> impl Strategy<Value = Access> {
     select(vec![Access::Read, Access::Write, Access::Destroy])
@@ -55,7 +53,7 @@ fn raw_path() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(512))]
 
     #[test]
     fn a_child_grant_is_never_wider(parent in grant(), child in grant(), target in small_target()) {

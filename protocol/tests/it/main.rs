@@ -10,6 +10,7 @@ mod grant;
 mod name;
 mod pattern;
 mod round_trip;
+mod sample;
 mod target;
 mod wire_definition;
 mod wire_name;

@@ -3,9 +3,7 @@
 use proptest::prelude::*;
 use protocol::{InvalidName, ToolName};
 
-fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
-}
+use crate::sample::config;
 
 #[test]
 fn the_whole_set_is_allowed() {
@@ -35,7 +33,7 @@ fn the_length_ends_at_512() {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(256))]
 
     #[test]
     fn a_name_is_what_the_rule_says(text in any::<String>()) {

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use protocol::{Access, Clause, Target};
 
+use crate::sample::config;
+
 #[derive(Clone, Debug)]
 enum Piece {
     Char(char),
@@ -142,7 +144,7 @@ fn value() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_600) })]
+    #![proptest_config(config(1_600))]
 
     /// In scheme `world`, whose values stay as they are.
     #[test]

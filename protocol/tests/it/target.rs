@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use protocol::{Access, Grant, InvalidTarget, Target};
 
+use crate::sample::config;
+
 /// Values out of pieces from which dot segments are made, beside others that look like them.
 fn value() -> impl Strategy<Value = String> {
     let pieces = vec![
@@ -30,7 +32,7 @@ fn is_resolved_by_some_reader(value: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+    #![proptest_config(config(20_000))]
 
     #[test]
     fn no_reading_of_a_target_has_a_dot_segment(value in value()) {

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use protocol::Tool;
 use protocol::wire::{self, Format, plain_spelling};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+use crate::sample::{config, exact, nested};
 
 fn tool(name: &str, description: &str) -> Tool {
     Tool::new(name, description, json!({"type": "object"})).unwrap()
@@ -76,27 +78,12 @@ fn another_spelling_changes_the_name_alone() {
     }
 }
 
-fn value() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<String>().prop_map(Value::from),
-    ];
-    leaf.prop_recursive(3, 24, 4, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::btree_map(any::<String>(), inner, 0..4)
-                .prop_map(|map| Value::Object(map.into_iter().collect::<Map<_, _>>())),
-        ]
-    })
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(256))]
 
     #[test]
     fn what_is_told_is_what_the_tool_says(
-        name in "[A-Za-z0-9_.:/%-]{1,90}", description in any::<String>(), parameters in value()
+        name in "[A-Za-z0-9_.:/%-]{1,90}", description in any::<String>(), parameters in nested(exact())
     ) {
         let Ok(tool) = Tool::new(&name, description, parameters) else { return Ok(()) };
         for format in Format::ALL {

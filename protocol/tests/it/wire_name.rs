@@ -6,9 +6,7 @@ use proptest::prelude::*;
 use protocol::ToolName;
 use protocol::wire::WireNames;
 
-fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
-}
+use crate::sample::config;
 
 fn names(texts: &[&str]) -> Vec<ToolName> {
     texts.iter().map(|text| ToolName::new(text).unwrap()).collect()
@@ -62,7 +60,7 @@ const EXPECTED: [&str; 3] =
     ["a_b_eb178c74", "a_b_896902d9", "server_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_7a359977"];
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(256))]
 
     #[test]
     fn each_spelling_is_legal_and_leads_back(

@@ -121,7 +121,7 @@ fn flag(key: &Ident, input: ParseStream<'_>) -> syn::Result<Span> {
 }
 
 fn name(key: &Ident, input: ParseStream<'_>) -> syn::Result<LitStr> {
-    let name: LitStr = value::literal(key, input, "write `name = \"group.action\"`")?;
+    let name: LitStr = value::assigned(key, input, "write `name = \"group.action\"`")?;
     match crate::name::fault(&name.value()) {
         Some(fault) => Err(Error::new(name.span(), fault)),
         None => Ok(name),

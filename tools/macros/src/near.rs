@@ -27,20 +27,3 @@ fn distance(a: &str, b: &str) -> usize {
     }
     row[b.len()]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_typo_gets_a_suggestion() {
-        assert_eq!(suggestion("raeds", ["pure", "reads", "writes"]), " (did you mean `reads`?)");
-        assert_eq!(suggestion("timout", ["title", "timeout"]), " (did you mean `timeout`?)");
-    }
-
-    #[test]
-    fn another_word_gets_none() {
-        assert_eq!(suggestion("colour", ["pure", "reads", "writes"]), "");
-        assert_eq!(suggestion("x", []), "");
-    }
-}

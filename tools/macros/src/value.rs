@@ -31,11 +31,6 @@ pub(crate) fn text(key: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
     Ok(text)
 }
 
-/// `= "text"`, whatever the text.
-pub(crate) fn literal(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<LitStr> {
-    assigned(key, input, hint)
-}
-
 /// `= "text"` or `= ["text", "text"]`.
 pub(crate) fn texts(key: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> {
     let hint = format!("write `{key} = \"…\"` or `{key} = [\"…\", \"…\"]`");
@@ -157,7 +152,8 @@ pub(crate) fn all(tokens: TokenStream, mut read: impl FnMut(ParseStream<'_>)) {
     let _ = parser.parse2(tokens);
 }
 
-fn assigned<T: Parse>(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<T> {
+/// `= value`.
+pub(crate) fn assigned<T: Parse>(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<T> {
     equals(key, input, hint)?;
     input.parse().map_err(|error| Error::new(error.span(), hint))
 }

@@ -19,10 +19,6 @@ pub enum Verdict {
 /// `allow`, `ask` or `deny`.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        })
+        self.serialize(f)
     }
 }

@@ -5,23 +5,17 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use protocol::{Effects, Tool};
+use protocol::Tool;
 use serde_json::{Value, json};
 use shuttle::future::block_on;
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::schedule::{Thread, all, check};
+use crate::schedule::{all, check, nothing, thread, tool};
 use crate::{
     DefinitionError, Entry, ErrorCode, Handler, HandlerFuture, Input, RegisterError, SharedCatalog, Source, Submission,
     ToolContext, ToolResult,
 };
-
-async fn nothing(_: ToolContext, _: Value) {}
-
-fn tool(name: &str) -> Tool {
-    Tool::new(name, "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure)
-}
 
 /// A tool that says where it came from: a line of its own for each.
 fn entry(name: &str, line: u32) -> Entry {
@@ -33,10 +27,9 @@ fn of_several_that_register_one_name_one_wins_and_the_others_learn_of_both_place
     check(|| {
         let (catalog, winner) = (SharedCatalog::new(), Arc::new(Mutex::new(None)));
         let refusals = Arc::new(Mutex::new(Vec::new()));
-        let told = (winner.clone(), refusals.clone(), catalog.clone());
-        let register = move |line| -> Thread {
-            let (catalog, winner, refusals) = (catalog.clone(), winner.clone(), refusals.clone());
-            Box::new(move || {
+        let shared = (catalog.clone(), winner.clone(), refusals.clone());
+        let register = |line| {
+            thread(&shared, move |(catalog, winner, refusals)| {
                 match catalog.insert(entry("t", line)) {
                     Ok(_) => assert_eq!(winner.lock().unwrap().replace(line), None, "two have won"),
                     Err(RegisterError::Exists { existing, refused, free, .. }) => {
@@ -49,7 +42,6 @@ fn of_several_that_register_one_name_one_wins_and_the_others_learn_of_both_place
             })
         };
         all((1..=3).map(register));
-        let (winner, refusals, catalog) = told;
         let winner = winner.lock().unwrap().unwrap();
         assert_eq!(*refusals.lock().unwrap(), [winner; 2], "each is told of the place of the one that won");
         assert_eq!(catalog.get("t").unwrap().source().line, winner);
@@ -61,9 +53,8 @@ fn of_several_that_register_one_name_one_wins_and_the_others_learn_of_both_place
 fn submissions_are_added_all_or_none_of_them() {
     check(|| {
         let catalog = SharedCatalog::new();
-        let several = |names: [&'static str; 2], line| -> Thread {
-            let catalog = catalog.clone();
-            Box::new(move || {
+        let several = |names: [&'static str; 2], line| {
+            thread(&catalog, move |catalog| {
                 let entries = names.map(|name| Arc::new(entry(name, line))).to_vec();
                 let is_added = catalog.change(|catalog| catalog.add_missing(entries)).is_ok();
                 let seen = catalog.snapshot();
@@ -89,15 +80,13 @@ fn a_tool_may_register_another_while_it_runs_and_so_may_its_neighbour() {
             };
             catalog.register(tool(name), teach).unwrap();
         }
-        let same = catalog.clone();
-        let run = move |name: &'static str| -> Thread {
-            let catalog = catalog.clone();
-            Box::new(move || {
+        let run = |name: &'static str| {
+            thread(&catalog, move |catalog| {
                 block_on(catalog.execute(&ToolContext::new(), name, json!({}))).unwrap();
             })
         };
         all([run("one"), run("two")]);
-        assert_eq!((learned.load(Ordering::SeqCst), same.subscribe().generation()), (1, 3));
+        assert_eq!((learned.load(Ordering::SeqCst), catalog.subscribe().generation()), (1, 3));
     });
 }
 
@@ -119,10 +108,7 @@ fn a_linked_tool_is_built_without_the_lock() {
     check(|| {
         let catalog = SharedCatalog::linked();
         *OUTER.lock().unwrap() = Some(catalog.clone());
-        let look = |look: fn(&SharedCatalog)| -> Thread {
-            let catalog = catalog.clone();
-            Box::new(move || look(&catalog))
-        };
+        let look = |look: fn(&SharedCatalog)| thread(&catalog, look);
         all([
             look(|catalog| assert!(catalog.get("slow").is_ok())),
             look(|catalog| assert!(catalog.list().iter().any(|entry| entry.name().as_str() == "slow"))),
@@ -138,15 +124,10 @@ fn a_linked_tool_is_built_without_the_lock() {
 fn generations_only_grow_and_no_watcher_misses_the_last_one() {
     check(|| {
         let catalog = SharedCatalog::new();
-        let write = |name: &'static str| -> Thread {
-            let catalog = catalog.clone();
-            Box::new(move || {
-                catalog.register(tool(name), nothing).unwrap();
-            })
-        };
-        let watch = || -> Thread {
-            let catalog = catalog.clone();
-            Box::new(move || {
+        let write =
+            |name: &'static str| thread(&catalog, move |catalog| drop(catalog.register(tool(name), nothing).unwrap()));
+        let watch = || {
+            thread(&catalog, |catalog| {
                 // Some subscribe before any change, some in the middle of one.
                 let mut watch = catalog.subscribe();
                 let (first, mut last) = (watch.generation(), 0);
@@ -169,9 +150,9 @@ fn names_that_come_and_go_leave_what_was_put_last() {
     check(|| {
         let catalog = SharedCatalog::new();
         let (removed, added) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let come_and_go = |line| -> Thread {
-            let (catalog, removed, added) = (catalog.clone(), removed.clone(), added.clone());
-            Box::new(move || {
+        let shared = (catalog.clone(), removed.clone(), added.clone());
+        let come_and_go = |line| {
+            thread(&shared, move |(catalog, removed, added)| {
                 added.fetch_add(catalog.insert(entry("t", line)).is_ok().into(), Ordering::SeqCst);
                 removed.fetch_add(catalog.unregister("t").into(), Ordering::SeqCst);
             })
@@ -188,9 +169,8 @@ fn names_that_come_and_go_leave_what_was_put_last() {
 fn a_writer_that_panics_leaves_a_catalog_that_others_go_on_with() {
     check(|| {
         let catalog = SharedCatalog::new();
-        let panics = || -> Thread {
-            let catalog = catalog.clone();
-            Box::new(move || {
+        let panics = || {
+            thread(&catalog, |catalog| {
                 let change = || {
                     catalog.change(|catalog| {
                         drop(catalog.put(Arc::new(entry("half", 1))));
@@ -202,9 +182,8 @@ fn a_writer_that_panics_leaves_a_catalog_that_others_go_on_with() {
                 assert!(panicked.is_err());
             })
         };
-        let writes = |name: &'static str| -> Thread {
-            let catalog = catalog.clone();
-            Box::new(move || {
+        let writes = |name: &'static str| {
+            thread(&catalog, move |catalog| {
                 catalog.insert(entry(name, 2)).unwrap();
                 assert!(catalog.contains(name) && catalog.list().iter().any(|entry| entry.name().as_str() == name));
             })
@@ -236,11 +215,8 @@ fn a_handler_may_change_the_catalog_when_it_is_dropped() {
         let catalog = SharedCatalog::new();
         catalog.register(tool("t"), LastWill(catalog.clone())).unwrap();
         catalog.register(tool("heir"), nothing).unwrap();
-        let act = |act: fn(&SharedCatalog)| -> Thread {
-            let catalog = catalog.clone();
-            Box::new(move || {
-                let _ = catch_unwind(AssertUnwindSafe(|| act(&catalog)));
-            })
+        let act = |act: fn(&SharedCatalog)| {
+            thread(&catalog, move |catalog| drop(catch_unwind(AssertUnwindSafe(|| act(catalog)))))
         };
         all([
             act(|catalog| drop(catalog.replace(tool("t"), nothing))),

@@ -5,18 +5,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use protocol::{Effects, Tool};
-use serde_json::{Value, json};
+use protocol::Tool;
 
 use super::Slot;
-use crate::schedule::{Thread, all, check};
-use crate::{Admission, DefinitionError, Entry, RegisterError, Source, Submission, ToolContext};
-
-async fn nothing(_: ToolContext, _: Value) {}
-
-fn tool(name: &str) -> Tool {
-    Tool::new(name, "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure)
-}
+use crate::schedule::{Thread, all, check, nothing, thread, tool};
+use crate::{Admission, DefinitionError, Entry, Source, Submission};
 
 const fn submission(name: &'static str, definition: fn() -> Result<Tool, DefinitionError>) -> Submission {
     Submission { name, source: Source::new("c", "1", "lib.rs", 1), definition, handler: &nothing }
@@ -27,11 +20,11 @@ static PLAIN: Submission = submission("t", || Ok(tool("t")));
 /// Has everybody look at a submission's slot in a way of their own, and gives what they saw.
 fn seen_by_all(slot: &Slot, admission: &Arc<Admission>) -> Vec<Result<Arc<Entry>, String>> {
     let seen = Arc::new(shuttle::sync::Mutex::new(Vec::new()));
-    let look = |look: fn(&Slot) -> Result<Arc<Entry>, String>| -> Thread {
-        let (slot, admission, seen) = (slot.clone(), admission.clone(), seen.clone());
-        Box::new(move || {
-            let entry = look(&slot);
-            let is_joined = entry.as_ref().is_ok_and(|entry| Arc::ptr_eq(entry.admission(), &admission));
+    let shared = (slot.clone(), admission.clone(), seen.clone());
+    let look = |look: fn(&Slot) -> Result<Arc<Entry>, String>| {
+        thread(&shared, move |(slot, admission, seen)| {
+            let entry = look(slot);
+            let is_joined = entry.as_ref().is_ok_and(|entry| Arc::ptr_eq(entry.admission(), admission));
             assert!(is_joined || entry.is_err(), "nobody has it before it is admitted by what its catalog is");
             seen.lock().unwrap().push(entry);
         })
@@ -129,17 +122,5 @@ fn a_tool_that_is_built_while_its_catalog_gets_another_admission_has_one_of_the_
         ]);
         let entry = moved.lock().unwrap().take().unwrap().entry().unwrap();
         assert!(admissions.iter().any(|admission| Arc::ptr_eq(entry.admission(), admission)));
-    });
-}
-
-#[test]
-fn a_name_of_the_wrong_kind_is_told_to_everybody_too() {
-    static RENAMED: Submission = submission("t", || Ok(tool("u")));
-    check(|| {
-        let admission = Arc::new(Admission::new());
-        let slot = Slot::linked(&RENAMED, admission.clone());
-        let seen = seen_by_all(&slot, &admission);
-        assert!(seen.iter().all(Result::is_err));
-        assert!(matches!(slot.problem().unwrap().error, RegisterError::Renamed { .. }));
     });
 }

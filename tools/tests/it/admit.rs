@@ -1,9 +1,9 @@
 //! Admission: who runs beside whom, who waits, and who is told to come back.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::sample::{echo, echoing, holding, pure, unlimited as cx};
+use crate::sample::{Log, echo, echoing, holding, pure, unlimited as cx};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use tools::call::{CallOrder, CallPlace};
@@ -14,20 +14,6 @@ use tools::{
 };
 
 const STEP: Duration = Duration::from_millis(100);
-
-/// What began and ended, in order.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<String>>>);
-
-impl Log {
-    fn note(&self, text: String) {
-        self.0.lock().unwrap().push(text);
-    }
-
-    fn taken(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().unwrap())
-    }
-}
 
 fn tool(name: &str, effects: Value) -> Tool {
     let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
@@ -57,14 +43,18 @@ fn catalog(log: &Log) -> Catalog {
     catalog
 }
 
+fn workshop() -> (Log, Catalog, ToolContext) {
+    let log = Log::default();
+    (log.clone(), catalog(&log), cx())
+}
+
 async fn call(catalog: &Catalog, cx: &ToolContext, name: &str, path: &str) -> Result<(), ToolError> {
     catalog.execute(cx, name, json!({"path": path})).await.map(drop)
 }
 
 #[tokio::test(start_paused = true)]
 async fn writers_of_one_path_go_one_by_one_in_the_order_of_arrival() {
-    let log = Log::default();
-    let (catalog, cx) = (catalog(&log), cx());
+    let (log, catalog, cx) = workshop();
     let (a, b, c) = tokio::join!(
         call(&catalog, &cx, "write", "a"),
         call(&catalog, &cx, "write", "./a/b/"),
@@ -76,8 +66,7 @@ async fn writers_of_one_path_go_one_by_one_in_the_order_of_arrival() {
 
 #[tokio::test(start_paused = true)]
 async fn what_does_not_conflict_runs_side_by_side() {
-    let log = Log::default();
-    let (catalog, cx) = (catalog(&log), cx());
+    let (_, catalog, cx) = workshop();
     let start = Instant::now();
     let (a, b, c, d) = tokio::join!(
         call(&catalog, &cx, "read", "a"),
@@ -91,8 +80,7 @@ async fn what_does_not_conflict_runs_side_by_side() {
 
 #[tokio::test(start_paused = true)]
 async fn a_writer_that_waits_is_not_overtaken_by_readers_but_by_those_it_does_not_concern() {
-    let log = Log::default();
-    let (catalog, cx) = (catalog(&log), cx());
+    let (log, catalog, cx) = workshop();
     let _ = tokio::join!(
         call(&catalog, &cx, "read", "a"),
         call(&catalog, &cx, "write", "a"),
@@ -150,8 +138,7 @@ async fn catalogs_can_share_one_admission() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_does_not_say_what_it_touches_conflicts_with_itself() {
-    let log = Log::default();
-    let (catalog, cx) = (catalog(&log), cx());
+    let (log, catalog, cx) = workshop();
     let (a, b, c) = tokio::join!(
         call(&catalog, &cx, "undeclared", "a"),
         call(&catalog, &cx, "undeclared", "b"),
@@ -168,8 +155,7 @@ async fn a_tool_that_does_not_say_what_it_touches_conflicts_with_itself() {
 
 #[tokio::test(start_paused = true)]
 async fn a_tools_own_limit_holds_for_all_who_call_it() {
-    let log = Log::default();
-    let (catalog, cx) = (catalog(&log), cx());
+    let (log, catalog, cx) = workshop();
     let (a, b) = tokio::join!(call(&catalog, &cx, "limited", "a"), call(&catalog, &cx, "limited", "b"));
     a.and(b).unwrap();
     assert_eq!(log.taken(), ["+limited a", "-limited a", "+limited b", "-limited b"]);

@@ -1,40 +1,26 @@
 //! Who is told when the clock of a call starts.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::sample::{echoing, holding, pure};
+use crate::sample::{Log, echoing, holding, pure};
 use serde_json::{Value, json};
 use tools::call::{CallPlace, DeadlineObserver};
 use tools::{Approval, ApprovalFuture, Approver, Decision, Effects, Tool, ToolContext, ToolResult};
 
 const LIMIT: Duration = Duration::from_secs(7);
 
-/// What was told: the tool, and how long it has; whose approver writes, too.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<String>>>);
-
-impl Log {
-    fn add(&self, line: String) {
-        self.0.lock().unwrap().push(line);
-    }
-
-    fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
-    }
-}
-
 impl DeadlineObserver for Log {
     fn started(&self, cx: &ToolContext, limit: Duration) {
         let left = cx.deadline().unwrap().saturating_duration_since(Instant::now());
         assert!(left <= limit && left > limit / 2, "{left:?} of {limit:?}");
-        self.add(format!("{} has {limit:?}", cx.tool().unwrap()));
+        self.note(format!("{} has {limit:?}", cx.tool().unwrap()));
     }
 }
 
 impl Approver for Log {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
-        self.add(format!("{} is asked about", approval.tool));
+        self.note(format!("{} is asked about", approval.tool));
         Box::pin(async { Decision::Allow })
     }
 }
@@ -59,7 +45,7 @@ async fn the_clock_starts_after_the_questions_and_once_for_a_call_and_those_that
     let cx = ToolContext::new().with_timeout(LIMIT).with_approver(Arc::new(log.clone()));
     let cx = cx.with_place(CallPlace::default().with_observer(Arc::new(log.clone())));
     catalog.execute(&cx, "outer", json!({})).await.unwrap();
-    assert_eq!(log.lines(), ["outer is asked about", "outer has 7s"]);
+    assert_eq!(log.taken(), ["outer is asked about", "outer has 7s"]);
 }
 
 #[tokio::test]
@@ -68,7 +54,7 @@ async fn the_clock_of_a_call_that_is_refused_never_starts() {
     let catalog = echoing([undeclared("t")]);
     let cx = ToolContext::new().with_place(CallPlace::default().with_observer(Arc::new(log.clone())));
     catalog.execute(&cx, "t", json!({})).await.unwrap_err();
-    assert!(log.lines().is_empty());
+    assert!(log.taken().is_empty());
 }
 
 #[tokio::test]

@@ -1,16 +1,14 @@
 //! Layers around handlers: their order, and what they cannot do.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::sample::{No, closed, echo, echoing, granted, hang, holding, pure, reader, with_timeout};
+use crate::sample::{Log, No, closed, echo, echoing, granted, hang, holding, pure, reader, with_timeout};
 use serde_json::{Value, json};
 use tools::{
     ErrorCode, Grant, Handler as _, HandlerFuture, Layer, Limits, Next, Tool, ToolContext, ToolError, ToolErrorKind,
     ToolResult, layered,
 };
-
-type Log = Arc<Mutex<Vec<String>>>;
 
 /// Writes down when a call goes in and out.
 struct Trace(&'static str, Log);
@@ -18,17 +16,13 @@ struct Trace(&'static str, Log);
 impl Layer for Trace {
     fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a> {
         HandlerFuture::new(async move {
-            self.1.lock().unwrap().push(format!("{}> {}", self.0, next.arguments()));
+            self.1.note(format!("{}> {}", self.0, next.arguments()));
             let result = next.call(cx).await;
             let how = result.as_ref().map_or_else(|error| error.code().to_string(), ToolResult::to_text);
-            self.1.lock().unwrap().push(format!("<{} {how}", self.0));
+            self.1.note(format!("<{} {how}", self.0));
             result
         })
     }
-}
-
-fn taken(log: &Log) -> Vec<String> {
-    std::mem::take(&mut *log.lock().unwrap())
 }
 
 #[tokio::test]
@@ -38,7 +32,7 @@ async fn the_first_layer_of_the_context_is_outermost_and_those_of_the_registrati
     let handler = {
         let log = log.clone();
         move |_: ToolContext, _: Value| {
-            log.lock().unwrap().push("tool".to_owned());
+            log.note("tool".to_owned());
             std::future::ready("done".to_owned())
         }
     };
@@ -46,7 +40,7 @@ async fn the_first_layer_of_the_context_is_outermost_and_those_of_the_registrati
     let cx = ToolContext::new().with_layer(Arc::new(trace("a"))).with_layer(Arc::new(trace("b")));
     catalog.execute(&cx, "t", json!({})).await.unwrap();
     let order = ["a> {}", "b> {}", "c> {}", "d> {}", "tool", "<d done", "<c done", "<b done", "<a done"];
-    assert_eq!(taken(&log), order);
+    assert_eq!(log.taken(), order);
 }
 
 #[tokio::test]
@@ -58,9 +52,9 @@ async fn what_is_refused_reaches_no_layer() {
     catalog.execute(&cx, "closed", json!({"text": 1})).await.unwrap_err();
     catalog.execute(&cx, "read", json!({"path": "b"})).await.unwrap_err();
     catalog.execute(&cx.clone().with_approver(Arc::new(No)), "read", json!({"path": "b"})).await.unwrap_err();
-    assert_eq!(taken(&log), [""; 0]);
+    assert_eq!(log.taken(), [""; 0]);
     catalog.execute(&cx, "read", json!({"path": "src/a"})).await.unwrap();
-    assert_eq!(taken(&log).len(), 4);
+    assert_eq!(log.taken().len(), 4);
 }
 
 /// Answers in the place of the tool, or does something else to it.
@@ -134,5 +128,5 @@ async fn calls_inside_of_a_call_have_the_layers_of_the_context_and_no_others() {
     catalog.register(pure("inner"), echo).unwrap();
     let cx = ToolContext::new().with_layer(Arc::new(Trace("a", log.clone())));
     catalog.execute(&cx, "outer", json!({"n": 1})).await.unwrap();
-    assert_eq!(taken(&log), [r#"a> {"n":1}"#, r#"a> {"n":1}"#, r#"<a {"n":1}"#, r#"<a {"n":1}"#]);
+    assert_eq!(log.taken(), [r#"a> {"n":1}"#, r#"a> {"n":1}"#, r#"<a {"n":1}"#, r#"<a {"n":1}"#]);
 }

@@ -8,7 +8,7 @@
 )]
 
 use std::future::pending;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -79,6 +79,20 @@ pub fn unlimited() -> ToolContext {
 
 pub fn granted(clauses: &[&str]) -> ToolContext {
     ToolContext::new().with_grant(Grant::parse(clauses.iter().copied()).unwrap())
+}
+
+/// Lines, in the order in which they were written. Clones write the same log.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub fn note(&self, line: String) {
+        self.0.lock().unwrap().push(line);
+    }
+
+    pub fn taken(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
 }
 
 /// Refuses every call that it is asked about.

@@ -141,6 +141,24 @@ impl AsRef<dyn Error + Send + Sync> for Lender {
     }
 }
 
+type Nothing = ();
+
+/// Returns nothing behind an alias.
+#[tool(pure)]
+fn silent() -> Nothing {}
+
+/// May fail as input and output do.
+#[tool(reads = "fs:a")]
+fn from_disk() -> std::io::Result<&'static str> {
+    Ok("text")
+}
+
+/// Does not say what it returns.
+#[tool(pure)]
+fn opaque() -> Result<impl Serialize, ToolError> {
+    Ok(1)
+}
+
 /// Returns what no JSON can say.
 #[tool(pure)]
 fn unspeakable() -> std::collections::HashMap<(u8, u8), u8> {
@@ -159,18 +177,21 @@ async fn result(submission: &'static Submission) -> ToolResult {
 async fn a_value_is_structured_and_told_as_json() {
     assert_eq!(result(&WEATHER_TOOL).await, ToolResult::structured(json!({"degrees": 3})));
     assert_eq!(result(&SUCCEEDS_TOOL).await, ToolResult::structured(json!(1)));
+    assert_eq!(result(&OPAQUE_TOOL).await, ToolResult::structured(json!(1)));
 }
 
 #[tokio::test]
 async fn text_is_text() {
     assert_eq!(result(&OWNED_TEXT_TOOL).await, ToolResult::text("text"));
     assert_eq!(result(&STATIC_TEXT_TOOL).await, ToolResult::text("text"));
+    assert_eq!(result(&FROM_DISK_TOOL).await, ToolResult::text("text"));
 }
 
 #[tokio::test]
 async fn nothing_is_told_as_ok() {
     assert_eq!(result(&NOTHING_TOOL).await, ToolResult::text("ok"));
     assert_eq!(result(&DONE_TOOL).await, ToolResult::text("ok"));
+    assert_eq!(result(&SILENT_TOOL).await, ToolResult::text("ok"));
 }
 
 #[tokio::test]

@@ -1,5 +1,21 @@
 use tools::tool;
 
+struct Search {}
+
+/// Searches.
+#[tool(pure)]
+fn search(#[args] search: Search) {
+    drop(search);
+}
+
+struct Failure;
+
+/// Fails.
+#[tool(pure)]
+fn fails() -> Result<u8, Failure> {
+    Err(Failure)
+}
+
 struct Thing;
 
 /// Makes a thing.

@@ -1,7 +1,0 @@
-use tools::tool;
-
-/// Does nothing.
-#[tool(pure, blocking)]
-async fn nothing() {}
-
-fn main() {}

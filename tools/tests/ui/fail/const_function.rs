@@ -1,7 +1,0 @@
-use tools::tool;
-
-/// Does nothing.
-#[tool(pure)]
-const fn nothing() {}
-
-fn main() {}

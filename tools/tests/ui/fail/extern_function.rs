@@ -1,7 +1,0 @@
-use tools::tool;
-
-/// Does nothing.
-#[tool(pure)]
-extern "C" fn nothing() {}
-
-fn main() {}

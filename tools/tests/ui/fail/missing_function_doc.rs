@@ -1,8 +1,0 @@
-use tools::tool;
-
-#[tool(pure)]
-fn now() -> String {
-    String::new()
-}
-
-fn main() {}

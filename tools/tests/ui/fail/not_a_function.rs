@@ -1,9 +1,0 @@
-use tools::tool;
-
-/// A thing.
-#[tool(pure)]
-struct Thing {
-    field: u8,
-}
-
-fn main() {}

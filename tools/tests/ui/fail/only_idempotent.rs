@@ -1,7 +1,0 @@
-use tools::tool;
-
-/// Reads a file.
-#[tool(idempotent)]
-fn read() {}
-
-fn main() {}

@@ -1,7 +1,0 @@
-use tools::tool;
-
-/// Does nothing.
-#[tool(pure)]
-fn nothing(#[serde(default)] _cx: &tools::ToolContext) {}
-
-fn main() {}

@@ -1,7 +1,0 @@
-use tools::tool;
-
-/// Does nothing.
-#[tool(pure)]
-unsafe fn nothing() {}
-
-fn main() {}
