@@ -20,6 +20,7 @@ async fn search(cx: &ToolContext, #[args] Search { query, limit }: Search) -> Re
     Ok(format!("{query} {limit} {}", cx.depth()))
 }
 
-fn main() {
+#[test]
+fn all_arguments_are_one_struct() {
     tools::Catalog::new().submit(&[&SEARCH_TOOL]).unwrap();
 }

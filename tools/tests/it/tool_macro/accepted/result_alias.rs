@@ -43,8 +43,7 @@ fn opaque() -> Result<impl serde::Serialize, tools::ToolError> {
     Ok(1)
 }
 
-fn main() {
-    tools::Catalog::new()
-        .submit(&[&FAILS_TOOL, &NOTHING_TOOL, &IO_TOOL, &ANYTHING_TOOL, &OPAQUE_TOOL])
-        .unwrap();
+#[test]
+fn a_result_may_have_another_name() {
+    tools::Catalog::new().submit(&[&FAILS_TOOL, &NOTHING_TOOL, &IO_TOOL, &ANYTHING_TOOL, &OPAQUE_TOOL]).unwrap();
 }

@@ -1,0 +1,9 @@
+//! Spellings of tools that compile, however they are written and whatever stands around them.
+
+mod args_struct;
+mod conditional;
+mod crowded_names;
+pub mod plain_parameters;
+mod renamed_dependency;
+mod result_alias;
+mod written_by_a_macro;
