@@ -1,6 +1,7 @@
 //! What tools written with `#[tool]` are and do at run time.
 
 // Only functions with `#[test]` are exempt by themselves.
+pub mod accepted;
 mod call;
 mod definition;
 mod outcome;

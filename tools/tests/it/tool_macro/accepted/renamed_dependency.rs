@@ -1,6 +1,4 @@
-//! The crate is known under another name only.
-
-extern crate tools as cribs;
+//! The crate is known under another name, which `main.rs` gives it.
 
 mod tools {}
 
@@ -26,6 +24,7 @@ fn subtract(
     a - b
 }
 
-fn main() {
+#[test]
+fn the_crate_has_another_name() {
     cribs::Catalog::new().submit(&[&ADD_TOOL, &SUBTRACT_TOOL]).unwrap();
 }

@@ -41,6 +41,7 @@ fn definition(
 #[::tools::tool(open_world)]
 fn call() {}
 
-fn main() {
+#[::core::prelude::v1::test]
+fn the_names_around_a_tool_may_be_taken() {
     ::tools::Catalog::new().submit(&[&DEFINITION_TOOL, &CALL_TOOL]).unwrap();
 }

@@ -21,7 +21,8 @@ fn present() -> u8 {
     1
 }
 
-fn main() {
+#[test]
+fn a_tool_exists_in_some_builds_or_inside_a_function() {
     /// Has only its context in scope.
     #[tool(pure)]
     fn inner() -> u8 {

@@ -37,7 +37,8 @@ pub async fn describe(
 #[tool(pure)]
 fn r#yield(_: ToolContext) {}
 
-fn main() {
+#[test]
+fn parameters_of_all_kinds() {
     assert_eq!(count_words("a bb".to_owned(), 2, None), 1);
     r#yield(ToolContext::default());
     drop(describe("x".to_owned(), &ToolContext::default()));
