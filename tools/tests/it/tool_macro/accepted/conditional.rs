@@ -14,7 +14,7 @@ fn absent(
 
 /// Is there.
 #[tool(pure)]
-#[cfg(all())]
+#[cfg(not(any()))]
 #[must_use]
 #[inline]
 fn present() -> u8 {
