@@ -15,24 +15,38 @@ use tools::{Catalog, Effects, Tool, ToolContext};
 
 type Calls = Vec<(String, Value)>;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs the data folder: TOOLCRIB_DATA=..."]
 async fn recorded_exchanges_are_understood_in_pieces_of_any_size() {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let (mut wrong, mut calls) = (Vec::new(), 0);
-    for row in rows() {
-        for piece in [1, 7, 97] {
-            if let Err(reason) = replay(&row, piece).await {
-                wrong.push(format!("row {} in pieces of {piece}: {reason}", row["row"]));
-            }
-        }
-        calls += expected(&row).len();
+    let rows: Arc<[Value]> = rows().into();
+    let tasks = std::thread::available_parallelism().unwrap().get();
+    let tasks: Vec<_> = (0..tasks).map(|first| tokio::spawn(replay_all(rows.clone(), first, tasks))).collect();
+    let mut wrong = Vec::new();
+    for task in tasks {
+        wrong.extend(task.await.unwrap());
+    }
+    let (mut seen, mut calls) = (BTreeMap::<String, usize>::new(), 0);
+    for row in rows.iter() {
+        calls += expected(row).len();
         let kind = format!("{} stream={} status={}", row["api"], row["stream"], row["status"]);
         *seen.entry(kind).or_default() += 1;
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(calls > 120, "the data has few calls: {calls}");
     assert!(seen.values().sum::<usize>() > 150, "the data has shrunk: {seen:?}");
+}
+
+/// Replays each row from `first` on, in steps of `step`, and returns the failures.
+async fn replay_all(rows: Arc<[Value]>, first: usize, step: usize) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for row in rows.iter().skip(first).step_by(step) {
+        for piece in [1, 7, 97] {
+            if let Err(reason) = replay(row, piece).await {
+                wrong.push(format!("row {} in pieces of {piece}: {reason}", row["row"]));
+            }
+        }
+    }
+    wrong
 }
 
 async fn replay(row: &Value, piece: usize) -> Result<(), String> {

@@ -1,16 +1,15 @@
-//! What a call costs has not grown unseen: what is counted stays within a tenth of the README's table, where that has to be met.
+//! Fails if a counted figure has grown by more than a tenth over the README's table. `.ci/cost` builds and runs it.
+//!
+//! A program and not a test: for a test cargo would build criterion and most of its own dependencies again.
 
-#![allow(missing_docs, clippy::print_stdout)] // What was counted is worth reading where it holds as well.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // Without valgrind there are no figures, and printing them is half of the work.
 
-use std::path::Path;
+use std::env;
 
 use benches::count::Programs;
 
-#[test]
-#[ignore = "wants valgrind and a release build: cargo test --release -p toolcrib-benches --test drift -- --ignored"]
-fn a_call_costs_what_the_readme_says() {
-    let scenario = Path::new(env!("CARGO_BIN_EXE_scenario"));
-    let programs = Programs(scenario.with_file_name(""));
+fn main() {
+    let programs = Programs(env::current_exe().unwrap().with_file_name(""));
     let (direct_add, direct_order) = (programs.instructions("direct-add"), programs.instructions("direct-order"));
     let (add, order) = (programs.instructions("add"), programs.instructions("order"));
     let over = |scenario, direct| programs.instructions(scenario) / programs.instructions(direct);
