@@ -34,7 +34,7 @@ struct Written<T, J> {
 
 impl Serialize for ToolCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let exact = self.arguments.extent().has_wide.then(|| self.arguments.to_string());
+        let exact = self.arguments.extent().has_big_integer.then(|| self.arguments.to_string());
         Written { id: &*self.id, name: &*self.name, arguments: &self.arguments, exact }.serialize(serializer)
     }
 }

@@ -60,7 +60,7 @@ struct Compiled {
 pub enum InvalidClause {
     /// A text without the two colons.
     #[error("{text:?} is not a clause; write `scheme:access:pattern`, such as `fs:read:src/**`")]
-    Form {
+    Syntax {
         /// The text, cut after 80 characters.
         text: String,
     },
@@ -168,7 +168,7 @@ impl FromStr for Clause {
         let target = |reason| InvalidClause::Target { text: shown(), reason };
         let mut parts = text.splitn(3, ':');
         let (Some(scheme), Some(access), Some(pattern)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(InvalidClause::Form { text: shown() });
+            return Err(InvalidClause::Syntax { text: shown() });
         };
         let scheme = match scheme {
             "*" => None,

@@ -23,12 +23,12 @@ pub struct InvalidDigest {
 
 impl Digest {
     /// The digest of a JSON value in [canonical form](canonical_json).
-    pub fn of_json<'a>(value: impl Into<Node<'a>>) -> Self {
-        Self::of_bytes(canonical_json(value).as_bytes())
+    pub fn hash_json<'a>(value: impl Into<Node<'a>>) -> Self {
+        Self::hash_bytes(canonical_json(value).as_bytes())
     }
 
     /// The digest of bytes.
-    pub fn of_bytes(bytes: &[u8]) -> Self {
+    pub fn hash_bytes(bytes: &[u8]) -> Self {
         Self(hmac_sha256::Hash::hash(bytes))
     }
 

@@ -109,7 +109,7 @@ impl Effects {
             return Ok(());
         };
         if declared.is_unbounded() && !declared.open_world {
-            return Err(EffectsError::Nothing);
+            return Err(EffectsError::Empty);
         }
         for (_, template) in declared.templates() {
             for field in template.fields() {

@@ -8,7 +8,7 @@ use crate::UnknownAccess;
 pub enum InvalidTarget {
     /// A text without the two colons.
     #[error("{text:?} is not a target; write `scheme:access:value`, such as `fs:read:README.md`")]
-    Form {
+    Syntax {
         /// The text, cut after 80 characters.
         text: String,
     },
@@ -58,7 +58,7 @@ pub enum InvalidTarget {
     },
     /// A path that leads above the root.
     #[error("the path {value:?} steps out of the root; stay below it")]
-    StepsOut {
+    OutsideRoot {
         /// The path, cut after 80 characters.
         value: String,
     },

@@ -38,7 +38,7 @@ impl Normaliser {
     pub const ALL: [Self; 2] = [Self::Path, Self::Host];
 
     /// The normaliser that a template calls `name`.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|normaliser| normaliser.name() == name)
     }
 
@@ -92,7 +92,7 @@ pub(crate) fn resolve(path: String) -> Result<String, InvalidTarget> {
             "" | "." => {}
             ".." => {
                 if kept.pop().is_none() {
-                    return Err(InvalidTarget::StepsOut { value: InvalidTarget::cut(&path) });
+                    return Err(InvalidTarget::OutsideRoot { value: InvalidTarget::cut(&path) });
                 }
             }
             segment => kept.push(segment),
@@ -288,9 +288,9 @@ mod tests {
     #[test]
     fn a_normaliser_has_one_name() {
         for (normaliser, name) in [(Normaliser::Path, "path"), (Normaliser::Host, "host")] {
-            assert_eq!((Normaliser::named(name), normaliser.name()), (Some(normaliser), name));
+            assert_eq!((Normaliser::from_name(name), normaliser.name()), (Some(normaliser), name));
             assert_eq!(normaliser.to_string(), name);
         }
-        assert_eq!(Normaliser::named("url"), None);
+        assert_eq!(Normaliser::from_name("url"), None);
     }
 }

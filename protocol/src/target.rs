@@ -100,7 +100,7 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, InvalidTarget> {
         let mut parts = text.splitn(3, ':');
         let (Some(scheme), Some(access), Some(value)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(InvalidTarget::Form { text: InvalidTarget::cut(text) });
+            return Err(InvalidTarget::Syntax { text: InvalidTarget::cut(text) });
         };
         Self::new(access.parse()?, scheme, value)
     }

@@ -20,7 +20,7 @@ pub enum TargetError {
     },
     /// An argument, or an element of one, that is no single value.
     #[error("the argument `{field}` is or contains {found}; pass a text, number or boolean, or a list of those")]
-    Unprintable {
+    NotScalar {
         /// The argument.
         field: String,
         /// `null`, `a list` or `an object`.
@@ -66,7 +66,7 @@ impl TargetError {
     /// The JSON pointer (RFC 6901) of the argument that is refused; empty where it is the arguments as a whole.
     pub fn pointer(&self) -> String {
         match self {
-            Self::Unprintable { field, .. } | Self::EmptyList { field } | Self::Argument { field, .. } => {
+            Self::NotScalar { field, .. } | Self::EmptyList { field } | Self::Argument { field, .. } => {
                 format!("/{}", field.replace('~', "~0").replace('/', "~1"))
             }
             _ => String::new(),

@@ -43,7 +43,7 @@ pub struct Template {
 pub enum InvalidTemplate {
     /// A text without a colon, or with nothing after it.
     #[error("{template:?} is not a template; write `scheme:value`, such as `fs:{{path}}` or `net:{{url|host}}`")]
-    Form {
+    Syntax {
         /// The template, cut after 80 characters.
         template: String,
     },
@@ -174,7 +174,7 @@ impl Template {
             let text = match value.kind() {
                 Kind::String(text) => text.to_owned(),
                 Kind::Null | Kind::Array | Kind::Object => {
-                    return Err(TargetError::Unprintable { field: field.to_owned(), found: described(value) });
+                    return Err(TargetError::NotScalar { field: field.to_owned(), found: described(value) });
                 }
                 _ => canonical_json(value),
             };
@@ -214,7 +214,7 @@ impl FromStr for Template {
         let (scheme, value) = text
             .split_once(':')
             .filter(|(_, value)| !value.is_empty())
-            .ok_or_else(|| InvalidTemplate::Form { template: shown() })?;
+            .ok_or_else(|| InvalidTemplate::Syntax { template: shown() })?;
         InvalidTarget::check_scheme(scheme).map_err(target)?;
         InvalidTarget::refuse_control(value).map_err(target)?;
         let parts = parse(value, &shown)?;

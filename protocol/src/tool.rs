@@ -126,6 +126,6 @@ impl Tool {
     pub fn digest(&self) -> Digest {
         // A definition holds strings, numbers and JSON values with string keys: nothing that can fail to serialise.
         let value = serde_json::to_value(self).unwrap_or_default();
-        Digest::of_bytes(canonical_json(&value).as_bytes())
+        Digest::hash_bytes(canonical_json(&value).as_bytes())
     }
 }

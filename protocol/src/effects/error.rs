@@ -10,7 +10,7 @@ pub enum EffectsError {
     #[error(
         "the effects declare nothing; write `pure` if nothing is touched, or `reads`, `writes`, `destroys` or `open_world`"
     )]
-    Nothing,
+    Empty,
     /// A field that is not a parameter.
     #[error(
         "the template `{template}` uses `{field}`, which is not a top-level parameter; use one of: {}",

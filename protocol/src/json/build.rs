@@ -48,8 +48,8 @@ impl<'t> Builder<'t> {
             (None, _, Some(_)) => {
                 let (start, len) = (small(self.tree.other.len())?, small(text.len())?);
                 self.tree.other.push_str(text);
-                self.tree.has_wide = true;
-                Mark::Wide { start, len }
+                self.tree.has_big_integer = true;
+                Mark::BigInteger { start, len }
             }
             (None, _, None) => return Err(syntax()),
         };

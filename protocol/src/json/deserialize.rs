@@ -63,7 +63,7 @@ impl<'de> Reader<'de> {
             Kind::Unsigned(number) => Unexpected::Unsigned(number),
             Kind::Negative(number) => Unexpected::Signed(number),
             Kind::Float(number) => Unexpected::Float(number),
-            Kind::Wide(digits) => Unexpected::Other(digits),
+            Kind::BigInteger(digits) => Unexpected::Other(digits),
             Kind::String(string) => Unexpected::Str(string),
             Kind::Array => Unexpected::Seq,
             Kind::Object => Unexpected::Map,
@@ -105,7 +105,7 @@ macro_rules! only {
 
 /// Methods that take integers. Those of 64 bits and fewer refuse a wide one.
 macro_rules! integers {
-    ($($method:ident: $is_wide:literal,)*) => {
+    ($($method:ident: $is_big_integer:literal,)*) => {
         $(#[inline]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
             match self.node.kind() {
@@ -115,8 +115,8 @@ macro_rules! integers {
                     Some(number) => Self::integral(number, visitor),
                     None => visitor.visit_f64(number),
                 },
-                Kind::Wide(digits) if $is_wide => self.wide(digits, visitor),
-                Kind::Wide(_) => Err(Error::invalid_value(self.unexpected(), &visitor)),
+                Kind::BigInteger(digits) if $is_big_integer => self.wide(digits, visitor),
+                Kind::BigInteger(_) => Err(Error::invalid_value(self.unexpected(), &visitor)),
                 _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
             }
         })*
@@ -137,7 +137,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
                 Some(number) => Self::integral(number, visitor),
                 None => visitor.visit_f64(number),
             },
-            Kind::Wide(digits) => self.wide(digits, visitor),
+            Kind::BigInteger(digits) => self.wide(digits, visitor),
             Kind::String(string) => visitor.visit_borrowed_str(string),
             Kind::Array => self.array(self.node.elements(), visitor),
             Kind::Object => self.object(self.node.members(), visitor),
@@ -171,7 +171,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
             Kind::Unsigned(number) => visitor.visit_u64(number),
             Kind::Negative(number) => visitor.visit_i64(number),
             Kind::Float(number) => visitor.visit_f64(number),
-            Kind::Wide(digits) => visitor.visit_f64(digits.parse().unwrap_or(f64::NAN)),
+            Kind::BigInteger(digits) => visitor.visit_f64(digits.parse().unwrap_or(f64::NAN)),
             _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
         }
     }

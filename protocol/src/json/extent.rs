@@ -16,13 +16,13 @@ pub struct Extent {
     /// An upper bound of the bytes of all strings and keys together.
     pub text: usize,
     /// True if a number is an integer beyond 64 bits.
-    pub has_wide: bool,
+    pub has_big_integer: bool,
 }
 
 impl Extent {
     /// Returns an upper bound of the length as JSON text without white space, in bytes: a byte of a string becomes six at most,
     /// and the longest float with its separators has fewer than 34.
-    pub fn most_encoded(self) -> usize {
+    pub fn max_encoded_len(self) -> usize {
         self.text.saturating_mul(6).saturating_add(self.values.saturating_mul(34))
     }
 
@@ -36,7 +36,7 @@ impl Extent {
         self.values += 1;
         match node.kind() {
             Kind::String(string) => self.text = self.text.saturating_add(string.len()),
-            Kind::Float(_) | Kind::Wide(_) => self.has_wide |= node.is_wide(),
+            Kind::Float(_) | Kind::BigInteger(_) => self.has_big_integer |= node.is_big_integer(),
             Kind::Array if self.enter(outer) => node.elements().for_each(|element| self.add(element, outer + 1)),
             Kind::Object if self.enter(outer) => {
                 for (key, member) in node.members() {

@@ -112,7 +112,7 @@ impl Json {
     }
 
     /// Returns the length as JSON text, in bytes, if a type has [written](Self::from_serialize) it. Reads nothing.
-    pub fn written_len(&self) -> Option<usize> {
+    pub fn serialized_len(&self) -> Option<usize> {
         match &*self.0 {
             Inner::Written(written) => Some(written.text.len()),
             Inner::Value(_) | Inner::Text { .. } => None,
@@ -168,7 +168,7 @@ impl From<Value> for Json {
     fn from(value: Value) -> Self {
         let extent = Node::from(&value).extent();
         let reread = || Self::parse(value.to_string()).ok();
-        let is_odd = extent.depth <= MAX_DEPTH && extent.has_wide;
+        let is_odd = extent.depth <= MAX_DEPTH && extent.has_big_integer;
         is_odd.then(reread).flatten().unwrap_or_else(|| Self(Arc::new(Inner::Value(Wrapped { value, extent }))))
     }
 }
@@ -260,7 +260,7 @@ impl Serialize for Node<'_> {
             Kind::Unsigned(number) => serializer.serialize_u64(number),
             Kind::Negative(number) => serializer.serialize_i64(number),
             Kind::Float(number) => serializer.serialize_f64(number),
-            Kind::Wide(digits) => match (digits.parse(), digits.parse()) {
+            Kind::BigInteger(digits) => match (digits.parse(), digits.parse()) {
                 (Ok(number), _) => serializer.serialize_u128(number),
                 (_, Ok(number)) => serializer.serialize_i128(number),
                 _ => self.to_number().serialize(serializer),

@@ -18,7 +18,7 @@ use super::tree::{EMPTY, FEW, Mark, Tree};
 ///
 /// let text = Json::parse(r#"{"path": "a.txt", "limit": 36893488147419103232}"#)?;
 /// assert_eq!(text.node().get("path").and_then(Node::as_str), Some("a.txt"));
-/// assert!(matches!(text.node().get("limit").map(Node::kind), Some(Kind::Wide("36893488147419103232"))));
+/// assert!(matches!(text.node().get("limit").map(Node::kind), Some(Kind::BigInteger("36893488147419103232"))));
 ///
 /// let value = json!({"path": "a.txt"});
 /// assert_eq!(Node::from(&value).get("path").and_then(Node::as_str), Some("a.txt"));
@@ -47,7 +47,7 @@ pub enum Kind<'a> {
     /// A number with a fraction or an exponent, or `-0`.
     Float(f64),
     /// The digits of an integer beyond 64 bits, with its sign.
-    Wide(&'a str),
+    BigInteger(&'a str),
     /// A string.
     String(&'a str),
     /// An array; see [`Node::elements`].
@@ -85,7 +85,7 @@ impl<'a> Node<'a> {
                 Mark::Unsigned(number) => Kind::Unsigned(number),
                 Mark::Negative(number) => Kind::Negative(number),
                 Mark::Float(number) => Kind::Float(number),
-                mark @ Mark::Wide { .. } => Kind::Wide(tree.string(mark).unwrap_or_default()),
+                mark @ Mark::BigInteger { .. } => Kind::BigInteger(tree.string(mark).unwrap_or_default()),
                 mark @ (Mark::Plain { .. } | Mark::Unescaped { .. }) => {
                     Kind::String(tree.string(mark).unwrap_or_default())
                 }
@@ -108,10 +108,10 @@ impl<'a> Node<'a> {
     }
 
     /// Returns true if the value is an integer beyond 64 bits. A [`Value`] holds one only with `arbitrary_precision`.
-    pub(super) fn is_wide(self) -> bool {
+    pub(super) fn is_big_integer(self) -> bool {
         match self.0 {
             Inner::Value(Value::Number(number)) => !(number.is_u64() || number.is_i64() || number.is_f64()),
-            _ => matches!(self.kind(), Kind::Wide(_)),
+            _ => matches!(self.kind(), Kind::BigInteger(_)),
         }
     }
 
@@ -138,7 +138,7 @@ impl<'a> Node<'a> {
             Kind::Unsigned(number) => Some(number.into()),
             Kind::Negative(number) => Some(number.into()),
             Kind::Float(number) => Number::from_f64(number),
-            Kind::Wide(digits) => Number::from_f64(digits.parse().ok()?),
+            Kind::BigInteger(digits) => Number::from_f64(digits.parse().ok()?),
             _ => None,
         }
     }
@@ -198,7 +198,7 @@ impl<'a> Node<'a> {
         match self.0 {
             Inner::Tree(tree, 0) => {
                 let (values, text) = (tree.marks.len(), tree.text.len() + tree.other.len());
-                Extent { depth: tree.depth, values, text, has_wide: tree.has_wide }
+                Extent { depth: tree.depth, values, text, has_big_integer: tree.has_big_integer }
             }
             _ => Extent::walk(self),
         }
@@ -224,7 +224,7 @@ impl<'a> Node<'a> {
             Kind::Unsigned(number) => number.into(),
             Kind::Negative(number) => number.into(),
             Kind::Float(number) => number.into(),
-            Kind::Wide(digits) => from_wide(digits, self),
+            Kind::BigInteger(digits) => from_wide(digits, self),
             Kind::String(string) => string.into(),
             Kind::Array => self.elements().map(|element| element.to_value_with(from_wide)).collect(),
             Kind::Object => {

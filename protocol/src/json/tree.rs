@@ -16,7 +16,7 @@ pub(super) struct Tree {
     /// Levels of arrays and objects.
     pub(super) depth: usize,
     /// True if a number is an integer beyond 64 bits.
-    pub(super) has_wide: bool,
+    pub(super) has_big_integer: bool,
 }
 
 /// A tree of nothing.
@@ -26,7 +26,7 @@ pub(super) static EMPTY: Tree = Tree {
     marks: Vec::new(),
     sorted: Vec::new(),
     depth: 0,
-    has_wide: false,
+    has_big_integer: false,
 };
 
 /// One value of a tree. Lengths and places are in bytes of a text, which has at most 4 GiB.
@@ -40,7 +40,7 @@ pub(super) enum Mark {
     /// A number with a fraction or an exponent, or `-0`.
     Float(f64),
     /// The digits of an integer beyond 64 bits, with its sign, in [`Tree::other`].
-    Wide {
+    BigInteger {
         start: u32,
         len: u32,
     },
@@ -87,7 +87,7 @@ impl Mark {
     pub(super) fn string<'a>(self, text: &'a str, other: &'a str) -> Option<&'a str> {
         let (source, start, len) = match self {
             Self::Plain { start, len } => (text, start, len),
-            Self::Unescaped { start, len } | Self::Wide { start, len } => (other, start, len),
+            Self::Unescaped { start, len } | Self::BigInteger { start, len } => (other, start, len),
             _ => return None,
         };
         source.get(start as usize..start as usize + len as usize)

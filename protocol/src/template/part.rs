@@ -51,7 +51,7 @@ fn field(inside: &str, shown: &dyn Fn() -> String) -> Result<Part, InvalidTempla
         Some((name, normaliser)) => {
             let unknown =
                 || InvalidTemplate::Normaliser { template: shown(), normaliser: InvalidTarget::cut(normaliser) };
-            (name, Some(Normaliser::named(normaliser).ok_or_else(unknown)?))
+            (name, Some(Normaliser::from_name(normaliser).ok_or_else(unknown)?))
         }
     };
     if name.trim().is_empty() {

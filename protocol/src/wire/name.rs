@@ -70,7 +70,7 @@ impl WireNames {
     }
 
     /// Returns the spelling of a tool of the set if it is not the [plain](plain_spelling) one.
-    pub fn respelt(&self, name: &ToolName) -> Option<&str> {
+    pub fn spelling_with_digest(&self, name: &ToolName) -> Option<&str> {
         self.respelt.get(name).map(String::as_str)
     }
 
@@ -115,7 +115,7 @@ fn legal(name: &str) -> String {
 
 fn digested(name: &str, salt: u64) -> String {
     const DIGITS: usize = 8;
-    let digest = Digest::of_bytes(format!("{name} {salt}").as_bytes()).to_string();
+    let digest = Digest::hash_bytes(format!("{name} {salt}").as_bytes()).to_string();
     let legal = legal(name);
     format!("{}_{}", cut(&legal, WireNames::MAX_LENGTH - DIGITS - 1), cut(&digest, DIGITS))
 }

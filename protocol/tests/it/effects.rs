@@ -189,7 +189,7 @@ fn a_default_stands_in_for_an_absent_argument_only() {
     assert_eq!(targets(effects.clone(), json!({})).unwrap(), ["fs:read:README.md"]);
     assert!(matches!(
         targets(effects.clone(), json!({"path": null})),
-        Err(TargetError::Unprintable { found: "null", .. })
+        Err(TargetError::NotScalar { found: "null", .. })
     ));
     assert!(matches!(targets(effects, json!("x")), Err(TargetError::NotAnObject { .. })));
     assert!(matches!(targets(json!({"reads": ["fs:{other}"]}), json!({})), Err(TargetError::Missing { .. })));
@@ -210,7 +210,7 @@ fn lists_are_bounded_and_not_empty() {
     let many: Vec<u32> = (0..40).collect();
     assert!(matches!(targets(effects.clone(), json!({"a": many, "b": many})), Err(TargetError::TooMany { .. })));
     assert!(matches!(targets(effects.clone(), json!({"a": [], "b": 1})), Err(TargetError::EmptyList { .. })));
-    assert!(matches!(targets(effects.clone(), json!({"a": [["x"]], "b": 1})), Err(TargetError::Unprintable { .. })));
+    assert!(matches!(targets(effects.clone(), json!({"a": [["x"]], "b": 1})), Err(TargetError::NotScalar { .. })));
     assert!(targets(effects, json!({"a": "x".repeat(10_000), "b": 1})).is_err());
 }
 
@@ -249,7 +249,7 @@ fn an_error_points_at_its_argument() {
     }
     assert_eq!(pointer(json!({})), "");
     let found = |value: Value| match targets(json!({"reads": ["item:{a}"]}), json!({"a": value})) {
-        Err(TargetError::Unprintable { found, .. }) => found,
+        Err(TargetError::NotScalar { found, .. }) => found,
         other => panic!("{other:?}"),
     };
     assert_eq!([json!(null), json!([[]]), json!({})].map(found), ["null", "a list", "an object"]);
@@ -287,7 +287,7 @@ fn the_schema_has_to_provide_every_field() {
         error.to_string(),
         "the template `fs:{path}` uses `path`, which is not a top-level parameter; use one of: file, url"
     );
-    assert_eq!(Effects::Declared(Declared::default()).check(&json!({})), Err(EffectsError::Nothing));
+    assert_eq!(Effects::Declared(Declared::default()).check(&json!({})), Err(EffectsError::Empty));
 }
 
 #[test]

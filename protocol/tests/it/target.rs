@@ -96,6 +96,6 @@ fn scheme_and_value_have_a_greatest_length() {
         assert!(matches!(target(scheme, "a\u{9b}"), Err(InvalidTarget::Control { character: '\u{9b}', .. })));
     }
     let error = target("fs", &format!("../{}", "x".repeat(100))).unwrap_err();
-    assert_eq!(error, InvalidTarget::StepsOut { value: format!("../{}", "x".repeat(77)) });
+    assert_eq!(error, InvalidTarget::OutsideRoot { value: format!("../{}", "x".repeat(77)) });
     assert_eq!(format!("{:?}", target("fs", "a/b").unwrap()), "Target(fs:read:a/b)");
 }

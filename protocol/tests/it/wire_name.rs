@@ -74,7 +74,7 @@ proptest! {
             prop_assert!(is_legal(&spelling), "{}", spelling);
             prop_assert_eq!(wire.tool(&spelling), Some(name));
             let alone = WireNames::default().spelling(name).into_owned();
-            prop_assert_eq!(wire.respelt(name), (spelling != alone).then_some(spelling.as_str()));
+            prop_assert_eq!(wire.spelling_with_digest(name), (spelling != alone).then_some(spelling.as_str()));
             prop_assert!(seen.insert(spelling));
         }
         let backwards = WireNames::new(names.iter().rev().chain(&names));

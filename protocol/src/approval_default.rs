@@ -1,4 +1,4 @@
-//! [`Caution`]: whether somebody is asked before a call runs, where no rule says otherwise.
+//! [`ApprovalDefault`]: whether somebody is asked before a call runs, where no rule says otherwise.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use crate::{Access, Effects, Target};
 /// those of its targets.
 ///
 /// ```
-/// use protocol::{Caution, Target};
+/// use protocol::{ApprovalDefault, Target};
 ///
-/// assert_eq!("fs:read:a".parse::<Target>()?.caution(), Caution::Run);
-/// assert_eq!("fs:write:a".parse::<Target>()?.caution(), Caution::Ask);
-/// assert_eq!("fs:destroy:a".parse::<Target>()?.caution(), Caution::AlwaysAsk);
+/// assert_eq!("fs:read:a".parse::<Target>()?.approval_default(), ApprovalDefault::Run);
+/// assert_eq!("fs:write:a".parse::<Target>()?.approval_default(), ApprovalDefault::Ask);
+/// assert_eq!("fs:destroy:a".parse::<Target>()?.approval_default(), ApprovalDefault::AlwaysAsk);
 /// # Ok::<(), protocol::InvalidTarget>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Caution {
+pub enum ApprovalDefault {
     /// It runs.
     Run,
     /// Somebody is asked. An answer may hold for later calls on the same targets.
@@ -32,29 +32,33 @@ pub enum Caution {
 impl Target {
     /// Reading runs, writing asks, and destroying always asks; so does what may touch anything (scheme `world`), whatever
     /// it says that it does.
-    pub fn caution(&self) -> Caution {
-        if self.scheme() == Self::UNBOUNDED_SCHEME { Caution::AlwaysAsk } else { Caution::of(self.access()) }
+    pub fn approval_default(&self) -> ApprovalDefault {
+        if self.scheme() == Self::UNBOUNDED_SCHEME {
+            ApprovalDefault::AlwaysAsk
+        } else {
+            ApprovalDefault::of(self.access())
+        }
     }
 }
 
 impl Effects {
     /// The caution of a call that touches all that is declared.
-    pub fn caution(&self) -> Caution {
+    pub fn approval_default(&self) -> ApprovalDefault {
         match self {
-            Self::Pure => Caution::Run,
+            Self::Pure => ApprovalDefault::Run,
             Self::Declared(declared) => {
                 let greatest = declared.templates().map(|(access, template)| match template.scheme() {
-                    Target::UNBOUNDED_SCHEME => Caution::AlwaysAsk,
-                    _ => Caution::of(access),
+                    Target::UNBOUNDED_SCHEME => ApprovalDefault::AlwaysAsk,
+                    _ => ApprovalDefault::of(access),
                 });
-                greatest.max().unwrap_or(Caution::AlwaysAsk)
+                greatest.max().unwrap_or(ApprovalDefault::AlwaysAsk)
             }
-            Self::Undeclared => Caution::AlwaysAsk,
+            Self::Undeclared => ApprovalDefault::AlwaysAsk,
         }
     }
 }
 
-impl Caution {
+impl ApprovalDefault {
     fn of(access: Access) -> Self {
         match access {
             Access::Read => Self::Run,
@@ -65,7 +69,7 @@ impl Caution {
 }
 
 /// For people: `runs`, `asks` or `always asks`.
-impl fmt::Display for Caution {
+impl fmt::Display for ApprovalDefault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Run => "runs",
