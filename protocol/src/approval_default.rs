@@ -1,4 +1,4 @@
-//! [`ApprovalDefault`]: whether somebody is asked before a call runs, where no rule says otherwise.
+//! [`ApprovalDefault`]: whether a call needs approval if no policy rule decides.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Access, Effects, Target};
 
-/// What happens by default before something is touched. In the order of strictness: the caution of a call is the greatest of
-/// those of its targets.
+/// The approval that a call needs if no policy rule decides. Ordered by strictness: the default of a call is the maximum over
+/// its targets.
 ///
 /// ```
 /// use protocol::{ApprovalDefault, Target};
@@ -21,35 +21,35 @@ use crate::{Access, Effects, Target};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ApprovalDefault {
-    /// It runs.
+    /// The call runs without approval.
     Run,
-    /// Somebody is asked. An answer may hold for later calls on the same targets.
+    /// The call needs approval. One approval may cover later calls on the same targets.
     Ask,
-    /// Somebody is asked about each call: it may destroy something.
+    /// Each call needs its own approval, because it may destroy its target.
     AlwaysAsk,
 }
 
 impl Target {
-    /// Reading runs, writing asks, and destroying always asks; so does what may touch anything (scheme `world`), whatever
-    /// it says that it does.
+    /// Returns the approval that this target needs: a read runs, a write asks, and a destruction always asks. A target of scheme
+    /// `world` always asks, even for a read.
     pub fn approval_default(&self) -> ApprovalDefault {
         if self.scheme() == Self::UNBOUNDED_SCHEME {
             ApprovalDefault::AlwaysAsk
         } else {
-            ApprovalDefault::of(self.access())
+            ApprovalDefault::for_access(self.access())
         }
     }
 }
 
 impl Effects {
-    /// The caution of a call that touches all that is declared.
+    /// Returns the approval of a call that touches every declared target.
     pub fn approval_default(&self) -> ApprovalDefault {
         match self {
             Self::Pure => ApprovalDefault::Run,
             Self::Declared(declared) => {
                 let greatest = declared.templates().map(|(access, template)| match template.scheme() {
                     Target::UNBOUNDED_SCHEME => ApprovalDefault::AlwaysAsk,
-                    _ => ApprovalDefault::of(access),
+                    _ => ApprovalDefault::for_access(access),
                 });
                 greatest.max().unwrap_or(ApprovalDefault::AlwaysAsk)
             }
@@ -59,7 +59,7 @@ impl Effects {
 }
 
 impl ApprovalDefault {
-    fn of(access: Access) -> Self {
+    fn for_access(access: Access) -> Self {
         match access {
             Access::Read => Self::Run,
             Access::Write => Self::Ask,
@@ -68,7 +68,7 @@ impl ApprovalDefault {
     }
 }
 
-/// For people: `runs`, `asks` or `always asks`.
+/// Writes `runs`, `asks` or `always asks`.
 impl fmt::Display for ApprovalDefault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

@@ -1,4 +1,4 @@
-//! The canonical form and digests over it.
+//! The canonical form and its digests.
 
 use proptest::prelude::*;
 use protocol::{Digest, Tool, canonical_json};
@@ -63,7 +63,7 @@ fn json_value() -> impl Strategy<Value = Value> {
     nested(prop_oneof![4 => exact(), 1 => finite.prop_map(Value::from), 1 => Just(Value::Null)])
 }
 
-/// The same value with the members of every object put in backwards.
+/// Returns the value with the members of every object in reverse order.
 fn reversed(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(reversed).collect(),
