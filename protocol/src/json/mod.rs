@@ -34,7 +34,7 @@ pub const MAX_DEPTH: usize = 64;
 
 /// A shared JSON value. Clones are cheap.
 ///
-/// It is [parsed](Self::parse) from text, wraps a [`Value`] without a copy, or is [serialized](Self::from_serialize) from a Rust
+/// A `Json` is [parsed](Self::parse) from text, wraps a [`Value`] without a copy, or is [serialized](Self::from_serialize) from a Rust
 /// type. It is read through a [`Node`] or [deserialized](Self::deserialize) into a Rust type. Parsing is strict and keeps integers
 /// of any length exact. A `Json` serializes as the plain value.
 ///
