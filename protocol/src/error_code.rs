@@ -28,7 +28,7 @@ pub enum ErrorCode {
     Replaced,
     /// The host does not provide a service that the tool needs.
     Unavailable,
-    /// The call could not wait for its turn: a queue is full, or a limit lasts beyond the deadline.
+    /// The call could not wait for its turn, for example because a queue is full.
     Overloaded,
     /// The deadline of the call passed.
     Timeout,

@@ -72,7 +72,7 @@ pub enum InvalidTemplate {
         template: String,
     },
     /// The normaliser does not exist.
-    #[error("{template:?} is not a template: unknown normaliser {normaliser:?}; write `path`, `host` or none")]
+    #[error("{template:?} is not a template: unknown normaliser {normaliser:?}; write `path` or `host`, or remove it")]
     Normaliser {
         /// The template, cut after 80 characters.
         template: String,

@@ -115,7 +115,7 @@ impl Scan {
                     Some(escaped) => {
                         rest = &rest[escaped.len_utf8()..];
                         scan.literal(escaped);
-                        // An escaped `/`, `{` or `,` must not affect the next character.
+                        // An escaped `{` or `,` must not affect the next character.
                         before_next = '\0';
                     }
                 },

@@ -38,7 +38,7 @@ impl<'t> TreeBuilder<'t> {
         self.tree.marks.push(mark);
     }
 
-    /// Adds a number whose text is `text`.
+    /// Adds a number, given its parsed value and its text.
     pub(super) fn number(&mut self, number: &Number, text: &str) -> Result<(), ParseError> {
         let mark = match (number.as_u64(), number.as_i64(), number.as_f64()) {
             (Some(number), _, _) => Mark::Unsigned(number),

@@ -1,6 +1,6 @@
 //! The deserializer of Rust types from nodes. Its rules are those of `serde_json`, with two differences for numbers:
 //!
-//! - As in JSON Schema, 1.0 is an integer. This holds for all integers that a float represents exactly.
+//! - As in JSON Schema, 1.0 is an integer. This holds up to [`MAX_SAFE_INTEGER`].
 //! - No number silently changes its value: an integer beyond 64 bits, or a number beyond the range of `f32`, is an error for
 //!   types that cannot hold it.
 

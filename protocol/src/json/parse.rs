@@ -196,7 +196,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns a hash of a key. Keys with different hashes are distinct.
+/// Returns a cheap hash of a key: its length, first byte and last byte.
 fn key_hash(key: &[u8]) -> u32 {
     let (first, last) = key.first().zip(key.last()).unwrap_or((&0, &0));
     // Keys with equal hashes are compared in full, so the truncated bits of the length do no harm.

@@ -41,7 +41,7 @@ pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
         };
         let (name, normaliser) = inside.split_once('|').map_or((inside, None), |(name, other)| (name, Some(other)));
         if let Some(other) = normaliser.filter(|other| !NORMALISERS.contains(other)) {
-            return invalid(&format!("unknown normaliser {other:?}; write `path`, `host` or none"));
+            return invalid(&format!("unknown normaliser {other:?}; write `path` or `host`, or remove it"));
         }
         if name.trim().is_empty() {
             return invalid("a field has no name; write the name of an argument in its braces");
