@@ -238,12 +238,12 @@ fn digest(entries: &[Arc<Entry>]) -> Digest {
         pinned.push(0);
         pinned.extend_from_slice(entry.digest().as_bytes());
     }
-    Digest::of_bytes(&pinned)
+    Digest::hash_bytes(&pinned)
 }
 
 /// Returns the definitions as a JSON array. A tool whose name meets another one's on the wire is rendered anew.
 fn joined(entries: &[Arc<Entry>], names: &WireNames, format: Format) -> Arc<str> {
-    let definition = |entry: &Arc<Entry>| match names.respelt(entry.name()) {
+    let definition = |entry: &Arc<Entry>| match names.spelling_with_digest(entry.name()) {
         None => entry.definition(format).clone(),
         Some(spelling) => format.definition(entry.tool(), spelling),
     };

@@ -1,14 +1,14 @@
-//! [`Access`]: the three things a call may do to what it touches.
+//! [`Access`]: read, write or destroy.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What a call does to a target.
+/// The way a call accesses a target.
 ///
-/// None of the three implies another: a grant to write does not let a tool read. They are ordered by how much a person
-/// wants to be asked about them, so the maximum of several is what the whole call amounts to.
+/// No access implies another: a grant to write does not let a tool read. Ordered by strictness: the access of a whole call is
+/// the maximum over its targets.
 ///
 /// ```
 /// use protocol::Access;
@@ -19,15 +19,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
-    /// Looks at the target and leaves it as it was.
+    /// Reads the target without changing it.
     Read,
     /// Creates or changes the target.
     Write,
-    /// Removes the target, or does to it what cannot be taken back.
+    /// Removes the target or changes it irreversibly.
     Destroy,
 }
 
-/// A text that is none of `read`, `write` and `destroy`.
+/// The error for a text other than `read`, `write` and `destroy`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not an access; write `read`, `write` or `destroy`")]
 #[non_exhaustive]
@@ -37,7 +37,7 @@ pub struct UnknownAccess {
 }
 
 impl Access {
-    /// `read`, `write` or `destroy`.
+    /// Returns `read`, `write` or `destroy`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",

@@ -1,27 +1,27 @@
-//! [`Annotations`]: what a tool's effects are called in MCP.
+//! [`Annotations`]: the effects of a tool as MCP hints.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Effects;
 
-/// The four hints of MCP's `ToolAnnotations` (revision 2025-06-18), in its spelling. All are always given, since the defaults of
-/// MCP are not those of a tool that declares its effects.
+/// The four hints of MCP's `ToolAnnotations` (revision 2025-06-18), serialized under its field names. All four are always
+/// present, because MCP's defaults differ from Toolcrib's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Annotations {
-    /// Nothing is changed.
+    /// True if the tool changes nothing.
     pub read_only_hint: bool,
-    /// Something may be lost.
+    /// True if the tool may destroy data.
     pub destructive_hint: bool,
-    /// To do the same call twice is to do it once.
+    /// True if repeating a call has no further effect.
     pub idempotent_hint: bool,
-    /// Things outside of this machine may be touched.
+    /// True if the tool may reach beyond this machine.
     pub open_world_hint: bool,
 }
 
 impl Effects {
-    /// The hints that follow.
+    /// Returns the MCP hints for these effects.
     ///
     /// ```
     /// use protocol::Effects;

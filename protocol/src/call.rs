@@ -1,4 +1,4 @@
-//! [`ToolCall`]: what a model, or anybody else, asks for.
+//! [`ToolCall`]: a request to run a tool.
 
 use std::fmt;
 
@@ -8,52 +8,52 @@ use crate::Json;
 
 /// A request to run a tool.
 ///
-/// The name is the asker's text and not a [`ToolName`](crate::ToolName): a model may ask for what does not exist, and is
-/// then told so.
+/// The name is the caller's text and not a [`ToolName`](crate::ToolName), because a model may request a tool that does not
+/// exist.
 #[derive(Clone, PartialEq, Deserialize)]
-#[serde(from = "Written<String, Json>")]
+#[serde(from = "SerializedCall<String, Json>")]
 pub struct ToolCall {
-    /// Ties the result to the call; unique within one turn.
+    /// The id that the result refers to, unique within one turn.
     pub id: String,
-    /// The name asked for.
+    /// The requested name.
     pub name: String,
-    /// The arguments asked for, as they came.
+    /// The arguments, as received.
     pub arguments: Json,
 }
 
-/// A call as it is written down.
+/// The JSON form of a call.
 #[derive(Serialize, Deserialize)]
-struct Written<T, J> {
+struct SerializedCall<T, J> {
     id: T,
     name: T,
     arguments: J,
-    /// The text of arguments with integers beyond 64 bits, which readers of JSON round.
+    /// The arguments as text if they have integers beyond 64 bits, which JSON parsers round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     exact: Option<String>,
 }
 
 impl Serialize for ToolCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let exact = self.arguments.extent().has_wide.then(|| self.arguments.to_string());
-        Written { id: &*self.id, name: &*self.name, arguments: &self.arguments, exact }.serialize(serializer)
+        let exact = self.arguments.extent().has_big_integer.then(|| self.arguments.to_string());
+        SerializedCall { id: &*self.id, name: &*self.name, arguments: &self.arguments, exact }.serialize(serializer)
     }
 }
 
-impl From<Written<String, Json>> for ToolCall {
-    fn from(Written { id, name, arguments, exact }: Written<String, Json>) -> Self {
+impl From<SerializedCall<String, Json>> for ToolCall {
+    fn from(SerializedCall { id, name, arguments, exact }: SerializedCall<String, Json>) -> Self {
         let exact = exact.and_then(|text| Json::parse(text).ok());
         Self { id, name, arguments: exact.unwrap_or(arguments) }
     }
 }
 
 impl ToolCall {
-    /// A call.
+    /// Creates a call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Json>) -> Self {
         Self { id: id.into(), name: name.into(), arguments: arguments.into() }
     }
 }
 
-/// With the names of the arguments and not their values: some may be secret, and which is known to their tool alone.
+/// Shows the names of the arguments without their values. Some may be secret, and only the tool knows which.
 impl fmt::Debug for ToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.arguments.node().members().map(|(name, _)| name).collect();
@@ -71,11 +71,11 @@ mod tests {
     use crate::Part;
 
     #[test]
-    fn a_call_with_integers_of_any_length_is_written_down_and_read_again() {
+    fn a_call_with_integers_of_any_length_survives_json() {
         for text in [r#"{"n":1}"#, r#"{"n":[18446744073709551617,-340282366920938463463374607431768211457]}"#] {
             let part = Part::ToolCall(ToolCall::new("a", "b", Json::parse(text).unwrap()));
-            let written = serde_json::to_string(&part).unwrap();
-            assert_eq!(serde_json::from_str::<Part>(&written).unwrap(), part, "{written}");
+            let json = serde_json::to_string(&part).unwrap();
+            assert_eq!(serde_json::from_str::<Part>(&json).unwrap(), part, "{json}");
         }
     }
 }

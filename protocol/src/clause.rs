@@ -1,4 +1,4 @@
-//! [`Clause`]: one line of a grant.
+//! [`Clause`]: one entry of a grant.
 
 mod pattern;
 
@@ -13,23 +13,23 @@ use serde::{Deserialize, Serialize};
 use self::pattern::Pattern;
 use crate::{Access, InvalidTarget, Target, UnknownAccess};
 
-/// One line of a [`Grant`](crate::Grant): `scheme:access:pattern`, such as `fs:write:src/**`.
+/// One entry of a [`Grant`](crate::Grant): `scheme:access:pattern`, such as `fs:write:src/**`.
 ///
-/// `*` stands for any scheme or any access. In the pattern, which is case-sensitive,
+/// `*` matches any scheme or any access. The pattern is case-sensitive:
 ///
-/// - `*` is any text within one segment (segments are separated by `/`), and `?` one character of it,
-/// - `**`, always a whole segment, is any number of segments, even none: `dir/**` covers `dir` itself, and `dir/**/` only
-///   values that end with `/`,
-/// - `[a-z]` and `[!a-z]` are one character, in or not in the class, and never `/`; members of a class are ASCII,
-/// - `{a,b}` is one of several, not nested and without `**`,
-/// - `\` takes the meaning from the character after it; `/` cannot be escaped.
+/// - `*` matches any text within one segment, and `?` one character of it. Segments are separated by `/`.
+/// - `**` is always a whole segment and matches zero or more segments. `dir/**` covers `dir` itself; `dir/**/` covers only values
+///   that end with `/`.
+/// - `[a-z]` and `[!a-z]` match one ASCII character in the class, or one character not in it, but never `/`.
+/// - `{a,b}` matches one of the alternatives. Alternatives cannot be nested and cannot contain `**`.
+/// - `\` escapes the next character. `/` cannot be escaped.
 ///
 /// A character is a Unicode scalar value: `?` matches `é` if it is one code point, and `??` if its accent is a second one.
 ///
-/// Patterns of scheme `fs` are paths below the workspace root and are kept normalised. Of all patterns only `.`, `**`
-/// and the like cover the root: `*` means what is in it.
+/// A pattern of scheme `fs` is a path below the workspace root and is kept normalised. Only `.` and `**` (or `**/**`) cover the
+/// root itself; `*` covers its entries.
 ///
-/// A clause is compiled once; to clone it costs a counter. Clauses compare by their text.
+/// A clause is compiled once, and clones share the compiled form. Clauses are compared by their text.
 ///
 /// ```
 /// use protocol::{Clause, Target};
@@ -47,51 +47,51 @@ pub struct Clause(Arc<Compiled>);
 
 struct Compiled {
     text: String,
-    /// Where the pattern begins in the text, in bytes.
+    /// The byte offset of the pattern in the text.
     start: usize,
     scheme: Option<String>,
     access: Option<Access>,
     pattern: Pattern,
 }
 
-/// Why a text is not a [`Clause`].
+/// The error for a text that is not a [`Clause`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidClause {
-    /// A text without the two colons.
+    /// The text has fewer than two colons.
     #[error("{text:?} is not a clause; write `scheme:access:pattern`, such as `fs:read:src/**`")]
-    Form {
+    Syntax {
         /// The text, cut after 80 characters.
         text: String,
     },
-    /// The part before the first colon, or a path that no target can have.
+    /// The scheme is invalid, or the pattern is a path that no target can have.
     #[error("{text:?} is not a clause: {reason}")]
     Target {
         /// The clause, cut after 80 characters.
         text: String,
-        /// The fault, and what to write instead.
+        /// The fault and its repair.
         reason: InvalidTarget,
     },
-    /// The part between the colons.
+    /// The access is invalid.
     #[error("{text:?} is not a clause: {reason} (or `*` for any)")]
     Access {
         /// The clause, cut after 80 characters.
         text: String,
-        /// The fault, and what to write instead.
+        /// The fault and its repair.
         reason: UnknownAccess,
     },
-    /// The part after the second colon.
+    /// The pattern is invalid.
     #[error("{text:?} is not a clause: {reason}")]
     Pattern {
         /// The clause, cut after 80 characters.
         text: String,
-        /// The fault, and what to write instead.
+        /// The fault and its repair.
         reason: String,
     },
 }
 
 impl Clause {
-    /// Whether this clause covers the target.
+    /// Returns true if this clause covers the target.
     pub fn matches(&self, target: &Target) -> bool {
         let Compiled { scheme, access, pattern, .. } = &*self.0;
         scheme.as_deref().is_none_or(|scheme| scheme == target.scheme())
@@ -99,49 +99,49 @@ impl Clause {
             && pattern.matches(target.value())
     }
 
-    /// The whole clause as text, in normal form.
+    /// Returns the clause as text, normalised.
     pub fn as_str(&self) -> &str {
         &self.0.text
     }
 
-    /// The scheme; none when the clause is for any.
+    /// Returns the scheme. Returns `None` if the clause covers every scheme.
     pub fn scheme(&self) -> Option<&str> {
         self.0.scheme.as_deref()
     }
 
-    /// The access; none when the clause is for any.
+    /// Returns the access. Returns `None` if the clause covers every access.
     pub fn access(&self) -> Option<Access> {
         self.0.access
     }
 
-    /// The pattern, in normal form.
+    /// Returns the pattern, normalised.
     pub fn pattern(&self) -> &str {
         &self.0.text[self.0.start..]
     }
 
-    /// `*:*:**`, which covers every target.
-    pub(crate) fn everything() -> Self {
-        Self::assemble(None, None, "**", Pattern::Anything)
+    /// Creates `*:*:**`, which covers every target.
+    pub(crate) fn all() -> Self {
+        Self::assemble(None, None, "**", Pattern::Any)
     }
 
-    /// The clause that covers this target only.
-    pub(crate) fn exactly(target: &Target) -> Self {
+    /// Creates the clause that covers only this target.
+    pub(crate) fn for_target(target: &Target) -> Self {
         let pattern = pattern::escape(target.value());
         Self::assemble(
             Some(target.scheme()),
             Some(target.access()),
             &pattern,
-            Pattern::Exactly(target.value().to_owned()),
+            Pattern::Literal(target.value().to_owned()),
         )
     }
 
-    /// The clause that covers what is below a value without wildcards, and that value; with none, all of the scheme.
-    pub(crate) fn below(scheme: &str, access: Access, base: &str) -> Self {
+    /// Creates the clause that covers `base` and its subtree, or the whole scheme if `base` is empty.
+    pub(crate) fn for_subtree(scheme: &str, access: Access, base: &str) -> Self {
         if base.is_empty() {
-            return Self::assemble(Some(scheme), Some(access), "**", Pattern::Anything);
+            return Self::assemble(Some(scheme), Some(access), "**", Pattern::Any);
         }
         let pattern = format!("{}/**", pattern::escape(base));
-        Self::assemble(Some(scheme), Some(access), &pattern, Pattern::Below(base.to_owned()))
+        Self::assemble(Some(scheme), Some(access), &pattern, Pattern::Subtree(base.to_owned()))
     }
 
     fn assemble(scheme: Option<&str>, access: Option<Access>, text: &str, pattern: Pattern) -> Self {
@@ -152,9 +152,9 @@ impl Clause {
 }
 
 impl Target {
-    /// The clause that grants this target and nothing else. Characters with a meaning in patterns are escaped.
+    /// Returns the clause that covers only this target. Wildcards in its value are escaped.
     pub fn to_clause(&self) -> Clause {
-        Clause::exactly(self)
+        Clause::for_target(self)
     }
 }
 
@@ -164,11 +164,11 @@ impl FromStr for Clause {
     type Err = InvalidClause;
 
     fn from_str(text: &str) -> Result<Self, InvalidClause> {
-        let shown = || InvalidTarget::cut(text);
+        let shown = || InvalidTarget::excerpt(text);
         let target = |reason| InvalidClause::Target { text: shown(), reason };
         let mut parts = text.splitn(3, ':');
         let (Some(scheme), Some(access), Some(pattern)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(InvalidClause::Form { text: shown() });
+            return Err(InvalidClause::Syntax { text: shown() });
         };
         let scheme = match scheme {
             "*" => None,
@@ -181,7 +181,7 @@ impl FromStr for Clause {
             "*" => None,
             access => Some(access.parse().map_err(|reason| InvalidClause::Access { text: shown(), reason })?),
         };
-        InvalidTarget::refuse_control(pattern).map_err(target)?;
+        InvalidTarget::check_control(pattern).map_err(target)?;
         let invalid = |reason| InvalidClause::Pattern { text: shown(), reason };
         if scheme == Some("fs") {
             let pattern = pattern::normalise(pattern).map_err(target)?;

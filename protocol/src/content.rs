@@ -1,8 +1,8 @@
-//! [`Content`]: the pieces that results and messages are made of.
+//! [`Content`]: the content blocks of results and messages.
 
 use serde::{Deserialize, Serialize};
 
-/// One piece of content. The kinds are those of MCP's content blocks.
+/// One content block. The variants are those of MCP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -12,39 +12,39 @@ pub enum Content {
         /// The text.
         text: String,
     },
-    /// A picture.
+    /// An image.
     Image {
         /// The bytes of the file, in base64 (RFC 4648, with padding).
         data: String,
         /// The media type, such as `image/png`.
         mime_type: String,
     },
-    /// A recording.
+    /// An audio recording.
     Audio {
         /// The bytes of the file, in base64 (RFC 4648, with padding).
         data: String,
         /// The media type, such as `audio/wav`.
         mime_type: String,
     },
-    /// A pointer to something that the reader may fetch.
+    /// A link to a resource that the reader may fetch.
     ResourceLink {
-        /// Where it is.
+        /// The URI of the resource.
         uri: String,
-        /// What it is called.
+        /// The name of the resource.
         name: String,
-        /// What it holds.
+        /// A description of the resource.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         description: Option<String>,
-        /// Its media type.
+        /// The media type.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
-        /// Its size, in bytes.
+        /// The size, in bytes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size: Option<u64>,
     },
-    /// Something embedded whole.
+    /// An embedded resource.
     Resource {
-        /// What is embedded.
+        /// The contents of the resource.
         resource: ResourceContents,
     },
 }
@@ -54,21 +54,21 @@ pub enum Content {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ResourceContents {
-    /// A text.
+    /// A text resource.
     Text {
-        /// Where it came from.
+        /// The URI of the resource.
         uri: String,
-        /// Its media type.
+        /// The media type.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
         /// The text.
         text: String,
     },
-    /// Bytes.
+    /// A binary resource.
     Blob {
-        /// Where they came from.
+        /// The URI of the resource.
         uri: String,
-        /// Their media type.
+        /// The media type.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
         /// The bytes, in base64 (RFC 4648, with padding).
@@ -77,12 +77,12 @@ pub enum ResourceContents {
 }
 
 impl Content {
-    /// A piece of text.
+    /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
 
-    /// The text, where this piece is text.
+    /// Returns the text. Returns `None` if the block is not text.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text { text } => Some(text),

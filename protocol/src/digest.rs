@@ -1,4 +1,4 @@
-//! [`Digest`]: SHA-256, the identity of definitions and arguments.
+//! [`Digest`]: a SHA-256 digest, the identity of definitions and arguments.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,31 +8,31 @@ use serde::{Deserialize, Serialize};
 use crate::canonical_json;
 use crate::json::Node;
 
-/// A SHA-256 digest; as text, 64 lower-case hexadecimal digits.
+/// A SHA-256 digest. Its text form is 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Digest([u8; 32]);
 
-/// A text that is not a [`Digest`].
+/// The error for a text that is not a [`Digest`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a digest: {text:?}; a digest is 64 hexadecimal digits")]
+#[error("{text:?} is not a digest; write 64 hexadecimal digits")]
 pub struct InvalidDigest {
     /// The text as given, cut after 80 characters.
     pub text: String,
 }
 
 impl Digest {
-    /// The digest of a JSON value in [canonical form](canonical_json).
-    pub fn of_json<'a>(value: impl Into<Node<'a>>) -> Self {
-        Self::of_bytes(canonical_json(value).as_bytes())
+    /// Hashes a JSON value in its [canonical form](canonical_json).
+    pub fn hash_json<'a>(value: impl Into<Node<'a>>) -> Self {
+        Self::hash_bytes(canonical_json(value).as_bytes())
     }
 
-    /// The digest of bytes.
-    pub fn of_bytes(bytes: &[u8]) -> Self {
+    /// Hashes bytes.
+    pub fn hash_bytes(bytes: &[u8]) -> Self {
         Self(hmac_sha256::Hash::hash(bytes))
     }
 
-    /// The 32 bytes.
+    /// Returns the 32 bytes of the digest.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -1,13 +1,13 @@
-//! [`has_dot_segment`]: finds steps to the same or the parent folder, as readers of URLs find them.
+//! [`has_dot_segment`]: detects `.` and `..` segments in URL-like values.
 
-/// Returns true if a reader of URLs may resolve a segment of `value` to `.` or `..`.
+/// Returns true if a URL parser may resolve a segment of `value` to `.` or `..`.
 ///
-/// Readers differ, so the value counts as read by all of them:
+/// Parsers differ, so a segment counts if any parser resolves it:
 ///
-/// - escapes (`%2e`, and `%u002e` of IIS) are decoded as often as there are any: proxies decode once more,
+/// - escapes (`%2e`, and `%u002e` of IIS) are decoded until none is left, because each proxy may decode once more,
 /// - `\` separates segments as `/` does,
 /// - a segment ends at `;`, where servers cut off parameters, at `?` and `#`, and at NUL,
-/// - spaces and control characters, which URL parsers remove, do not count.
+/// - spaces and control characters are ignored, because URL parsers remove them.
 pub(crate) fn has_dot_segment(value: &str) -> bool {
     decoded(value).split(|byte| matches!(byte, b'/' | b'\\')).any(|segment| {
         let name = segment.split(|byte| matches!(byte, b';' | b'?' | b'#' | 0)).next().unwrap_or_default();
@@ -16,7 +16,7 @@ pub(crate) fn has_dot_segment(value: &str) -> bool {
     })
 }
 
-/// Decodes escapes until none is left, in one pass: each byte may complete an escape, and the decoded byte another one.
+/// Decodes escapes until none is left. One pass suffices: each byte may complete an escape, and the decoded byte another one.
 fn decoded(value: &str) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(value.len());
     for byte in value.bytes() {
@@ -29,7 +29,7 @@ fn decoded(value: &str) -> Vec<u8> {
     decoded
 }
 
-/// The position of the escape at the end of `bytes`, and the byte that it stands for.
+/// Returns the start of the escape that ends `bytes`, and its decoded byte. Returns `None` if `bytes` does not end in an escape.
 fn last_escape(bytes: &[u8]) -> Option<(usize, u8)> {
     let (before, [high, low]) = bytes.split_last_chunk()?;
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());

@@ -1,4 +1,4 @@
-//! [`Effects`]: what a tool touches, declared once.
+//! [`Effects`]: the declared effects of a tool.
 
 mod ceiling;
 mod error;
@@ -13,10 +13,10 @@ pub use self::error::EffectsError;
 use crate::json::Node;
 use crate::{Access, Target, TargetError, Template, ToolName};
 
-/// What the calls of a tool touch. Permissions, approval, parallelism and repetition follow from it.
+/// The effects of a tool: the targets that its calls touch. Permissions, approval, parallelism and retries follow from them.
 ///
-/// In the JSON of a tool the field is absent when nothing is declared; otherwise it is `"pure"` or an object such as
-/// `{"reads": ["fs:{path}"], "idempotent": true}`.
+/// The JSON form is `"pure"` or an object such as `{"reads": ["fs:{path}"], "idempotent": true}`. Undeclared effects are an
+/// absent field in the JSON of a tool.
 ///
 /// ```
 /// use protocol::{Effects, ToolName};
@@ -37,46 +37,46 @@ use crate::{Access, Target, TargetError, Template, ToolName};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Effects {
-    /// Nobody said. Taken for the worst: a call may write anywhere.
+    /// No effects are declared. Treated as the worst case: a call may write anywhere.
     #[default]
     Undeclared,
-    /// Nothing is touched; the result follows from the arguments.
+    /// A call touches nothing. Its result depends on the arguments alone.
     Pure,
-    /// What the templates say.
+    /// A call touches the targets of these templates.
     Declared(Declared),
 }
 
-/// Effects that are neither nothing nor unknown.
+/// Declared effects: templates for the targets of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Declared {
-    /// What a call looks at.
+    /// The targets that a call reads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<Template>,
-    /// What a call creates or changes.
+    /// The targets that a call creates or changes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<Template>,
-    /// What a call removes, or does that cannot be taken back.
+    /// The targets that a call removes or changes irreversibly.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub destroys: Vec<Template>,
-    /// Whether it deals with things outside of this machine and its user's control, such as the network. Without any
-    /// template a call may then write anywhere.
+    /// True if a call may reach beyond this machine and its user's control, such as the network. Without templates, an open-world
+    /// call counts as a write anywhere.
     #[serde(skip_serializing_if = "is_false")]
     pub open_world: bool,
-    /// Whether to do the same call twice is to do it once.
+    /// True if repeating a call has no further effect.
     #[serde(skip_serializing_if = "is_false")]
     pub idempotent: bool,
 }
 
 impl Effects {
-    /// How many targets one call may have.
+    /// The maximum number of targets of one call.
     pub const MAX_TARGETS: usize = TargetError::MAX_TARGETS;
 
-    /// The targets of one call, sorted, each once. Arguments that are absent take the `default` of the tool's parameters
+    /// Returns the targets of one call, sorted and without duplicates. An absent argument takes its `default` from the parameters
     /// schema.
     ///
     /// # Errors
-    /// [`TargetError`] when an argument is missing or cannot be part of a target. The call may not run then.
+    /// Returns [`TargetError`] if an argument is missing or cannot be part of a target. Such a call must not run.
     pub fn targets<'a>(
         &self,
         tool: &ToolName,
@@ -91,25 +91,25 @@ impl Effects {
         let arguments = arguments.into();
         let mut targets = Vec::new();
         for (access, template) in declared.templates() {
-            let left = Self::MAX_TARGETS - targets.len();
-            targets.extend(template.targets(access, left, |field| argument(parameters, arguments, field))?);
+            let remaining = Self::MAX_TARGETS - targets.len();
+            targets.extend(template.targets(access, remaining, |field| argument(parameters, arguments, field))?);
         }
         targets.sort();
         targets.dedup();
         Ok(targets)
     }
 
-    /// Checks that every call which is valid by the schema has targets: each field of a template is a property of the
-    /// schema, and is required or has a usable `default`.
+    /// Checks that every valid call has targets: each field of a template is a property of the schema, and is required or has a
+    /// usable `default`.
     ///
     /// # Errors
-    /// [`EffectsError`] says which field of which template to change.
+    /// Returns [`EffectsError`] with the template and the field to change.
     pub fn check(&self, parameters: &Value) -> Result<(), EffectsError> {
         let Self::Declared(declared) = self else {
             return Ok(());
         };
         if declared.is_unbounded() && !declared.open_world {
-            return Err(EffectsError::Nothing);
+            return Err(EffectsError::Empty);
         }
         for (_, template) in declared.templates() {
             for field in template.fields() {
@@ -119,17 +119,17 @@ impl Effects {
         Ok(())
     }
 
-    /// Whether nothing was declared.
+    /// Returns true if no effects are declared.
     pub fn is_undeclared(&self) -> bool {
         matches!(self, Self::Undeclared)
     }
 
-    /// Whether nothing is touched.
+    /// Returns true if a call touches nothing.
     pub fn is_pure(&self) -> bool {
         matches!(self, Self::Pure)
     }
 
-    /// Whether nothing is changed: pure, or declared with reads and nothing else.
+    /// Returns true if a call changes nothing: the tool is pure or declares only reads.
     pub fn is_read_only(&self) -> bool {
         match self {
             Self::Undeclared => false,
@@ -140,12 +140,12 @@ impl Effects {
         }
     }
 
-    /// Whether a call may be repeated: it changes nothing, or says that twice is as good as once.
+    /// Returns true if a call may be repeated: it is read-only or declared idempotent.
     pub fn is_idempotent(&self) -> bool {
         self.is_read_only() || matches!(self, Self::Declared(declared) if declared.idempotent)
     }
 
-    /// Whether something may be lost. So it is where no template says what is touched, for all that is known.
+    /// Returns true if a call may destroy data. Effects without templates count as destructive.
     pub fn is_destructive(&self) -> bool {
         match self {
             Self::Undeclared => true,
@@ -154,7 +154,7 @@ impl Effects {
         }
     }
 
-    /// Whether things outside of this machine may be touched. So it is where no template says what is touched.
+    /// Returns true if a call may reach beyond this machine. Effects without templates count as open-world.
     pub fn is_open_world(&self) -> bool {
         match self {
             Self::Undeclared => true,
@@ -165,7 +165,7 @@ impl Effects {
 }
 
 impl Declared {
-    /// All templates with what is done to their targets: reads, writes, destroys.
+    /// Returns all templates with their access: reads, then writes, then destroys.
     pub fn templates(&self) -> impl Iterator<Item = (Access, &Template)> {
         let all = [(Access::Read, &self.reads), (Access::Write, &self.writes), (Access::Destroy, &self.destroys)];
         all.into_iter().flat_map(|(access, templates)| templates.iter().map(move |template| (access, template)))
@@ -182,7 +182,7 @@ impl From<Declared> for Effects {
     }
 }
 
-/// For people: `undeclared`, `pure`, or a list such as `reads fs:{path}, open world`.
+/// Writes `undeclared`, `pure`, or a list such as `reads fs:{path}, open world`.
 impl fmt::Display for Effects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let declared = match self {
@@ -209,7 +209,7 @@ impl Serialize for Effects {
 }
 
 impl<'de> Deserialize<'de> for Effects {
-    /// Reads them by hand, since an untagged enum would lose the reason why a template is refused.
+    /// Implemented by hand, because an untagged enum would lose the error of an invalid template.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
             Value::Null => Ok(Self::Undeclared),
@@ -218,13 +218,13 @@ impl<'de> Deserialize<'de> for Effects {
                 Declared::deserialize(declared).map(Self::Declared).map_err(D::Error::custom)
             }
             other => Err(D::Error::custom(format_args!(
-                "{other} are no effects; write \"pure\", or an object with `reads`, `writes`, `destroys`, `open_world` and `idempotent`"
+                "{other} is not a declaration of effects; write \"pure\" or an object with `reads`, `writes`, `destroys`, `open_world` and `idempotent`"
             ))),
         }
     }
 }
 
-/// What a call passes for a field, or would have passed by default.
+/// Returns the argument of a field, or its default.
 fn argument<'a>(parameters: &'a Value, arguments: Node<'a>, field: &str) -> Result<Node<'a>, TargetError> {
     if !arguments.is_object() {
         return Err(TargetError::NotAnObject { field: field.to_owned() });

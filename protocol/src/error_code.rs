@@ -1,4 +1,4 @@
-//! [`ErrorCode`]: why a call failed, in one word.
+//! [`ErrorCode`]: the machine-readable reason why a call failed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,30 +7,30 @@ use serde::de::IntoDeserializer;
 use serde::de::value::Error;
 use serde::{Deserialize, Serialize};
 
-/// One stable word for why a call failed: in events, results, spans and journals. As text and as JSON it is in snake case.
+/// The stable code of a failed call, used in events, results, spans and journals. Its text and JSON forms are in snake case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorCode {
-    /// No tool has that name.
+    /// No tool has the requested name.
     NotFound,
     /// Several linked crates declare the name.
     Conflict,
-    /// The arguments do not fit.
+    /// The arguments do not match the schema, or make no valid target.
     InvalidArguments,
-    /// The grant does not cover what the call would touch.
+    /// The grant does not cover a target of the call.
     PermissionDenied,
-    /// A person or a rule refused the call.
+    /// A person or a policy rule denied the call.
     Denied,
-    /// An approval was needed and was not given.
+    /// The call needs an approval that was not given.
     Unapproved,
-    /// The tool was replaced while its call was being approved.
+    /// The tool was replaced while its call waited for approval.
     Replaced,
-    /// The host does not offer what the tool needs.
+    /// The host does not provide a service that the tool needs.
     Unavailable,
-    /// Too many calls at once.
+    /// The call could not wait for its turn, for example because a queue is full.
     Overloaded,
-    /// The deadline passed.
+    /// The deadline of the call passed.
     Timeout,
     /// The caller cancelled the call.
     Cancelled,
@@ -38,19 +38,19 @@ pub enum ErrorCode {
     Panicked,
     /// The tool failed.
     ExecutionFailed,
-    /// The tool failed, and the same call may succeed later.
+    /// The tool failed, but a retry may succeed.
     Transient,
-    /// The result does not fit the tool's definition.
+    /// The result does not match the tool's output schema.
     InvalidOutput,
-    /// The call was begun before, and its outcome is not on record.
+    /// The call was started in an earlier run, and the journal has no outcome of it.
     OutcomeUnknown,
-    /// The journal has another call at this place.
+    /// The journal recorded a different call at this position.
     Diverged,
-    /// The machinery around the tool is broken.
+    /// The pipeline failed, not the tool.
     Internal,
-    /// The host did not run the call, for a reason of its own.
+    /// The host declined to run the call.
     Refused,
-    /// The tool returned a result that is an error.
+    /// The tool returned a result with `is_error`.
     ToolError,
 }
 
@@ -68,12 +68,12 @@ impl FromStr for ErrorCode {
     }
 }
 
-/// A word that is no [`ErrorCode`].
+/// The error for a text that is not an [`ErrorCode`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no error code; read it with the version that wrote it")]
+#[error("unknown error code {text:?}; read it with the version of Toolcrib that wrote it")]
 #[non_exhaustive]
 pub struct UnknownErrorCode {
-    /// The word.
+    /// The text as given.
     pub text: String,
 }
 

@@ -1,26 +1,26 @@
-//! [`Example`]: a call that shows how a tool is used.
+//! [`Example`]: an example call in a tool's definition.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A worked example in a tool's definition. A catalog refuses a tool whose example arguments its own schema rejects.
+/// An example call in a tool's definition. Registration fails if its arguments do not match the tool's schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
     /// The arguments of the call.
     pub arguments: Value,
-    /// What the call gives, where the author says so. `null` is a result; an absent field is none.
+    /// The result of the call, if stated. `null` is a result; an absent field is `None`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::present::present")]
     pub result: Option<Value>,
 }
 
 impl Example {
-    /// An example without a result.
+    /// Creates an example without a result.
     pub fn new(arguments: Value) -> Self {
         Self { arguments, result: None }
     }
 
-    /// States what the call gives.
+    /// Sets the result.
     #[must_use]
     pub fn with_result(mut self, result: Value) -> Self {
         self.result = Some(result);

@@ -1,4 +1,4 @@
-//! [`Grant`]: what the calls of a session may touch.
+//! [`Grant`]: the permissions of a session.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Clause, InvalidClause, Target};
 
-/// What calls may touch: layers of clauses. A target is permitted when every layer has a clause that covers it.
+/// The permission to touch targets: layers of [clauses](Clause). A target is permitted if every layer has a clause that covers
+/// it.
 ///
-/// A grant of one layer is a list of alternatives. To narrow a grant is to add a layer, so what comes out is never wider
-/// than either side, and no pattern has to be intersected with another. A grant without clauses, the default, permits
-/// nothing; pure tools touch nothing and need none.
+/// The clauses of one layer are alternatives. Narrowing a grant adds a layer, so the result never permits more than either
+/// side. The default grant has no clauses and permits nothing, which suffices for pure tools.
 ///
-/// As JSON it is a list of layers, each a list of clauses. Order and repetition mean nothing and are not kept.
+/// The JSON form is a list of layers, each a list of clauses. Layers and clauses are kept sorted and without duplicates.
 ///
 /// ```
 /// use protocol::{Grant, Target};
@@ -30,70 +30,70 @@ use crate::{Clause, InvalidClause, Target};
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Grant {
-    /// Sorted, and so is each layer, without duplicates: equal grants look equal. Never empty, since no layers would
-    /// permit everything; an empty layer permits nothing.
+    /// Sorted and without duplicates, like the clauses of each layer, so that equal grants compare equal. Never empty: zero layers
+    /// would permit everything, whereas an empty layer permits nothing.
     layers: Arc<[Layer]>,
 }
 
 type Layer = Vec<Clause>;
 
 impl Grant {
-    /// A grant of one layer.
+    /// Creates a grant of one layer.
     pub fn new(clauses: impl IntoIterator<Item = Clause>) -> Self {
-        Self::of(vec![clauses.into_iter().collect()])
+        Self::from_layers(vec![clauses.into_iter().collect()])
     }
 
-    /// A grant of one layer, from text.
+    /// Parses the clauses of a grant of one layer.
     ///
     /// # Errors
-    /// [`InvalidClause`] for the first clause that cannot be parsed.
+    /// Returns [`InvalidClause`] for the first clause that cannot be parsed.
     pub fn parse(clauses: impl IntoIterator<Item: AsRef<str>>) -> Result<Self, InvalidClause> {
         let clauses: Layer = clauses.into_iter().map(|clause| clause.as_ref().parse()).collect::<Result<_, _>>()?;
         Ok(Self::new(clauses))
     }
 
-    /// Permits nothing.
+    /// Creates a grant that permits nothing.
     pub fn none() -> Self {
         Self::new([])
     }
 
-    /// Permits everything, tools that do not say what they touch among it.
+    /// Creates a grant that permits everything, including tools with undeclared effects.
     pub fn all() -> Self {
-        Self::new([Clause::everything()])
+        Self::new([Clause::all()])
     }
 
-    /// Whether a call may touch the target.
+    /// Returns true if a call may touch the target.
     pub fn permits(&self, target: &Target) -> bool {
         self.layers.iter().all(|layer| layer.iter().any(|clause| clause.matches(target)))
     }
 
-    /// What both grants permit.
+    /// Returns the grant that permits a target if both grants do.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
         if self == other {
             return self.clone();
         }
-        Self::of([&*self.layers, &*other.layers].concat())
+        Self::from_layers([&*self.layers, &*other.layers].concat())
     }
 
-    /// What this grant and one of the clauses permit.
+    /// Returns the grant that permits a target if this grant does and one of the clauses covers it.
     #[must_use]
     pub fn narrowed(&self, clauses: impl IntoIterator<Item = Clause>) -> Self {
         self.intersect(&Self::new(clauses))
     }
 
-    /// The layers in order, each with its clauses in order. There is at least one.
+    /// Returns the layers, at least one, each with its clauses. Layers and clauses are sorted.
     pub fn layers(&self) -> impl Iterator<Item = &[Clause]> {
         self.layers.iter().map(Vec::as_slice)
     }
 
-    /// The clauses of all layers, layer by layer. A clause of two layers comes twice.
+    /// Returns the clauses of all layers, layer by layer. A clause of two layers appears twice.
     pub fn clauses(&self) -> impl Iterator<Item = &Clause> {
         self.layers.iter().flatten()
     }
 
-    fn of(mut layers: Vec<Layer>) -> Self {
-        // A layer that covers everything stays: it permits every target, but it names none.
+    fn from_layers(mut layers: Vec<Layer>) -> Self {
+        // A layer that permits everything stays: access to a sensitive path needs a clause that names it in every layer.
         if layers.is_empty() {
             layers.push(Layer::new());
         }
@@ -113,7 +113,7 @@ impl Default for Grant {
     }
 }
 
-/// For people: `nothing`, `a or b`, or `(a or b) and (c)`.
+/// Writes `nothing`, `a or b`, or `(a or b) and (c)`.
 impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.layers.iter().any(Layer::is_empty) {
@@ -142,6 +142,6 @@ impl Serialize for Grant {
 
 impl<'de> Deserialize<'de> for Grant {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Vec::deserialize(deserializer).map(Self::of)
+        Vec::deserialize(deserializer).map(Self::from_layers)
     }
 }

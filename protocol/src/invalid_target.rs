@@ -1,103 +1,104 @@
-//! [`InvalidTarget`]: the rules that a target breaks.
+//! [`InvalidTarget`]: the error for invalid targets.
 
 use crate::UnknownAccess;
 
-/// Why something is not a [`Target`](crate::Target), or not a value that one can be made of.
+/// The error for a text that is not a [`Target`](crate::Target) or not a valid part of one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidTarget {
-    /// A text without the two colons.
+    /// The text has fewer than two colons.
     #[error("{text:?} is not a target; write `scheme:access:value`, such as `fs:read:README.md`")]
-    Form {
+    Syntax {
         /// The text, cut after 80 characters.
         text: String,
     },
-    /// The part between the colons.
+    /// The access is invalid.
     #[error(transparent)]
     Access(#[from] UnknownAccess),
-    /// A scheme of the wrong form.
+    /// The scheme is invalid.
     #[error("{scheme:?} is not a scheme; use 1 to 32 of a-z 0-9 + . - with a letter first, such as `fs` or `net`")]
     Scheme {
         /// The scheme, cut after 80 characters.
         scheme: String,
     },
-    /// A value of no characters.
-    #[error("the value is empty; name what is touched (the root of a file tree is `.`)")]
+    /// The value is empty.
+    #[error("the value is empty; write a value (the root of a file tree is `.`)")]
     Empty,
-    /// A value of more than [`Target::MAX_LENGTH`](crate::Target::MAX_LENGTH) bytes.
+    /// The value has more than [`Target::MAX_LENGTH`](crate::Target::MAX_LENGTH) bytes.
     #[error("the value has {length} bytes, more than {}; shorten it", Self::MAX_LENGTH)]
     TooLong {
         /// The length, in bytes.
         length: usize,
     },
-    /// A control character.
+    /// The value has a control character.
     #[error("{value:?} has the control character U+{:04X}; leave it out", *.character as u32)]
     Control {
         /// The value, cut after 80 characters.
         value: String,
-        /// The first such character.
+        /// The first control character.
         character: char,
     },
-    /// A segment `.` or `..`, plain or escaped, outside of the scheme `fs`.
-    #[error("{value:?} has a segment `.` or `..`, or an escape that is read as one; write the path that it leads to")]
+    /// A value outside the scheme `fs` has a segment `.` or `..`, plain or escaped.
+    #[error("{value:?} has a segment `.` or `..`, or an escape of one; write the resolved path")]
     DotSegment {
         /// The value, cut after 80 characters.
         value: String,
     },
-    /// A path with a backslash.
+    /// The path has a backslash.
     #[error("the path {value:?} has a backslash; separate its parts with `/`")]
     Backslash {
         /// The path, cut after 80 characters.
         value: String,
     },
-    /// A path that begins with `/` or a drive letter.
+    /// The path begins with `/` or a drive letter.
     #[error("the path {value:?} is absolute; write it relative to the root (the root itself is `.`)")]
     Absolute {
         /// The path, cut after 80 characters.
         value: String,
     },
-    /// A path that leads above the root.
-    #[error("the path {value:?} steps out of the root; stay below it")]
-    StepsOut {
+    /// The path leads outside the root.
+    #[error("the path {value:?} leads outside the root; write a path below it")]
+    OutsideRoot {
         /// The path, cut after 80 characters.
         value: String,
     },
-    /// A URL whose host is not beyond doubt.
-    #[error("no host can be taken from the URL {value:?}: {reason}")]
+    /// The host of the URL is missing, invalid or ambiguous.
+    #[error("the URL {value:?} has no valid host: {reason}")]
     Host {
         /// The URL, cut after 80 characters.
         value: String,
-        /// The fault, and what to write instead.
+        /// The fault and its repair.
         reason: &'static str,
     },
 }
 
 impl InvalidTarget {
-    /// The greatest length of the value of a target, in bytes.
+    /// The maximum length of the value of a target, in bytes.
     pub(crate) const MAX_LENGTH: usize = 8192;
 
-    /// Returns the start of a value, as errors show it.
-    pub(crate) fn cut(value: &str) -> String {
+    /// Returns the first 80 characters of a value, for errors.
+    pub(crate) fn excerpt(value: &str) -> String {
         value.chars().take(80).collect()
     }
 
-    pub(crate) fn refuse_control(value: &str) -> Result<(), Self> {
+    /// Returns an error if the value has a control character.
+    pub(crate) fn check_control(value: &str) -> Result<(), Self> {
         if value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             return Ok(());
         }
         match value.chars().find(|c| c.is_control()) {
-            Some(character) => Err(Self::Control { value: Self::cut(value), character }),
+            Some(character) => Err(Self::Control { value: Self::excerpt(value), character }),
             None => Ok(()),
         }
     }
 
-    /// Refuses a scheme that is not 1 to 32 of `[a-z0-9+.-]` with a letter first.
+    /// Returns an error if the scheme is not 1 to 32 of `[a-z0-9+.-]` with a letter first.
     pub(crate) fn check_scheme(scheme: &str) -> Result<(), Self> {
         let letters = scheme.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'));
         if letters && scheme.starts_with(|c: char| c.is_ascii_lowercase()) && scheme.len() <= 32 {
             Ok(())
         } else {
-            Err(Self::Scheme { scheme: Self::cut(scheme) })
+            Err(Self::Scheme { scheme: Self::excerpt(scheme) })
         }
     }
 }

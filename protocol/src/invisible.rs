@@ -1,13 +1,13 @@
-//! [`is_invisible`]: the one table of characters that readers do not see.
+//! [`is_invisible`]: the table of invisible characters.
 
-/// Returns true if a reader, person or model, does not see the character: it draws nothing, looks like a space, or changes how
-/// its neighbours look. The ASCII space is the only one of them that readers expect.
+/// Returns true if the character draws nothing, looks like a space, or changes how its neighbours look. Returns false for the
+/// ASCII space.
 ///
-/// By Unicode 16, these are
+/// By Unicode 16, the invisible characters are
 ///
 /// - the general categories Cc (controls), Cf (formats), Zl and Zp (line and paragraph separators) and Zs (spaces) without
 ///   U+0020 and without the Arabic and other number signs (`Prepended_Concatenation_Mark`), which are visible,
-/// - `Default_Ignorable_Code_Point`: variation selectors, fillers, tags and what is reserved for more of them,
+/// - `Default_Ignorable_Code_Point`: variation selectors, fillers, tags and the code points reserved for them,
 /// - blank symbols: U+2800, U+13441, U+13442 and U+1D159.
 ///
 /// ```
@@ -34,7 +34,7 @@ mod tests {
     use super::is_invisible;
 
     #[test]
-    fn the_table_is_that_of_unicode_and_the_blank_symbols() {
+    fn the_table_matches_unicode_and_the_blank_symbols() {
         let expected = Regex::new(
             r"[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\x{2800}\x{13441}\x{13442}\x{1d159}]--[\x20\p{Prepended_Concatenation_Mark}]]",
         )

@@ -2,8 +2,8 @@
 
 mod access;
 mod annotations;
+mod approval_default;
 mod call;
-mod caution;
 mod clause;
 mod content;
 mod digest;
@@ -30,8 +30,8 @@ pub mod wire;
 
 pub use access::{Access, UnknownAccess};
 pub use annotations::Annotations;
+pub use approval_default::ApprovalDefault;
 pub use call::ToolCall;
-pub use caution::Caution;
 pub use clause::{Clause, InvalidClause};
 pub use content::{Content, ResourceContents};
 pub use digest::{Digest, InvalidDigest};

@@ -1,56 +1,56 @@
-//! [`Limits`]: what one tool may take, as its definition states it.
+//! [`Limits`]: the limits that a definition sets on the calls of its tool.
 
 use serde::{Deserialize, Serialize};
 
-/// The bounds that a tool's definition sets on its calls. What is `None` falls back to the catalog's default.
+/// The limits of a tool's calls. `None` means the default of the catalog.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// How long one call may take, in milliseconds.
+    /// The timeout of one call, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// How much text one result may carry, in bytes of UTF-8; what is over it is cut out of the middle.
+    /// The maximum text of one result, in bytes of UTF-8. Longer text loses its middle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_bytes: Option<u64>,
-    /// How often a call that failed in passing may be repeated, twice where nothing is said. Only reads and idempotent calls are at
-    /// all; every other call is executed at most once.
+    /// The maximum number of retries after transient failures. Only pure, reading and idempotent calls are retried; every other
+    /// call is executed at most once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
-    /// How many calls may start in a time. One too many waits, if its deadline is after its turn.
+    /// The maximum rate of calls. A call over the rate waits if its turn comes before its deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// How many calls may run at once. One too many waits.
+    /// The maximum number of concurrent calls. Further calls wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_concurrency: Option<u32>,
 }
 
 impl Limits {
-    /// The text that a result may carry where its tool does not say, in bytes: 64 KiB, about 16,000 tokens of English.
+    /// The default of [`max_output_bytes`](Self::max_output_bytes): 64 KiB, about 16,000 tokens of English.
     pub const DEFAULT_MAX_OUTPUT_BYTES: u64 = 64 * 1024;
 
-    /// How often a call that failed in passing is repeated where its tool does not say and its effects allow it.
+    /// The default of [`max_retries`](Self::max_retries).
     pub const DEFAULT_MAX_RETRIES: u32 = 2;
 
-    /// The greatest size of the pictures, recordings and embedded files of a result together, in bytes of base64: 8 MiB. Such
-    /// content cannot be cut, so pieces over the limit are left out whole.
+    /// The maximum total size of images, audio and embedded resources in one result, in bytes of base64: 8 MiB. A block over
+    /// the limit is dropped whole, because it cannot be cut.
     pub const MAX_BINARY_BYTES: usize = 8 * 1024 * 1024;
 
-    /// The greatest number of pieces of content of a result.
+    /// The maximum number of content blocks in one result.
     pub const MAX_PIECES: usize = 64;
 
-    /// Whether nothing is set.
+    /// Returns true if no limit is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A rate, kept as a bucket of `calls` tokens that fills in `per_ms` milliseconds: after a rest, `calls` may start at once, and from
-/// then on one every `per_ms / calls`.
+/// The rate of a token bucket that holds `calls` tokens and refills in `per_ms` milliseconds. From a full bucket, `calls` calls
+/// may start at once; afterwards, one call may start every `per_ms / calls` milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     /// The number of calls.
     pub calls: u32,
-    /// The time they are counted over, in milliseconds.
+    /// The refill time, in milliseconds.
     pub per_ms: u64,
 }

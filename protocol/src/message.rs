@@ -1,31 +1,31 @@
-//! [`Message`]: one turn of a conversation between a person, a model and its tools.
+//! [`Message`]: one message of a conversation between a person, a model and its tools.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Content, ToolCall, ToolResult};
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Role {
-    /// Whoever set up the session.
+    /// The host that set up the session.
     System,
-    /// The person or program that asks.
+    /// The person or program that sends prompts.
     User,
     /// The model.
     Assistant,
-    /// The counter, answering calls.
+    /// The pipeline, which returns results of calls.
     Tool,
 }
 
-/// One message.
+/// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// The author.
     pub role: Role,
-    /// What is said, in order.
+    /// The parts, in order.
     pub parts: Vec<Part>,
 }
 
@@ -34,37 +34,37 @@ pub struct Message {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Part {
-    /// Content.
+    /// Text or another content block.
     Content(Content),
-    /// A model's request to run a tool.
+    /// A tool call requested by the model.
     ToolCall(ToolCall),
-    /// The answer to such a request.
+    /// The result of a tool call.
     ToolResult {
-        /// The id of the call that is answered.
+        /// The id of the call.
         id: String,
-        /// The name that the call asked for.
+        /// The name that the call requested.
         name: String,
-        /// What it gave.
+        /// The result.
         result: ToolResult,
     },
-    /// What a model thought on the way. It goes back to the model as it came, and is no part of the answer.
+    /// The reasoning of a model. It is sent back to the model unchanged and is not part of its answer.
     Reasoning {
-        /// What can be read of it; often nothing.
+        /// The readable reasoning; often empty.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
-        /// What the provider that made it wants back: signatures and sealed text, in a form of its own.
+        /// Provider-specific data to send back unchanged, such as signatures and encrypted reasoning.
         #[serde(default, skip_serializing_if = "Value::is_null")]
         opaque: Value,
     },
 }
 
 impl Message {
-    /// A message of one text.
+    /// Creates a message with one text.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self { role, parts: vec![Part::Content(Content::text(text))] }
     }
 
-    /// The calls in it, in order.
+    /// Returns the tool calls, in order.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(|part| match part {
             Part::ToolCall(call) => Some(call),
@@ -72,7 +72,7 @@ impl Message {
         })
     }
 
-    /// Its texts, joined with line breaks; results of tools are not among them.
+    /// Returns the texts, joined with line breaks, without reasoning and tool results.
     pub fn to_text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {
             Part::Content(content) => content.as_text(),

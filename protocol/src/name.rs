@@ -1,4 +1,4 @@
-//! [`ToolName`]: the one spelling of a tool's name that everything else may rely on.
+//! [`ToolName`]: the validated name of a tool.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 /// The name of a tool: 1 to 512 characters of `[A-Za-z0-9_.:/%-]`.
 ///
-/// The set is wide enough for names in use (`fs.read`, `github/search`, `ns:tool`) and narrow enough to be safe in logs,
-/// paths and prompts. What a provider allows is narrower still; that is the business of its wire format.
+/// The set includes common names (`fs.read`, `github/search`, `ns:tool`) and is safe in logs, paths and prompts. Providers
+/// allow fewer characters; [`WireNames`](crate::wire::WireNames) translates.
 ///
 /// ```
 /// use protocol::ToolName;
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// let name: ToolName = "fs.read".parse()?;
 /// assert_eq!(name.as_str(), "fs.read");
 ///
-/// // A foreign name survives an import without loss.
+/// // A foreign name is imported without loss.
 /// let imported = ToolName::from_foreign("weather in 東京")?;
 /// assert_eq!(imported.as_str(), "weather%20in%20%E6%9D%B1%E4%BA%AC");
 /// assert_eq!(imported.to_foreign(), "weather in 東京");
@@ -37,13 +37,13 @@ pub enum InvalidName {
     /// The text has no characters.
     #[error("a tool name may not be empty; use 1 to 512 of A-Z a-z 0-9 _ . : / % -")]
     Empty,
-    /// The text has nothing but white space.
+    /// The text has only white space.
     #[error("the tool name {name:?} is blank; use 1 to 512 of A-Z a-z 0-9 _ . : / % -")]
     Blank {
         /// The text as given.
         name: String,
     },
-    /// A character outside the set.
+    /// The text has a character outside the set.
     #[error(
         "the tool name {name:?} has {character:?} (U+{:04X}) at byte {position}; use only A-Z a-z 0-9 _ . : / % -, \
          or import it with ToolName::from_foreign", *.character as u32
@@ -53,28 +53,28 @@ pub enum InvalidName {
         name: String,
         /// The first offending character.
         character: char,
-        /// Where it begins, in bytes from the start.
+        /// The byte offset of the character.
         position: usize,
     },
-    /// More than 512 characters.
+    /// The text has more than 512 characters.
     #[error("a tool name has at most {} characters, this one has {length}; shorten it", ToolName::MAX_LENGTH)]
     TooLong {
-        /// The length of the text, in bytes (equal to characters where all are allowed ones).
+        /// The length of the text, in bytes. Allowed characters have one byte each.
         length: usize,
     },
 }
 
-/// Everything that a name may not contain as itself; `%` is in it, so that decoding gives back what was encoded.
+/// The characters that [`ToolName::from_foreign`] escapes, including `%`, so that decoding is exact.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'.').remove(b':').remove(b'/').remove(b'-');
 
 impl ToolName {
-    /// The greatest length of a name, in characters.
+    /// The maximum length of a name, in characters.
     pub const MAX_LENGTH: usize = 512;
 
     /// Parses a name.
     ///
     /// # Errors
-    /// [`InvalidName`] says which rule the text breaks, and shows the first offending character.
+    /// Returns [`InvalidName`] with the violated rule and the first offending character.
     pub fn new(name: impl AsRef<str>) -> Result<Self, InvalidName> {
         let name = name.as_ref();
         if name.is_empty() {
@@ -92,21 +92,22 @@ impl ToolName {
         Ok(Self(name.into()))
     }
 
-    /// Takes over a name from elsewhere, percent-escaping what is not allowed here. `%` itself is always escaped, so
-    /// that [`to_foreign`](Self::to_foreign) gives back exactly what was put in.
+    /// Imports a foreign name by percent-escaping the characters that are not allowed. `%` is always escaped, so
+    /// [`to_foreign`](Self::to_foreign) returns exactly the original.
     ///
     /// # Errors
-    /// [`InvalidName::Empty`], and [`InvalidName::TooLong`] when the escaped form has more than 512 characters.
+    /// Returns [`InvalidName::Empty`] for an empty name, and [`InvalidName::TooLong`] if the escaped form has more than 512
+    /// characters.
     pub fn from_foreign(name: &str) -> Result<Self, InvalidName> {
         Self::new(utf8_percent_encode(name, ESCAPED).to_string())
     }
 
-    /// The foreign name that [`from_foreign`](Self::from_foreign) escaped. A `%` that begins no escape stays as it is.
+    /// Returns the foreign name that [`from_foreign`](Self::from_foreign) escaped. A `%` without two hexadecimal digits stays.
     pub fn to_foreign(&self) -> String {
         percent_decode_str(&self.0).decode_utf8_lossy().into_owned()
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

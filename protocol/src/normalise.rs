@@ -1,14 +1,14 @@
-//! [`Normaliser`]: brings a value into the one spelling that a pattern can be held against.
+//! [`Normaliser`]: converts an argument to the form that patterns match.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::InvalidTarget;
 
-/// A way to bring an argument into the form in which it is compared, named in a [`Template`](crate::Template) after `|`.
+/// The normalisation of an argument before it is matched, written after `|` in a [`Template`](crate::Template).
 ///
-/// A normaliser accepts less than the tool behind it might: what two programs could understand differently is refused,
-/// because a check of one reading says nothing about the other.
+/// A normaliser rejects values that two programs could interpret differently, because the check would not hold for the other
+/// interpretation. It may therefore accept less than the tool does.
 ///
 /// ```
 /// use protocol::Normaliser;
@@ -22,27 +22,29 @@ use crate::InvalidTarget;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Normaliser {
-    /// `path`: a relative path, resolved by its text alone. `src/../x` is `x` and the root is `.`; it refuses a path that
-    /// is absolute or begins with a drive letter, steps out of the root, or has backslashes or control characters.
-    /// Symbolic links are not looked at: they are for the tool's own confinement to deal with.
+    /// `path`: a relative path, resolved lexically. `src/../x` becomes `x`; the root is `.`.
+    ///
+    /// Rejected: absolute paths, drive letters, paths that lead outside the root, backslashes and control characters. Symbolic
+    /// links are left to the tool's own confinement.
     Path,
     /// `host`: the host of an `http`, `https`, `ws` or `wss` URL, in lower case, without the port. An IPv6 address keeps
-    /// its brackets and gets its shortest form. Refused are user names, percent signs and non-ASCII characters before
-    /// the path, backslashes and white space anywhere, IPv4 addresses other than four plain decimal numbers, and
-    /// whatever else URL parsers are known to disagree on.
+    /// its brackets and gets its shortest form.
+    ///
+    /// Rejected: user names, percent signs and non-ASCII characters before the path; backslashes and white space anywhere; IPv4
+    /// addresses other than four plain decimal numbers; and other forms on which URL parsers disagree.
     Host,
 }
 
 impl Normaliser {
-    /// All there are.
+    /// All normalisers.
     pub const ALL: [Self; 2] = [Self::Path, Self::Host];
 
-    /// The normaliser that a template calls `name`.
-    pub fn named(name: &str) -> Option<Self> {
+    /// Returns the normaliser with this name in templates. Returns `None` if there is no such normaliser.
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|normaliser| normaliser.name() == name)
     }
 
-    /// Its name in a template.
+    /// Returns the name in templates.
     pub fn name(self) -> &'static str {
         match self {
             Self::Path => "path",
@@ -50,15 +52,15 @@ impl Normaliser {
         }
     }
 
-    /// Normalises `value`. What comes out goes in again unchanged for `path`; for `host` it is no URL any more.
+    /// Normalises `value`. `path` is idempotent; the result of `host` is not a URL and cannot be normalised again.
     ///
     /// # Errors
-    /// [`InvalidTarget`] when the value is not of the expected form, or more than one reading of it is conceivable.
+    /// Returns [`InvalidTarget`] if the value is invalid or ambiguous.
     pub fn apply(self, value: &str) -> Result<String, InvalidTarget> {
         match self {
             Self::Path => path(value.to_owned()),
             Self::Host => {
-                host(value).map_err(|reason| InvalidTarget::Host { value: InvalidTarget::cut(value), reason })
+                host(value).map_err(|reason| InvalidTarget::Host { value: InvalidTarget::excerpt(value), reason })
             }
         }
     }
@@ -70,19 +72,19 @@ impl fmt::Display for Normaliser {
     }
 }
 
-/// Refuses what begins at a root of its own, which would throw away whatever stands before it in a path.
+/// Returns an error if the path is absolute. Joining an absolute path would discard the text before it.
 pub(crate) fn relative(value: &str) -> Result<(), InvalidTarget> {
     let drive = matches!(value.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     if drive || value.starts_with('/') {
-        return Err(InvalidTarget::Absolute { value: InvalidTarget::cut(value) });
+        return Err(InvalidTarget::Absolute { value: InvalidTarget::excerpt(value) });
     }
     Ok(())
 }
 
-/// Resolves `.`, `..` and empty segments; the root is `.`.
+/// Resolves `.`, `..` and empty segments. The root is `.`.
 pub(crate) fn resolve(path: String) -> Result<String, InvalidTarget> {
     relative(&path)?;
-    // Nearly every path is resolved already.
+    // A fast path: most paths are resolved already.
     if !path.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
         return Ok(path);
     }
@@ -92,14 +94,14 @@ pub(crate) fn resolve(path: String) -> Result<String, InvalidTarget> {
             "" | "." => {}
             ".." => {
                 if kept.pop().is_none() {
-                    return Err(InvalidTarget::StepsOut { value: InvalidTarget::cut(&path) });
+                    return Err(InvalidTarget::OutsideRoot { value: InvalidTarget::excerpt(&path) });
                 }
             }
             segment => kept.push(segment),
         }
     }
     let resolved = if kept.is_empty() { ".".to_owned() } else { kept.join("/") };
-    // `x/../c:y` shows its drive letter only now.
+    // `x/../c:y` begins with a drive letter only after it is resolved.
     relative(&resolved)?;
     Ok(resolved)
 }
@@ -108,27 +110,27 @@ pub(crate) fn path(value: String) -> Result<String, InvalidTarget> {
     if value.is_empty() {
         return Err(InvalidTarget::Empty);
     }
-    InvalidTarget::refuse_control(&value)?;
+    InvalidTarget::check_control(&value)?;
     if value.contains('\\') {
-        return Err(InvalidTarget::Backslash { value: InvalidTarget::cut(&value) });
+        return Err(InvalidTarget::Backslash { value: InvalidTarget::excerpt(&value) });
     }
     resolve(value)
 }
 
 fn host(url: &str) -> Result<String, &'static str> {
     if url.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
-        return Err("it has white space, control characters or backslashes; write it without");
+        return Err("it has white space, control characters or backslashes; remove them");
     }
     let (scheme, rest) = url.split_once("://").ok_or("it does not begin with a scheme; write `https://host/…`")?;
     if !["http", "https", "ws", "wss"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
-        return Err("its scheme is none of http, https, ws and wss; use one of those");
+        return Err("its scheme is not http, https, ws or wss; write one of these");
     }
     let authority = rest.split('/').next().unwrap_or_default();
     if authority.contains(['?', '#']) {
         return Err("a `?` or `#` follows the host; write a `/` between them");
     }
     if authority.contains('@') {
-        return Err("it has a user name before the host; leave that out");
+        return Err("it has a user name before the host; remove it");
     }
     if !authority.is_ascii() || authority.contains('%') {
         return Err("its host has non-ASCII characters or percent escapes; write an international name as `xn--…`");
@@ -148,16 +150,12 @@ fn host(url: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Checks what follows the host: nothing, or a colon and a number.
+/// Checks the text after the host, which may be empty or a colon and a port number.
 fn port(rest: &str) -> Result<(), &'static str> {
     let Some(digits) = rest.strip_prefix(':') else {
-        return if rest.is_empty() {
-            Ok(())
-        } else {
-            Err("something other than a port follows the host; leave it out")
-        };
+        return if rest.is_empty() { Ok(()) } else { Err("the host is followed by other text than a port; remove it") };
     };
-    // `parse` alone would let a `+` through.
+    // `parse` alone would accept a `+`.
     if digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse::<u16>().is_ok() {
         Ok(())
     } else {
@@ -167,8 +165,8 @@ fn port(rest: &str) -> Result<(), &'static str> {
 
 fn ipv6(address: &str) -> Result<String, &'static str> {
     let address: Ipv6Addr =
-        address.parse().map_err(|_| "what is in brackets is not an IPv6 address; write one, without a zone")?;
-    // Written in two ways by different programs, and the same machine as the plain address.
+        address.parse().map_err(|_| "its brackets do not hold an IPv6 address; write one without a zone")?;
+    // Programs write these addresses in two ways, and both mean the plain IPv4 address.
     if address.to_ipv4_mapped().is_some() {
         return Err("it is an IPv4 address inside IPv6; write the IPv4 address");
     }
@@ -187,9 +185,9 @@ fn domain(name: &str) -> Result<String, &'static str> {
             return Err("a part of its host between dots is empty or longer than 63 characters; write `name.example`");
         }
         if !label.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_') {
-            return Err("its host has other characters than a-z 0-9 - _ and dots; write a plain host name");
+            return Err("its host has characters other than a-z 0-9 - _ and dots; write a plain host name");
         }
-        // Among them `xn--example-`, which some decode to `example`.
+        // Some parsers decode `xn--example-` to `example`.
         if label.starts_with('-') || label.ends_with('-') {
             return Err("a part of its host begins or ends with `-`; write a plain host name");
         }
@@ -200,7 +198,7 @@ fn domain(name: &str) -> Result<String, &'static str> {
     Ok(name.to_owned())
 }
 
-/// Whether URL parsers take a host that ends in this label for an IPv4 address.
+/// Returns true if URL parsers treat a host that ends in this label as an IPv4 address.
 fn is_number(label: &str) -> bool {
     match label.strip_prefix("0x") {
         Some(digits) => digits.bytes().all(|b| b.is_ascii_hexdigit()),
@@ -267,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn an_international_or_escaped_host_is_told_how_to_be_written() {
+    fn the_error_for_an_international_or_escaped_host_says_how_to_write_it() {
         for url in ["http://ａ.example/", "http://a%2eb/", "http://[é]/"] {
             let refused = Normaliser::Host.apply(url);
             assert!(matches!(refused, Err(InvalidTarget::Host { reason, .. }) if reason.contains("xn--")), "{url}");
@@ -288,9 +286,9 @@ mod tests {
     #[test]
     fn a_normaliser_has_one_name() {
         for (normaliser, name) in [(Normaliser::Path, "path"), (Normaliser::Host, "host")] {
-            assert_eq!((Normaliser::named(name), normaliser.name()), (Some(normaliser), name));
+            assert_eq!((Normaliser::from_name(name), normaliser.name()), (Some(normaliser), name));
             assert_eq!(normaliser.to_string(), name);
         }
-        assert_eq!(Normaliser::named("url"), None);
+        assert_eq!(Normaliser::from_name("url"), None);
     }
 }

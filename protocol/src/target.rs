@@ -1,4 +1,4 @@
-//! [`Target`]: one thing that one call touches.
+//! [`Target`]: a resource that a call accesses.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,12 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::dot_segment::has_dot_segment;
 use crate::{Access, InvalidTarget, ToolName, normalise};
 
-/// One thing that a call touches, and what it does to it: `fs:read:src/main.rs`.
+/// A resource that a call accesses, with the access: `fs:read:src/main.rs`.
 ///
-/// The scheme says what kind of thing the value names: 1 to 32 of `[a-z0-9+.-]`, a letter first. A value of scheme `fs`
-/// is a path below the workspace root and is kept [normalised](crate::Normaliser::Path); `%2e` has no meaning in it. Values of
-/// other schemes stay as they are, but may not contain control characters or a segment that readers of URLs resolve to `.`
-/// or `..`, such as `%2e%2e` and `..;x=y`. Tool names in the scheme `world` may: nothing resolves them.
+/// The scheme names the kind of resource: 1 to 32 of `[a-z0-9+.-]`, a letter first. The rules for the value depend on it:
+///
+/// - `fs`: a path below the workspace root, kept [normalised](crate::Normaliser::Path). Escapes such as `%2e` are literal text.
+/// - `world`: a tool name, for tools with unbounded effects.
+/// - Other schemes: text kept as it is. Segments that URL parsers resolve to `.` or `..`, such as `%2e%2e` and `..;x=y`, are
+///   rejected.
+///
+/// No value contains control characters.
 ///
 /// ```
 /// use protocol::{Access, Target};
@@ -32,16 +36,16 @@ pub struct Target {
 }
 
 impl Target {
-    /// The greatest length of a value, in bytes.
+    /// The maximum length of a value, in bytes.
     pub const MAX_LENGTH: usize = InvalidTarget::MAX_LENGTH;
 
-    /// The scheme of what a tool touches that does not say, or cannot say, what it touches.
+    /// The scheme for tools with undeclared or unbounded effects.
     pub(crate) const UNBOUNDED_SCHEME: &str = "world";
 
-    /// What a call does to the thing that `scheme` and `value` name.
+    /// Creates a target and normalises its value.
     ///
     /// # Errors
-    /// [`InvalidTarget`] when the scheme or the value breaks one of the rules above.
+    /// Returns [`InvalidTarget`] if the scheme or the value breaks a rule of [`Target`].
     pub fn new(access: Access, scheme: &str, value: impl Into<String>) -> Result<Self, InvalidTarget> {
         InvalidTarget::check_scheme(scheme)?;
         let value = value.into();
@@ -51,36 +55,36 @@ impl Target {
         if value.len() > Self::MAX_LENGTH {
             return Err(InvalidTarget::TooLong { length: value.len() });
         }
-        InvalidTarget::refuse_control(&value)?;
+        InvalidTarget::check_control(&value)?;
         let value = match scheme {
             "fs" => normalise::path(value)?,
-            // Names of tools, where dots mean nothing.
+            // In tool names, dots have no meaning.
             "world" => value,
-            // A pattern `docs/**` must not cover what some server takes for `docs/../secret`.
+            // The pattern `docs/**` must not cover a value that a server resolves to `docs/../secret`.
             _ if has_dot_segment(&value) => {
-                return Err(InvalidTarget::DotSegment { value: InvalidTarget::cut(&value) });
+                return Err(InvalidTarget::DotSegment { value: InvalidTarget::excerpt(&value) });
             }
             _ => value,
         };
         Ok(Self { scheme: scheme.to_owned(), access, value })
     }
 
-    /// `world:write:<tool name>`: what a tool touches that does not say, or cannot say, what it touches.
+    /// Creates `world:write:<tool name>`, the target of a tool with undeclared or unbounded effects.
     pub fn unbounded(tool: &ToolName) -> Self {
         Self { scheme: Self::UNBOUNDED_SCHEME.to_owned(), access: Access::Write, value: tool.to_string() }
     }
 
-    /// What is done to it.
+    /// Returns the access.
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// What kind of thing it is.
+    /// Returns the scheme.
     pub fn scheme(&self) -> &str {
         &self.scheme
     }
 
-    /// The thing, normalised.
+    /// Returns the value, normalised.
     pub fn value(&self) -> &str {
         &self.value
     }
@@ -100,7 +104,7 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, InvalidTarget> {
         let mut parts = text.splitn(3, ':');
         let (Some(scheme), Some(access), Some(value)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(InvalidTarget::Form { text: InvalidTarget::cut(text) });
+            return Err(InvalidTarget::Syntax { text: InvalidTarget::excerpt(text) });
         };
         Self::new(access.parse()?, scheme, value)
     }

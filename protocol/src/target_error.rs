@@ -1,72 +1,72 @@
-//! [`TargetError`]: a call whose targets cannot be computed.
+//! [`TargetError`]: the error for a call whose targets cannot be computed.
 
 use crate::InvalidTarget;
 
-/// Why the targets of a call cannot be told. Such a call may not run.
+/// The error for a call whose targets cannot be computed. Such a call must not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TargetError {
-    /// Arguments that are something other than an object.
+    /// The arguments are not an object.
     #[error("the arguments are not an object; pass an object with `{field}`")]
     NotAnObject {
-        /// An argument that is needed.
+        /// A required argument.
         field: String,
     },
-    /// An argument that is neither passed nor has a default.
+    /// An argument is missing and has no default.
     #[error("the argument `{field}` is missing and has no default; pass it")]
     Missing {
         /// The argument.
         field: String,
     },
-    /// An argument, or an element of one, that is no single value.
+    /// An argument, or an element of its list, is not a text, number or boolean.
     #[error("the argument `{field}` is or contains {found}; pass a text, number or boolean, or a list of those")]
-    Unprintable {
+    NotScalar {
         /// The argument.
         field: String,
         /// `null`, `a list` or `an object`.
         found: &'static str,
     },
-    /// A list of nothing, which some programs take for everything.
-    #[error("the argument `{field}` is an empty list; name at least one element")]
+    /// A list argument is empty. Some programs treat an empty list as everything.
+    #[error("the argument `{field}` is an empty list; pass at least one element")]
     EmptyList {
         /// The argument.
         field: String,
     },
-    /// An argument that cannot be part of a target.
-    #[error("the argument `{field}` is refused: {reason}")]
+    /// An argument cannot be part of a target.
+    #[error("the argument `{field}` is invalid: {reason}")]
     Argument {
         /// The argument.
         field: String,
-        /// The fault, and what to pass instead.
+        /// The fault and its repair.
         reason: InvalidTarget,
     },
-    /// Arguments that make no target together.
-    #[error("the arguments make no target `{template}`: {reason}")]
+    /// The arguments make no valid target together.
+    #[error("the arguments make no valid target for `{template}`: {reason}")]
     Target {
         /// The template.
         template: String,
-        /// The fault, and what to pass instead.
+        /// The fault and its repair.
         reason: InvalidTarget,
     },
-    /// Lists that make too many targets.
+    /// The list arguments make too many targets.
     #[error(
         "the call touches more than {} targets of `{template}`; make several calls with shorter lists",
         Self::MAX_TARGETS
     )]
     TooMany {
-        /// The template at which the limit was passed.
+        /// The template that exceeded the limit.
         template: String,
     },
 }
 
 impl TargetError {
-    /// The greatest number of targets of one call.
+    /// The maximum number of targets of one call.
     pub(crate) const MAX_TARGETS: usize = 1024;
 
-    /// The JSON pointer (RFC 6901) of the argument that is refused; empty where it is the arguments as a whole.
+    /// Returns the JSON pointer (RFC 6901) of the invalid argument. Returns `""` if the error concerns the arguments as a whole.
     pub fn pointer(&self) -> String {
         match self {
-            Self::Unprintable { field, .. } | Self::EmptyList { field } | Self::Argument { field, .. } => {
+            Self::NotScalar { field, .. } | Self::EmptyList { field } | Self::Argument { field, .. } => {
                 format!("/{}", field.replace('~', "~0").replace('/', "~1"))
             }
             _ => String::new(),

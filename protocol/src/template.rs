@@ -1,25 +1,25 @@
-//! [`Template`]: how a tool says what a call of it will touch.
+//! [`Template`]: the declaration of a tool's targets.
 
-mod part;
+mod piece;
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use self::part::{Part, parse};
+use self::piece::{Piece, parse};
 use crate::json::{Kind, Node};
 use crate::normalise::{relative, resolve};
 use crate::{Access, Clause, InvalidTarget, Normaliser, Target, TargetError, canonical_json};
 
-/// How the targets of a call follow from its arguments: `scheme:text{field|normaliser}text`.
+/// A template that makes targets from the arguments of a call: `scheme:text{field|normaliser}text`.
 ///
-/// A field is the name of a top-level argument. An argument that is a list gives one target for each of its elements. In
-/// scheme `fs` the whole value is [normalised](Normaliser::Path) without being asked, and a field may not be an absolute
-/// path even when text stands before it. `{{` and `}}` stand for braces.
+/// - A field is the name of a top-level argument. A list argument makes one target for each of its elements.
+/// - In scheme `fs`, the value is always [normalised](Normaliser::Path), and a field must not be an absolute path, even after
+///   text.
+/// - `{{` and `}}` are literal braces.
 ///
-/// What a template prints is what a clause is held against. When several fields meet in one value, put between them a
-/// character that the first cannot contain.
+/// Clauses match the whole value. Between two fields, write a character that the first cannot contain.
 ///
 /// ```
 /// use protocol::Template;
@@ -34,30 +34,30 @@ use crate::{Access, Clause, InvalidTarget, Normaliser, Target, TargetError, cano
 #[serde(try_from = "String", into = "String")]
 pub struct Template {
     scheme: String,
-    parts: Vec<Part>,
+    pieces: Vec<Piece>,
 }
 
-/// Why a text is not a [`Template`].
+/// The error for a text that is not a [`Template`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidTemplate {
-    /// A text without a colon, or with nothing after it.
+    /// The text has no colon, or no value after it.
     #[error("{template:?} is not a template; write `scheme:value`, such as `fs:{{path}}` or `net:{{url|host}}`")]
-    Form {
+    Syntax {
         /// The template, cut after 80 characters.
         template: String,
     },
-    /// A scheme of the wrong form, or text that no target can have.
+    /// The scheme is invalid, or the literal text cannot be part of a target.
     #[error("{template:?} is not a template: {reason}")]
     Target {
         /// The template, cut after 80 characters.
         template: String,
-        /// The fault, and what to write instead.
+        /// The fault and its repair.
         reason: InvalidTarget,
     },
-    /// A brace without its other half.
+    /// A brace is unmatched.
     #[error(
-        "{template:?} is not a template: a `{brace}` stands alone; write `{{field}}`, or `{brace}{brace}` for a brace"
+        "{template:?} is not a template: it has an unmatched `{brace}`; write `{{field}}`, or `{brace}{brace}` for a brace"
     )]
     Brace {
         /// The template, cut after 80 characters.
@@ -65,40 +65,40 @@ pub enum InvalidTemplate {
         /// The brace.
         brace: char,
     },
-    /// Braces without a name in them.
-    #[error("{template:?} is not a template: a field has no name; write the name of an argument in the braces")]
+    /// A field has no name.
+    #[error("{template:?} is not a template: a field has no name; write the name of an argument in its braces")]
     Unnamed {
         /// The template, cut after 80 characters.
         template: String,
     },
-    /// A normaliser that does not exist.
-    #[error("{template:?} is not a template: there is no normaliser {normaliser:?}; use `path`, `host` or none")]
+    /// The normaliser does not exist.
+    #[error("{template:?} is not a template: unknown normaliser {normaliser:?}; write `path` or `host`, or remove it")]
     Normaliser {
         /// The template, cut after 80 characters.
         template: String,
-        /// What stands after the `|`, cut after 80 characters.
+        /// The text after the `|`, cut after 80 characters.
         normaliser: String,
     },
 }
 
 impl Template {
-    /// The scheme of the targets.
+    /// Returns the scheme of the targets.
     pub fn scheme(&self) -> &str {
         &self.scheme
     }
 
-    /// The names of the fields, in the order of their appearance.
+    /// Returns the names of the fields, in order of appearance.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Field { name, .. } => Some(&**name),
-            Part::Text(_) => None,
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Field { name, .. } => Some(&**name),
+            Piece::Text(_) => None,
         })
     }
 
-    /// Whether a value would do for a field.
+    /// Returns an error if the value cannot be used for the field.
     pub(crate) fn accepts(&self, field: &str, value: Node<'_>) -> Result<(), TargetError> {
-        for part in &self.parts {
-            if let Part::Field { name, normaliser } = part
+        for piece in &self.pieces {
+            if let Piece::Field { name, normaliser } = piece
                 && name == field
             {
                 self.texts(name, *normaliser, value)?;
@@ -107,7 +107,7 @@ impl Template {
         Ok(())
     }
 
-    /// The targets of a call, where `argument` finds the value of a field. At most `limit`.
+    /// Returns the targets of a call, at most `limit`. `argument` returns the value of a field.
     pub(crate) fn targets<'a>(
         &self,
         access: Access,
@@ -115,10 +115,10 @@ impl Template {
         argument: impl Fn(&str) -> Result<Node<'a>, TargetError>,
     ) -> Result<Vec<Target>, TargetError> {
         let mut values: Option<Vec<String>> = None;
-        for part in &self.parts {
-            let texts = match part {
-                Part::Text(text) => vec![text.clone()],
-                Part::Field { name, normaliser } => self.texts(name, *normaliser, argument(name)?)?,
+        for piece in &self.pieces {
+            let texts = match piece {
+                Piece::Text(text) => vec![text.clone()],
+                Piece::Field { name, normaliser } => self.texts(name, *normaliser, argument(name)?)?,
             };
             let count = values.as_ref().map_or(1, Vec::len).saturating_mul(texts.len());
             if count > limit {
@@ -142,28 +142,28 @@ impl Template {
         })
     }
 
-    /// A clause that covers every target there can be: what stands before the first field, as far as no field can step out of it.
+    /// Returns a clause that covers every possible target: the longest literal prefix that no field can escape from.
     pub(crate) fn ceiling(&self, access: Access) -> Clause {
-        let base = match &self.parts[..] {
-            [Part::Text(text)] => match Target::new(access, &self.scheme, text) {
+        let base = match &self.pieces[..] {
+            [Piece::Text(text)] => match Target::new(access, &self.scheme, text) {
                 Ok(target) => return target.to_clause(),
-                // Parsing the template has made this very target.
+                // Parsing checked this target, so this arm is unreachable.
                 Err(_) => String::new(),
             },
-            [Part::Text(text), Part::Field { normaliser: Some(Normaliser::Path), .. }]
+            [Piece::Text(text), Piece::Field { normaliser: Some(Normaliser::Path), .. }]
                 if self.scheme == "fs" && text.ends_with('/') =>
             {
                 resolve(text.clone()).unwrap_or_default()
             }
-            [Part::Text(text), ..] if self.scheme != "fs" => {
+            [Piece::Text(text), ..] if self.scheme != "fs" => {
                 text.rsplit_once('/').map(|(base, _)| base.to_owned()).unwrap_or_default()
             }
             _ => String::new(),
         };
-        Clause::below(&self.scheme, access, if base == "." { "" } else { &base })
+        Clause::for_subtree(&self.scheme, access, if base == "." { "" } else { &base })
     }
 
-    /// Returns the texts that an argument stands for: one, or one for each element of a list.
+    /// Returns the normalised texts of an argument: one, or one for each element of a list.
     fn texts(
         &self,
         field: &str,
@@ -174,7 +174,7 @@ impl Template {
             let text = match value.kind() {
                 Kind::String(text) => text.to_owned(),
                 Kind::Null | Kind::Array | Kind::Object => {
-                    return Err(TargetError::Unprintable { field: field.to_owned(), found: described(value) });
+                    return Err(TargetError::NotScalar { field: field.to_owned(), found: described(value) });
                 }
                 _ => canonical_json(value),
             };
@@ -182,7 +182,7 @@ impl Template {
                 .map_err(|reason| TargetError::Argument { field: field.to_owned(), reason })
         };
         match argument.kind() {
-            // Many a program takes an empty list for everything.
+            // Some programs treat an empty list as everything.
             Kind::Array if argument.elements().len() == 0 => Err(TargetError::EmptyList { field: field.to_owned() }),
             Kind::Array => argument.elements().map(text).collect(),
             _ => Ok(vec![text(argument)?]),
@@ -198,7 +198,7 @@ impl Template {
             // `src/{path}` with `/etc` would print as `src/etc`, but joining the two makes `/etc`.
             relative(&text)?;
         }
-        // Checked before it is multiplied.
+        // Checked early, because lists multiply the text.
         if text.len() > Target::MAX_LENGTH { Err(InvalidTarget::TooLong { length: text.len() }) } else { Ok(text) }
     }
 }
@@ -209,30 +209,31 @@ impl FromStr for Template {
     type Err = InvalidTemplate;
 
     fn from_str(text: &str) -> Result<Self, InvalidTemplate> {
-        let shown = || InvalidTarget::cut(text);
+        let shown = || InvalidTarget::excerpt(text);
         let target = |reason| InvalidTemplate::Target { template: shown(), reason };
         let (scheme, value) = text
             .split_once(':')
             .filter(|(_, value)| !value.is_empty())
-            .ok_or_else(|| InvalidTemplate::Form { template: shown() })?;
+            .ok_or_else(|| InvalidTemplate::Syntax { template: shown() })?;
         InvalidTarget::check_scheme(scheme).map_err(target)?;
-        InvalidTarget::refuse_control(value).map_err(target)?;
-        let parts = parse(value, &shown)?;
-        // Text that spoils every target, such as a `..` or an absolute path, is better found now than in each call.
-        let probe: String = parts.iter().map(|part| if let Part::Text(text) = part { text } else { "xx" }).collect();
+        InvalidTarget::check_control(value).map_err(target)?;
+        let pieces = parse(value, &shown)?;
+        // A probe with harmless field values finds literal text that no target can have, such as `../{path}`.
+        let probe: String =
+            pieces.iter().map(|piece| if let Piece::Text(text) = piece { text } else { "xx" }).collect();
         Target::new(Access::Read, scheme, &probe).map_err(target)?;
-        Ok(Self { scheme: scheme.to_owned(), parts })
+        Ok(Self { scheme: scheme.to_owned(), pieces })
     }
 }
 
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.scheme)?;
-        for part in &self.parts {
-            match part {
-                Part::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}"))?,
-                Part::Field { name, normaliser: None } => write!(f, "{{{name}}}")?,
-                Part::Field { name, normaliser: Some(normaliser) } => write!(f, "{{{name}|{normaliser}}}")?,
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}"))?,
+                Piece::Field { name, normaliser: None } => write!(f, "{{{name}}}")?,
+                Piece::Field { name, normaliser: Some(normaliser) } => write!(f, "{{{name}|{normaliser}}}")?,
             }
         }
         Ok(())

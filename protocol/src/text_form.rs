@@ -1,6 +1,6 @@
-//! The conversions of a type whose JSON is its text: serde asks for them by `try_from` and `into`.
+//! Conversions for types that serialize as their text (serde's `try_from` and `into`).
 
-/// Writes `TryFrom<String>`, `From<…> for String` and `Debug` for a type with `FromStr` and `Display`.
+/// Implements `TryFrom<String>`, `From<…> for String` and `Debug` for a type with `FromStr` and `Display`.
 macro_rules! text_form {
     ($type:ident, $error:ty) => {
         impl TryFrom<String> for $type {

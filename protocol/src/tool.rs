@@ -1,13 +1,13 @@
-//! [`Tool`]: the canonical definition that every crate consumes directly.
+//! [`Tool`]: the definition of a tool.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Digest, Effects, Example, InvalidName, Limits, ToolName, canonical_json};
 
-/// The definition of a tool: what it is called, what it does, what it takes, and what it touches.
+/// The definition of a tool: its name, description, parameters and effects. The only definition type of the workspace.
 ///
-/// `name`, `description` and `parameters` are the canonical three; a tool with nothing else serialises to exactly those.
+/// A tool with only `name`, `description` and `parameters` serializes to exactly these three fields.
 ///
 /// ```
 /// use protocol::Tool;
@@ -25,38 +25,38 @@ use crate::{Digest, Effects, Example, InvalidName, Limits, ToolName, canonical_j
 pub struct Tool {
     /// The name, unique within a catalog.
     pub name: ToolName,
-    /// What the tool does, written for the model that chooses it.
+    /// The description by which a model chooses the tool.
     pub description: String,
-    /// The JSON Schema of the arguments, always of an object (2020-12 unless `$schema` says otherwise).
+    /// The JSON Schema of the arguments, which are always an object. Draft 2020-12 unless `$schema` names another.
     pub parameters: Value,
-    /// A name for people.
+    /// A display name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The JSON Schema of the structured result.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::present::present")]
     pub output: Option<Value>,
-    /// What a call touches. Absent means undeclared, which is treated as an open-world write.
+    /// The targets that a call touches. An absent field means undeclared effects, which count as an open-world write.
     #[serde(default, skip_serializing_if = "Effects::is_undeclared")]
     pub effects: Effects,
-    /// Calls that show how the tool is used.
+    /// Example calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
-    /// Bounds on its calls.
+    /// The limits of its calls.
     #[serde(default, skip_serializing_if = "Limits::is_empty")]
     pub limits: Limits,
-    /// Whether its calls belong into an audit trail even where others do not.
+    /// True if calls belong in an audit log even if other tools' calls do not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub audit: bool,
-    /// Free labels that a selection can ask for.
+    /// Labels by which a selection can include the tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
 
 impl Tool {
-    /// A definition with the canonical three and undeclared effects.
+    /// Creates a definition with undeclared effects.
     ///
     /// # Errors
-    /// [`InvalidName`] when `name` is not a [`ToolName`]. The schema and the description are judged at registration.
+    /// Returns [`InvalidName`] if `name` is not a [`ToolName`]. Registration checks the schema and the description.
     pub fn new(name: impl AsRef<str>, description: impl Into<String>, parameters: Value) -> Result<Self, InvalidName> {
         Ok(Self {
             name: ToolName::new(name)?,
@@ -72,7 +72,7 @@ impl Tool {
         })
     }
 
-    /// Sets the name for people.
+    /// Sets the display name.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
@@ -86,7 +86,7 @@ impl Tool {
         self
     }
 
-    /// Declares what a call touches.
+    /// Sets the effects.
     #[must_use]
     pub fn with_effects(mut self, effects: Effects) -> Self {
         self.effects = effects;
@@ -100,14 +100,14 @@ impl Tool {
         self
     }
 
-    /// Sets the bounds on its calls.
+    /// Sets the limits of its calls.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets whether its calls belong into an audit trail in any case.
+    /// Sets whether its calls always belong in an audit log.
     #[must_use]
     pub fn with_audit(mut self, audit: bool) -> Self {
         self.audit = audit;
@@ -121,11 +121,11 @@ impl Tool {
         self
     }
 
-    /// The SHA-256 of the whole definition in canonical form: equal for equal definitions, whatever the order of keys in
-    /// their schemas.
+    /// Returns the SHA-256 of the definition in [canonical form](canonical_json). It does not depend on the order of keys in the
+    /// schemas.
     pub fn digest(&self) -> Digest {
-        // A definition holds strings, numbers and JSON values with string keys: nothing that can fail to serialise.
+        // A definition holds only strings, numbers and JSON values, so serialization cannot fail.
         let value = serde_json::to_value(self).unwrap_or_default();
-        Digest::of_bytes(canonical_json(&value).as_bytes())
+        Digest::hash_bytes(canonical_json(&value).as_bytes())
     }
 }

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 /// Returns the length of the JSON text of a value, in bytes, if it is over a limit.
 pub(crate) fn over(json: &Json, limit: usize) -> Option<usize> {
-    let size = match json.written_len() {
+    let size = match json.serialized_len() {
         Some(size) => size,
-        None if json.extent().most_encoded() <= limit => return None,
+        None if json.extent().max_encoded_len() <= limit => return None,
         None => encoded(json),
     };
     (size > limit).then_some(size)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 #[cfg(feature = "builtin")]
 use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
-use tools::protocol::Caution;
+use tools::protocol::ApprovalDefault;
 use tools::{CancellationToken, Clause, OutputStore, Services, Target, ToolContext};
 
 use crate::approver::TerminalApprover;
@@ -141,7 +141,8 @@ impl RootOption {
 /// The flags that would have let a refused call touch its targets.
 pub(crate) fn how_to_grant(needed: &[Target]) -> String {
     // What always asks would be asked about next.
-    let flag = |target: &Target| if target.caution() == Caution::AlwaysAsk { "--allow" } else { "--grant" };
+    let flag =
+        |target: &Target| if target.approval_default() == ApprovalDefault::AlwaysAsk { "--allow" } else { "--grant" };
     format!("to allow it, add {}", policy::flags(needed, flag))
 }
 

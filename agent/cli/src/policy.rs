@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tools::policy::{Rule, Verdict};
-use tools::protocol::Caution;
+use tools::protocol::ApprovalDefault;
 use tools::{Clause, Policy, Target};
 
 use crate::config::{self, ConfigError, Origin, Setting, Settings};
@@ -74,7 +74,7 @@ fn allow(clause: &Clause) -> Rule {
 fn always_asks(clause: &Clause) -> bool {
     let of = |access| {
         let target = Target::new(access, clause.scheme()?, "x").ok()?;
-        Some(target.caution() == Caution::AlwaysAsk)
+        Some(target.approval_default() == ApprovalDefault::AlwaysAsk)
     };
     clause.access().and_then(of).unwrap_or(false)
 }

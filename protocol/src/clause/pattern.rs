@@ -1,25 +1,25 @@
 //! [`Pattern`]: the compiled third part of a clause.
 //!
-//! A pattern with wildcards is translated into a regular expression. `?` and classes match whole characters; `*` and `**` run
-//! over bytes, which compiles in a fraction of the time and matches the same: their neighbours match whole characters.
-//! [`Scan`] refuses patterns that people could read in two ways.
+//! A pattern with wildcards becomes a regular expression. `?` and classes match whole characters; `*` and `**` match bytes, which
+//! compiles much faster and gives the same result, because their neighbours match whole characters. [`Scan`] rejects ambiguous
+//! patterns.
 
 use regex::bytes::Regex;
 
 use crate::InvalidTarget;
 use crate::normalise::resolve;
 
-/// The greatest length of a pattern with `*`, `?`, `[` or `{`, in bytes; `dir/**` does not count.
+/// The maximum length of a pattern with `*`, `?`, `[` or `{`, in bytes. Does not apply to `dir/**`.
 const MAX_LENGTH: usize = 1024;
 
-/// A pattern, ready to be held against values.
+/// A compiled pattern.
 pub(super) enum Pattern {
     /// `**`.
-    Anything,
-    /// No wildcards.
-    Exactly(String),
-    /// `dir/**` with a `dir` that has no wildcards: the path of `dir`.
-    Below(String),
+    Any,
+    /// A pattern without wildcards.
+    Literal(String),
+    /// `dir/**` without wildcards in `dir`: the path of `dir`.
+    Subtree(String),
     /// All other patterns.
     Glob(Regex),
 }
@@ -28,17 +28,17 @@ impl Pattern {
     /// Compiles a pattern without control characters.
     pub(super) fn compile(text: &str) -> Result<Self, String> {
         if text.is_empty() {
-            return Err("the pattern is empty; write `**` for everything or `.` for a root".to_owned());
+            return Err("the pattern is empty; write `**` for everything or `.` for the root".to_owned());
         }
         let base = text.trim_end_matches("/**");
         let is_subtree = base.len() < text.len();
         if base == "**" {
-            return Ok(Self::Anything);
+            return Ok(Self::Any);
         }
         let scan = Scan::new(base)?;
         match (scan.has_wildcards, is_subtree) {
-            (false, false) => Ok(Self::Exactly(scan.plain)),
-            (false, true) => Ok(Self::Below(scan.plain)),
+            (false, false) => Ok(Self::Literal(scan.plain)),
+            (false, true) => Ok(Self::Subtree(scan.plain)),
             (true, _) if text.len() > MAX_LENGTH => {
                 Err(format!("a pattern with wildcards has at most {MAX_LENGTH} bytes; write several shorter clauses"))
             }
@@ -52,18 +52,18 @@ impl Pattern {
 
     pub(super) fn matches(&self, value: &str) -> bool {
         match self {
-            Self::Anything => true,
-            Self::Exactly(text) => text == value,
-            Self::Below(base) => {
+            Self::Any => true,
+            Self::Literal(text) => text == value,
+            Self::Subtree(base) => {
                 value.strip_prefix(&**base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             }
-            // To grant what is in a root is not to grant the root: `fs:destroy:*` would take all of it away.
+            // A grant for the entries of the root excludes the root: `fs:destroy:*` must not remove the workspace.
             Self::Glob(regex) => value != "." && regex.is_match(value.as_bytes()),
         }
     }
 }
 
-/// Puts a backslash before every character that has a meaning in patterns.
+/// Escapes every character that has a meaning in patterns.
 pub(super) fn escape(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for c in value.chars() {
@@ -75,24 +75,24 @@ pub(super) fn escape(value: &str) -> String {
     escaped
 }
 
-/// Normalises the pattern of a path. Steps upwards are resolved where there are no wildcards, and refused elsewhere:
-/// what `..` undoes after `**` is anybody's guess.
+/// Normalises the pattern of a path. `..` is resolved if the pattern has no wildcards, and rejected otherwise, because its meaning
+/// after `**` is ambiguous.
 pub(super) fn normalise(text: &str) -> Result<String, InvalidTarget> {
     if text.is_empty() {
         return Err(InvalidTarget::Empty);
     }
     if text.contains(['*', '?', '[', '{']) && text.split('/').any(|segment| segment == "..") {
-        return Err(InvalidTarget::DotSegment { value: InvalidTarget::cut(text) });
+        return Err(InvalidTarget::DotSegment { value: InvalidTarget::excerpt(text) });
     }
     resolve(text.to_owned())
 }
 
-/// A pattern without `/**` at its end, read once.
+/// The result of parsing a pattern without its trailing `/**`.
 #[derive(Default)]
 struct Scan {
     /// The pattern as a regular expression.
     regex: String,
-    /// The pattern without its escapes; of use if it has no wildcards.
+    /// The unescaped pattern, used if it has no wildcards.
     plain: String,
     has_wildcards: bool,
 }
@@ -110,12 +110,12 @@ impl Scan {
             match c {
                 '\\' => match rest.chars().next() {
                     None | Some('/') => {
-                        return Err("a `\\` has nothing to escape; write `\\\\` for a backslash".to_owned());
+                        return Err("a `\\` has no character to escape; write `\\\\` for a backslash".to_owned());
                     }
                     Some(escaped) => {
                         rest = &rest[escaped.len_utf8()..];
                         scan.literal(escaped);
-                        // An escaped character has no meaning for the next one.
+                        // An escaped `{` or `,` must not affect the next character.
                         before_next = '\0';
                     }
                 },
@@ -124,7 +124,7 @@ impl Scan {
                     Some(after) => {
                         let segment =
                             after.strip_prefix('/').filter(|_| !in_braces && matches!(previous, None | Some('/')));
-                        rest = segment.ok_or("`**` is part of a segment; write it between slashes, or `*`")?;
+                        rest = segment.ok_or("`**` is only part of a segment; write `*`, or `**` between slashes")?;
                         scan.regex.push_str("(?-u:(?s:.*)/)?");
                         before_next = '/';
                     }
@@ -132,7 +132,7 @@ impl Scan {
                 '?' => scan.regex.push_str("[^/]"),
                 '[' => rest = scan.class(rest)?,
                 '{' if in_braces => {
-                    return Err("braces are nested; write the alternatives out".to_owned());
+                    return Err("braces are nested; write all alternatives in one pair of braces".to_owned());
                 }
                 '{' => {
                     in_braces = true;
@@ -140,7 +140,7 @@ impl Scan {
                 }
                 ',' | '}' if in_braces => {
                     if matches!(previous, Some('{' | ',')) {
-                        return Err("an alternative in braces is empty; write two patterns".to_owned());
+                        return Err("an alternative in braces is empty; write a second clause for it".to_owned());
                     }
                     in_braces = c == ',';
                     scan.regex.push(if in_braces { '|' } else { ')' });
@@ -153,25 +153,25 @@ impl Scan {
         if in_braces { Err("a `{` is not closed; write `\\{` for a brace".to_owned()) } else { Ok(scan) }
     }
 
-    /// Adds a character that stands for itself.
+    /// Adds a literal character.
     fn literal(&mut self, c: char) {
         self.plain.push(c);
         self.regex.push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
     }
 
-    /// Adds a class, given the pattern after its `[`, and returns the pattern after its `]`.
+    /// Parses a class from the pattern after its `[`. Returns the pattern after its `]`.
     fn class<'a>(&mut self, pattern: &'a str) -> Result<&'a str, String> {
         let (members, rest) = pattern.split_once(']').ok_or("a `[` is not closed; write `\\[` for a bracket")?;
         let (members, start) = match members.strip_prefix(['!', '^']) {
             Some(members) => (members, "[^/"),
             None => (members, "["),
         };
-        let unclear = "a class in `[…]` is unclear; write ASCII characters and ranges such as `a-z`, and a `-` last";
+        let invalid = "a class in `[…]` is invalid; write ASCII characters and ranges such as `a-z`, and a `-` last";
         let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '/' | '\\' | '[' | '!' | '^');
         if members.is_empty() || !members.chars().all(is_plain) {
-            return Err(unclear.to_owned());
+            return Err(invalid.to_owned());
         }
-        // A `-` is a member only at the end, where it can be nothing else.
+        // A `-` is a member only at the end, where it cannot form a range.
         let (ranges, dash) = members.strip_suffix('-').map_or((members, ""), |ranges| (ranges, r"\x2d"));
         self.regex.extend([start, dash]);
         let mut left = ranges.as_bytes();
@@ -181,7 +181,7 @@ impl Scan {
                 after => (first, after),
             };
             if last < first || [first, last].contains(&&b'-') {
-                return Err(unclear.to_owned());
+                return Err(invalid.to_owned());
             }
             if (first..=last).contains(&&b'/') {
                 return Err("a range in `[…]` contains `/`; write two ranges".to_owned());
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_in_two_ways_is_refused() {
+    fn ambiguous_patterns_are_refused() {
         for pattern in [
             "", "a**", "**a", "a/**b", "***", "{a,**}", "{a/**,b}", "{a,{b,c}}", "{a,}", "{}", "{,a}", "{a", "a}",
             "[a", "[]", "[]a]", "[é]", "[!]", "[-a]", "[z-a]", "[a-c-e]", "[a--]", "[+--]", "[a-cc--]", "[a-c--.]",
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_takes_the_meaning_away() {
+    fn an_escaped_wildcard_is_literal() {
         assert!(matches(r"\*\[a\]\{b\}\?\\", r"*[a]{b}?\"));
         assert!(!matches(r"\*", "a"));
         assert!(matches(r"\*/**", "*/a"));

@@ -1,11 +1,11 @@
-//! The most that a tool can ever touch.
+//! The upper bound of a tool's targets.
 
 use super::Effects;
 use crate::{Clause, Target, ToolName};
 
 impl Effects {
-    /// Clauses that cover the targets of every possible call, sorted, each once. Where a template has fields, that is everything
-    /// below the text before them: `fs:{path}` gives `fs:read:**`.
+    /// Returns clauses that cover the targets of every possible call, sorted and without duplicates. A template with fields gives
+    /// the subtree below the text before its first field: `fs:{path}` gives `fs:read:**`.
     ///
     /// ```
     /// use protocol::{Effects, ToolName};

@@ -1,17 +1,17 @@
-//! [`EffectsError`]: effects that do not fit their tool.
+//! [`EffectsError`]: effects that do not match the parameters of their tool.
 
 use crate::TargetError;
 
-/// Why effects do not fit the parameters of their tool.
+/// An error in the declared effects of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EffectsError {
-    /// An object that says nothing about what is touched.
+    /// The effects are an object without templates and without `open_world`.
     #[error(
-        "the effects declare nothing; write `pure` if nothing is touched, or `reads`, `writes`, `destroys` or `open_world`"
+        "the effects are empty; write `pure` if a call touches nothing, otherwise `reads`, `writes`, `destroys` or `open_world`"
     )]
-    Nothing,
-    /// A field that is not a parameter.
+    Empty,
+    /// A template uses a field that is not a parameter.
     #[error(
         "the template `{template}` uses `{field}`, which is not a top-level parameter; use one of: {}",
         list(known)
@@ -21,10 +21,10 @@ pub enum EffectsError {
         template: String,
         /// The field.
         field: String,
-        /// The parameters there are, sorted.
+        /// The existing parameters, sorted.
         known: Vec<String>,
     },
-    /// A field that a call may leave out.
+    /// A template uses a parameter that is optional and has no default.
     #[error(
         "the template `{template}` uses `{field}`, which is optional; make it required or give it a `default` in the schema"
     )]
@@ -34,14 +34,14 @@ pub enum EffectsError {
         /// The field.
         field: String,
     },
-    /// A default that makes no target.
+    /// A default that cannot be part of a target.
     #[error("the template `{template}` cannot use the default of `{field}`: {reason}")]
     Default {
         /// The template.
         template: String,
         /// The field.
         field: String,
-        /// What is wrong with it and what it may be.
+        /// The fault and its repair.
         reason: TargetError,
     },
 }

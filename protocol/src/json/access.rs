@@ -1,4 +1,4 @@
-//! The content of arrays, objects and enums, for visitors that take it part by part.
+//! Serde's access traits for the contents of arrays, objects and enums.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -6,11 +6,11 @@ use serde::de::{
 };
 use serde_json::Error;
 
-use super::deserialize::Reader;
+use super::deserialize::NodeDeserializer;
 use super::key::Key;
 use super::{Elements, Kind, Members, Node};
 
-impl<'de> Reader<'de> {
+impl<'de> NodeDeserializer<'de> {
     #[inline]
     pub(super) fn array<V: Visitor<'de>>(self, elements: Elements<'de>, visitor: V) -> Result<V::Value, Error> {
         let len = elements.len();
@@ -33,7 +33,7 @@ impl<'de> Reader<'de> {
 
 struct Items<'de> {
     elements: Elements<'de>,
-    reader: Reader<'de>,
+    reader: NodeDeserializer<'de>,
 }
 
 impl<'de> SeqAccess<'de> for Items<'de> {
@@ -53,7 +53,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
 struct Pairs<'de> {
     members: Members<'de>,
     member: Option<Node<'de>>,
-    reader: Reader<'de>,
+    reader: NodeDeserializer<'de>,
 }
 
 impl<'de> MapAccess<'de> for Pairs<'de> {
@@ -80,10 +80,10 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
     }
 }
 
-/// One variant of an enum, with its content if it has some.
+/// An enum variant and its content, if any.
 pub(super) struct Variant<'de> {
     pub(super) variant: &'de str,
-    pub(super) content: Option<Reader<'de>>,
+    pub(super) content: Option<NodeDeserializer<'de>>,
 }
 
 impl<'de> EnumAccess<'de> for Variant<'de> {
@@ -98,7 +98,7 @@ impl<'de> EnumAccess<'de> for Variant<'de> {
 
 impl<'de> Variant<'de> {
     #[inline]
-    fn content(&self, expected: &'static str) -> Result<Reader<'de>, Error> {
+    fn content(&self, expected: &'static str) -> Result<NodeDeserializer<'de>, Error> {
         self.content.ok_or_else(|| Error::invalid_type(Unexpected::UnitVariant, &expected))
     }
 }
@@ -109,7 +109,7 @@ impl<'de> VariantAccess<'de> for Variant<'de> {
     fn unit_variant(self) -> Result<(), Error> {
         match self.content.map(|content| content.node.kind()) {
             None | Some(Kind::Null) => Ok(()),
-            Some(_) => Err(Error::custom("a variant without content has some")),
+            Some(_) => Err(Error::custom("expected a unit variant without content")),
         }
     }
 

@@ -1,35 +1,35 @@
-//! [`Builder`]: a tree that grows in the order of its text.
+//! [`TreeBuilder`]: builds a [`Tree`] in the order of its text.
 
 use serde_json::Number;
 
-use super::read::{Refusal, inside, syntax};
-use super::tree::{FEW, Mark, Tree};
+use super::parse::{ParseError, inside, syntax};
+use super::tree::{MAX_UNSORTED, Mark, Tree};
 use super::{InvalidJson, MAX_DEPTH};
 
-pub(super) struct Builder<'t> {
+pub(super) struct TreeBuilder<'t> {
     text: &'t str,
     tree: Tree,
     depth: usize,
 }
 
-impl<'t> Builder<'t> {
+impl<'t> TreeBuilder<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        // Most texts have a value or a key for every eight bytes, or fewer.
+        // Most texts have at most one value or key for every eight bytes.
         let tree = Tree { marks: Vec::with_capacity(8 + text.len() / 8), ..Tree::default() };
         Self { text, tree, depth: 0 }
     }
 
-    /// Returns the tree, without its text.
+    /// Returns the tree without its text.
     pub(super) fn finish(self) -> Tree {
         self.tree
     }
 
-    /// Returns the place that the next value will have.
+    /// Returns the index of the next mark.
     pub(super) fn next_place(&self) -> usize {
         self.tree.marks.len()
     }
 
-    /// Returns the string at a place.
+    /// Returns the string at an index.
     pub(super) fn string_at(&self, place: usize) -> &str {
         self.tree.marks.get(place).and_then(|mark| mark.string(self.text, &self.tree.other)).unwrap_or_default()
     }
@@ -38,18 +38,18 @@ impl<'t> Builder<'t> {
         self.tree.marks.push(mark);
     }
 
-    /// Adds a number that is written as `text`.
-    pub(super) fn number(&mut self, number: &Number, text: &str) -> Result<(), Refusal> {
+    /// Adds a number, given its parsed value and its text.
+    pub(super) fn number(&mut self, number: &Number, text: &str) -> Result<(), ParseError> {
         let mark = match (number.as_u64(), number.as_i64(), number.as_f64()) {
             (Some(number), _, _) => Mark::Unsigned(number),
-            // `-0` is a float, also where serde_json keeps numbers as they are written (its `arbitrary_precision`).
+            // `-0` is a float, even with serde_json's `arbitrary_precision`.
             (None, Some(number @ ..0), _) => Mark::Negative(number),
             (None, _, Some(float)) if text.contains(['.', 'e', 'E']) || float == 0.0 => Mark::Float(float),
             (None, _, Some(_)) => {
-                let (start, len) = (small(self.tree.other.len())?, small(text.len())?);
+                let (start, len) = (to_u32(self.tree.other.len())?, to_u32(text.len())?);
                 self.tree.other.push_str(text);
-                self.tree.has_wide = true;
-                Mark::Wide { start, len }
+                self.tree.has_big_integer = true;
+                Mark::BigInteger { start, len }
             }
             (None, _, None) => return Err(syntax()),
         };
@@ -57,23 +57,23 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// Adds a string that stands in the text as it is.
-    pub(super) fn plain(&mut self, start: usize, len: usize) -> Result<(), Refusal> {
-        let (start, len) = (small(start)?, small(len)?);
+    /// Adds a string without escapes, which stays in the text.
+    pub(super) fn plain(&mut self, start: usize, len: usize) -> Result<(), ParseError> {
+        let (start, len) = (to_u32(start)?, to_u32(len)?);
         self.scalar(Mark::Plain { start, len });
         Ok(())
     }
 
     /// Adds a string that had escapes.
-    pub(super) fn unescaped(&mut self, string: &str) -> Result<(), Refusal> {
-        let (start, len) = (small(self.tree.other.len())?, small(string.len())?);
+    pub(super) fn unescaped(&mut self, string: &str) -> Result<(), ParseError> {
+        let (start, len) = (to_u32(self.tree.other.len())?, to_u32(string.len())?);
         self.tree.other.push_str(string);
         self.scalar(Mark::Unescaped { start, len });
         Ok(())
     }
 
-    /// Begins a container and returns its place.
-    pub(super) fn open(&mut self) -> Result<usize, Refusal> {
+    /// Begins a container. Returns the index of its mark.
+    pub(super) fn open(&mut self) -> Result<usize, ParseError> {
         if self.depth == MAX_DEPTH {
             return Err(Box::new(InvalidJson::TooDeep { pointer: String::new() }));
         }
@@ -84,19 +84,19 @@ impl<'t> Builder<'t> {
         Ok(place)
     }
 
-    /// Ends the array that began at `place`.
-    pub(super) fn close_array(&mut self, place: usize, len: usize) -> Result<(), Refusal> {
+    /// Ends the array at index `place`.
+    pub(super) fn close_array(&mut self, place: usize, len: usize) -> Result<(), ParseError> {
         self.depth -= 1;
-        self.tree.marks[place] = Mark::Array { len: small(len)?, end: small(self.tree.marks.len())? };
+        self.tree.marks[place] = Mark::Array { len: to_u32(len)?, end: to_u32(self.tree.marks.len())? };
         Ok(())
     }
 
-    /// Ends the object that began at `place`. With `differ` the caller says that no two of up to [`FEW`] keys are equal.
-    pub(super) fn close_object(&mut self, place: usize, len: usize, differ: bool) -> Result<(), Refusal> {
+    /// Ends the object at index `place`. `distinct` skips the check for repeated keys in objects of up to [`MAX_UNSORTED`] members.
+    pub(super) fn close_object(&mut self, place: usize, len: usize, distinct: bool) -> Result<(), ParseError> {
         self.depth -= 1;
-        let (end, sorted) = (small(self.tree.marks.len())?, small(self.tree.sorted.len())?);
-        self.tree.marks[place] = Mark::Object { len: small(len)?, end, sorted };
-        let repeated = match (len > FEW, differ) {
+        let (end, sorted) = (to_u32(self.tree.marks.len())?, to_u32(self.tree.sorted.len())?);
+        self.tree.marks[place] = Mark::Object { len: to_u32(len)?, end, sorted };
+        let repeated = match (len > MAX_UNSORTED, distinct) {
             (true, _) => self.sort(place),
             (false, true) => None,
             (false, false) => self.repeated(place),
@@ -104,7 +104,7 @@ impl<'t> Builder<'t> {
         repeated.map_or(Ok(()), |key| Err(inside(Box::new(InvalidJson::RepeatedKey { pointer: String::new() }), &key)))
     }
 
-    /// Returns a key that the object at `place` has twice.
+    /// Returns a repeated key of the object at `place`. Returns `None` if all keys are distinct.
     fn repeated(&self, place: usize) -> Option<String> {
         let is_repeated = |(own, key): &(u32, &str)| {
             self.keys(place).take_while(|(other, _)| other < own).any(|(_, other)| other == *key)
@@ -112,7 +112,7 @@ impl<'t> Builder<'t> {
         self.keys(place).find(is_repeated).map(|(_, key)| key.to_owned())
     }
 
-    /// Notes the order of the keys of the object at `place`, and returns one that it has twice.
+    /// Stores the sorted order of the keys of the object at `place`. Returns a repeated key, or `None`.
     fn sort(&mut self, place: usize) -> Option<String> {
         let mut keys: Vec<_> = self.keys(place).collect();
         keys.sort_unstable_by_key(|(_, key)| *key);
@@ -122,7 +122,7 @@ impl<'t> Builder<'t> {
         repeated
     }
 
-    /// Returns the keys of the object that was closed last, with their places.
+    /// Returns the keys of the last closed object, with their indexes.
     fn keys(&self, object: usize) -> impl Iterator<Item = (u32, &str)> {
         let Tree { marks, other, .. } = &self.tree;
         let mut place = object as u32 + 1;
@@ -134,6 +134,6 @@ impl<'t> Builder<'t> {
     }
 }
 
-fn small(number: usize) -> Result<u32, Refusal> {
+fn to_u32(number: usize) -> Result<u32, ParseError> {
     number.try_into().map_err(|_| Box::new(InvalidJson::TooLarge))
 }

@@ -1,4 +1,4 @@
-//! The canonical form of JSON that digests are taken over.
+//! The canonical form of JSON, over which digests are computed.
 
 use std::io::Write;
 
@@ -7,8 +7,8 @@ use super::{Kind, Node};
 /// Writes a value in the canonical form of [RFC 8785](https://www.rfc-editor.org/rfc/rfc8785): no white space, keys
 /// sorted by UTF-16 code units, numbers as ECMAScript prints them.
 ///
-/// One deviation, on purpose: integers beyond 2^53 keep their decimal digits, where RFC 8785 would round them to the
-/// nearest double and so give two different calls one digest.
+/// One deliberate deviation: integers beyond 2^53 keep their digits. RFC 8785 would round them to the nearest double, so that
+/// different calls could get the same digest.
 ///
 /// ```
 /// use protocol::canonical_json;
@@ -20,7 +20,7 @@ pub fn canonical_json<'a>(value: impl Into<Node<'a>>) -> String {
     written(value.into(), true)
 }
 
-/// Writes a value without white space, members and floats as they came.
+/// Writes a value without white space. Keeps the order of members and the form of floats.
 pub(crate) fn compact_json(value: Node<'_>) -> String {
     written(value, false)
 }
@@ -28,7 +28,7 @@ pub(crate) fn compact_json(value: Node<'_>) -> String {
 fn written(value: Node<'_>, is_canonical: bool) -> String {
     let mut text = Vec::new();
     write_value(&mut text, value, is_canonical);
-    // All that was written is UTF-8.
+    // The output is always UTF-8.
     String::from_utf8(text).unwrap_or_default()
 }
 
@@ -42,7 +42,7 @@ fn write_value(text: &mut Vec<u8>, value: Node<'_>, is_canonical: bool) {
         Kind::Negative(number) => drop(write!(text, "{number}")),
         Kind::Float(number) if !is_canonical => drop(write!(text, "{}", serde_json::Value::from(number))),
         Kind::Float(number) => text.extend(ryu_js::Buffer::new().format(number).bytes()),
-        Kind::Wide(digits) => text.extend(digits.bytes()),
+        Kind::BigInteger(digits) => text.extend(digits.bytes()),
         Kind::String(string) => write_string(text, string),
         Kind::Array => {
             text.push(b'[');

@@ -1,8 +1,8 @@
-//! Types from trees, by the rules of `serde_json`, except for two that concern numbers:
+//! The deserializer of Rust types from nodes. Its rules are those of `serde_json`, with two differences for numbers:
 //!
-//! - JSON Schema calls 1.0 an integer. [`Reader`] does so too, up to the integers that a float holds exactly.
-//! - No number loses its value: an integer beyond 64 bits is read into a type that holds it or refused, and so is a number
-//!   beyond the range of `f32`.
+//! - As in JSON Schema, 1.0 is an integer. This holds up to [`MAX_SAFE_INTEGER`].
+//! - No number silently changes its value: an integer beyond 64 bits, or a number beyond the range of `f32`, is an error for
+//!   types that cannot hold it.
 
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde_json::Error;
@@ -10,17 +10,17 @@ use serde_json::Error;
 use super::access::Variant;
 use super::{Kind, Node};
 
-/// The largest integer without a neighbour that is the same float, 2^53 - 1: `Number.MAX_SAFE_INTEGER` of ECMAScript.
+/// The largest integer whose float represents no other integer, 2^53 - 1: ECMAScript's `Number.MAX_SAFE_INTEGER`.
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
 
-/// Returns the integer that a float stands for. Returns `None` for a fraction, and beyond [`MAX_SAFE_INTEGER`], where the number that was
-/// meant may be another one.
+/// Returns the integer that a float represents. Returns `None` for a fraction, and beyond [`MAX_SAFE_INTEGER`], where several
+/// integers share a float.
 fn integer(float: f64) -> Option<i64> {
     // The range makes the conversion exact.
     (float.fract() == 0.0 && float.abs() <= MAX_SAFE_INTEGER).then_some(float as i64)
 }
 
-/// Returns true if a number of the value is written with a fraction or an exponent and is an integer all the same.
+/// Returns true if the value contains an integer in the form of a float, such as `1.0` or `1e2`.
 pub(super) fn has_integral_float(node: Node<'_>) -> bool {
     match node.kind() {
         Kind::Float(number) => integer(number).is_some(),
@@ -30,24 +30,24 @@ pub(super) fn has_integral_float(node: Node<'_>) -> bool {
     }
 }
 
-/// How a reader takes floats where the type does not say whether it wants an integer: members of untagged enums and flattened
-/// structs, which serde reads before it knows their type.
+/// The treatment of floats if the requested type is unknown, as in untagged enums and flattened structs, which serde buffers
+/// before it knows their types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Floats {
-    /// As floats.
+    /// Passes floats as they are.
     AsSent,
-    /// As integers, if they are integral.
+    /// Passes integral floats as integers.
     AsIntegers,
 }
 
-/// Reads types out of a tree.
+/// Deserializes Rust types from a node.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'de> {
+pub(super) struct NodeDeserializer<'de> {
     pub(super) node: Node<'de>,
     floats: Floats,
 }
 
-impl<'de> Reader<'de> {
+impl<'de> NodeDeserializer<'de> {
     pub(super) fn new(node: Node<'de>, floats: Floats) -> Self {
         Self { node, floats }
     }
@@ -63,15 +63,15 @@ impl<'de> Reader<'de> {
             Kind::Unsigned(number) => Unexpected::Unsigned(number),
             Kind::Negative(number) => Unexpected::Signed(number),
             Kind::Float(number) => Unexpected::Float(number),
-            Kind::Wide(digits) => Unexpected::Other(digits),
+            Kind::BigInteger(digits) => Unexpected::Other(digits),
             Kind::String(string) => Unexpected::Str(string),
             Kind::Array => Unexpected::Seq,
             Kind::Object => Unexpected::Map,
         }
     }
 
-    /// An integer beyond 64 bits, for a visitor that takes 128.
-    fn wide<V: Visitor<'de>>(self, digits: &str, visitor: V) -> Result<V::Value, Error> {
+    /// Passes an integer beyond 64 bits to a visitor for 128-bit integers.
+    fn big_integer<V: Visitor<'de>>(self, digits: &str, visitor: V) -> Result<V::Value, Error> {
         if let Ok(number) = digits.parse() {
             visitor.visit_u128(number)
         } else if let Ok(number) = digits.parse() {
@@ -81,7 +81,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// An integral float, as an integer.
+    /// Passes an integral float as an integer.
     fn integral<V: Visitor<'de>>(number: i64, visitor: V) -> Result<V::Value, Error> {
         match u64::try_from(number) {
             Ok(number) => visitor.visit_u64(number),
@@ -90,7 +90,7 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// Methods that take one kind of value alone.
+/// Methods that accept one kind of value.
 macro_rules! only {
     ($($method:ident: $kind:pat,)*) => {
         $(#[inline]
@@ -103,9 +103,9 @@ macro_rules! only {
     };
 }
 
-/// Methods that take integers. Those of 64 bits and fewer refuse a wide one.
+/// Methods that accept integers. Methods for 64 bits and fewer reject larger ones.
 macro_rules! integers {
-    ($($method:ident: $is_wide:literal,)*) => {
+    ($($method:ident: $is_big_integer:literal,)*) => {
         $(#[inline]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
             match self.node.kind() {
@@ -115,15 +115,15 @@ macro_rules! integers {
                     Some(number) => Self::integral(number, visitor),
                     None => visitor.visit_f64(number),
                 },
-                Kind::Wide(digits) if $is_wide => self.wide(digits, visitor),
-                Kind::Wide(_) => Err(Error::invalid_value(self.unexpected(), &visitor)),
+                Kind::BigInteger(digits) if $is_big_integer => self.big_integer(digits, visitor),
+                Kind::BigInteger(_) => Err(Error::invalid_value(self.unexpected(), &visitor)),
                 _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
             }
         })*
     };
 }
 
-impl<'de> Deserializer<'de> for Reader<'de> {
+impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
     type Error = Error;
 
     #[inline]
@@ -137,7 +137,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
                 Some(number) => Self::integral(number, visitor),
                 None => visitor.visit_f64(number),
             },
-            Kind::Wide(digits) => self.wide(digits, visitor),
+            Kind::BigInteger(digits) => self.big_integer(digits, visitor),
             Kind::String(string) => visitor.visit_borrowed_str(string),
             Kind::Array => self.array(self.node.elements(), visitor),
             Kind::Object => self.object(self.node.members(), visitor),
@@ -171,7 +171,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
             Kind::Unsigned(number) => visitor.visit_u64(number),
             Kind::Negative(number) => visitor.visit_i64(number),
             Kind::Float(number) => visitor.visit_f64(number),
-            Kind::Wide(digits) => visitor.visit_f64(digits.parse().unwrap_or(f64::NAN)),
+            Kind::BigInteger(digits) => visitor.visit_f64(digits.parse().unwrap_or(f64::NAN)),
             _ => Err(Error::invalid_type(self.unexpected(), &visitor)),
         }
     }
@@ -260,7 +260,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Error> for Reader<'de> {
+impl<'de> IntoDeserializer<'de, Error> for NodeDeserializer<'de> {
     type Deserializer = Self;
 
     #[inline]

@@ -1,30 +1,30 @@
-//! [`InvalidJson`]: why a text is not read.
+//! [`InvalidJson`]: the error for text that is not valid JSON.
 
 use super::MAX_DEPTH;
 
-/// Why a text is not [`Json`](super::Json). Places are JSON pointers (RFC 6901); the whole text is `""`.
+/// The error for a text that is not [`Json`](super::Json). Positions are JSON pointers (RFC 6901); `""` is the root.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidJson {
-    /// A text that is not one whole JSON value.
+    /// The text is not one JSON value.
     #[error("not JSON: {message}")]
     Syntax {
-        /// The explanation of `serde_json`, with line and column.
+        /// The message of `serde_json`, with line and column.
         message: String,
     },
-    /// An object with one key twice.
-    #[error("the object has the key at `{pointer}` twice; write each key once")]
+    /// An object has a repeated key.
+    #[error("the key at `{pointer}` is repeated; write each key of an object once")]
     RepeatedKey {
-        /// The key.
+        /// The pointer of the key.
         pointer: String,
     },
-    /// Arrays and objects deeper than [`MAX_DEPTH`].
-    #[error("the JSON at `{pointer}` nests deeper than {MAX_DEPTH} levels; make it flatter")]
+    /// Arrays and objects nest deeper than [`MAX_DEPTH`].
+    #[error("the JSON at `{pointer}` nests deeper than {MAX_DEPTH} levels; send a flatter value")]
     TooDeep {
         /// The first array or object beyond the limit.
         pointer: String,
     },
-    /// A text of more than 4 GiB.
+    /// The text has more than 4 GiB.
     #[error("the JSON has more than 4 GiB; send less")]
     TooLarge,
 }

@@ -1,28 +1,28 @@
-//! [`Extent`]: how large a JSON value is.
+//! [`Extent`]: the size of a JSON value.
 
 use super::{Kind, Node};
 
-/// Levels beyond which a value is not walked: enough to tell that it is too deep, and far from the end of the stack.
+/// The depth at which walking stops. More than [`MAX_DEPTH`](super::MAX_DEPTH), and far below a stack overflow.
 const DEEPEST: usize = 512;
 
 /// The size of a JSON value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Extent {
-    /// Levels of arrays and objects: 0 for a single value, and 512 for every deeper value.
+    /// The levels of arrays and objects: 0 for a scalar. Deeper values than 512 count as 512.
     pub depth: usize,
-    /// How many values and keys there are.
+    /// The number of values and keys.
     pub values: usize,
-    /// An upper bound of the bytes of all strings and keys together.
+    /// An upper bound of the total length of strings and keys, in bytes.
     pub text: usize,
     /// True if a number is an integer beyond 64 bits.
-    pub has_wide: bool,
+    pub has_big_integer: bool,
 }
 
 impl Extent {
-    /// Returns an upper bound of the length as JSON text without white space, in bytes: a byte of a string becomes six at most,
+    /// Returns an upper bound of the length as JSON text without white space, in bytes. A byte of a string becomes at most six bytes,
     /// and the longest float with its separators has fewer than 34.
-    pub fn most_encoded(self) -> usize {
+    pub fn max_encoded_len(self) -> usize {
         self.text.saturating_mul(6).saturating_add(self.values.saturating_mul(34))
     }
 
@@ -36,7 +36,7 @@ impl Extent {
         self.values += 1;
         match node.kind() {
             Kind::String(string) => self.text = self.text.saturating_add(string.len()),
-            Kind::Float(_) | Kind::Wide(_) => self.has_wide |= node.is_wide(),
+            Kind::Float(_) | Kind::BigInteger(_) => self.has_big_integer |= node.is_big_integer(),
             Kind::Array if self.enter(outer) => node.elements().for_each(|element| self.add(element, outer + 1)),
             Kind::Object if self.enter(outer) => {
                 for (key, member) in node.members() {
@@ -49,7 +49,7 @@ impl Extent {
         }
     }
 
-    /// Notes a container below `outer` levels, and returns true if it is to be walked. What is not walked may have any size.
+    /// Records a container below `outer` levels. Returns true if it should be walked; an unwalked one counts as unlimited text.
     fn enter(&mut self, outer: usize) -> bool {
         self.depth = self.depth.max(outer + 1);
         if self.depth == DEEPEST {

@@ -1,23 +1,23 @@
-//! Keys of objects as keys of maps: `{"1": …}` is a map with the key 1 where the type asks for numbers.
+//! Deserialization of object keys into map keys of any type: `{"1": …}` fits a map with integer keys.
 
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Error;
 
-/// The name of a member, read by the rules of `serde_json`: numbers and booleans stand in quotes.
+/// The key of a member, deserialized by the rules of `serde_json`: numbers and booleans are quoted.
 pub(super) struct Key<'de>(pub(super) &'de str);
 
 macro_rules! number {
     ($($method:ident)*) => {
         $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
             if !self.0.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
-                return Err(Error::custom("a key that is no number"));
+                return Err(Error::custom("expected a number as the key"));
             }
             let mut text = serde_json::Deserializer::from_str(self.0);
             let number = text.$method(visitor)?;
             if self.0.ends_with(|last: char| last.is_ascii_whitespace()) {
-                return Err(Error::custom("a key that is no number"));
+                return Err(Error::custom("expected a number as the key"));
             }
             text.end().map(|()| number)
         })*
@@ -41,7 +41,7 @@ impl<'de> Deserializer<'de> for Key<'de> {
         match self.0 {
             "true" => visitor.visit_bool(true),
             "false" => visitor.visit_bool(false),
-            _ => Err(Error::custom("a key that is neither `true` nor `false`")),
+            _ => Err(Error::custom("expected `true` or `false` as the key")),
         }
     }
 

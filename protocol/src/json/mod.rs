@@ -1,4 +1,4 @@
-//! JSON that is read once and shared: the arguments of calls.
+//! JSON that is parsed once and shared, such as the arguments of calls.
 
 mod access;
 mod build;
@@ -8,9 +8,9 @@ mod error;
 mod extent;
 mod key;
 mod node;
-mod read;
+mod parse;
+mod serialize;
 mod tree;
-mod write;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -21,22 +21,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::canonical::compact_json;
-use self::deserialize::{Floats, Reader};
+use self::deserialize::{Floats, NodeDeserializer};
+use self::serialize::Serialized;
 use self::tree::Tree;
-use self::write::Written;
 
 pub use self::error::InvalidJson;
 pub use self::extent::Extent;
 pub use self::node::{Elements, Kind, Members, Node};
 
-/// How deep JSON text may nest, in levels of arrays and objects.
+/// The maximum nesting of JSON text, in levels of arrays and objects.
 pub const MAX_DEPTH: usize = 64;
 
-/// A JSON value that is cheap to clone: clones share it.
+/// A shared JSON value. Clones are cheap.
 ///
-/// Text is [parsed](Self::parse), a [`Value`] is wrapped without a copy, and a type [writes](Self::from_serialize) itself. All are
-/// read as a [`Node`], or into a [type](Self::deserialize). Text is read strictly, and its integers stay exact, of any length. A
-/// `Json` serialises as the plain value.
+/// A `Json` is [parsed](Self::parse) from text, wraps a [`Value`] without a copy, or is [serialized](Self::from_serialize) from a Rust
+/// type. It is read through a [`Node`] or [deserialized](Self::deserialize) into a Rust type. Parsing is strict and keeps integers
+/// of any length exact. A `Json` serializes as the plain value.
 ///
 /// ```
 /// use protocol::Json;
@@ -54,107 +54,108 @@ pub struct Json(Arc<Inner>);
 enum Inner {
     Value(Wrapped),
     Text { tree: Tree, value: OnceLock<Value> },
-    Written(Written),
+    Serialized(Serialized),
 }
 
-/// A value and its size.
+/// A value with its extent.
 struct Wrapped {
     value: Value,
     extent: Extent,
 }
 
 impl Json {
-    /// Reads a whole text strictly: no object may have a key twice, and nothing may nest deeper than [`MAX_DEPTH`].
+    /// Parses JSON text strictly: repeated keys and nesting deeper than [`MAX_DEPTH`] are errors.
     ///
     /// # Errors
-    /// Returns [`InvalidJson`] with the place of the fault.
+    /// Returns [`InvalidJson`] with the position of the error.
     pub fn parse(text: impl Into<String>) -> Result<Self, InvalidJson> {
-        read::read(text.into()).map(|tree| Self(Arc::new(Inner::Text { tree, value: OnceLock::new() })))
+        parse::parse(text.into()).map(|tree| Self(Arc::new(Inner::Text { tree, value: OnceLock::new() })))
     }
 
-    /// Writes a type as JSON. The text is read again only if somebody looks into it; of a key that the type writes twice the last
-    /// counts then.
+    /// Serializes a Rust type to JSON text. The text is parsed only on first access; of a repeated key, the last value counts.
     ///
     /// # Errors
-    /// Returns the error of the type's `Serialize`, such as for a map whose keys are no strings.
+    /// Returns the error of the type's `Serialize`, for example if a map has keys other than strings.
     pub fn from_serialize(value: &impl Serialize) -> Result<Self, serde_json::Error> {
-        match write::write(value)? {
-            Some(written) => Ok(Self(Arc::new(Inner::Written(written)))),
+        match serialize::serialize(value)? {
+            Some(serialized) => Ok(Self(Arc::new(Inner::Serialized(serialized)))),
             None => serde_json::to_value(value).map(Self::from),
         }
     }
 
-    /// Returns the JSON text, without white space.
+    /// Returns the JSON text without white space.
     pub(crate) fn to_text(&self) -> String {
         match &*self.0 {
-            Inner::Written(written) => written.text.clone(),
+            Inner::Serialized(serialized) => serialized.text.clone(),
             _ => compact_json(self.node()),
         }
     }
 
-    /// Returns the value as a node.
+    /// Returns the root node.
     #[inline]
     pub fn node(&self) -> Node<'_> {
         match &*self.0 {
             Inner::Value(wrapped) => Node::from(&wrapped.value),
             Inner::Text { tree, .. } => Node::root(tree),
-            Inner::Written(written) => written.read().node(),
+            Inner::Serialized(serialized) => serialized.parsed().node(),
         }
     }
 
-    /// Returns the size, which is known unless the JSON was [written](Self::from_serialize) and not read.
+    /// Returns the size. Parses JSON that was [serialized](Self::from_serialize) from a Rust type; otherwise the size is stored.
     pub fn extent(&self) -> Extent {
         match &*self.0 {
             Inner::Value(wrapped) => wrapped.extent,
             Inner::Text { tree, .. } => Node::root(tree).extent(),
-            Inner::Written(written) => written.read().extent(),
+            Inner::Serialized(serialized) => serialized.parsed().extent(),
         }
     }
 
-    /// Returns the length as JSON text, in bytes, if a type has [written](Self::from_serialize) it. Reads nothing.
-    pub fn written_len(&self) -> Option<usize> {
+    /// Returns the length as JSON text, in bytes, without parsing. Returns `None` unless the JSON was
+    /// [serialized](Self::from_serialize) from a Rust type.
+    pub fn serialized_len(&self) -> Option<usize> {
         match &*self.0 {
-            Inner::Written(written) => Some(written.text.len()),
+            Inner::Serialized(serialized) => Some(serialized.text.len()),
             Inner::Value(_) | Inner::Text { .. } => None,
         }
     }
 
-    /// Returns the JSON as a [`Value`], which is built from text the first time. An integer beyond 64 bits is a string of its
-    /// digits there, because no [`Number`](serde_json::Number) holds it; [`deserialize`](Self::deserialize) reads it into an
-    /// `i128` or `u128`.
+    /// Returns the JSON as a [`Value`], which is built from text on first use.
+    ///
+    /// An integer beyond 64 bits becomes a string of its digits, because [`Number`](serde_json::Number) cannot hold it. Use
+    /// [`deserialize`](Self::deserialize) to read it into an `i128` or `u128`.
     pub fn value(&self) -> &Value {
         match &*self.0 {
             Inner::Value(wrapped) => &wrapped.value,
             Inner::Text { tree, value } => value.get_or_init(|| Node::root(tree).to_value()),
-            Inner::Written(written) => written.read().value(),
+            Inner::Serialized(serialized) => serialized.parsed().value(),
         }
     }
 
-    /// Returns the JSON as a [`Value`], as [`value`](Self::value) does. Copies it only if another clone exists.
+    /// Converts the JSON to a [`Value`], as [`value`](Self::value) does. Copies only if other clones exist.
     pub fn into_value(self) -> Value {
         match Arc::try_unwrap(self.0) {
             Ok(Inner::Value(mut wrapped)) => std::mem::take(&mut wrapped.value),
             Ok(Inner::Text { tree, value }) => value.into_inner().unwrap_or_else(|| Node::root(&tree).to_value()),
-            Ok(Inner::Written(written)) => written.read().value().clone(),
+            Ok(Inner::Serialized(serialized)) => serialized.parsed().value().clone(),
             Err(shared) => Self(shared).value().clone(),
         }
     }
 
-    /// Reads the JSON into a type, by the rules of `serde_json`, with these differences:
+    /// Deserializes the JSON into a Rust type. The rules are those of `serde_json`, with these differences:
     ///
-    /// - JSON Schema calls `1.0` an integer, so an integral float is read as one where the type takes nothing else. Beyond 2^53 - 1
-    ///   it is refused, because another number may have been meant.
-    /// - An integer beyond 64 bits is read into an `i128`, a `u128` or a float, and refused elsewhere.
-    /// - A number beyond the range of an `f32` is refused for one.
+    /// - An integral float such as `1.0` is accepted as an integer, as in JSON Schema, if the type requires an integer. Beyond
+    ///   2^53 - 1 it is an error, because the float may stand for another integer.
+    /// - An integer beyond 64 bits is accepted for `i128`, `u128` and floats, and an error for other types.
+    /// - A number beyond the range of `f32` is an error for `f32`.
     ///
     /// # Errors
-    /// Returns serde's error if the JSON is not of the type, or nests deeper than [`MAX_DEPTH`].
+    /// Returns serde's error if the JSON does not match the type or nests deeper than [`MAX_DEPTH`].
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         if self.extent().depth > MAX_DEPTH {
             return Err(serde::de::Error::custom(format_args!("JSON that nests deeper than {MAX_DEPTH} levels")));
         }
-        let read = |floats| T::deserialize(Reader::new(self.node(), floats));
-        // A parameter that takes any value should see the one that was sent, so floats become integers only where this fails.
+        let read = |floats| T::deserialize(NodeDeserializer::new(self.node(), floats));
+        // A parameter of any type must see the value that was sent, so floats become integers only if this fails.
         read(Floats::AsSent).or_else(|error| match deserialize::has_integral_float(self.node()) {
             true => read(Floats::AsIntegers),
             false => Err(error),
@@ -163,18 +164,18 @@ impl Json {
 }
 
 impl From<Value> for Json {
-    /// Wraps the value. Where another crate turns on `serde_json`'s `arbitrary_precision`, a value with an integer beyond 64 bits is
-    /// read again from its text, so that its digits are kept.
+    /// Wraps the value. If another crate enables `serde_json`'s `arbitrary_precision`, a value with an integer beyond 64 bits is
+    /// parsed again from its text, which keeps its digits.
     fn from(value: Value) -> Self {
         let extent = Node::from(&value).extent();
-        let reread = || Self::parse(value.to_string()).ok();
-        let is_odd = extent.depth <= MAX_DEPTH && extent.has_wide;
-        is_odd.then(reread).flatten().unwrap_or_else(|| Self(Arc::new(Inner::Value(Wrapped { value, extent }))))
+        let reparse = || Self::parse(value.to_string()).ok();
+        let needs_reparse = extent.depth <= MAX_DEPTH && extent.has_big_integer;
+        needs_reparse.then(reparse).flatten().unwrap_or_else(|| Self(Arc::new(Inner::Value(Wrapped { value, extent }))))
     }
 }
 
 impl Drop for Wrapped {
-    /// Drops deep values level by level: the compiler's drop recurses, and could overflow the stack.
+    /// Drops deep values iteratively, because the default drop recurses and could overflow the stack.
     fn drop(&mut self) {
         if self.extent.depth <= MAX_DEPTH {
             return;
@@ -218,35 +219,35 @@ impl PartialEq<Value> for Json {
 impl<I: serde_json::value::Index> std::ops::Index<I> for Json {
     type Output = Value;
 
-    /// Returns a member or an element of [`value`](Self::value), and `null` if there is none.
+    /// Returns a member or an element of [`value`](Self::value), or `null` if it does not exist.
     fn index(&self, index: I) -> &Value {
         &self.value()[index]
     }
 }
 
 impl fmt::Debug for Json {
-    /// Shows nothing of the content: some of it may be secret.
+    /// Hides the content, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Json").finish_non_exhaustive()
     }
 }
 
 impl fmt::Display for Json {
-    /// Writes the JSON text, without white space.
+    /// Writes the JSON text without white space.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_text())
     }
 }
 
 impl fmt::Display for Node<'_> {
-    /// Writes the JSON text, without white space.
+    /// Writes the JSON text without white space.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&compact_json(*self))
     }
 }
 
 impl Serialize for Json {
-    /// Writes the plain value. An integer beyond 128 bits becomes the nearest float, because serde knows no larger ones.
+    /// Serializes the plain value. An integer beyond 128 bits becomes the nearest float, because serde has no larger integers.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.node().serialize(serializer)
     }
@@ -260,7 +261,7 @@ impl Serialize for Node<'_> {
             Kind::Unsigned(number) => serializer.serialize_u64(number),
             Kind::Negative(number) => serializer.serialize_i64(number),
             Kind::Float(number) => serializer.serialize_f64(number),
-            Kind::Wide(digits) => match (digits.parse(), digits.parse()) {
+            Kind::BigInteger(digits) => match (digits.parse(), digits.parse()) {
                 (Ok(number), _) => serializer.serialize_u128(number),
                 (_, Ok(number)) => serializer.serialize_i128(number),
                 _ => self.to_number().serialize(serializer),
@@ -283,7 +284,7 @@ impl Serialize for Node<'_> {
 }
 
 impl<'de> Deserialize<'de> for Json {
-    /// Reads any value, as `serde_json` reads one: of a repeated key the last counts, and an integer beyond 64 bits is rounded.
+    /// Deserializes any value as `serde_json` does: of a repeated key, the last counts, and an integer beyond 64 bits is rounded.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Value::deserialize(deserializer).map(Self::from)
     }

@@ -1,4 +1,4 @@
-//! [`Node`]: one value inside a JSON document, however the document is held.
+//! [`Node`]: a borrowed value inside a JSON document.
 
 use std::{fmt, slice};
 
@@ -6,11 +6,9 @@ use serde_json::map::Iter;
 use serde_json::{Map, Number, Value};
 
 use super::Extent;
-use super::tree::{EMPTY, FEW, Mark, Tree};
+use super::tree::{EMPTY, MAX_UNSORTED, Mark, Tree};
 
-/// One value of a JSON document. A handle to borrowed data: copies are free.
-///
-/// The document is a [`Json`](super::Json) or a [`Value`]; both read alike.
+/// A borrowed value inside a JSON document, which is a [`Json`](super::Json) or a [`Value`]. Cheap to copy.
 ///
 /// ```
 /// use protocol::json::{Json, Kind, Node};
@@ -18,7 +16,7 @@ use super::tree::{EMPTY, FEW, Mark, Tree};
 ///
 /// let text = Json::parse(r#"{"path": "a.txt", "limit": 36893488147419103232}"#)?;
 /// assert_eq!(text.node().get("path").and_then(Node::as_str), Some("a.txt"));
-/// assert!(matches!(text.node().get("limit").map(Node::kind), Some(Kind::Wide("36893488147419103232"))));
+/// assert!(matches!(text.node().get("limit").map(Node::kind), Some(Kind::BigInteger("36893488147419103232"))));
 ///
 /// let value = json!({"path": "a.txt"});
 /// assert_eq!(Node::from(&value).get("path").and_then(Node::as_str), Some("a.txt"));
@@ -33,7 +31,7 @@ enum Inner<'a> {
     Tree(&'a Tree, u32),
 }
 
-/// The type of a value, with its content where it is a single one.
+/// The type of a JSON value, with the content of scalars.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind<'a> {
     /// `null`
@@ -46,8 +44,8 @@ pub enum Kind<'a> {
     Negative(i64),
     /// A number with a fraction or an exponent, or `-0`.
     Float(f64),
-    /// The digits of an integer beyond 64 bits, with its sign.
-    Wide(&'a str),
+    /// An integer beyond 64 bits, as its digits and sign.
+    BigInteger(&'a str),
     /// A string.
     String(&'a str),
     /// An array; see [`Node::elements`].
@@ -56,11 +54,11 @@ pub enum Kind<'a> {
     Object,
 }
 
-/// The members of an object. Text keeps its order, a [`Value`] has that of its map.
+/// An iterator over the members of an object, in the order of the text or of the [`Value`]'s map.
 #[derive(Clone, Debug)]
 pub struct Members<'a>(Children<'a, Iter<'a>>);
 
-/// The elements of an array.
+/// An iterator over the elements of an array.
 #[derive(Clone, Debug)]
 pub struct Elements<'a>(Children<'a, slice::Iter<'a, Value>>);
 
@@ -76,7 +74,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the type of the value.
-    #[inline(always)] // A caller that wants the type alone then pays for nothing else.
+    #[inline(always)] // Lets the compiler drop the content if a caller needs only the type.
     pub fn kind(self) -> Kind<'a> {
         match self.0 {
             Inner::Tree(tree, place) => match tree.mark(place) {
@@ -85,7 +83,7 @@ impl<'a> Node<'a> {
                 Mark::Unsigned(number) => Kind::Unsigned(number),
                 Mark::Negative(number) => Kind::Negative(number),
                 Mark::Float(number) => Kind::Float(number),
-                mark @ Mark::Wide { .. } => Kind::Wide(tree.string(mark).unwrap_or_default()),
+                mark @ Mark::BigInteger { .. } => Kind::BigInteger(tree.string(mark).unwrap_or_default()),
                 mark @ (Mark::Plain { .. } | Mark::Unescaped { .. }) => {
                     Kind::String(tree.string(mark).unwrap_or_default())
                 }
@@ -107,15 +105,15 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns true if the value is an integer beyond 64 bits. A [`Value`] holds one only with `arbitrary_precision`.
-    pub(super) fn is_wide(self) -> bool {
+    /// Returns true if the value is an integer beyond 64 bits. A [`Value`] holds such integers only with `arbitrary_precision`.
+    pub(super) fn is_big_integer(self) -> bool {
         match self.0 {
             Inner::Value(Value::Number(number)) => !(number.is_u64() || number.is_i64() || number.is_f64()),
-            _ => matches!(self.kind(), Kind::Wide(_)),
+            _ => matches!(self.kind(), Kind::BigInteger(_)),
         }
     }
 
-    /// Returns the string. Returns `None` for any other value.
+    /// Returns the string. Returns `None` if the value is not a string.
     #[inline]
     pub fn as_str(self) -> Option<&'a str> {
         match self.kind() {
@@ -130,20 +128,20 @@ impl<'a> Node<'a> {
         self.kind() == Kind::Object
     }
 
-    /// Returns the number as `serde_json` reads it: an integer beyond 64 bits becomes the nearest float. Returns `None` for any
-    /// other value.
+    /// Returns the number as `serde_json` reads it: an integer beyond 64 bits becomes the nearest float. Returns `None` if the value
+    /// is not a number.
     #[inline]
     pub fn to_number(self) -> Option<Number> {
         match self.kind() {
             Kind::Unsigned(number) => Some(number.into()),
             Kind::Negative(number) => Some(number.into()),
             Kind::Float(number) => Number::from_f64(number),
-            Kind::Wide(digits) => Number::from_f64(digits.parse().ok()?),
+            Kind::BigInteger(digits) => Number::from_f64(digits.parse().ok()?),
             _ => None,
         }
     }
 
-    /// Returns the elements of an array. Any other value has none.
+    /// Returns the elements of an array. The iterator is empty for other values.
     #[inline]
     pub fn elements(self) -> Elements<'a> {
         Elements(match self.0 {
@@ -155,7 +153,7 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// Returns the members of an object. Any other value has none.
+    /// Returns the members of an object. The iterator is empty for other values.
     #[inline]
     pub fn members(self) -> Members<'a> {
         Members(match self.0 {
@@ -168,7 +166,7 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// Returns the member of that name. Returns `None` if there is none or the value is no object.
+    /// Returns the member with this name. Returns `None` if it does not exist or the value is not an object.
     #[inline]
     pub fn get(self, name: &str) -> Option<Self> {
         let (tree, place) = match self.0 {
@@ -176,7 +174,7 @@ impl<'a> Node<'a> {
             Inner::Tree(tree, place) => (tree, place),
         };
         let Mark::Object { len, sorted, .. } = tree.mark(place) else { return None };
-        if len as usize <= FEW {
+        if len as usize <= MAX_UNSORTED {
             return self.members().find(|(key, _)| *key == name).map(|(_, member)| member);
         }
         let order = tree.sorted.get(sorted as usize..sorted as usize + len as usize)?;
@@ -185,7 +183,7 @@ impl<'a> Node<'a> {
         Some(Self(Inner::Tree(tree, order[found] + 1)))
     }
 
-    /// Returns the address of the value: equal for two handles to one value, and for nothing else.
+    /// Returns the address of the value. Two live nodes have equal addresses exactly if they borrow the same value.
     pub fn identity(self) -> (usize, u32) {
         match self.0 {
             Inner::Value(value) => (std::ptr::from_ref(value).addr(), 0),
@@ -193,28 +191,28 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns how large the value is. For a whole [`Json`](super::Json) it is known, else the value is walked.
+    /// Returns the size of the value. Walks the value unless it is the root of parsed text.
     pub fn extent(self) -> Extent {
         match self.0 {
             Inner::Tree(tree, 0) => {
                 let (values, text) = (tree.marks.len(), tree.text.len() + tree.other.len());
-                Extent { depth: tree.depth, values, text, has_wide: tree.has_wide }
+                Extent { depth: tree.depth, values, text, has_big_integer: tree.has_big_integer }
             }
             _ => Extent::walk(self),
         }
     }
 
-    /// Returns the value with each integer beyond 64 bits as a string of its digits, since no [`Number`] holds one.
+    /// Converts to a [`Value`]. An integer beyond 64 bits becomes a string of its digits, because [`Number`] cannot hold it.
     pub fn to_value(self) -> Value {
         self.to_value_with(&|digits, _| digits.into())
     }
 
-    /// Returns the value as `serde_json` reads it: an integer beyond 64 bits becomes the nearest float.
+    /// Converts to a [`Value`] as `serde_json` does: an integer beyond 64 bits becomes the nearest float.
     pub fn to_rounded_value(self) -> Value {
-        self.to_value_with(&|_, wide| wide.to_number().into())
+        self.to_value_with(&|_, node| node.to_number().into())
     }
 
-    fn to_value_with(self, from_wide: &impl Fn(&str, Self) -> Value) -> Value {
+    fn to_value_with(self, from_big_integer: &impl Fn(&str, Self) -> Value) -> Value {
         if let Inner::Value(value) = self.0 {
             return value.clone();
         }
@@ -224,11 +222,12 @@ impl<'a> Node<'a> {
             Kind::Unsigned(number) => number.into(),
             Kind::Negative(number) => number.into(),
             Kind::Float(number) => number.into(),
-            Kind::Wide(digits) => from_wide(digits, self),
+            Kind::BigInteger(digits) => from_big_integer(digits, self),
             Kind::String(string) => string.into(),
-            Kind::Array => self.elements().map(|element| element.to_value_with(from_wide)).collect(),
+            Kind::Array => self.elements().map(|element| element.to_value_with(from_big_integer)).collect(),
             Kind::Object => {
-                let members = self.members().map(|(key, member)| (key.to_owned(), member.to_value_with(from_wide)));
+                let members =
+                    self.members().map(|(key, member)| (key.to_owned(), member.to_value_with(from_big_integer)));
                 Value::Object(members.collect::<Map<_, _>>())
             }
         }
@@ -242,20 +241,20 @@ impl<'a> From<&'a Value> for Node<'a> {
 }
 
 impl fmt::Debug for Node<'_> {
-    /// Shows nothing of the content: some of it may be secret.
+    /// Hides the content, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Node").finish_non_exhaustive()
     }
 }
 
 impl<I> fmt::Debug for Children<'_, I> {
-    /// Shows nothing of the content: some of it may be secret.
+    /// Hides the content, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Children").finish_non_exhaustive()
     }
 }
 
-/// Equal values, whatever the order of members. An integer and a float are never equal, as in `serde_json`.
+/// Compares values. The order of members is ignored. An integer and a float are never equal, as in `serde_json`.
 impl PartialEq for Node<'_> {
     fn eq(&self, other: &Self) -> bool {
         match (self.kind(), other.kind()) {
@@ -283,7 +282,7 @@ impl<I: ExactSizeIterator> Children<'_, I> {
 impl<'a> Iterator for Members<'a> {
     type Item = (&'a str, Node<'a>);
 
-    #[inline(always)] // For a key that is only compared.
+    #[inline(always)] // Lets the compiler drop the member if a caller compares only the key.
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
             Children::Values(members) => members.next().map(|(key, member)| (&**key, member.into())),

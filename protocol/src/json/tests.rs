@@ -1,4 +1,4 @@
-//! JSON of text and of values beside `serde_json`.
+//! Parsed and wrapped JSON, compared with `serde_json`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::canonical_json;
 
-/// Text is read as `serde_json` reads it, or refused for a reason of this reader's own.
+/// Asserts that text is parsed as by `serde_json`, or rejected by one of the stricter rules.
 fn agrees(text: &str) -> Result<(), TestCaseError> {
     let expected = serde_json::from_str::<Value>(text);
     match Json::parse(text) {
@@ -21,7 +21,7 @@ fn agrees(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Both forms of a value.
+/// Returns a value wrapped and parsed from text.
 fn forms(value: &Value) -> [Json; 2] {
     [value.clone().into(), Json::parse(value.to_string()).unwrap()]
 }
@@ -47,7 +47,7 @@ fn text_is_read_as_serde_json_reads_it() {
 }
 
 #[test]
-fn repeated_keys_and_deep_nesting_are_refused_with_their_place() {
+fn repeated_keys_and_deep_nesting_are_refused_with_their_pointer() {
     let refused = |text: &str| Json::parse(text).expect_err(text);
     let repeated = |pointer: &str| InvalidJson::RepeatedKey { pointer: pointer.to_owned() };
     assert_eq!(refused(r#"{"a": 1, "a": 2}"#), repeated("/a"));
@@ -73,10 +73,10 @@ fn a_deep_value_is_measured_and_dropped_without_recursion() {
 }
 
 #[test]
-fn what_is_too_deep_to_be_walked_counts_as_too_large() {
+fn a_value_too_deep_to_be_walked_counts_as_too_large() {
     let deep = (0..600).fold(json!(1), |inner, _| Value::Array(vec![inner]));
     let json = Json::from(json!([deep, ["x".repeat(100_000)]]));
-    assert!(json.extent().most_encoded() >= json.to_string().len(), "{:?}", json.extent());
+    assert!(json.extent().max_encoded_len() >= json.to_string().len(), "{:?}", json.extent());
 }
 
 #[test]
@@ -96,11 +96,11 @@ fn an_integer_of_any_length_keeps_its_digits() {
     assert_eq!(canonical_json(&json), text);
     assert_eq!(json.value()["a"][0], "18446744073709551616");
     assert_eq!(json.to_string(), text);
-    assert!(json.extent().has_wide);
+    assert!(json.extent().has_big_integer);
 }
 
 #[test]
-fn equal_json_is_equal_whatever_its_form_and_order() {
+fn equality_ignores_form_and_order() {
     let [value, text] = forms(&json!({"a": [1, 2.5, null], "b": {"c": "d"}}));
     assert_eq!(value, text);
     assert_eq!(text, Json::parse(r#"{"b": {"c": "d"}, "a": [1, 2.5, null]}"#).unwrap());
@@ -164,7 +164,7 @@ struct Open {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Wrapped(u16);
 
-/// Both forms give the type that `serde_json` gives, and none where it gives none. Integral floats are the exception.
+/// Asserts that both forms deserialize as with `serde_json`, except for integral floats.
 fn same<T: DeserializeOwned + PartialEq + fmt::Debug>(value: &Value) -> Result<(), TestCaseError> {
     let expected: Option<T> = serde_json::from_value(value.clone()).ok();
     for json in forms(value) {
@@ -210,7 +210,7 @@ fn types_of_every_kind_are_read_as_from_a_value() {
 }
 
 #[test]
-fn an_integral_float_is_an_integer_only_where_the_type_takes_nothing_else() {
+fn an_integral_float_is_an_integer_only_if_the_type_requires_one() {
     for json in forms(&json!({"a": 2.0})) {
         assert_eq!(json.deserialize::<Closed>().unwrap(), Closed { a: 2, b: None });
         assert_eq!(json.deserialize::<Value>().unwrap(), json!({"a": 2.0}));
@@ -249,7 +249,7 @@ proptest! {
             prop_assert_eq!(json.value(), &value);
             prop_assert_eq!(&json, &value);
             prop_assert_eq!(canonical_json(&json), canonical_json(&value));
-            prop_assert!(json.to_string().len() <= json.extent().most_encoded());
+            prop_assert!(json.to_string().len() <= json.extent().max_encoded_len());
         }
         same_for_all(&value)?;
     }

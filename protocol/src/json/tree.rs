@@ -1,46 +1,46 @@
-//! [`Tree`]: JSON text with a flat list of its values.
+//! [`Tree`]: parsed JSON text with a flat list of its values.
 
-/// How many members an object may have before lookups use a sorted list of its keys.
-pub(super) const FEW: usize = 16;
+/// The number of members up to which an object is searched linearly. Larger objects have a sorted list of keys.
+pub(super) const MAX_UNSORTED: usize = 16;
 
-/// A JSON text and, in [`marks`](Self::marks), where each of its values stands. The first mark is the root; the marks of
-/// the values inside a container follow the container's own.
+/// A JSON text and the [`marks`](Self::marks) of its values. The first mark is the root; the marks of a container's values follow
+/// its own mark.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) text: String,
-    /// Strings that had escapes, and the digits of integers beyond 64 bits.
+    /// The decoded strings that had escapes, and the digits of integers beyond 64 bits.
     pub(super) other: String,
     pub(super) marks: Vec<Mark>,
-    /// For each object with more than [`FEW`] members, the places of its keys in the order of the keys.
+    /// For each object with more than [`MAX_UNSORTED`] members, the indexes of its keys, sorted by key.
     pub(super) sorted: Vec<u32>,
-    /// Levels of arrays and objects.
+    /// The levels of arrays and objects.
     pub(super) depth: usize,
     /// True if a number is an integer beyond 64 bits.
-    pub(super) has_wide: bool,
+    pub(super) has_big_integer: bool,
 }
 
-/// A tree of nothing.
+/// The empty tree.
 pub(super) static EMPTY: Tree = Tree {
     text: String::new(),
     other: String::new(),
     marks: Vec::new(),
     sorted: Vec::new(),
     depth: 0,
-    has_wide: false,
+    has_big_integer: false,
 };
 
-/// One value of a tree. Lengths and places are in bytes of a text, which has at most 4 GiB.
+/// One value of a tree. `start` and `len` of strings are in bytes of a text of at most 4 GiB; `end` is an index of a mark.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mark {
     Null,
     Bool(bool),
     Unsigned(u64),
-    /// Always below 0.
+    /// A number below 0.
     Negative(i64),
     /// A number with a fraction or an exponent, or `-0`.
     Float(f64),
     /// The digits of an integer beyond 64 bits, with its sign, in [`Tree::other`].
-    Wide {
+    BigInteger {
         start: u32,
         len: u32,
     },
@@ -54,12 +54,12 @@ pub(super) enum Mark {
         start: u32,
         len: u32,
     },
-    /// `end` is the place after its last element.
+    /// An array of `len` elements. `end` is the index after its last element.
     Array {
         len: u32,
         end: u32,
     },
-    /// Its members are pairs of a string and a value. `sorted` is where the order of its keys begins, if it has many.
+    /// An object of `len` members, each a string and a value. `sorted` is the start of its keys in [`Tree::sorted`].
     Object {
         len: u32,
         end: u32,
@@ -68,13 +68,13 @@ pub(super) enum Mark {
 }
 
 impl Tree {
-    /// Returns the mark at a place. A tree without marks, which only a default is, reads as `null`.
+    /// Returns the mark at an index, or [`Mark::Null`] beyond the end, as in the empty tree.
     #[inline]
     pub(super) fn mark(&self, place: u32) -> Mark {
         self.marks.get(place as usize).copied().unwrap_or(Mark::Null)
     }
 
-    /// Returns the string or the digits of a mark. Returns `None` for any other value.
+    /// Returns the string or the digits of a mark. Returns `None` for other marks.
     #[inline]
     pub(super) fn string(&self, mark: Mark) -> Option<&str> {
         mark.string(&self.text, &self.other)
@@ -82,18 +82,18 @@ impl Tree {
 }
 
 impl Mark {
-    /// Returns the string or the digits, from the text of a tree or from its other strings.
+    /// Returns the string or the digits, given [`Tree::text`] and [`Tree::other`]. Returns `None` for other marks.
     #[inline]
     pub(super) fn string<'a>(self, text: &'a str, other: &'a str) -> Option<&'a str> {
         let (source, start, len) = match self {
             Self::Plain { start, len } => (text, start, len),
-            Self::Unescaped { start, len } | Self::Wide { start, len } => (other, start, len),
+            Self::Unescaped { start, len } | Self::BigInteger { start, len } => (other, start, len),
             _ => return None,
         };
         source.get(start as usize..start as usize + len as usize)
     }
 
-    /// Returns the place after the value at `place` and everything inside it.
+    /// Returns the index after the value at `place` and all its descendants.
     #[inline]
     pub(super) fn end(self, place: u32) -> u32 {
         match self {

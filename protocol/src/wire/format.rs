@@ -1,4 +1,4 @@
-//! [`Format`]: the shapes that providers want their requests in.
+//! [`Format`]: the formats of tool definitions.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,17 +7,17 @@ use serde_json::Value;
 use super::{anthropic, openai_chat, parameters};
 use crate::{Tool, canonical_json};
 
-/// The shape in which a provider takes definitions of tools.
+/// The format in which a provider's API takes tool definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// The `tools` of OpenAI's chat completions, and of all services that speak it.
+    /// The `tools` of OpenAI's Chat Completions API and of compatible services.
     OpenAiChat,
-    /// The `tools` of Anthropic's messages.
+    /// The `tools` of Anthropic's Messages API.
     Anthropic,
 }
 
-/// One lazily made value per format.
+/// A lazily initialised value per format.
 #[derive(Clone, Debug)]
 pub struct FormatCell<T> {
     openai_chat: OnceLock<T>,
@@ -28,8 +28,8 @@ impl Format {
     /// Every format.
     pub const ALL: [Self; 2] = [Self::OpenAiChat, Self::Anthropic];
 
-    /// Returns the definition of a tool as JSON text, under a [spelling](super::WireNames) of its name. The bytes depend on the
-    /// tool and the spelling alone, whatever the order of keys in the schema.
+    /// Returns the definition of a tool as JSON text, with the given [spelling](super::WireNames) of its name. The bytes do not
+    /// depend on the order of keys in the schema.
     ///
     /// ```
     /// use protocol::Tool;
@@ -59,7 +59,7 @@ impl<T> FormatCell<T> {
         Self { openai_chat: OnceLock::new(), anthropic: OnceLock::new() }
     }
 
-    /// Returns the value of a format, made by `make` on first use.
+    /// Returns the value of a format. Calls `make` on first use.
     pub fn get_or_init(&self, format: Format, make: impl FnOnce() -> T) -> &T {
         let cell = match format {
             Format::OpenAiChat => &self.openai_chat,

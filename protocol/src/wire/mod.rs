@@ -1,4 +1,4 @@
-//! The data of this crate in the shapes of model providers: one file per format, and the spelling of names.
+//! Tool definitions and tool names in the formats of model providers.
 
 mod anthropic;
 mod format;

@@ -1,4 +1,4 @@
-//! [`WireNames`]: the names of a tool set, as providers allow them.
+//! [`WireNames`]: tool names as providers allow them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,12 +6,12 @@ use std::mem;
 
 use crate::{Digest, ToolName};
 
-/// The spellings that the tools of one set go by on the wire: `^[a-zA-Z0-9_-]{1,64}$`, the set that OpenAI and Anthropic
-/// share.
+/// The names of a tool set as they are spelt for providers: `^[a-zA-Z0-9_-]{1,64}$`, which OpenAI and Anthropic both accept.
 ///
-/// Within the set, no two tools are spelt alike, so every spelling leads back to one tool. A name that is legal as it is
-/// stays; another has `_` for each character that is not, and a few digits of its digest where that would be too long or
-/// would meet another tool's. The table depends on the set of names alone, not on their order.
+/// - Each spelling belongs to exactly one tool of the set.
+/// - A valid name is its own spelling. In other names, `_` replaces each invalid character.
+/// - If such a spelling is too long or collides with another, eight digits of the name's digest make it unique.
+/// - The spellings depend on the set of names, but not on their order.
 ///
 /// ```
 /// use protocol::{ToolName, wire::WireNames};
@@ -25,21 +25,21 @@ use crate::{Digest, ToolName};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WireNames {
     tools: BTreeMap<String, ToolName>,
-    /// The names whose spelling is not [`plain_spelling`]: in most sets none.
-    respelt: BTreeMap<ToolName, String>,
+    /// The names whose spelling has a digest instead of being [`plain_spelling`]. Usually empty.
+    with_digest: BTreeMap<ToolName, String>,
 }
 
 impl WireNames {
-    /// The greatest length of a spelling, in characters.
+    /// The maximum length of a spelling, in characters.
     pub const MAX_LENGTH: usize = 64;
 
-    /// Creates the table of these tools.
+    /// Creates the spellings of a set of names.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a ToolName>) -> Self {
         let mut claims: Vec<(String, &ToolName)> = names.into_iter().map(|name| (legal(name), name)).collect();
         claims.sort();
         claims.dedup();
-        // Plain spellings go first: a digest gives way to them, never the other way round.
-        let (mut plain, mut crowded) = (Vec::with_capacity(claims.len()), Vec::new());
+        // Plain spellings are assigned first, so that a digest never displaces one.
+        let (mut plain, mut rest) = (Vec::with_capacity(claims.len()), Vec::new());
         for rivals in claims.chunk_by_mut(|(one, _), (other, _)| one == other) {
             let is_alone = rivals.len() == 1;
             for (spelling, name) in rivals {
@@ -47,39 +47,39 @@ impl WireNames {
                 if is_plain {
                     plain.push((mem::take(spelling), name.clone()));
                 } else {
-                    crowded.push(*name);
+                    rest.push(*name);
                 }
             }
         }
-        let mut table = Self { tools: plain.into_iter().collect(), respelt: BTreeMap::new() };
-        for name in crowded {
+        let mut table = Self { tools: plain.into_iter().collect(), with_digest: BTreeMap::new() };
+        for name in rest {
             let spelling = table.first_free(name);
-            table.respelt.insert(name.clone(), spelling.clone());
+            table.with_digest.insert(name.clone(), spelling.clone());
             table.tools.insert(spelling, name.clone());
         }
         table
     }
 
-    /// Returns the spelling of a name. A name outside of the set, such as one in an older message, gets a legal spelling that
-    /// may be another tool's.
+    /// Returns the spelling of a name. For a name outside the set, such as one in an older message, the spelling is valid but may
+    /// belong to another tool.
     pub fn spelling(&self, name: &str) -> Cow<'_, str> {
-        match self.respelt.get(name) {
+        match self.with_digest.get(name) {
             Some(spelling) => Cow::Borrowed(spelling),
             None => Cow::Owned(plain_spelling(name)),
         }
     }
 
-    /// Returns the spelling of a tool of the set if it is not the [plain](plain_spelling) one.
-    pub fn respelt(&self, name: &ToolName) -> Option<&str> {
-        self.respelt.get(name).map(String::as_str)
+    /// Returns the spelling of a name if it has a digest. Returns `None` if the spelling is the [plain](plain_spelling) one.
+    pub fn spelling_with_digest(&self, name: &ToolName) -> Option<&str> {
+        self.with_digest.get(name).map(String::as_str)
     }
 
-    /// Returns the tool of that spelling, or `None` if the set has none.
+    /// Returns the name with this spelling. Returns `None` if no name of the set has it.
     pub fn tool(&self, spelling: &str) -> Option<&ToolName> {
         self.tools.get(spelling)
     }
 
-    /// Ends: the digests differ, and only finitely many spellings are taken.
+    /// Returns the first unused spelling with a digest. Terminates, because the set is finite and each salt gives another digest.
     fn first_free(&self, name: &ToolName) -> String {
         let mut salt = 0_u64;
         loop {
@@ -92,7 +92,7 @@ impl WireNames {
     }
 }
 
-/// Returns the spelling of a name in a set where no other tool wants it.
+/// Returns the spelling of a name that collides with no other name.
 pub fn plain_spelling(name: &str) -> String {
     let mut spelling = legal(name);
     spelling.truncate(WireNames::MAX_LENGTH);
@@ -103,7 +103,7 @@ fn is_allowed(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
 
-/// Only letters that are allowed, at least one; it may be too long.
+/// Replaces invalid characters with `_`. Returns `_` for an empty name. The result may be too long.
 fn legal(name: &str) -> String {
     if name.is_empty() {
         return "_".to_owned();
@@ -115,12 +115,12 @@ fn legal(name: &str) -> String {
 
 fn digested(name: &str, salt: u64) -> String {
     const DIGITS: usize = 8;
-    let digest = Digest::of_bytes(format!("{name} {salt}").as_bytes()).to_string();
+    let digest = Digest::hash_bytes(format!("{name} {salt}").as_bytes()).to_string();
     let legal = legal(name);
     format!("{}_{}", cut(&legal, WireNames::MAX_LENGTH - DIGITS - 1), cut(&digest, DIGITS))
 }
 
-/// The beginning of an ASCII text.
+/// Returns the first `length` bytes of an ASCII text.
 fn cut(text: &str, length: usize) -> &str {
     &text[..text.len().min(length)]
 }

@@ -1,6 +1,6 @@
-//! OpenAI's chat completions.
+//! Tool definitions of OpenAI's Chat Completions API.
 
-/// Returns one element of `tools`. The arguments are JSON texts.
+/// Returns one element of `tools`. All parameters are JSON texts.
 pub(super) fn definition(name: &str, description: &str, parameters: &str) -> String {
     format!(
         r#"{{"type":"function","function":{{"name":{name},"description":{description},"parameters":{parameters}}}}}"#

@@ -1,4 +1,4 @@
-//! The schema of a tool's arguments, as services accept it.
+//! The parameters schema of a tool, as providers accept it.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,7 @@ use crate::Tool;
 
 /// Returns the parameters of a tool for a provider that takes JSON values, with sorted keys.
 ///
-/// The root says `"type": "object"`, because services refuse a tool whose schema says anything else there, and arguments are
-/// always an object.
+/// The root gets `"type": "object"`, because providers reject tools with any other type and arguments are always an object.
 pub fn parameters(tool: &Tool) -> Value {
     let mut schema = typed(&tool.parameters).into_owned();
     schema.sort_all_objects();

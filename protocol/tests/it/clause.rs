@@ -1,4 +1,4 @@
-//! One rule of clauses and grants at a time, each with its near misses.
+//! The rules of clauses and grants, each with near misses.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

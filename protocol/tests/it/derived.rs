@@ -1,33 +1,33 @@
-//! What follows from effects: caution, and the ceiling.
+//! The approval default and the ceiling of effects.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use protocol::{Caution, Clause, Declared, Effects, Target, Template, ToolName};
+use protocol::{ApprovalDefault, Clause, Declared, Effects, Target, Template, ToolName};
 use serde_json::{Value, json};
 
 use crate::sample::config;
 
 #[test]
-fn what_may_be_touched_decides_whether_a_call_is_asked_about() {
-    let caution = |effects: Value| serde_json::from_value::<Effects>(effects).unwrap().caution();
-    assert_eq!(caution(json!("pure")), Caution::Run);
-    assert_eq!(caution(json!({"reads": ["fs:{path}"], "open_world": true})), Caution::Run);
-    assert_eq!(caution(json!({"reads": ["a:b"], "writes": ["fs:{path}"]})), Caution::Ask);
+fn effects_decide_the_default_approval() {
+    let approval = |effects: Value| serde_json::from_value::<Effects>(effects).unwrap().approval_default();
+    assert_eq!(approval(json!("pure")), ApprovalDefault::Run);
+    assert_eq!(approval(json!({"reads": ["fs:{path}"], "open_world": true})), ApprovalDefault::Run);
+    assert_eq!(approval(json!({"reads": ["a:b"], "writes": ["fs:{path}"]})), ApprovalDefault::Ask);
     for worst in
         [json!(null), json!({"open_world": true}), json!({"destroys": ["a:b"]}), json!({"writes": ["world:x"]})]
     {
-        assert_eq!(caution(worst.clone()), Caution::AlwaysAsk, "{worst}");
+        assert_eq!(approval(worst.clone()), ApprovalDefault::AlwaysAsk, "{worst}");
     }
 }
 
 #[test]
-fn the_caution_of_a_tool_is_never_less_than_that_of_a_call() {
+fn the_default_approval_of_a_tool_is_that_of_its_strictest_call() {
     let schema = json!({"properties": {"p": {"type": "string"}}, "required": ["p"]});
     let tool = ToolName::new("t").unwrap();
     for effects in [json!(null), json!({"open_world": true}), json!({"reads": ["a:{p}"], "destroys": ["fs:{p}"]})] {
         let effects: Effects = serde_json::from_value(effects).unwrap();
         let targets = effects.targets(&tool, &schema, &json!({"p": "x"})).unwrap();
-        assert_eq!(targets.iter().map(Target::caution).max(), Some(effects.caution()));
+        assert_eq!(targets.iter().map(Target::approval_default).max(), Some(effects.approval_default()));
     }
 }
 

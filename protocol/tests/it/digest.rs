@@ -1,4 +1,4 @@
-//! The canonical form and digests over it.
+//! The canonical form and its digests.
 
 use proptest::prelude::*;
 use protocol::{Digest, Tool, canonical_json};
@@ -41,7 +41,7 @@ fn integers_keep_their_digits_and_floats_are_as_ecmascript_prints_them() {
 #[test]
 fn a_digest_is_the_sha_256_that_other_programs_compute() {
     // printf '{"a":1,"b":2}' | sha256sum
-    let digest = Digest::of_json(&json!({"b": 2, "a": 1}));
+    let digest = Digest::hash_json(&json!({"b": 2, "a": 1}));
     assert_eq!(digest.to_string(), "43258cff783fe7036d8a43033f830adfc60ec037382473548ac742b888292777");
     assert_eq!(digest.to_string().parse(), Ok(digest));
     assert!("43258".parse::<Digest>().is_err());
@@ -63,7 +63,7 @@ fn json_value() -> impl Strategy<Value = Value> {
     nested(prop_oneof![4 => exact(), 1 => finite.prop_map(Value::from), 1 => Just(Value::Null)])
 }
 
-/// The same value with the members of every object put in backwards.
+/// Returns the value with the members of every object in reverse order.
 fn reversed(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(reversed).collect(),
@@ -80,7 +80,7 @@ proptest! {
 
     #[test]
     fn the_order_of_keys_changes_nothing(value in json_value()) {
-        prop_assert_eq!(Digest::of_json(&value), Digest::of_json(&reversed(&value)));
+        prop_assert_eq!(Digest::hash_json(&value), Digest::hash_json(&reversed(&value)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The laws of templates and effects, and of the host normaliser.
+//! Properties of templates, effects and the host normaliser.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -53,7 +53,7 @@ fn object(members: Vec<(&'static str, Value)>) -> Value {
     Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// The host of a URL as a careless program would find it, by cutting at the usual characters.
+/// Returns the host of a URL as a careless program would find it, by splitting at the usual characters.
 fn careless_host(url: &str) -> &str {
     let rest = &url[url.find(':').unwrap() + 3..];
     let authority = &rest[..rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len())];
@@ -105,7 +105,7 @@ proptest! {
             if effects.is_read_only() {
                 prop_assert!(targets.iter().all(|target| target.access() == Access::Read));
             }
-            // All of them obey the rules of targets, however they came about.
+            // All targets obey the rules of `Target::new`.
             for target in targets {
                 prop_assert_eq!(Target::new(target.access(), target.scheme(), target.value()), Ok(target));
             }
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn targets_are_what_the_arguments_say(a in vec("[a-z]{1,3}", 1..4), b in vec(any::<i32>(), 1..4), c in "[a-z]{1,3}") {
+    fn targets_follow_from_the_arguments(a in vec("[a-z]{1,3}", 1..4), b in vec(any::<i32>(), 1..4), c in "[a-z]{1,3}") {
         let effects: Effects = serde_json::from_value(json!({"writes": ["item:{a}/{b}-{c}"]})).unwrap();
         let found = effects.targets(&tool(), &json!({}), &json!({"a": a, "b": b, "c": c})).unwrap();
         let expected: BTreeSet<Target> = a
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn an_accepted_host_is_what_any_program_would_connect_to(
+    fn an_accepted_host_is_the_one_that_any_program_connects_to(
         url in prop_oneof![
             "(http|HTTPS|wS)://([aA]|xn--|0x|1|255|\\.|-|_|:|@|%|\\[|\\]|::|/|\\?|#|\\\\|é){1,8}",
             "(http|wss)://[a-zA-Z0-9-]{1,5}(\\.[a-z0-9]{1,4}){0,3}(:[0-9]{1,5})?(/[ -~]{0,8})?",
@@ -175,7 +175,7 @@ proptest! {
 }
 
 #[test]
-fn effects_that_say_nothing_are_unbounded() {
+fn empty_effects_are_unbounded() {
     assert_eq!(targets(Value::Null, json!({})).unwrap(), ["world:write:demo"]);
     assert_eq!(targets(json!({"open_world": true}), json!({})).unwrap(), ["world:write:demo"]);
     assert_eq!(targets(json!({}), json!({})).unwrap(), ["world:write:demo"]);
@@ -189,7 +189,7 @@ fn a_default_stands_in_for_an_absent_argument_only() {
     assert_eq!(targets(effects.clone(), json!({})).unwrap(), ["fs:read:README.md"]);
     assert!(matches!(
         targets(effects.clone(), json!({"path": null})),
-        Err(TargetError::Unprintable { found: "null", .. })
+        Err(TargetError::NotScalar { found: "null", .. })
     ));
     assert!(matches!(targets(effects, json!("x")), Err(TargetError::NotAnObject { .. })));
     assert!(matches!(targets(json!({"reads": ["fs:{other}"]}), json!({})), Err(TargetError::Missing { .. })));
@@ -210,7 +210,7 @@ fn lists_are_bounded_and_not_empty() {
     let many: Vec<u32> = (0..40).collect();
     assert!(matches!(targets(effects.clone(), json!({"a": many, "b": many})), Err(TargetError::TooMany { .. })));
     assert!(matches!(targets(effects.clone(), json!({"a": [], "b": 1})), Err(TargetError::EmptyList { .. })));
-    assert!(matches!(targets(effects.clone(), json!({"a": [["x"]], "b": 1})), Err(TargetError::Unprintable { .. })));
+    assert!(matches!(targets(effects.clone(), json!({"a": [["x"]], "b": 1})), Err(TargetError::NotScalar { .. })));
     assert!(targets(effects, json!({"a": "x".repeat(10_000), "b": 1})).is_err());
 }
 
@@ -249,7 +249,7 @@ fn an_error_points_at_its_argument() {
     }
     assert_eq!(pointer(json!({})), "");
     let found = |value: Value| match targets(json!({"reads": ["item:{a}"]}), json!({"a": value})) {
-        Err(TargetError::Unprintable { found, .. }) => found,
+        Err(TargetError::NotScalar { found, .. }) => found,
         other => panic!("{other:?}"),
     };
     assert_eq!([json!(null), json!([[]]), json!({})].map(found), ["null", "a list", "an object"]);
@@ -287,11 +287,11 @@ fn the_schema_has_to_provide_every_field() {
         error.to_string(),
         "the template `fs:{path}` uses `path`, which is not a top-level parameter; use one of: file, url"
     );
-    assert_eq!(Effects::Declared(Declared::default()).check(&json!({})), Err(EffectsError::Nothing));
+    assert_eq!(Effects::Declared(Declared::default()).check(&json!({})), Err(EffectsError::Empty));
 }
 
 #[test]
-fn what_a_tool_declares_answers_the_questions_about_it() {
+fn effects_answer_the_questions_about_a_tool() {
     let facts = |effects: Value| {
         let effects: Effects = serde_json::from_value(effects).unwrap();
         (effects.is_read_only(), effects.is_idempotent(), effects.is_destructive(), effects.is_open_world())
@@ -310,7 +310,7 @@ fn what_a_tool_declares_answers_the_questions_about_it() {
 }
 
 #[test]
-fn what_is_not_declared_is_left_out_of_the_json() {
+fn undeclared_fields_are_absent_from_the_json() {
     for effects in [json!("pure"), json!({"reads": ["a:b"]}), json!({"writes": ["a:b"], "idempotent": true})] {
         let parsed: Effects = serde_json::from_value(effects.clone()).unwrap();
         assert_eq!(serde_json::to_value(parsed).unwrap(), effects);
@@ -333,7 +333,7 @@ fn effects_are_shown_to_people() {
 fn misspelt_effects_are_refused_with_the_reason() {
     let error = |json: Value| serde_json::from_value::<Effects>(json).unwrap_err().to_string();
     assert!(error(json!({"read": ["fs:{path}"]})).contains("unknown field `read`"));
-    assert!(error(json!({"reads": ["net:{url|hots}"]})).contains("no normaliser \"hots\""));
+    assert!(error(json!({"reads": ["net:{url|hots}"]})).contains("unknown normaliser \"hots\""));
     assert!(error(json!("none")).contains("pure"));
 }
 

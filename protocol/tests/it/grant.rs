@@ -1,4 +1,4 @@
-//! The laws of targets, clauses and grants.
+//! Properties of targets, clauses and grants.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn access() -> impl Strategy<Value = Access> {
     select(vec![Access::Read, Access::Write, Access::Destroy])
 }
 
-/// Few enough that clauses and targets often meet.
+/// Targets of a small alphabet, so that clauses often cover them.
 fn small_target() -> impl Strategy<Value = Target> {
     let value = vec(select(vec!["a", "b", "ab", "ba"]), 0..4);
     (access(), select(vec!["fs", "git"]), value).prop_map(|(access, scheme, value)| {
@@ -40,14 +40,14 @@ fn grant() -> impl Strategy<Value = Grant> {
     prop_oneof![8 => layers, 1 => Just(Grant::none())]
 }
 
-/// Values made of everything that patterns, paths and targets give a meaning to.
+/// Targets with all characters that are special in patterns, paths or targets.
 fn hostile_target() -> impl Strategy<Value = Target> {
     let value = "[ab.*?\\[\\]{}!,^\\\\:/ é-]{1,8}";
     (access(), select(vec!["fs", "git", "world"]), value)
         .prop_filter_map("not a target", |(access, scheme, value)| Target::new(access, scheme, &value).ok())
 }
 
-/// Relative paths, resolved or not, some of which lead out of the root.
+/// Relative paths, some of which lead outside the root.
 fn raw_path() -> impl Strategy<Value = String> {
     vec(select(vec!["a", "b", "..", ".", "", "...", "c:"]), 1..7).prop_map(|segments| segments.join("/"))
 }
@@ -113,7 +113,7 @@ proptest! {
     fn the_clause_of_a_target_grants_that_target_only(a in hostile_target(), b in hostile_target(), at in any::<prop::sample::Index>()) {
         let clause = a.to_clause();
         let parsed: Clause = clause.to_string().parse().unwrap();
-        // One character less is a near miss; a pattern that was not escaped would often match it.
+        // A value with one character less is a near miss that an unescaped pattern would often match.
         let shorter: String = { let mut c: Vec<char> = a.value().chars().collect(); c.remove(at.index(c.len())); c.into_iter().collect() };
         let near = Target::new(a.access(), a.scheme(), &shorter).ok();
         for clause in [clause, parsed] {
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn a_path_is_refused_when_any_step_of_it_leaves_the_root(path in raw_path().prop_filter("drive letters", |path| !path.contains(':'))) {
+    fn a_path_is_refused_if_any_step_leaves_the_root(path in raw_path().prop_filter("drive letters", |path| !path.contains(':'))) {
         let mut depth = 0i32;
         let mut lowest = 0;
         for segment in path.split('/') {

@@ -1,4 +1,4 @@
-//! The tests of the public surface of `toolcrib-protocol`.
+//! Tests of the public API of `toolcrib-protocol`.
 
 #![allow(clippy::unwrap_used)]
 

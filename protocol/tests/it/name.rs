@@ -1,4 +1,4 @@
-//! Names: what is one, what is none, and foreign ones.
+//! Valid, invalid and foreign names.
 
 use proptest::prelude::*;
 use protocol::{InvalidName, ToolName};
@@ -13,7 +13,7 @@ fn the_whole_set_is_allowed() {
 }
 
 #[test]
-fn what_is_refused_is_shown() {
+fn an_error_shows_the_offending_character() {
     assert_eq!(ToolName::new(""), Err(InvalidName::Empty));
     assert_eq!(ToolName::new(" \t"), Err(InvalidName::Blank { name: " \t".into() }));
     for (name, character, position) in

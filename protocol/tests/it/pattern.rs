@@ -1,4 +1,4 @@
-//! Patterns against a second matcher, which is slow and plain: it spells the alternatives out and tries every split.
+//! Patterns compared with a slow reference matcher, which expands the alternatives and tries every split.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,9 +13,9 @@ enum Piece {
     Slash,
     Question,
     Star,
-    /// A whole segment, outside of braces.
+    /// `**`: a whole segment, outside of braces.
     Stars,
-    /// Ranges of ASCII characters; a range of one is a member.
+    /// Ranges of ASCII characters. A range of one character is a single member.
     Class {
         negated: bool,
         ranges: Vec<(char, char)>,
@@ -42,7 +42,7 @@ fn text(pieces: &[Piece]) -> String {
     pieces.iter().map(piece).collect()
 }
 
-/// All patterns without braces that the pattern stands for.
+/// Expands the braces of a pattern into all its alternatives.
 fn spelled_out(pieces: &[Piece]) -> Vec<Vec<Piece>> {
     let Some((first, rest)) = pieces.split_first() else {
         return vec![Vec::new()];
@@ -146,7 +146,7 @@ fn value() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(config(1_600))]
 
-    /// In scheme `world`, whose values stay as they are.
+    /// Uses the scheme `world`, whose values are not normalised.
     #[test]
     fn a_pattern_matches_as_its_plain_reading_does(pattern in pattern(), values in vec(value(), 64)) {
         let text = text(&pattern);

@@ -1,11 +1,11 @@
-//! The JSON forms, against files that are committed: what was written once can always be read.
+//! The JSON forms, compared with committed files, so that old data stays readable.
 
 use protocol::{Effects, Message, Part, Tool, ToolCall, ToolResult};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Reads a committed file as `T`, and holds what `T` writes against the file.
+/// Deserializes a committed file as `T`, and asserts that `T` serializes to the same JSON.
 fn round_trip<T: DeserializeOwned + Serialize>(text: &str) -> T {
     let file: Value = serde_json::from_str(text).unwrap();
     let value: T = serde_json::from_str(text).unwrap();

@@ -1,14 +1,14 @@
-//! Strategies that several tests start from.
+//! Strategies shared by several tests.
 
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Keeps no file of failures.
+/// Returns a configuration that does not persist failures.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) }
 }
 
-/// Booleans, integers and strings.
+/// Returns booleans, integers and strings.
 pub(crate) fn exact() -> impl Strategy<Value = Value> {
     prop_oneof![
         any::<bool>().prop_map(Value::from),
@@ -18,7 +18,7 @@ pub(crate) fn exact() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Arrays and objects of these values.
+/// Returns arrays and objects of `leaf` values.
 pub(crate) fn nested(leaf: impl Strategy<Value = Value> + 'static) -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 40, 6, |inner| {
         prop_oneof![

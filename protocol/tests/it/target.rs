@@ -1,4 +1,4 @@
-//! No target of a URL-like scheme has a segment that a reader of URLs resolves to `.` or `..`.
+//! No target of a URL-like scheme has a segment that a URL parser resolves to `.` or `..`.
 
 use percent_encoding::percent_decode;
 use proptest::collection::vec;
@@ -8,7 +8,7 @@ use protocol::{Access, Grant, InvalidTarget, Target};
 
 use crate::sample::config;
 
-/// Values out of pieces from which dot segments are made, beside others that look like them.
+/// Returns values made of dot segments and similar pieces.
 fn value() -> impl Strategy<Value = String> {
     let pieces = vec![
         ".", "..", "...", "%2e", "%2E", "%252e", "%25252E", "%%32%65", "%2", "e", "%", "25", "/", "\\", "%2f", "%5C",
@@ -18,7 +18,7 @@ fn value() -> impl Strategy<Value = String> {
 }
 
 /// Returns true if `value`, read after one of the first nine rounds of decoding, has a dot segment.
-fn is_resolved_by_some_reader(value: &str) -> bool {
+fn is_resolved_by_some_parser(value: &str) -> bool {
     let mut bytes = value.as_bytes().to_vec();
     for _ in 0..9 {
         let text = String::from_utf8_lossy(&bytes);
@@ -37,7 +37,7 @@ proptest! {
     #[test]
     fn no_reading_of_a_target_has_a_dot_segment(value in value()) {
         let target = Target::new(Access::Read, "web", &value);
-        prop_assert!(target.is_err() || !is_resolved_by_some_reader(&value), "{value}");
+        prop_assert!(target.is_err() || !is_resolved_by_some_parser(&value), "{value}");
     }
 }
 
@@ -96,6 +96,6 @@ fn scheme_and_value_have_a_greatest_length() {
         assert!(matches!(target(scheme, "a\u{9b}"), Err(InvalidTarget::Control { character: '\u{9b}', .. })));
     }
     let error = target("fs", &format!("../{}", "x".repeat(100))).unwrap_err();
-    assert_eq!(error, InvalidTarget::StepsOut { value: format!("../{}", "x".repeat(77)) });
+    assert_eq!(error, InvalidTarget::OutsideRoot { value: format!("../{}", "x".repeat(77)) });
     assert_eq!(format!("{:?}", target("fs", "a/b").unwrap()), "Target(fs:read:a/b)");
 }

@@ -1,4 +1,4 @@
-//! Definitions on the wire: JSON that says what the tool says, the same bytes for the same tool.
+//! Wire definitions: complete JSON, with identical bytes for identical tools.
 
 use proptest::prelude::*;
 use protocol::Tool;
@@ -15,8 +15,8 @@ fn definition(format: Format, tool: &Tool) -> Value {
     serde_json::from_str(&format.definition(tool, &plain_spelling(&tool.name))).unwrap()
 }
 
-/// The three that a model is told, from where each format has them.
-fn told(format: Format, definition: &Value) -> (&Value, &Value, &Value) {
+/// Returns the name, the description and the parameters from a definition in the given format.
+fn fields(format: Format, definition: &Value) -> (&Value, &Value, &Value) {
     match format {
         Format::OpenAiChat => {
             assert_eq!(definition["type"], "function");
@@ -42,11 +42,11 @@ fn each_format_is_spelt_as_its_service_wants_it() {
 }
 
 #[test]
-fn services_are_told_that_arguments_are_an_object() {
+fn every_definition_says_that_arguments_are_an_object() {
     for schema in [json!({}), json!({"type": ["object", "null"]}), json!({"type": "object"})] {
         let tool = Tool { parameters: schema, ..tool("t", "Takes anything.") };
         for format in Format::ALL {
-            assert_eq!(told(format, &definition(format, &tool)).2, &json!({"type": "object"}));
+            assert_eq!(fields(format, &definition(format, &tool)).2, &json!({"type": "object"}));
         }
     }
 }
@@ -72,7 +72,7 @@ fn another_spelling_changes_the_name_alone() {
     for format in Format::ALL {
         let [plain, other] = ["a_b", "a_b_0123"].map(|spelling| format.definition(&tool, spelling));
         let value: Value = serde_json::from_str(&other).unwrap();
-        let (name, description, _) = told(format, &value);
+        let (name, description, _) = fields(format, &value);
         assert_eq!((name, description), (&json!("a_b_0123"), &json!(tool.description)));
         assert_eq!(other.len(), plain.len() + "_0123".len());
     }
@@ -82,23 +82,23 @@ proptest! {
     #![proptest_config(config(256))]
 
     #[test]
-    fn what_is_told_is_what_the_tool_says(
+    fn a_definition_has_the_fields_of_the_tool(
         name in "[A-Za-z0-9_.:/%-]{1,90}", description in any::<String>(), parameters in nested(exact())
     ) {
         let Ok(tool) = Tool::new(&name, description, parameters) else { return Ok(()) };
         for format in Format::ALL {
             let value = definition(format, &tool);
-            let (name, description, parameters) = told(format, &value);
+            let (name, description, parameters) = fields(format, &value);
             let name = name.as_str().unwrap();
             prop_assert!((1..=64).contains(&name.len()), "{}", name);
             prop_assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)), "{}", name);
             prop_assert_eq!(description, &tool.description);
-            let mut said = tool.parameters.clone();
-            if let Some(keywords) = said.as_object_mut() {
+            let mut expected = tool.parameters.clone();
+            if let Some(keywords) = expected.as_object_mut() {
                 keywords.insert("type".to_owned(), "object".into());
             }
-            prop_assert_eq!(parameters, &said);
-            prop_assert_eq!(wire::parameters(&tool), said);
+            prop_assert_eq!(parameters, &expected);
+            prop_assert_eq!(wire::parameters(&tool), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Names on the wire: legal, of one tool each, and the same whatever the order.
+//! Wire names: valid, unique in a set, and independent of its order.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ fn a_dot_becomes_an_underscore_and_a_legal_name_stays() {
 }
 
 #[test]
-fn names_that_would_meet_are_told_apart_and_the_legal_one_stays() {
+fn colliding_names_get_digests_and_the_legal_one_stays() {
     let names = names(&["a.b", "a/b", "a_b"]);
     let wire = WireNames::new(&names);
     assert_eq!(wire.spelling("a_b"), "a_b");
@@ -37,7 +37,7 @@ fn names_that_would_meet_are_told_apart_and_the_legal_one_stays() {
 }
 
 #[test]
-fn a_digest_that_is_taken_gives_way() {
+fn a_digest_never_displaces_a_plain_spelling() {
     let crowded = names(&["a.b", "a/b"]);
     let taken = WireNames::new(&crowded).spelling("a.b").into_owned();
     let mut all = crowded;
@@ -74,7 +74,7 @@ proptest! {
             prop_assert!(is_legal(&spelling), "{}", spelling);
             prop_assert_eq!(wire.tool(&spelling), Some(name));
             let alone = WireNames::default().spelling(name).into_owned();
-            prop_assert_eq!(wire.respelt(name), (spelling != alone).then_some(spelling.as_str()));
+            prop_assert_eq!(wire.spelling_with_digest(name), (spelling != alone).then_some(spelling.as_str()));
             prop_assert!(seen.insert(spelling));
         }
         let backwards = WireNames::new(names.iter().rev().chain(&names));

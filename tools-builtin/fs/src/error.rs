@@ -164,7 +164,7 @@ impl From<FsError> for ToolError {
 impl From<InvalidTarget> for LinkFault {
     fn from(error: InvalidTarget) -> Self {
         match error {
-            InvalidTarget::Absolute { .. } | InvalidTarget::StepsOut { .. } => Self::LeavesTheRoot,
+            InvalidTarget::Absolute { .. } | InvalidTarget::OutsideRoot { .. } => Self::LeavesTheRoot,
             error => Self::Unspeakable(error),
         }
     }

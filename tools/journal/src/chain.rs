@@ -5,7 +5,7 @@ use tools::Digest;
 
 /// What the first row follows.
 pub(crate) fn genesis() -> Digest {
-    Digest::of_bytes(b"toolcrib journal 1")
+    Digest::hash_bytes(b"toolcrib journal 1")
 }
 
 /// The hash of a row with these columns after the row with that hash: SHA-256 over the hash before and the columns in the order of
@@ -28,7 +28,7 @@ pub(crate) fn link<'a>(before: &Digest, columns: impl IntoIterator<Item = ValueR
             }
         }
     }
-    Digest::of_bytes(&bytes)
+    Digest::hash_bytes(&bytes)
 }
 
 fn push_sized(bytes: &mut Vec<u8>, kind: u8, content: &[u8]) {

@@ -102,7 +102,7 @@ impl SqliteJournal {
     /// A result as it is kept, and the digest of what it was.
     fn kept(&self, result: &ToolResult) -> Result<(String, Digest), JournalError> {
         let text = canonical(result)?;
-        let digest = Digest::of_bytes(text.as_bytes());
+        let digest = Digest::hash_bytes(text.as_bytes());
         if text.len() <= self.options.max_result_bytes {
             return Ok((text, digest));
         }

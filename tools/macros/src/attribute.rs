@@ -1,24 +1,24 @@
-//! [`Attribute`]: what stands in `#[tool(…)]`.
+//! [`Attribute`]: the parsed contents of `#[tool(…)]`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Error, Ident, LitStr, Path, Token, Type, parse_quote};
 
-use crate::fault::Faults;
+use crate::errors::Errors;
 use crate::near::suggestion;
 use crate::value::{self, Example};
 
-/// Every attribute there is, in the order of the documentation.
+/// The names of all attributes, in the order of the documentation.
 const KEYS: &[&str] = &[
     "pure", "reads", "writes", "destroys", "open_world", "idempotent", "name", "title", "timeout", "max_output",
     "tags", "needs", "example", "audit", "blocking", "crate",
 ];
 
-/// Those that may stand more than once.
+/// The attributes that may be repeated.
 const REPEATABLE: &[&str] = &["reads", "writes", "destroys", "example"];
 
-/// What stands in `#[tool(…)]`. A flag is the place where it stands.
+/// The parsed contents of `#[tool(…)]`. A flag is stored as its span.
 #[derive(Default)]
 pub(crate) struct Attribute {
     pub(crate) name: Option<LitStr>,
@@ -36,45 +36,45 @@ pub(crate) struct Attribute {
     pub(crate) examples: Vec<Example>,
     pub(crate) audit: Option<Span>,
     pub(crate) blocking: Option<Span>,
-    /// Where the crate `tools` is found, if not at `::tools`.
-    home: Option<Path>,
-    /// The effects as they were meant, where one of them could not be read: no second error says that they are missing.
+    /// The path of the crate `tools`. `None` means `::tools`.
+    tools_path: Option<Path>,
+    /// True if an effect could not be parsed. Suppresses a second error about missing effects.
     pub(crate) has_broken_effects: bool,
 }
 
 impl Attribute {
-    /// Reads all that can be read.
-    pub(crate) fn read(tokens: TokenStream, faults: &mut Faults) -> Self {
+    /// Parses the attributes. Reports errors and continues with the next attribute.
+    pub(crate) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut attribute = Self::default();
         let mut seen = Vec::new();
         value::all(tokens, |input| {
             while !input.is_empty() {
                 if let Err(error) = attribute.read_one(input, &mut seen) {
-                    faults.push(error);
+                    errors.push(error);
                     value::skip(input);
                 } else if !input.is_empty() && !input.peek(Token![,]) {
-                    faults.at(input.span(), "expected a comma before the next attribute");
+                    errors.at(input.span(), "expected a comma before the next attribute");
                     value::skip(input);
                 }
-                // Either a comma or the end.
+                // The next token is a comma or the end.
                 let _ = input.parse::<Token![,]>();
             }
         });
         attribute
     }
 
-    /// The path of the crate `tools`.
-    pub(crate) fn home(&self) -> Path {
-        self.home.clone().unwrap_or_else(|| parse_quote!(::tools))
+    /// Returns the path of the crate `tools`.
+    pub(crate) fn tools_path(&self) -> Path {
+        self.tools_path.clone().unwrap_or_else(|| parse_quote!(::tools))
     }
 
     fn read_one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>) -> syn::Result<()> {
         let key = input
             .call(Ident::parse_any)
-            .map_err(|error| Error::new(error.span(), format!("expected the name of an attribute; {}", existing())))?;
+            .map_err(|error| Error::new(error.span(), format!("expected the name of an attribute; {}", known())))?;
         let word = key.to_string();
         if seen.contains(&word) && !REPEATABLE.contains(&&*word) {
-            return Err(Error::new(key.span(), format!("`{word}` stands here twice; keep one of them")));
+            return Err(Error::new(key.span(), format!("`{word}` is repeated; keep one of them")));
         }
         let read = self.read_value(&key, &word, input);
         self.has_broken_effects |=
@@ -100,16 +100,19 @@ impl Attribute {
             "max_output" => self.max_output_bytes = Some(value::size(key, input)?),
             "needs" => self.needs = value::types(key, input)?,
             "example" => self.examples.push(value::example(key, input)?),
-            "crate" => self.home = Some(value::path(key, input)?),
+            "crate" => self.tools_path = Some(value::path(key, input)?),
             "args" => {
-                return Err(Error::new(key.span(), "`#[args]` goes before the parameter that holds all arguments"));
+                return Err(Error::new(
+                    key.span(),
+                    "`args` is not an attribute of `#[tool]`; write `#[args]` before the parameter that holds all arguments",
+                ));
             }
             other => {
                 let near = suggestion(other, KEYS.iter().copied());
-                // A slip in the name of an effect is one mistake, and not a second one that there are no effects.
+                // A misspelt effect is one error. A second error about missing effects would mislead.
                 let effects = ["pure", "reads", "writes", "destroys", "open_world"];
                 self.has_broken_effects |= effects.iter().any(|effect| near.contains(&format!("`{effect}`")));
-                return Err(Error::new(key.span(), format!("there is no attribute `{other}`{near}; {}", existing())));
+                return Err(Error::new(key.span(), format!("unknown attribute `{other}`{near}; {}", known())));
             }
         }
         Ok(())
@@ -122,12 +125,12 @@ fn flag(key: &Ident, input: ParseStream<'_>) -> syn::Result<Span> {
 
 fn name(key: &Ident, input: ParseStream<'_>) -> syn::Result<LitStr> {
     let name: LitStr = value::assigned(key, input, "write `name = \"group.action\"`")?;
-    match crate::name::fault(&name.value()) {
-        Some(fault) => Err(Error::new(name.span(), fault)),
+    match crate::name::error(&name.value()) {
+        Some(message) => Err(Error::new(name.span(), message)),
         None => Ok(name),
     }
 }
 
-fn existing() -> String {
-    format!("there are: {}", KEYS.join(", "))
+fn known() -> String {
+    format!("write one of: {}", KEYS.join(", "))
 }

@@ -3,8 +3,8 @@
 use quote::ToTokens;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, parse_quote};
 
-/// The pieces of a doc comment, to be joined with line breaks. Lines that stand in the source are one piece; what only the
-/// compiler can read, such as `#[doc = include_str!("read.md")]`, is a piece of its own.
+/// Returns the pieces of a doc comment, to be joined with line breaks. Consecutive literal lines are one piece; an expression
+/// such as `#[doc = include_str!("read.md")]` is a piece of its own, left to the compiler.
 pub(crate) fn pieces(attributes: &[Attribute]) -> Vec<Expr> {
     let mut pieces = Vec::new();
     let mut lines: Vec<String> = Vec::new();
@@ -21,7 +21,7 @@ pub(crate) fn pieces(attributes: &[Attribute]) -> Vec<Expr> {
     pieces
 }
 
-/// Whether there is no word in a doc comment.
+/// Returns true if the doc comment is missing or has only white space.
 pub(crate) fn is_blank(attributes: &[Attribute]) -> bool {
     attributes.iter().filter_map(value).all(|value| literal(value).is_some_and(|line| line.trim().is_empty()))
 }
@@ -33,7 +33,7 @@ fn value(attribute: &Attribute) -> Option<&Expr> {
     }
 }
 
-/// A line without the blank that follows `///`.
+/// Returns a literal line without the space after `///`. Returns `None` for other expressions.
 fn literal(value: &Expr) -> Option<String> {
     let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = value else { return None };
     let line = line.value();

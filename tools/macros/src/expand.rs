@@ -1,4 +1,4 @@
-//! Writes the code.
+//! Code generation.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -6,67 +6,67 @@ use syn::spanned::Spanned;
 use syn::{Attribute as RustAttribute, Ident, Item, ItemFn, LitStr, ReturnType};
 
 use crate::attribute::Attribute;
-use crate::fault::Faults;
+use crate::errors::Errors;
 use crate::function::Function;
 use crate::parameter::Parameter;
 use crate::value::Example;
 use crate::{doc, effect};
 
-/// What `#[tool(attribute)] item` becomes: the function, and beside it the constant and its submission.
+/// Expands `#[tool(attribute)] item` to the function, the `_TOOL` constant and its submission.
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    let mut faults = Faults::default();
-    let attribute = Attribute::read(attribute, &mut faults);
+    let mut errors = Errors::default();
+    let attribute = Attribute::read(attribute, &mut errors);
     let parsed: ItemFn = match syn::parse2(item.clone()) {
         Ok(parsed) => parsed,
         Err(error) => {
             match syn::parse2::<Item>(item.clone()) {
                 Ok(_) => {
-                    faults.at(Span::call_site(), "this is not a function; `#[tool]` goes on a free `fn` or `async fn`")
+                    errors.at(Span::call_site(), "this is not a function; write `#[tool]` on a free `fn` or `async fn`")
                 }
-                Err(_) => faults.push(error),
+                Err(_) => errors.push(error),
             }
-            let report = faults.report();
+            let report = errors.report();
             return quote! { #item #report };
         }
     };
-    let function = Function::read(parsed, &mut faults);
-    effect::check(&attribute, &function, &mut faults);
-    check_running(&attribute, &function, &mut faults);
-    let name = name(&attribute, &function, &mut faults);
+    let function = Function::read(parsed, &mut errors);
+    effect::check(&attribute, &function, &mut errors);
+    check_blocking(&attribute, &function, &mut errors);
+    let name = name(&attribute, &function, &mut errors);
 
-    let report = faults.report();
+    let report = errors.report();
     let original = &function.item;
-    let beside = match (&report, function.is_method()) {
+    let generated = match (&report, function.is_method()) {
         (None, _) => submission(&attribute, &function, &name),
         (Some(_), false) => placeholder(&attribute, &function),
         (Some(_), true) => TokenStream::new(),
     };
-    quote! { #original #beside #report }
+    quote! { #original #generated #report }
 }
 
-fn check_running(attribute: &Attribute, function: &Function, faults: &mut Faults) {
+fn check_blocking(attribute: &Attribute, function: &Function, errors: &mut Errors) {
     if let (Some(blocking), true) = (attribute.blocking, function.is_async()) {
-        faults.at(
+        errors.at(
             blocking,
-            "an `async fn` is polled with others on one thread and must not block; write a plain `fn`, or take `blocking` away",
+            "an `async fn` cannot be `blocking`, because it shares its thread with other calls; write a plain `fn`, or remove `blocking`",
         );
     }
 }
 
-fn name(attribute: &Attribute, function: &Function, faults: &mut Faults) -> LitStr {
+fn name(attribute: &Attribute, function: &Function, errors: &mut Errors) -> LitStr {
     let ident = &function.item.sig.ident;
     attribute.name.clone().unwrap_or_else(|| {
         let name = LitStr::new(&function.name(), ident.span());
-        if let Some(fault) = crate::name::fault(&name.value()) {
-            faults.on(ident, format_args!("{fault}; write `#[tool(name = \"…\")]`"));
+        if let Some(message) = crate::name::error(&name.value()) {
+            errors.on(ident, format_args!("{message}; write `#[tool(name = \"…\")]`"));
         }
         name
     })
 }
 
-/// The constant of a tool that has errors, so that uses of it bring no more of them.
+/// Returns a constant for a tool with errors, so that its uses compile and cause no further errors.
 fn placeholder(attribute: &Attribute, function: &Function) -> TokenStream {
-    let home = attribute.home();
+    let tools = attribute.tools_path();
     let ItemFn { vis, .. } = &function.item;
     let constant = function.constant();
     let conditions = conditions(function);
@@ -74,30 +74,30 @@ fn placeholder(attribute: &Attribute, function: &Function) -> TokenStream {
         #(#conditions)*
         #[doc(hidden)]
         #[allow(dead_code)]
-        #vis const #constant: #home::Submission = #home::__private::BROKEN;
+        #vis const #constant: #tools::Submission = #tools::__private::BROKEN;
     }
 }
 
 fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> TokenStream {
-    let (home, needs) = (attribute.home(), &attribute.needs);
+    let (tools, needs) = (attribute.tools_path(), &attribute.needs);
     let ItemFn { vis, .. } = &function.item;
     let constant = function.constant();
     let conditions = conditions(function);
     let summary = format!(
-        "The tool `{}`, for a catalog to submit; its code is the function `{}`.",
+        "The submission of the tool `{}`, implemented by the function `{}`. Pass it to `Catalog::submit`.",
         name.value(),
         function.name()
     );
     let arguments = arguments(function);
     let definition = definition(attribute, function, name);
     let handler = handler(attribute, function);
-    // One block, so that nothing but the constant is seen from outside, and one alias, so that the attributes of the
-    // derives can name what they need also where `crate` is a path that only makes sense here.
+    // The block hides the generated items. The alias lets the attributes of the derives refer to `tools` even if `crate = …` is a
+    // path relative to this module.
     quote! {
         #(#conditions)*
         #[doc = #summary]
-        #vis const #constant: #home::Submission = {
-            use #home::__private as __toolcrib;
+        #vis const #constant: #tools::Submission = {
+            use #tools::__private as __toolcrib;
             #arguments
             __toolcrib::Submission {
                 name: #name,
@@ -117,18 +117,18 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
 
         #(#conditions)*
         const _: () = {
-            use #home::__private as __toolcrib;
+            use #tools::__private as __toolcrib;
             __toolcrib::inventory::submit! { #constant }
         };
     }
 }
 
-/// What decides whether the function exists at all.
+/// Returns the `#[cfg]` attributes of the function.
 fn conditions(function: &Function) -> Vec<&RustAttribute> {
     function.item.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect()
 }
 
-/// The hidden struct of the plain parameters; nothing where the author brings a struct.
+/// Returns the hidden struct of the plain parameters, or no tokens if the author uses an `#[args]` struct.
 fn arguments(function: &Function) -> TokenStream {
     if arguments_type(function).is_some() {
         return TokenStream::new();
@@ -152,8 +152,7 @@ fn arguments_type(function: &Function) -> Option<&syn::Type> {
     })
 }
 
-/// The expression that builds the definition. What is not said is left to the defaults, which keeps the code of the many
-/// small tools small.
+/// Returns the expression that builds the definition. Unset fields are left to `Default`, which keeps the generated code small.
 fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> TokenStream {
     let Attribute { title, reads, writes, destroys, timeout_ms, max_output_bytes, tags, examples, .. } = attribute;
     let description = doc::pieces(&function.item.attrs);
@@ -212,9 +211,9 @@ fn example(example: &Example) -> TokenStream {
     quote! { (__toolcrib::serde_json::json!(#arguments), #result) }
 }
 
-/// The function pointer that runs the tool.
+/// Returns the closure that runs the tool.
 fn handler(attribute: &Attribute, function: &Function) -> TokenStream {
-    // Local names are those of the macro alone.
+    // Hygiene: local names of the macro do not collide with the author's.
     let here = Span::mixed_site();
     let ident = &function.item.sig.ident;
     let passed = function.parameters.iter().map(|parameter| match parameter {
@@ -224,7 +223,7 @@ fn handler(attribute: &Attribute, function: &Function) -> TokenStream {
             let ident = &argument.ident;
             quote_spanned! {here=> __arguments.#ident }
         }
-        Parameter::Arguments(_) | Parameter::Faulty => quote_spanned! {here=> __arguments },
+        Parameter::Arguments(_) | Parameter::Invalid => quote_spanned! {here=> __arguments },
     });
     let read = match arguments_type(function) {
         Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::arguments::<#ty> },
@@ -242,7 +241,7 @@ fn handler(attribute: &Attribute, function: &Function) -> TokenStream {
         ReturnType::Default => here,
     };
     let called = quote_spanned! {at(ident.span())=> #ident(#(#passed),*) #wait };
-    // The complaint about a result that is none has to stand at the type of the result.
+    // Places the error about an unsupported result type at that type.
     let finished = quote_spanned! {output=> (&&&&&__toolcrib::Returned(&__output)).kind().finish(__output) };
     let body = quote_spanned! {here=>
         use __toolcrib::ReturnKind as _;
@@ -260,7 +259,7 @@ fn handler(attribute: &Attribute, function: &Function) -> TokenStream {
     }
 }
 
-/// A place in the author's code for errors, which lints nevertheless take for code of a macro.
+/// Returns a span that reports errors in the author's code but that lints treat as macro code.
 fn at(span: Span) -> Span {
     Span::mixed_site().located_at(span)
 }

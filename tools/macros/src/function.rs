@@ -6,43 +6,43 @@ use syn::ext::IdentExt;
 use syn::{FnArg, GenericParam, Ident, ItemFn, ReturnType, Safety, Signature};
 
 use crate::doc;
-use crate::fault::Faults;
+use crate::errors::Errors;
 use crate::parameter::{Argument, Parameter};
 
 /// The function that becomes a tool.
 pub(crate) struct Function {
-    /// The function as it is given back: without what was written on its parameters for us.
+    /// The function to return, without the attributes that the macro reads from its parameters.
     pub(crate) item: ItemFn,
-    /// What each parameter is for, in their order.
+    /// The roles of the parameters, in order.
     pub(crate) parameters: Vec<Parameter>,
 }
 
 impl Function {
-    /// Reads a function and reports everything that keeps it from being a tool.
-    pub(crate) fn read(mut item: ItemFn, faults: &mut Faults) -> Self {
-        qualifiers(&item.sig, faults);
-        generics(&item.sig, faults);
+    /// Parses a function and reports the reasons why it cannot be a tool.
+    pub(crate) fn read(mut item: ItemFn, errors: &mut Errors) -> Self {
+        check_qualifiers(&item.sig, errors);
+        check_generics(&item.sig, errors);
         if doc::is_blank(&item.attrs) {
-            faults.on(
+            errors.on(
                 &item.sig.ident,
                 format_args!(
-                    "`{}` has no doc comment; write one above it with `///`: it is the description by which a model chooses the tool",
+                    "`{}` has no doc comment; write one above it with `///`, because a model chooses the tool by this description",
                     item.sig.ident
                 ),
             );
         }
-        let parameters: Vec<_> = item.sig.inputs.iter_mut().map(|input| Parameter::read(input, faults)).collect();
-        together(&parameters, item.sig.inputs.iter(), faults);
-        output(&item.sig.output, faults);
+        let parameters: Vec<_> = item.sig.inputs.iter_mut().map(|input| Parameter::read(input, errors)).collect();
+        check_combination(&parameters, item.sig.inputs.iter(), errors);
+        check_output(&item.sig.output, errors);
         Self { item, parameters }
     }
 
-    /// The name without `r#`.
+    /// Returns the name without `r#`.
     pub(crate) fn name(&self) -> String {
         self.item.sig.ident.unraw().to_string()
     }
 
-    /// The constant that stands beside the function.
+    /// Returns the name of the generated constant.
     pub(crate) fn constant(&self) -> Ident {
         let ident = &self.item.sig.ident;
         format_ident!("{}_TOOL", ident.unraw().to_string().to_uppercase(), span = ident.span())
@@ -52,12 +52,12 @@ impl Function {
         self.item.sig.asyncness.is_some()
     }
 
-    /// Whether it stands in an `impl` or a `trait`, where nothing can be put beside it.
+    /// Returns true if the function has a receiver. In an `impl` or a `trait`, no constant can be generated beside it.
     pub(crate) fn is_method(&self) -> bool {
         self.item.sig.receiver().is_some()
     }
 
-    /// The plain parameters.
+    /// Returns the plain parameters.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = &Argument> {
         self.parameters.iter().filter_map(|parameter| match parameter {
             Parameter::Argument(argument) => Some(&**argument),
@@ -65,79 +65,81 @@ impl Function {
         })
     }
 
-    /// The names of all arguments, where the parameters tell them.
+    /// Returns the names of all arguments. Returns `None` if they depend on a struct or a flattened field.
     pub(crate) fn properties(&self) -> Option<Vec<&str>> {
         let known = self.parameters.iter().all(|parameter| match parameter {
             Parameter::Context { .. } => true,
             Parameter::Argument(argument) => !argument.is_flattened,
-            Parameter::Arguments(_) | Parameter::Faulty => false,
+            Parameter::Arguments(_) | Parameter::Invalid => false,
         });
         known.then(|| self.arguments().map(|argument| &*argument.property).collect())
     }
 }
 
-fn qualifiers(signature: &Signature, faults: &mut Faults) {
+fn check_qualifiers(signature: &Signature, errors: &mut Errors) {
     if let Some(token) = &signature.constness {
-        faults.on(
-            token,
-            "a tool is called while the program runs; take `const` away, or call a `const fn` from the tool",
-        );
+        errors.on(token, "a tool cannot be `const`; remove it, or call a `const fn` from the tool");
     }
     if let Safety::Unsafe(token) = &signature.safety {
-        faults.on(token, "a tool is called with whatever a model writes, so it has to be safe; check the arguments in a safe function");
+        errors.on(
+            token,
+            "a tool cannot be `unsafe`, because a model chooses its arguments; check the arguments in a safe function",
+        );
     }
     if let Some(abi) = &signature.abi {
-        faults.on(abi, "a tool is an ordinary Rust function; take `extern` away");
+        errors.on(abi, "a tool cannot be `extern`; remove it");
     }
     if let Some(variadic) = &signature.variadic {
-        faults.on(variadic, "a tool has a fixed list of arguments; write `Vec<T>` for several of a kind");
+        errors.on(variadic, "a tool cannot be variadic; write `Vec<T>` for several arguments of one type");
     }
 }
 
-fn generics(signature: &Signature, faults: &mut Faults) {
+fn check_generics(signature: &Signature, errors: &mut Errors) {
     for parameter in &signature.generics.params {
         match parameter {
-            GenericParam::Lifetime(lifetime) => faults.on(
-                lifetime,
-                "a tool owns its arguments and needs no lifetimes; take this away (`&ToolContext` is written without one)",
-            ),
-            other => faults.on(other, "a tool has one schema and cannot be generic; write the type itself"),
+            GenericParam::Lifetime(lifetime) => errors
+                .on(lifetime, "a tool cannot have lifetime parameters; remove them (`&ToolContext` needs no lifetime)"),
+            other => errors.on(other, "a tool cannot be generic, because it has one schema; write a concrete type"),
         }
     }
     if let Some(clause) = &signature.generics.where_clause {
-        faults.on(clause, "a tool cannot be generic; take the `where` clause away");
+        errors.on(clause, "a tool cannot be generic; remove the `where` clause");
     }
 }
 
-/// What can only be seen by looking at all parameters.
-fn together<'a>(parameters: &[Parameter], inputs: impl Iterator<Item = &'a FnArg> + Clone, faults: &mut Faults) {
-    let those = |wanted: fn(&Parameter) -> bool| {
+/// Reports parameters that cannot be combined.
+fn check_combination<'a>(
+    parameters: &[Parameter],
+    inputs: impl Iterator<Item = &'a FnArg> + Clone,
+    errors: &mut Errors,
+) {
+    let matching = |wanted: fn(&Parameter) -> bool| {
         parameters.iter().zip(inputs.clone()).filter(move |(parameter, _)| wanted(parameter)).map(|(_, input)| input)
     };
-    for input in those(|parameter| matches!(parameter, Parameter::Context { .. })).skip(1) {
-        faults.on(input, "a call has one context; take the second one away");
+    for input in matching(|parameter| matches!(parameter, Parameter::Context { .. })).skip(1) {
+        errors.on(input, "a tool takes one context; remove this parameter");
     }
-    let mut structs = those(|parameter| matches!(parameter, Parameter::Arguments(_)));
+    let mut structs = matching(|parameter| matches!(parameter, Parameter::Arguments(_)));
     if structs.next().is_some() {
         for input in structs {
-            faults.on(input, "only one struct can hold the arguments; put these fields into the first one");
+            errors.on(input, "a tool takes one `#[args]` struct; move these fields to the first one");
         }
-        for input in those(|parameter| matches!(parameter, Parameter::Argument(_))) {
-            faults.on(input, "the arguments are those of the `#[args]` struct; make this a field of it");
+        for input in matching(|parameter| matches!(parameter, Parameter::Argument(_))) {
+            errors.on(input, "the `#[args]` struct holds all arguments; make this parameter a field of it");
         }
     }
 }
 
-/// What is returned outlives the call.
-fn output(output: &ReturnType, faults: &mut Faults) {
+/// Reports a result that borrows, because the result outlives the call.
+fn check_output(output: &ReturnType, errors: &mut Errors) {
     if let ReturnType::Type(_, ty) = output
         && borrows(ty.to_token_stream())
     {
-        faults.on(ty, "a result outlives the call; return data that is owned, such as `String`, or `&'static str`");
+        errors.on(ty, "a result cannot borrow, because it outlives the call; return owned data such as `String`, or `&'static str`");
     }
 }
 
-/// Whether there is a reference without `'static`.
+/// Returns true if the tokens contain a reference without `'static`.
 fn borrows(tokens: TokenStream) -> bool {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {

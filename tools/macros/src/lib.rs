@@ -3,8 +3,8 @@
 mod attribute;
 mod doc;
 mod effect;
+mod errors;
 mod expand;
-mod fault;
 mod function;
 mod name;
 mod near;
@@ -18,58 +18,64 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-/// Makes a tool of a free `fn` or `async fn`.
+/// Makes a tool from a free `fn` or `async fn`.
 ///
-/// The function stays as it is and can be called directly. Beside it stands a constant, `READ_TOOL` for a function `read`,
-/// with its visibility: the `Submission` that carries the definition, the code and the place in the source. It is
-/// submitted to the process-wide catalog by being linked, and can be given to any other catalog with `Catalog::submit`.
+/// The function itself is unchanged and can be called directly. The macro adds a constant with the same visibility, such as
+/// `READ_TOOL` for a function `read`. The constant is a `Submission`: the definition, the handler and the source location.
+/// Linking the crate submits it to the process-wide catalog; `Catalog::submit` adds it to any other catalog.
 ///
-/// # What the function says
+/// # Signature
 ///
-/// - Its doc comment is the description that the model reads: all of it, as Markdown.
-/// - Each parameter is an argument. Its doc comment is the argument's description, its type gives the schema
-///   (`serde::Deserialize` and `schemars::JsonSchema`), and `Option<T>` makes it optional. `#[serde(…)]` and
-///   `#[schemars(…)]` on a parameter mean what they mean on a field. Arguments that are not declared are refused.
-/// - Instead of these, one parameter `#[args] args: Search` takes a struct that derives `Deserialize` and `JsonSchema` (with
-///   `#[schemars(crate = "tools::schemars")]`, unless schemars is a dependency) and has `#[serde(deny_unknown_fields)]`. Its fields, their docs and the templates that name them are checked when the
-///   definition is built.
-/// - A parameter of type `&ToolContext` or `ToolContext`, anywhere in the list, is the context of the call. It is no argument.
-/// - It returns `()` (the model reads `ok`), a `String`, `&'static str`, `Content`, `Vec<Content>`, `ToolResult`, anything else
-///   that implements `Serialize` (as JSON text and as structured value), or a `Result` of one of those. The error may be
-///   any `Display`: the model reads its `{:#}` text. A `ToolError` is passed on as it is, also out of an error that has it in
-///   its source chain, such as a `Box<dyn Error>`.
+/// - **Description.** The doc comment of the function is the description for the model, as Markdown.
+/// - **Arguments.** Each parameter is an argument.
+///   - Its doc comment is the description of the argument.
+///   - Its type gives the schema and must implement `serde::Deserialize` and `schemars::JsonSchema`. `Option<T>` is optional.
+///   - `#[serde(…)]` and `#[schemars(…)]` work as on a struct field.
+///   - Calls with undeclared arguments fail.
+/// - **Arguments as a struct.** One parameter `#[args] args: Search` replaces the other arguments.
+///   - The struct derives `Deserialize` and `JsonSchema`, and has `#[serde(deny_unknown_fields)]`.
+///   - Unless schemars is a dependency, it also has `#[schemars(crate = "tools::schemars")]`.
+///   - Its fields, their docs and the templates that use them are checked when the definition is built.
+/// - **Context.** A parameter of type `&ToolContext` or `ToolContext`, at any position, receives the context of the call. It is
+///   not an argument.
+/// - **Result.** The function returns one of these types, or a `Result` of one of them:
+///   - `()`, which the model reads as `ok`,
+///   - `String`, `&'static str`, `Content`, `Vec<Content>` or `ToolResult`,
+///   - any other type that implements `Serialize`; the result is its JSON text and structured value.
+/// - **Error.** The error of a `Result` is any `Display` type; the model reads its `{:#}` text. A `ToolError` is returned
+///   unchanged, even from the source chain of another error such as `Box<dyn Error>`.
 ///
 /// # Attributes
 ///
-/// One of `pure`, `reads`, `writes`, `destroys` and `open_world` is needed: a tool says what it touches.
+/// Every tool declares its effects: one of `pure`, `reads`, `writes`, `destroys` and `open_world` is required.
 ///
 /// | attribute | meaning |
 /// |---|---|
-/// | `pure` | touches nothing: the result comes from the arguments alone |
-/// | `reads = "fs:{path}"` | reads this target; `["…", "…"]` for several, and repeatable |
-/// | `writes = "fs:{path}"` | changes this target, likewise |
-/// | `destroys = "fs:{path}"` | removes or overwrites this target beyond recovery, likewise |
-/// | `open_world` | reaches things beyond its targets that cannot be listed beforehand |
-/// | `idempotent` | a second call with the same arguments changes nothing more |
-/// | `name = "fs.read"` | the name, 1 to 512 of `A-Z a-z 0-9 _ . : / % -`; otherwise the function's |
-/// | `title = "Read a file"` | a name for people |
-/// | `timeout = "30s"` | how long a call may take: a number with `ms`, `s`, `m` or `h` |
-/// | `max_output = "64KiB"` | how much text a result may carry: a number with `B`, `kB`, `KiB`, `MB` or `MiB`, or an integer in bytes |
-/// | `tags = ["files"]` | labels that a selection can ask for |
-/// | `needs = Type`, `needs(A, B)` | services that the tool has to find in its context |
-/// | `example({"a": 1} => 2)` | a call that shows the use, in the syntax of `json!`, with or without `=> result`; repeatable |
-/// | `audit` | its calls belong into an audit trail even where others do not |
-/// | `blocking` | runs on the blocking pool although it is `pure` (long computations) |
-/// | `crate = ::cribs` | where the crate `tools` is found, when not at `::tools` |
+/// | `pure` | touches nothing: the result depends on the arguments alone |
+/// | `reads = "fs:{path}"` | reads this target; `["…", "…"]` for several; repeatable |
+/// | `writes = "fs:{path}"` | creates or changes this target; list and repetition as for `reads` |
+/// | `destroys = "fs:{path}"` | removes or irreversibly changes this target; list and repetition as for `reads` |
+/// | `open_world` | may reach targets that are not known beforehand |
+/// | `idempotent` | repeating a call has no further effect |
+/// | `name = "fs.read"` | the name, 1 to 512 of `A-Z a-z 0-9 _ . : / % -`; default: the name of the function |
+/// | `title = "Read a file"` | a display name for people |
+/// | `timeout = "30s"` | the timeout of a call: a number with `ms`, `s`, `m` or `h` |
+/// | `max_output = "64KiB"` | the maximum text of a result: a number with `B`, `kB`, `KiB`, `MB` or `MiB`, or an integer in bytes |
+/// | `tags = ["files"]` | labels by which a selection can include the tool |
+/// | `needs = Type`, `needs(A, B)` | services that the context must provide |
+/// | `example({"a": 1} => 2)` | an example call in the syntax of `json!`; `=> result` is optional; repeatable |
+/// | `audit` | calls belong in an audit log even if other tools' calls do not |
+/// | `blocking` | runs on the blocking pool even though it is `pure`, for long computations |
+/// | `crate = ::cribs` | the path of the crate `tools`; default: `::tools` |
 ///
-/// A template is `scheme:text{argument}text`. In the scheme `fs`, values are normalised as paths; in others
-/// `{argument|path}` and `{argument|host}` say how.
+/// A template is `scheme:text{argument}text`. In the scheme `fs`, values are normalised as paths. In other schemes,
+/// `{argument|path}` and `{argument|host}` select a normaliser.
 ///
-/// # How it runs
+/// # Execution
 ///
-/// An `async fn` is polled on the caller's task, and must yield. A plain `fn` that is `pure` runs there as well, so it
-/// must be short, or `blocking`. Every other plain `fn` runs on the bounded pool for blocking code, and is told to stop
-/// through its context.
+/// - An `async fn` is polled on the caller's task and must yield.
+/// - A plain `fn` that is `pure` runs on the caller's task and must be short, unless it is `blocking`.
+/// - Every other plain `fn` runs on the bounded blocking pool. Its context signals cancellation.
 ///
 /// # Example
 ///
@@ -77,10 +83,10 @@ use proc_macro::TokenStream;
 /// use std::collections::BTreeMap;
 /// use tools::{ToolContext, ToolError, tool};
 ///
-/// /// Articles in stock. The host puts it into the context.
+/// /// The number of each article in stock, a service that the host adds to the context.
 /// struct Stock(BTreeMap<String, u32>);
 ///
-/// /// Tells how many of an article are in stock.
+/// /// Returns the number of an article in stock.
 /// #[tool(name = "stock.count", reads = "stock:{article}", needs = Stock, timeout = "5s")]
 /// fn count(
 ///     cx: &ToolContext,
@@ -105,9 +111,9 @@ use proc_macro::TokenStream;
 /// #[serde(deny_unknown_fields)]
 /// #[schemars(crate = "tools::schemars")]
 /// struct Search {
-///     /// What to look for.
+///     /// The text to search for.
 ///     query: String,
-///     /// How many results to return at most.
+///     /// The maximum number of results.
 ///     #[serde(default = "ten")]
 ///     limit: u32,
 /// }
@@ -127,8 +133,7 @@ use proc_macro::TokenStream;
 ///
 /// # Errors
 ///
-/// Whatever is missing or contradictory is a compile error at the place where it is to be mended; all of them are
-/// reported at once.
+/// Missing or contradictory declarations are compile errors, reported together. Each error marks the code to change.
 #[proc_macro_attribute]
 pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand::expand(attribute.into(), item.into()).into()

@@ -1,11 +1,11 @@
-//! The rule for tool names, as `protocol::ToolName` has it.
+//! The rule for tool names, identical to that of `protocol::ToolName`.
 
 const RULE: &str = "use 1 to 512 of A-Z a-z 0-9 _ . : / % -";
 
-/// What is wrong with a name, if anything.
-pub(crate) fn fault(name: &str) -> Option<String> {
+/// Returns the error in a tool name. Returns `None` if the name is valid.
+pub(crate) fn error(name: &str) -> Option<String> {
     if name.is_empty() {
-        return Some(format!("a tool name may not be empty; {RULE}"));
+        return Some(format!("a tool name cannot be empty; {RULE}"));
     }
     if let Some(character) = name.chars().find(|&c| !is_allowed(c)) {
         return Some(format!("the tool name {name:?} has {character:?}; {RULE}"));
@@ -28,14 +28,14 @@ mod tests {
     fn the_length_is_bounded_as_in_protocol() {
         for length in [0, 1, 512, 513] {
             let name = "x".repeat(length);
-            assert_eq!(fault(&name).is_none(), ToolName::new(&name).is_ok(), "{length}");
+            assert_eq!(error(&name).is_none(), ToolName::new(&name).is_ok(), "{length}");
         }
     }
 
     proptest! {
         #[test]
-        fn a_name_passes_exactly_when_protocol_takes_it(name in "[a-zA-Z0-9_.:/%\\- é\\n]{0,4}|.{0,3}") {
-            prop_assert_eq!(fault(&name).is_none(), ToolName::new(&name).is_ok());
+        fn a_name_is_accepted_exactly_when_protocol_accepts_it(name in "[a-zA-Z0-9_.:/%\\- é\\n]{0,4}|.{0,3}") {
+            prop_assert_eq!(error(&name).is_none(), ToolName::new(&name).is_ok());
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The nearest of some words, for errors that suggest one.
+//! Suggestions of similar names for error messages.
 
-/// ` (did you mean …?)` where one of `known` looks like `word`, and nothing otherwise.
+/// Returns ` (did you mean …?)` with the nearest of `known`, or an empty string if no candidate is near.
 pub(crate) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let nearest =
         known.into_iter().map(|candidate| (distance(word, candidate), candidate)).min_by_key(|(distance, _)| *distance);
     match nearest {
-        // Two fifths of the letters wrong, as in `raeds`, can be a typo; more than that is another word.
+        // `raeds` for `reads` differs in two fifths of its letters. A larger distance is likely another word.
         Some((distance, candidate)) if distance * 5 <= word.len().max(candidate.len()) * 2 => {
             format!(" (did you mean `{candidate}`?)")
         }
@@ -13,7 +13,7 @@ pub(crate) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str
     }
 }
 
-/// The edit distance of Levenshtein, in bytes: the words at hand are ASCII.
+/// Returns the Levenshtein distance in bytes, which suffices for ASCII names.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

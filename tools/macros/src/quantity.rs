@@ -1,25 +1,25 @@
-//! Durations and sizes as people write them.
+//! Durations and sizes with units.
 
 const TIMES: &[(&str, u64)] = &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
 
 const SIZES: &[(&str, u64)] =
     &[("", 1), ("B", 1), ("kB", 1_000), ("KiB", 1 << 10), ("MB", 1_000_000), ("MiB", 1 << 20)];
 
-/// `30s`, `500ms`, `2m`, `1h` in milliseconds.
+/// Parses a duration such as `30s`, `500ms`, `2m` or `1h`. Returns milliseconds.
 pub(crate) fn milliseconds(text: &str) -> Result<u64, String> {
     quantity(text, TIMES).ok_or_else(|| {
-        format!("{text:?} is not a duration; write a number above 0 with its unit, such as \"500ms\", \"30s\", \"2m\" or \"1h\"")
+        format!("{text:?} is not a duration; write a number above 0 with a unit, such as \"500ms\", \"30s\", \"2m\" or \"1h\"")
     })
 }
 
-/// `64KiB`, `1MB`, `4096` in bytes.
+/// Parses a size such as `64KiB`, `1MB` or `4096`. Returns bytes.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     quantity(text, SIZES).ok_or_else(|| {
-        format!("{text:?} is not a size; write a number above 0 of bytes, or with a unit: \"64KiB\", \"1MiB\", \"500kB\", \"2MB\"")
+        format!("{text:?} is not a size; write a number of bytes above 0, or a number with a unit, such as \"64KiB\", \"1MiB\", \"500kB\" or \"2MB\"")
     })
 }
 
-/// A positive whole number and one of the units. A number that does not fit into 64 bits is none.
+/// Parses a positive integer with a unit. Returns `None` if the text has another form or the product exceeds 64 bits.
 fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);

@@ -1,27 +1,27 @@
-//! The syntax of target templates, as `protocol::Template` has it. Escaped dot segments, such as `%2e%2e` or `.. `, are left
-//! to registration.
+//! The syntax of target templates, identical to that of `protocol::Template`. Escaped dot segments, such as `%2e%2e` or `.. `, are
+//! found at registration.
 
 const NORMALISERS: &[&str] = &["path", "host"];
 
-/// The names of the fields in a template.
+/// Returns the names of the fields in a template.
 ///
 /// # Errors
-/// What is wrong with it, and what to write instead.
+/// Returns a message with the fault and its repair.
 pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
-    let fault = |reason: &str| Err(format!("{template:?} is not a template: {reason}"));
+    let invalid = |reason: &str| Err(format!("{template:?} is not a template: {reason}"));
     let Some((scheme, value)) = template.split_once(':').filter(|(_, value)| !value.is_empty()) else {
-        return fault("write `scheme:value`, such as \"fs:{path}\" or \"net:{url|host}\"");
+        return invalid("write `scheme:value`, such as \"fs:{path}\" or \"net:{url|host}\"");
     };
     if !is_scheme(scheme) {
-        return fault(&format!(
+        return invalid(&format!(
             "{scheme:?} is not a scheme; use 1 to 32 of a-z 0-9 + . - with a letter first, such as `fs` or `net`"
         ));
     }
     if value.chars().any(char::is_control) {
-        return fault("it has a control character; leave it out");
+        return invalid("it has a control character; leave it out");
     }
     let mut fields = Vec::new();
-    // The value with something harmless in the place of each field, to find text that would spoil every target.
+    // The value with a harmless text for each field, to find literal text that no target can have.
     let mut probe = String::new();
     let mut rest = value;
     while let Some(at) = rest.find(['{', '}']) {
@@ -35,22 +35,24 @@ pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
         }
         let inside = after.split_once('}').filter(|(inside, _)| brace == "{" && !inside.contains('{'));
         let Some((inside, after)) = inside else {
-            return fault(&format!("a `{brace}` stands alone; write `{{field}}`, or `{brace}{brace}` for a brace"));
+            return invalid(&format!(
+                "it has an unmatched `{brace}`; write `{{field}}`, or `{brace}{brace}` for a brace"
+            ));
         };
         let (name, normaliser) = inside.split_once('|').map_or((inside, None), |(name, other)| (name, Some(other)));
         if let Some(other) = normaliser.filter(|other| !NORMALISERS.contains(other)) {
-            return fault(&format!("there is no normaliser {other:?}; use `path`, `host` or none"));
+            return invalid(&format!("unknown normaliser {other:?}; write `path` or `host`, or remove it"));
         }
         if name.trim().is_empty() {
-            return fault("a field has no name; write the name of an argument in the braces");
+            return invalid("a field has no name; write the name of an argument in its braces");
         }
         fields.push(name.to_owned());
         probe.push_str("xx");
         rest = after;
     }
     probe.push_str(rest);
-    match spoiled(scheme, &probe) {
-        Some(reason) => fault(reason),
+    match invalid_value(scheme, &probe) {
+        Some(reason) => invalid(reason),
         None => Ok(fields),
     }
 }
@@ -61,18 +63,18 @@ fn is_scheme(scheme: &str) -> bool {
         && scheme.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'))
 }
 
-fn spoiled(scheme: &str, value: &str) -> Option<&'static str> {
+fn invalid_value(scheme: &str, value: &str) -> Option<&'static str> {
     match scheme {
-        "fs" => spoiled_path(value),
+        "fs" => invalid_path(value),
         "world" => None,
         _ => value
             .split(['/', '\\'])
             .any(|segment| matches!(segment, "." | ".."))
-            .then_some("it has a segment `.` or `..`; write what it leads to"),
+            .then_some("it has a segment `.` or `..`; write the resolved path"),
     }
 }
 
-fn spoiled_path(path: &str) -> Option<&'static str> {
+fn invalid_path(path: &str) -> Option<&'static str> {
     const ABSOLUTE: &str = "the path is absolute; write it relative to the root (the root itself is `.`)";
     if path.contains('\\') {
         return Some("the path has a backslash; separate its parts with `/`");
@@ -86,7 +88,7 @@ fn spoiled_path(path: &str) -> Option<&'static str> {
             "" | "." => {}
             ".." => {
                 if kept.pop().is_none() {
-                    return Some("the path steps out of the root; stay below it");
+                    return Some("the path leads outside the root; write a path below it");
                 }
             }
             segment => kept.push(segment),
@@ -104,24 +106,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_named_in_their_order() {
+    fn fields_are_returned_in_order() {
         assert_eq!(fields("x:{a}/{b|path}{{c}}").unwrap(), ["a", "b"]);
         assert_eq!(fields("world:all").unwrap(), [""; 0]);
     }
 
     #[test]
-    fn a_fault_says_what_to_write() {
+    fn an_error_says_how_to_repair_the_template() {
         for (template, expected) in [
             ("path", "write `scheme:value`"),
             ("FS:{path}", "is not a scheme"),
-            ("fs:{path", "a `{` stands alone"),
-            ("fs:path}", "a `}` stands alone"),
+            ("fs:{path", "an unmatched `{`"),
+            ("fs:path}", "an unmatched `}`"),
             ("fs:{}", "a field has no name"),
-            ("net:{url|domain}", "no normaliser \"domain\""),
-            ("fs:../{path}", "steps out of the root"),
+            ("net:{url|domain}", "unknown normaliser \"domain\""),
+            ("fs:../{path}", "leads outside the root"),
         ] {
-            let fault = fields(template).unwrap_err();
-            assert!(fault.contains(expected), "{template}: {fault}");
+            let error = fields(template).unwrap_err();
+            assert!(error.contains(expected), "{template}: {error}");
         }
     }
 
@@ -138,7 +140,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn a_template_passes_exactly_when_protocol_takes_it(text in template()) {
+        fn a_template_is_accepted_exactly_when_protocol_accepts_it(text in template()) {
             let ours = fields(&text);
             let theirs = text.parse::<Template>().map(|t| t.fields().map(str::to_owned).collect::<Vec<_>>());
             prop_assert_eq!(ours.as_ref().ok(), theirs.as_ref().ok(), "{:?} {:?}", &ours, &theirs);

@@ -1,4 +1,4 @@
-//! What may stand behind the name of an attribute.
+//! Parsers of the values of attributes.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative;
@@ -10,28 +10,28 @@ use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token, Type, token};
 pub(crate) struct Example {
     /// The arguments, in the syntax of `serde_json::json!`.
     pub(crate) arguments: TokenStream,
-    /// The result, likewise.
+    /// The result, in the syntax of `serde_json::json!`.
     pub(crate) result: Option<TokenStream>,
 }
 
-/// Makes sure that nothing belongs to a flag.
+/// Returns an error if a flag has a value.
 pub(crate) fn flag(key: &Ident, input: ParseStream<'_>) -> Result<()> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(());
     }
-    Err(Error::new(input.span(), format!("`{key}` takes no value; write it alone")))
+    Err(Error::new(input.span(), format!("`{key}` takes no value; write only `{key}`")))
 }
 
-/// `= "text"`, where the text is not blank.
+/// Parses `= "text"`. A blank text is an error.
 pub(crate) fn text(key: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
     let text: LitStr = assigned(key, input, &format!("write `{key} = \"…\"`"))?;
     if text.value().trim().is_empty() {
-        return Err(Error::new(text.span(), format!("`{key}` is blank; write something or leave it out")));
+        return Err(Error::new(text.span(), format!("`{key}` is blank; write a text, or remove `{key}`")));
     }
     Ok(text)
 }
 
-/// `= "text"` or `= ["text", "text"]`.
+/// Parses `= "text"` or `= ["text", "text"]`.
 pub(crate) fn texts(key: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> {
     let hint = format!("write `{key} = \"…\"` or `{key} = [\"…\", \"…\"]`");
     let equals = equals(key, input, &hint)?;
@@ -46,21 +46,21 @@ pub(crate) fn texts(key: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> 
         vec![input.parse().map_err(|error: Error| Error::new(error.span(), &hint))?]
     };
     if texts.is_empty() {
-        return Err(Error::new(equals.span, format!("`{key}` lists nothing; {hint}")));
+        return Err(Error::new(equals.span, format!("`{key}` is empty; {hint}")));
     }
     match texts.iter().find(|text| text.value().trim().is_empty()) {
-        Some(blank) => Err(Error::new(blank.span(), format!("this is blank; {hint}"))),
+        Some(blank) => Err(Error::new(blank.span(), format!("this text is blank; {hint}"))),
         None => Ok(texts),
     }
 }
 
-/// `= "30s"`, in milliseconds.
+/// Parses `= "30s"`. Returns milliseconds.
 pub(crate) fn duration(key: &Ident, input: ParseStream<'_>) -> Result<u64> {
     let text: LitStr = assigned(key, input, &format!("write a duration, such as `{key} = \"30s\"`"))?;
-    crate::quantity::milliseconds(&text.value()).map_err(|fault| Error::new(text.span(), fault))
+    crate::quantity::milliseconds(&text.value()).map_err(|message| Error::new(text.span(), message))
 }
 
-/// `= "64KiB"` or `= 65536`, in bytes.
+/// Parses `= "64KiB"` or `= 65536`. Returns bytes.
 pub(crate) fn size(key: &Ident, input: ParseStream<'_>) -> Result<u64> {
     let hint = format!("write a size, such as `{key} = \"64KiB\"` or `{key} = 65536`");
     equals(key, input, &hint)?;
@@ -72,10 +72,10 @@ pub(crate) fn size(key: &Ident, input: ParseStream<'_>) -> Result<u64> {
         };
     }
     let text: LitStr = input.parse().map_err(|error: Error| Error::new(error.span(), &hint))?;
-    crate::quantity::bytes(&text.value()).map_err(|fault| Error::new(text.span(), fault))
+    crate::quantity::bytes(&text.value()).map_err(|message| Error::new(text.span(), message))
 }
 
-/// `= Type` or `(TypeA, TypeB)`.
+/// Parses `= Type` or `(TypeA, TypeB)`.
 pub(crate) fn types(key: &Ident, input: ParseStream<'_>) -> Result<Vec<Type>> {
     let hint = format!("write `{key} = Type` or `{key}(TypeA, TypeB)`");
     let types: Vec<Type> = if input.peek(token::Paren) {
@@ -86,12 +86,12 @@ pub(crate) fn types(key: &Ident, input: ParseStream<'_>) -> Result<Vec<Type>> {
         vec![assigned(key, input, &hint)?]
     };
     if types.is_empty() {
-        return Err(Error::new(key.span(), format!("`{key}` lists nothing; {hint}")));
+        return Err(Error::new(key.span(), format!("`{key}` is empty; {hint}")));
     }
     Ok(types)
 }
 
-/// `= ::cribs` or `= "::cribs"`.
+/// Parses `= ::cribs` or `= "::cribs"`.
 pub(crate) fn path(key: &Ident, input: ParseStream<'_>) -> Result<Path> {
     let hint = format!("write the path of the crate, such as `{key} = ::cribs`");
     equals(key, input, &hint)?;
@@ -103,7 +103,7 @@ pub(crate) fn path(key: &Ident, input: ParseStream<'_>) -> Result<Path> {
     Path::parse_mod_style(input).map_err(|error| Error::new(error.span(), hint))
 }
 
-/// `({"a": 1} => 2)`.
+/// Parses `({"a": 1} => 2)`.
 pub(crate) fn example(key: &Ident, input: ParseStream<'_>) -> Result<Example> {
     const HINT: &str =
         "write `example({\"argument\": value} => result)`, with or without `=> result`, in the syntax of `json!`";
@@ -116,9 +116,9 @@ pub(crate) fn example(key: &Ident, input: ParseStream<'_>) -> Result<Example> {
     let arguments = match inside.parse::<TokenTree>() {
         Ok(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => TokenTree::Group(group).into(),
         _ => {
-            // Parsed to the end, so that this is the only error about it.
+            // Consumes the rest, so that syn reports no second error.
             inside.parse::<TokenStream>()?;
-            return Err(Error::new(start, format!("the arguments of an example are an object: {HINT}")));
+            return Err(Error::new(start, format!("the arguments of an example must be an object; {HINT}")));
         }
     };
     if inside.is_empty() {
@@ -134,25 +134,25 @@ pub(crate) fn example(key: &Ident, input: ParseStream<'_>) -> Result<Example> {
     Ok(Example { arguments, result: Some(result) })
 }
 
-/// Passes over everything up to the next comma.
+/// Skips all tokens up to the next comma.
 pub(crate) fn skip(input: ParseStream<'_>) {
     while !input.is_empty() && !input.peek(Token![,]) {
-        // There is a token, so this cannot fail.
+        // Cannot fail, because the input is not empty.
         let _ = input.parse::<TokenTree>();
     }
 }
 
-/// Parses all of `tokens` with a function that deals with errors itself.
+/// Parses all of `tokens` with a function that reports its errors itself.
 pub(crate) fn all(tokens: TokenStream, mut read: impl FnMut(ParseStream<'_>)) {
     let parser = |input: ParseStream<'_>| {
         read(input);
         Ok(())
     };
-    // What could not be read was reported where it stood; this would only say that something is left.
+    // Errors were reported by `read`. This result would only repeat that tokens are left.
     let _ = parser.parse2(tokens);
 }
 
-/// `= value`.
+/// Parses `= value`.
 pub(crate) fn assigned<T: Parse>(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<T> {
     equals(key, input, hint)?;
     input.parse().map_err(|error| Error::new(error.span(), hint))

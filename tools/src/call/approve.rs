@@ -52,7 +52,7 @@ async fn ask(
         arguments,
         targets,
         tool_digest: entry.digest(),
-        arguments_digest: Digest::of_json(arguments),
+        arguments_digest: Digest::hash_json(arguments),
         cx,
     };
     let patience = cx.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);

@@ -33,7 +33,7 @@ pub struct Approval<'a> {
     pub targets: &'a [Target],
     /// The identity of the tool's definition. A tool that is replaced before the answer comes is not run.
     pub tool_digest: Digest,
-    /// The identity of the arguments as they are shown here: [`Digest::of_json`]. Calls that differ in secrets alone have the same
+    /// The identity of the arguments as they are shown here: [`Digest::hash_json`]. Calls that differ in secrets alone have the same
     /// one: a digest by which a secret could be guessed would tell it.
     pub arguments_digest: Digest,
     /// Whose call it is: session, principal, call id, depth, grant.

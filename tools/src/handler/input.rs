@@ -21,7 +21,7 @@ pub(crate) fn deserialized<A: DeserializeOwned>(entry: Option<&Entry>, arguments
 /// # Errors
 /// Returns [`ToolErrorKind::InvalidArguments`] for an integer beyond 64 bits: a value would hold a rounded one.
 pub(super) fn value(arguments: Input) -> Result<Value, ToolErrorKind> {
-    if arguments.json().extent().has_wide {
+    if arguments.json().extent().has_big_integer {
         let expected = "integers of at most 64 bits, since this tool holds no larger ones".to_owned();
         return Err(refused(expected, "a larger one".to_owned()));
     }

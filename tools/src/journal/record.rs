@@ -53,7 +53,7 @@ impl CallArguments {
 
     /// Returns the SHA-256 of [`to_text`](Self::to_text), computed once.
     pub fn digest(&self) -> Digest {
-        *self.digest.get_or_init(|| Digest::of_json(&self.json))
+        *self.digest.get_or_init(|| Digest::hash_json(&self.json))
     }
 }
 

@@ -5,7 +5,7 @@ mod rule;
 mod sensitive;
 mod verdict;
 
-use protocol::{Caution, Clause, Target, ToolName};
+use protocol::{ApprovalDefault, Clause, Target, ToolName};
 use serde::Deserialize;
 
 pub use error::InvalidRule;
@@ -118,8 +118,8 @@ impl Policy {
     }
 
     fn default_for(&self, target: Option<&Target>) -> Verdict {
-        match target.map(Target::caution) {
-            Some(caution) if self.is_by_effects && caution > Caution::Run => Verdict::Ask,
+        match target.map(Target::approval_default) {
+            Some(caution) if self.is_by_effects && caution > ApprovalDefault::Run => Verdict::Ask,
             _ => Verdict::Allow,
         }
     }

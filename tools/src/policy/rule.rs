@@ -3,7 +3,7 @@
 use std::fmt;
 
 use globset::{GlobBuilder, GlobMatcher};
-use protocol::{Caution, Clause, Target, ToolName};
+use protocol::{ApprovalDefault, Clause, Target, ToolName};
 use serde::Deserialize;
 
 use super::{InvalidRule, Verdict};
@@ -13,7 +13,7 @@ use super::{InvalidRule, Verdict};
 /// The glob over names knows `*`, `?`, `[a-z]` and `{a,b}`; nothing in a name separates. A rule without tools is for all of them, and
 /// one without a target for whatever they touch, and where they touch nothing.
 ///
-/// What always asks (see [`Caution`]) is allowed only by a rule that is clearly about it: whose target has no `*` for scheme or
+/// What always asks (see [`ApprovalDefault`]) is allowed only by a rule that is clearly about it: whose target has no `*` for scheme or
 /// access. `fs:*:tmp/**` allows no call to remove a file; `fs:destroy:tmp/**` does.
 ///
 /// As data a rule has `verdict` (`allow`, `ask`, `deny`), `tool`, `target`, `reason`, and examples, which are checked when it is read:
@@ -143,7 +143,7 @@ impl Rule {
 
     fn may_allow(&self, target: &Target) -> bool {
         let is_clear = |clause: &Clause| clause.scheme().is_some() && clause.access().is_some();
-        target.caution() < Caution::AlwaysAsk || self.target.as_ref().is_some_and(is_clear)
+        target.approval_default() < ApprovalDefault::AlwaysAsk || self.target.as_ref().is_some_and(is_clear)
     }
 }
 

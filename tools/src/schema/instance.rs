@@ -85,7 +85,7 @@ impl<'a> json::Node<'a, Instance> for Node<'a> {
         match self.kind() {
             Kind::Null => JsonType::Null,
             Kind::Bool(_) => JsonType::Boolean,
-            Kind::Unsigned(_) | Kind::Negative(_) | Kind::Float(_) | Kind::Wide(_) => JsonType::Number,
+            Kind::Unsigned(_) | Kind::Negative(_) | Kind::Float(_) | Kind::BigInteger(_) => JsonType::Number,
             Kind::String(_) => JsonType::String,
             Kind::Array => JsonType::Array,
             Kind::Object => JsonType::Object,

@@ -111,7 +111,7 @@ async fn an_approval_carries_the_digests_of_the_tool_and_of_the_arguments() {
     let catalog = catalog();
     let cx = ToolContext::new().with_approver(approver.clone());
     call(&catalog, &cx, "write", "a").await.unwrap();
-    let expected = (catalog.get("write").unwrap().digest(), Digest::of_json(&json!({"path": "a"})));
+    let expected = (catalog.get("write").unwrap().digest(), Digest::hash_json(&json!({"path": "a"})));
     assert_eq!(*approver.0.lock().unwrap(), [expected]);
 }
 

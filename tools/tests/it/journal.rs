@@ -58,7 +58,7 @@ async fn an_intent_is_there_before_the_tool_runs_and_an_outcome_after() {
     assert_eq!((intent.session.as_deref(), intent.principal.as_deref()), (Some("s"), Some("me")));
     assert_eq!((intent.call_id.as_deref(), intent.correlation_id.as_deref()), (Some("c1"), Some("r")));
     assert_eq!(intent.tool_digest, Some(catalog.get("look").unwrap().digest()));
-    assert_eq!(intent.arguments_digest, Some(Digest::of_json(&json!({"a": 2, "b": 1}))));
+    assert_eq!(intent.arguments_digest, Some(Digest::hash_json(&json!({"a": 2, "b": 1}))));
     assert_eq!((outcome.kind, outcome.intent, outcome.result.as_ref()), ("outcome", Some(1), Some(&result)));
 }
 
@@ -88,7 +88,7 @@ async fn every_refusal_is_written_down() {
             refused("send", ErrorCode::Cancelled),
         ]
     );
-    assert_eq!(notebook.lines()[2].arguments_digest, Some(Digest::of_json(&json!({"to": "a"}))));
+    assert_eq!(notebook.lines()[2].arguments_digest, Some(Digest::hash_json(&json!({"to": "a"}))));
     assert_eq!(runs.load(Ordering::SeqCst), 0);
 }
 
@@ -105,7 +105,7 @@ async fn a_denial_is_written_down_with_what_it_was_about() {
         ("refusal", Some(ErrorCode::Denied), Some(ErrorCode::Unapproved))
     );
     assert!(denied.reason.as_deref().unwrap().contains("not today"), "{denied:?}");
-    assert_eq!(denied.arguments_digest, Some(Digest::of_json(&json!({"to": "a"}))));
+    assert_eq!(denied.arguments_digest, Some(Digest::hash_json(&json!({"to": "a"}))));
     assert_eq!((denied.key.clone(), denied.tool_digest), (Some(CallKey::new("s", 1, 0)), unasked.tool_digest));
     assert_eq!(runs.load(Ordering::SeqCst), 0);
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
-use tools::protocol::Caution;
+use tools::protocol::ApprovalDefault;
 use tools::{Access, Approval, Json, Target};
 
 use crate::notice::{ALERT, BAD, STRONG, styled};
@@ -42,8 +42,9 @@ impl Answer {
 /// might do anything, and so are settings.
 pub(super) fn is_for_session(targets: &[Target], paths: &SensitivePaths) -> bool {
     let is_setting = |path: &SensitivePath| path.sensitivity() == Sensitivity::Settings;
-    let is_lasting =
-        |target: &Target| target.caution() < Caution::AlwaysAsk && !paths.find_target(target).is_some_and(is_setting);
+    let is_lasting = |target: &Target| {
+        target.approval_default() < ApprovalDefault::AlwaysAsk && !paths.find_target(target).is_some_and(is_setting)
+    };
     targets.iter().all(is_lasting)
 }
 

@@ -2,7 +2,7 @@
 
 use clap::error::ContextKind;
 use clap::{Parser, Subcommand};
-use tools::protocol::Caution;
+use tools::protocol::ApprovalDefault;
 use tools::{Clause, Target};
 
 use crate::{policy, shell};
@@ -65,7 +65,7 @@ pub(super) fn said(text: &str) -> Result<Said, String> {
 
 /// What would have let a refused call touch its targets: a command, and for what always asks, where nobody can be asked, a flag.
 pub(crate) fn how_to_grant(needed: &[Target]) -> String {
-    let is_asked = |target: &Target| target.caution() == Caution::AlwaysAsk;
+    let is_asked = |target: &Target| target.approval_default() == ApprovalDefault::AlwaysAsk;
     let (asked, granted): (Vec<_>, Vec<_>) = needed.iter().cloned().partition(is_asked);
     let clauses = granted.iter().map(|target| shell::quoted(target.to_clause().as_str()).into_owned());
     let grant = || format!("type /grant {}", clauses.collect::<Vec<_>>().join(" "));

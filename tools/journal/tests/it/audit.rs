@@ -137,7 +137,7 @@ async fn a_journal_that_was_written_anew_is_found_with_the_head() {
     let (first, second) = (filled(3).await, filled(4).await);
     let found = second.audit().verify(Some(&first.head())).unwrap_err();
     assert!(matches!(found, AuditError::Rewritten { row: 7 }), "{found}");
-    let nowhere = format!("0:{}", Digest::of_bytes(b"nowhere")).parse().unwrap();
+    let nowhere = format!("0:{}", Digest::hash_bytes(b"nowhere")).parse().unwrap();
     assert!(matches!(first.audit().verify(Some(&nowhere)), Err(AuditError::Rewritten { row: 0 })));
 }
 

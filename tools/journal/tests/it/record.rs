@@ -36,11 +36,11 @@ async fn a_row_says_what_was_called_by_whom_and_how_it_ended() {
         assert_eq!((entry.principal.as_deref(), entry.correlation_id.as_deref()), (Some("me"), Some("r")));
         assert_eq!(entry.call_id.as_deref(), Some("c"));
     }
-    assert_eq!(intent.arguments_digest, Some(Digest::of_json(&json!({"to": "you"}))));
+    assert_eq!(intent.arguments_digest, Some(Digest::hash_json(&json!({"to": "you"}))));
     assert_eq!((intent.index, refusal.index, intent.attempt), (Some(1), Some(2), Some(1)));
     assert_eq!((outcome.intent, outcome.index, outcome.attempt), (Some(1), Some(1), Some(1)));
     assert_eq!(outcome.result, Some(json!(result)));
-    assert_eq!(outcome.result_digest, Some(Digest::of_bytes(canonical_json(&json!(result)).as_bytes())));
+    assert_eq!(outcome.result_digest, Some(Digest::hash_bytes(canonical_json(&json!(result)).as_bytes())));
     assert!(outcome.duration_us.is_some());
     assert_eq!(refusal.error.as_deref(), Some("permission_denied"));
     assert_eq!(crib.head().count, 3);
@@ -74,7 +74,7 @@ async fn a_result_that_is_too_large_is_kept_as_a_note_and_a_digest() {
     let large = json!({"text": "x".repeat(200)});
     let result = workshop.catalog.execute(&cx, "send", large.clone()).await.unwrap();
     let outcome = crib.entries().remove(1);
-    assert_eq!(outcome.result_digest, Some(Digest::of_json(&json!(result))));
+    assert_eq!(outcome.result_digest, Some(Digest::hash_json(&json!(result))));
     let replayed = workshop.catalog.execute(&cx, "send", large).await.unwrap();
     assert!(replayed.to_text().contains("too large to be kept") && !replayed.is_error, "{replayed:?}");
     assert_eq!(workshop.runs().0, 1);

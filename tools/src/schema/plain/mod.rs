@@ -55,7 +55,7 @@ impl Plain {
             (Kind::Null, Type::Null) | (Kind::Boolean, Type::Bool(_)) | (Kind::String, Type::String(_)) => true,
             (Kind::Integer(range), Type::Unsigned(number)) => range.contains(&number.into()),
             (Kind::Integer(range), Type::Negative(number)) => range.contains(&number.into()),
-            (Kind::Number, Type::Unsigned(_) | Type::Negative(_) | Type::Float(_) | Type::Wide(_)) => true,
+            (Kind::Number, Type::Unsigned(_) | Type::Negative(_) | Type::Float(_) | Type::BigInteger(_)) => true,
             (Kind::Words(words), Type::String(string)) => words.iter().any(|word| **word == *string),
             (Kind::Array(items), Type::Array) => value.elements().all(|element| items.accepts(element)),
             (Kind::Object(object), Type::Object) => {

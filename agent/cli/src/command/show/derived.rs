@@ -1,7 +1,7 @@
 //! What follows from a tool's effects, in words.
 
 use anstyle::Style;
-use tools::protocol::Caution;
+use tools::protocol::ApprovalDefault;
 use tools::{Effects, Tool};
 
 use crate::notice::FAINT;
@@ -14,7 +14,7 @@ pub(super) fn derived(tool: &Tool) -> Table<2> {
     let mut fact = |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
     let effects = &tool.effects;
     fact("needs the grant", &permission(tool));
-    fact("by default", approval(effects.caution()));
+    fact("by default", approval(effects.approval_default()));
     fact("side by side", company(effects));
     fact("repeated", if effects.is_idempotent() { "where that helps" } else { "never: a call runs at most once" });
     fact("in MCP", &hints(effects));
@@ -38,10 +38,10 @@ fn permission(tool: &Tool) -> String {
     if needed.is_empty() { "none".to_owned() } else { needed.join(", ") }
 }
 
-fn approval(caution: Caution) -> &'static str {
+fn approval(caution: ApprovalDefault) -> &'static str {
     match caution {
-        Caution::Run => "runs without a question, where it is granted",
-        Caution::Ask => "is asked about, unless a rule or whoever granted it says otherwise",
+        ApprovalDefault::Run => "runs without a question, where it is granted",
+        ApprovalDefault::Ask => "is asked about, unless a rule or whoever granted it says otherwise",
         _ => "is asked about each time, unless a rule allows exactly this",
     }
 }

@@ -1,26 +1,25 @@
-//! Reads JSON text into a [`Tree`].
+//! The parser of JSON text into a [`Tree`].
 //!
-//! Most text of arguments is simple: strings without escapes, integers, words. This reader takes such text in a third of the
-//! steps that `serde_json` needs to build a `Value`, keeps the digits of integers beyond 64 bits, which `serde_json` rounds, and
-//! finds repeated keys, of which `serde_json` keeps the last. Strings with escapes and all other numbers are parsed by
-//! `serde_json`.
+//! Most arguments are simple: strings without escapes, integers, literals. For them, this parser needs a third of the steps of
+//! `serde_json` building a `Value`. It keeps the digits of integers beyond 64 bits, which `serde_json` rounds, and detects repeated
+//! keys, of which `serde_json` keeps the last. Strings with escapes and all other numbers are left to `serde_json`.
 
 use serde_json::{Number, Value};
 
 use super::InvalidJson;
-use super::build::Builder;
-use super::tree::{FEW, Mark, Tree};
+use super::build::TreeBuilder;
+use super::tree::{MAX_UNSORTED, Mark, Tree};
 
-/// Reads a whole text. No object may have a key twice, and nothing may nest deeper than [`MAX_DEPTH`](super::MAX_DEPTH).
-pub(super) fn read(text: String) -> Result<Tree, InvalidJson> {
-    let mut reader = Reader { text: &text, bytes: text.as_bytes(), builder: Builder::new(&text) };
-    match reader.whole() {
+/// Parses a whole text. Repeated keys and nesting deeper than [`MAX_DEPTH`](super::MAX_DEPTH) are errors.
+pub(super) fn parse(text: String) -> Result<Tree, InvalidJson> {
+    let mut parser = Parser { text: &text, bytes: text.as_bytes(), builder: TreeBuilder::new(&text) };
+    match parser.whole() {
         Ok(()) => {
-            let mut tree = reader.builder.finish();
+            let mut tree = parser.builder.finish();
             tree.text = text;
             Ok(tree)
         }
-        Err(refusal) => Err(match *refusal {
+        Err(error) => Err(match *error {
             InvalidJson::Syntax { .. } => InvalidJson::Syntax {
                 message: serde_json::from_str::<Value>(&text).map_or_else(|error| error.to_string(), |_| String::new()),
             },
@@ -29,36 +28,36 @@ pub(super) fn read(text: String) -> Result<Tree, InvalidJson> {
     }
 }
 
-/// Why reading stopped. The pointer grows from its end while the reader returns; the message comes last.
-pub(super) type Refusal = Box<InvalidJson>;
+/// The error under construction. Its pointer grows towards the root while the parser returns; its message is set last.
+pub(super) type ParseError = Box<InvalidJson>;
 
-pub(super) fn syntax() -> Refusal {
+pub(super) fn syntax() -> ParseError {
     Box::new(InvalidJson::Syntax { message: String::new() })
 }
 
-/// Returns the refusal with one more step in front of its pointer.
-pub(super) fn inside(mut refusal: Refusal, token: &str) -> Refusal {
-    if let InvalidJson::RepeatedKey { pointer } | InvalidJson::TooDeep { pointer } = &mut *refusal {
+/// Prepends a token to the pointer of the error.
+pub(super) fn inside(mut error: ParseError, token: &str) -> ParseError {
+    if let InvalidJson::RepeatedKey { pointer } | InvalidJson::TooDeep { pointer } = &mut *error {
         pointer.insert_str(0, &format!("/{}", token.replace('~', "~0").replace('/', "~1")));
     }
-    refusal
+    error
 }
 
-/// Each function takes the offset at which it begins and returns the one after its end, so that offsets stay in registers.
-struct Reader<'t> {
+/// Each method takes a start offset and returns the end offset, so that offsets stay in registers.
+struct Parser<'t> {
     text: &'t str,
     bytes: &'t [u8],
-    builder: Builder<'t>,
+    builder: TreeBuilder<'t>,
 }
 
-impl Reader<'_> {
-    fn whole(&mut self) -> Result<(), Refusal> {
+impl Parser<'_> {
+    fn whole(&mut self) -> Result<(), ParseError> {
         let end = self.value(0)?;
         if self.blank(end) == self.bytes.len() { Ok(()) } else { Err(syntax()) }
     }
 
-    /// Recurses no deeper than a tree may be.
-    fn value(&mut self, at: usize) -> Result<usize, Refusal> {
+    /// Parses one value. The recursion is bounded by [`MAX_DEPTH`](super::MAX_DEPTH).
+    fn value(&mut self, at: usize) -> Result<usize, ParseError> {
         let at = self.blank(at);
         match self.peek(at) {
             b'"' => self.string(at).map(|(end, _)| end),
@@ -72,9 +71,9 @@ impl Reader<'_> {
         }
     }
 
-    fn object(&mut self, at: usize) -> Result<usize, Refusal> {
+    fn object(&mut self, at: usize) -> Result<usize, ParseError> {
         let place = self.builder.open()?;
-        let (mut len, mut looks, mut differ) = (0, [0; FEW], true);
+        let (mut len, mut hashes, mut distinct) = (0, [0; MAX_UNSORTED], true);
         let mut at = self.blank(at + 1);
         if self.peek(at) != b'}' {
             loop {
@@ -84,15 +83,15 @@ impl Reader<'_> {
                 }
                 let key = self.builder.next_place();
                 let (end, has_escapes) = self.string(at)?;
-                if let Some((own, earlier)) = looks.get_mut(..=len).and_then(<[u32]>::split_last_mut) {
-                    *own = look(&self.bytes[at + 1..end - 1]);
-                    differ &= !has_escapes && !earlier.contains(own);
+                if let Some((own, earlier)) = hashes.get_mut(..=len).and_then(<[u32]>::split_last_mut) {
+                    *own = key_hash(&self.bytes[at + 1..end - 1]);
+                    distinct &= !has_escapes && !earlier.contains(own);
                 }
                 at = self.blank(end);
                 if self.peek(at) != b':' {
                     return Err(syntax());
                 }
-                at = self.value(at + 1).map_err(|refusal| inside(refusal, self.builder.string_at(key)))?;
+                at = self.value(at + 1).map_err(|error| inside(error, self.builder.string_at(key)))?;
                 len += 1;
                 at = self.blank(at);
                 match self.peek(at) {
@@ -102,17 +101,17 @@ impl Reader<'_> {
                 }
             }
         }
-        self.builder.close_object(place, len, differ)?;
+        self.builder.close_object(place, len, distinct)?;
         Ok(at + 1)
     }
 
-    fn array(&mut self, at: usize) -> Result<usize, Refusal> {
+    fn array(&mut self, at: usize) -> Result<usize, ParseError> {
         let place = self.builder.open()?;
         let mut len = 0;
         let mut at = self.blank(at + 1);
         if self.peek(at) != b']' {
             loop {
-                at = self.value(at).map_err(|refusal| inside(refusal, &len.to_string()))?;
+                at = self.value(at).map_err(|error| inside(error, &len.to_string()))?;
                 len += 1;
                 at = self.blank(at);
                 match self.peek(at) {
@@ -126,8 +125,8 @@ impl Reader<'_> {
         Ok(at + 1)
     }
 
-    /// Returns, beside the end, true if the string has escapes.
-    fn string(&mut self, at: usize) -> Result<(usize, bool), Refusal> {
+    /// Parses a string. Returns its end, and true if it has escapes.
+    fn string(&mut self, at: usize) -> Result<(usize, bool), ParseError> {
         let start = at + 1;
         let mut end = plain_until(self.bytes, start);
         if self.peek(end) == b'"' {
@@ -146,26 +145,26 @@ impl Reader<'_> {
     }
 
     #[inline]
-    fn number(&mut self, start: usize) -> Result<usize, Refusal> {
+    fn number(&mut self, start: usize) -> Result<usize, ParseError> {
         let is_negative = self.bytes[start] == b'-';
         let first = start + usize::from(is_negative);
         let (mut at, mut sum) = (first, 0u64);
         while let digit @ b'0'..=b'9' = self.peek(at) {
-            // Whether it fits is looked at below.
+            // The number of digits, checked below, excludes overflow.
             sum = sum.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
             at += 1;
         }
         let digits = at - first;
-        let is_odd = matches!(self.peek(at), b'.' | b'e' | b'E');
-        // 18 digits fit, and a zero at the front is for the number 0 alone.
-        if is_odd || !(1..=18).contains(&digits) || (self.bytes[first] == b'0' && (digits > 1 || is_negative)) {
+        let is_float = matches!(self.peek(at), b'.' | b'e' | b'E');
+        // 18 digits always fit into 64 bits. A leading zero is valid only in the number 0.
+        if is_float || !(1..=18).contains(&digits) || (self.bytes[first] == b'0' && (digits > 1 || is_negative)) {
             return self.other_number(start);
         }
         self.builder.scalar(if is_negative { Mark::Negative(-(sum as i64)) } else { Mark::Unsigned(sum) });
         Ok(at)
     }
 
-    fn other_number(&mut self, start: usize) -> Result<usize, Refusal> {
+    fn other_number(&mut self, start: usize) -> Result<usize, ParseError> {
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let end = start + self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
         let text = self.text.get(start..end).ok_or_else(syntax)?;
@@ -174,7 +173,7 @@ impl Reader<'_> {
         Ok(end)
     }
 
-    fn word(&mut self, at: usize, word: &str, mark: Mark) -> Result<usize, Refusal> {
+    fn word(&mut self, at: usize, word: &str, mark: Mark) -> Result<usize, ParseError> {
         if !self.bytes[at..].starts_with(word.as_bytes()) {
             return Err(syntax());
         }
@@ -190,22 +189,23 @@ impl Reader<'_> {
         at
     }
 
-    /// Returns the byte at an offset, and 0, which JSON never contains, after the end.
+    /// Returns the byte at an offset. Returns 0, which JSON never contains, after the end.
     #[inline]
     fn peek(&self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or(0)
     }
 }
 
-/// Returns a short summary of a key: keys with different summaries differ.
-fn look(key: &[u8]) -> u32 {
+/// Returns a cheap hash of a key: its length, first byte and last byte.
+fn key_hash(key: &[u8]) -> u32 {
     let (first, last) = key.first().zip(key.last()).unwrap_or((&0, &0));
-    // Keys of one summary are compared themselves, so the bits that a length loses do no harm.
+    // Keys with equal hashes are compared in full, so the truncated bits of the length do no harm.
     (key.len() as u32) << 16 | u32::from(*first) << 8 | u32::from(*last)
 }
 
-/// Returns the offset of the first quote, backslash or control character from `at` on. Eight bytes at a time: a byte that is looked
-/// for leaves its high bit, and borrows spoil only what comes after the first.
+/// Returns the offset of the first quote, backslash or control character from `at` on.
+///
+/// Eight bytes are tested at once: a match sets the high bit of its byte, and borrows affect only bytes after the first match.
 fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;

@@ -1,17 +1,17 @@
-//! [`Part`]: a piece of a template.
+//! [`Piece`]: the literal texts and fields of a template.
 
 use super::InvalidTemplate;
 use crate::{InvalidTarget, Normaliser};
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Part {
+pub(super) enum Piece {
     Text(String),
     Field { name: String, normaliser: Option<Normaliser> },
 }
 
-/// Puts the parts of a value together from the text after the scheme; `shown` is for errors.
-pub(super) fn parse(text: &str, shown: &dyn Fn() -> String) -> Result<Vec<Part>, InvalidTemplate> {
-    let mut parts = Vec::new();
+/// Parses the text after the scheme. `shown` returns the template for error messages.
+pub(super) fn parse(text: &str, shown: &dyn Fn() -> String) -> Result<Vec<Piece>, InvalidTemplate> {
+    let mut pieces = Vec::new();
     let mut literal = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(['{', '}']) {
@@ -33,29 +33,29 @@ pub(super) fn parse(text: &str, shown: &dyn Fn() -> String) -> Result<Vec<Part>,
             return Err(alone());
         }
         if !literal.is_empty() {
-            parts.push(Part::Text(std::mem::take(&mut literal)));
+            pieces.push(Piece::Text(std::mem::take(&mut literal)));
         }
-        parts.push(field(inside, shown)?);
+        pieces.push(field(inside, shown)?);
         rest = after;
     }
     literal.push_str(rest);
     if !literal.is_empty() {
-        parts.push(Part::Text(literal));
+        pieces.push(Piece::Text(literal));
     }
-    Ok(parts)
+    Ok(pieces)
 }
 
-fn field(inside: &str, shown: &dyn Fn() -> String) -> Result<Part, InvalidTemplate> {
+fn field(inside: &str, shown: &dyn Fn() -> String) -> Result<Piece, InvalidTemplate> {
     let (name, normaliser) = match inside.split_once('|') {
         None => (inside, None),
         Some((name, normaliser)) => {
             let unknown =
-                || InvalidTemplate::Normaliser { template: shown(), normaliser: InvalidTarget::cut(normaliser) };
-            (name, Some(Normaliser::named(normaliser).ok_or_else(unknown)?))
+                || InvalidTemplate::Normaliser { template: shown(), normaliser: InvalidTarget::excerpt(normaliser) };
+            (name, Some(Normaliser::from_name(normaliser).ok_or_else(unknown)?))
         }
     };
     if name.trim().is_empty() {
         return Err(InvalidTemplate::Unnamed { template: shown() });
     }
-    Ok(Part::Field { name: name.to_owned(), normaliser })
+    Ok(Piece::Field { name: name.to_owned(), normaliser })
 }

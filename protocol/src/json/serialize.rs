@@ -1,4 +1,4 @@
-//! JSON that a type writes, and that is read only if somebody looks into it.
+//! JSON that is serialized from a Rust type and parsed only on first access.
 
 use std::io;
 use std::sync::OnceLock;
@@ -11,28 +11,28 @@ use serde_json::{Error, Value};
 use super::{Json, MAX_DEPTH};
 
 /// JSON text that `serde_json` wrote, without white space.
-pub(super) struct Written {
+pub(super) struct Serialized {
     pub(super) text: String,
-    read: OnceLock<Json>,
+    parsed: OnceLock<Json>,
 }
 
-impl Written {
-    pub(super) fn read(&self) -> &Json {
-        // A type may write a key twice. Of such keys the last counts, as for `serde_json::to_value`.
+impl Serialized {
+    pub(super) fn parsed(&self) -> &Json {
+        // A type may serialize a key twice. The last value counts, as in `serde_json::to_value`.
         let lenient = |_| serde_json::from_str::<Value>(&self.text).unwrap_or_default().into();
-        self.read.get_or_init(|| Json::parse(self.text.as_str()).unwrap_or_else(lenient))
+        self.parsed.get_or_init(|| Json::parse(self.text.as_str()).unwrap_or_else(lenient))
     }
 }
 
-/// Writes a value. Returns `None` if it nests deeper than text may.
-pub(super) fn write(value: &impl Serialize) -> Result<Option<Written>, Error> {
+/// Serializes a value. Returns `None` if it nests deeper than [`MAX_DEPTH`].
+pub(super) fn serialize(value: &impl Serialize) -> Result<Option<Serialized>, Error> {
     let (mut bytes, mut deepest) = (Vec::with_capacity(128), 0);
     value.serialize(&mut Serializer::with_formatter(&mut bytes, Compact { depth: 0, deepest: &mut deepest }))?;
     let text = String::from_utf8(bytes).map_err(Error::custom)?;
-    Ok((deepest <= MAX_DEPTH).then(|| Written { text, read: OnceLock::new() }))
+    Ok((deepest <= MAX_DEPTH).then(|| Serialized { text, parsed: OnceLock::new() }))
 }
 
-/// Writes compact JSON and notes how deep it nests.
+/// Writes compact JSON and records its depth.
 struct Compact<'a> {
     depth: usize,
     deepest: &'a mut usize,

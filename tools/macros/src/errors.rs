@@ -1,4 +1,4 @@
-//! [`Faults`]: everything that is wrong with one tool, reported together.
+//! [`Errors`]: the compile errors of one tool, reported together.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -6,15 +6,15 @@ use syn::Error;
 
 /// The compile errors found so far.
 #[derive(Default)]
-pub(crate) struct Faults(Option<Error>);
+pub(crate) struct Errors(Option<Error>);
 
-impl Faults {
+impl Errors {
     /// Adds an error that underlines `tokens`.
     pub(crate) fn on(&mut self, tokens: &dyn Tokens, message: impl std::fmt::Display) {
         self.push(Error::new_spanned(tokens.stream(), message));
     }
 
-    /// Adds an error at one place.
+    /// Adds an error at a span.
     pub(crate) fn at(&mut self, span: Span, message: impl std::fmt::Display) {
         self.push(Error::new(span, message));
     }
@@ -27,13 +27,13 @@ impl Faults {
         }
     }
 
-    /// The errors as code that does not compile; `None` where there are none.
+    /// Returns the errors as `compile_error!` tokens. Returns `None` if there are no errors.
     pub(crate) fn report(self) -> Option<TokenStream> {
         self.0.map(Error::into_compile_error)
     }
 }
 
-/// What can be underlined. `ToTokens` has generic methods, so it cannot be taken as an object.
+/// An object-safe version of `ToTokens`, for code that an error underlines.
 pub(crate) trait Tokens {
     fn stream(&self) -> TokenStream;
 }
