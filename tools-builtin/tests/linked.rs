@@ -1,6 +1,5 @@
-//! The tools arrive by being linked. Nothing but the next line names the facade here, so nothing else can have linked them:
-//! that the explicit way gives the same is for `registered.rs` to say. Run in debug, with `--profile quick-lto` and with
-//! `--profile release-lto`.
+//! Link-time registration. Only the next line names the facade, so nothing else can have linked the tools. CI runs this binary in
+//! debug, with `--profile quick-lto` and with `--profile release-lto`.
 
 use tools_builtin as _;
 

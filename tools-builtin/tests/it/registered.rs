@@ -1,4 +1,4 @@
-//! The explicit way puts the same tools into a catalog as linking does; see `linked.rs`.
+//! Explicit registration gives the same tools as link-time registration; see `linked.rs`.
 
 use tools::Catalog;
 

@@ -1,4 +1,4 @@
-//! Files whose writing does more than change a file, with real files and a real git.
+//! Writes to sensitive paths, with real files and a real git.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,7 +19,7 @@ struct Bench {
     cx: ToolContext,
 }
 
-/// Says yes, and remembers the targets with what it was told about them.
+/// Approves every call and records its targets with their notes.
 #[derive(Default)]
 struct Yes(Mutex<Vec<String>>);
 
@@ -82,7 +82,7 @@ impl Bench {
     }
 }
 
-/// Git in a directory, without the settings of the machine.
+/// Runs git in a directory, without the configuration of the machine.
 fn git(directory: &Path, arguments: &[&str]) -> bool {
     let mut git = Command::new("git");
     git.args(arguments).current_dir(directory).env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", directory);
@@ -145,7 +145,7 @@ async fn what_runs_by_itself_needs_a_grant_that_names_it_in_every_tool() {
     Bench::unapproved(Bench::new(&["fs:write:.envrc", "fs:write:**"]).write("sub/.envrc").await);
 }
 
-/// Writes a file by the workspace, as tools of other crates do.
+/// Writes a file through the workspace, like tools of other crates.
 #[tools::tool(name = "note.save", writes = "fs:notes/**", needs = Workspace)]
 fn save(
     cx: &ToolContext,

@@ -1,5 +1,5 @@
-//! The wall around a workspace, judged from outside. In a program of its own, which CI runs in release as well: there it tries all of
-//! the hostile paths, and a race for a minute.
+//! Confinement tests that check the files outside the workspace. CI also runs this binary in release mode, with all hostile paths
+//! and a race of one minute.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
