@@ -45,7 +45,8 @@ impl<'a> Draft<'a> {
 
     /// Renames the draft to its final name atomically.
     ///
-    /// The new file gets the owner and the permissions of the file that it replaces, except the set-user-ID and set-group-ID bits.
+    /// The new file gets the permissions of the file that it replaces, and its owner if possible. Set-user-ID and set-group-ID bits are
+    /// dropped.
     ///
     /// Returns false and changes nothing if the target is no longer as it was found: a file, or missing.
     pub(crate) fn commit(mut self) -> Result<bool, FsError> {

@@ -15,7 +15,7 @@ use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::subtree::{check_not_hidden, visit_all};
 
-/// How many entries are removed from one report of progress to the next.
+/// The number of removed entries between two progress reports.
 const REPORT_INTERVAL: u64 = 100;
 
 /// The most time that is reserved before the deadline for reporting a partial removal. A tenth of the remaining time if that is less.

@@ -53,7 +53,7 @@ pub(crate) fn search(
     #[serde(default)]
     #[schemars(range(max = 10))]
     context: u8,
-    /// Ignore upper and lower case.
+    /// Match upper and lower case alike.
     #[serde(default)]
     ignore_case: bool,
     /// Include .git and files that ignore files exclude.
