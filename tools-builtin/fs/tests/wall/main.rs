@@ -1,5 +1,5 @@
-//! Confinement tests that check the files outside the workspace. CI also runs this binary in release mode, with all hostile paths
-//! and a race of one minute.
+//! Confinement tests that check the files outside the workspace. A release build tries all hostile paths. The ignored tests are longer
+//! races.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
