@@ -9,7 +9,7 @@ use tools::protocol::canonical_json;
 const NAMES: &str = include_str!("names.txt");
 
 #[test]
-fn what_is_linked_is_what_is_written_down() {
+fn linked_tools_match_the_golden_list() {
     let entries = tools::list();
     let linked: Vec<&str> = entries.iter().map(|entry| entry.name().as_str()).collect();
     assert_eq!(linked, NAMES.lines().collect::<Vec<_>>(), "write a new tool down in tests/names.txt");

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_draft_that_nobody_holds_goes() {
+    fn an_old_unlocked_draft_is_removed() {
         let fixture = Fixture::new();
         fixture.write(DRAFT, "half");
         assert_eq!(visited(&fixture), [DRAFT]);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_draft_stays() {
+    fn entries_that_only_resemble_a_draft_stay() {
         let fixture = Fixture::new();
         let names = [
             ".toolcrib-0123456789abcde.tmp", ".toolcrib-0123456789abcdeg.tmp", ".toolcrib-0123456789ABCDEF.tmp",

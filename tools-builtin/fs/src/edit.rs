@@ -144,35 +144,36 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_ambiguous_text_is_told_with_its_lines() {
+    async fn an_ambiguous_text_is_refused_with_its_lines() {
         let fixture = Fixture::with_files(&[("a", "x\ny\nx\naaa\n")]);
-        let told = "`old` occurs 2 times in `a`, in lines 1, 3;";
-        fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), told).await;
+        let message = "`old` occurs 2 times in `a`, in lines 1, 3;";
+        fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), message).await;
         fixture.fails("fs.edit", json!({"path": "a", "old": "aa", "new": "z"}), "2 times in `a`, in lines 4;").await;
         assert_eq!(fixture.read("a"), "x\ny\nx\naaa\n");
     }
 
     #[tokio::test]
-    async fn a_count_that_was_broken_off_is_not_told_as_one() {
+    async fn a_truncated_count_is_marked_as_such() {
         let fixture = Fixture::new();
-        for (times, told) in [(1000, "occurs 1000 times"), (1001, "occurs more than 1000 times")] {
+        for (times, message) in [(1000, "occurs 1000 times"), (1001, "occurs more than 1000 times")] {
             fixture.write("a", &"x\n".repeat(times));
-            fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), told).await;
+            fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), message).await;
         }
     }
 
     #[tokio::test]
-    async fn a_missing_text_is_told_with_the_nearest_place() {
+    async fn a_missing_text_is_refused_with_the_nearest_place() {
         let fixture = Fixture::with_files(&[("a.rs", "fn main() {\n    let x = 1;\n    print(x);\n}\n")]);
         let edit = |old: &str| json!({"path": "a.rs", "old": old, "new": ""});
-        let told = "does not occur in `a.rs`; the nearest place is lines 2 to 3:\n2:     let x = 1;\n3:     print(x);";
-        fixture.fails("fs.edit", edit("let x = 1;\nprint(x);"), told).await;
+        let message =
+            "does not occur in `a.rs`; the nearest place is lines 2 to 3:\n2:     let x = 1;\n3:     print(x);";
+        fixture.fails("fs.edit", edit("let x = 1;\nprint(x);"), message).await;
         fixture.fails("fs.edit", edit("let xy = 1;"), "the nearest place is line 2:\n2:     let x = 1;").await;
-        fixture.fails("fs.edit", edit("qqqqqqqq"), "nothing in it is like it").await;
+        fixture.fails("fs.edit", edit("qqqqqqqq"), "no similar text was found").await;
     }
 
     #[tokio::test]
-    async fn what_cannot_be_edited_is_told() {
+    async fn unusable_edits_are_refused() {
         let fixture = Fixture::with_files(&[("dir/a", "text"), ("binary", "a\0b")]);
         let edit = |path: &str| json!({"path": path, "old": "a", "new": "b"});
         fixture.fails("fs.edit", edit("dir"), "`dir` is a directory").await;
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_wrote_meanwhile_is_edited_and_not_lost() {
+    fn concurrent_changes_are_edited_and_not_lost() {
         let fixture = Fixture::with_files(&[("a", "old\nours\n")]);
         let diff = edited_while(&fixture, "old", |_| fixture.write("a", "theirs\nold\n")).unwrap();
         assert_eq!(diff, "--- a\n+++ a\n@@ -1,2 +1,2 @@\n theirs\n-old\n+new\n");
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_from_which_somebody_else_took_the_text_is_left_to_them() {
+    fn a_file_from_which_another_program_removed_the_text_is_unchanged() {
         let fixture = Fixture::with_files(&[("a", "old")]);
         let outcome = edited_while(&fixture, "old", |_| fixture.write("a", "theirs"));
         assert!(matches!(outcome, Err(FsError::NoMatch { .. })), "{outcome:?}");
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_is_taken_back_before_the_file_is_replaced_leaves_it() {
+    fn a_call_that_is_cancelled_before_the_file_is_replaced_leaves_it() {
         let fixture = Fixture::with_files(&[("a", "old")]);
         let outcome = edited_while(&fixture, "old", |cx| cx.cancellation().cancel());
         assert!(
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn others_do_not_wait_while_the_nearest_place_is_looked_for() {
+    fn other_calls_do_not_wait_for_the_search_for_the_nearest_place() {
         let fixture = Fixture::with_files(&[("a", "text")]);
         let workspace = Arc::new(Workspace::open(fixture.root()).unwrap());
         let _changing = workspace.lock_changes();

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_past_the_end_is_told_the_last_line() {
+    fn a_start_after_the_end_is_refused_with_the_last_line() {
         for (text, start, last) in [("a\nb\n", 3, 2), ("a\nb", 3, 2), ("a", 900, 1)] {
             let error = excerpt(text.as_bytes(), start, u64::MAX).unwrap_err();
             assert!(matches!(error, FsError::PastTheEnd { lines, .. } if lines == last), "{text:?}");
@@ -218,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_replaced_and_what_has_nul_refused() {
+    fn invalid_utf8_is_replaced_and_nul_bytes_are_refused() {
         let latin = excerpt(&b"caf\xE9\n"[..], 1, 1).unwrap();
         assert_eq!((&*latin.text, latin.lossy), ("caf\u{FFFD}\n", true));
         assert!(matches!(excerpt(&b"\x7FELF\0"[..], 1, 1), Err(FsError::Binary { .. })));
     }
 
     #[test]
-    fn a_call_that_was_taken_back_stops_searching() {
+    fn a_call_that_was_cancelled_stops_searching() {
         let cx = ToolContext::new();
         cx.cancellation().cancel();
         let lines = BufReader::new(io::repeat(b'\n'));

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn ignore_files_that_say_nothing_are_told() {
+    async fn invalid_ignore_files_are_noted() {
         let fixture = Fixture::with_files(&[(".gitignore", "[a\nb\n"), ("b", "")]);
         let found = fixture.value("fs.glob", json!({"pattern": "*"})).await;
         assert_eq!(found["paths"], json!([".gitignore"]));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_granted_is_not_found() {
+    async fn entries_without_a_grant_are_not_found() {
         let fixture = Fixture::with_files(&[("open/a.txt", ""), ("secret/b.txt", "")]);
         let fixture = fixture.granted_all(&["fs:read:.", "fs:read:open/**"]);
         let found = fixture.value("fs.glob", json!({"pattern": "**"})).await;
@@ -185,10 +185,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn patterns_that_cannot_match_are_told() {
+    async fn invalid_patterns_are_refused() {
         let fixture = Fixture::with_files(&[("file", "")]);
-        for (pattern, told) in [("/etc/*", "not relative"), ("../*", "not relative"), ("a[", "unclosed")] {
-            fixture.fails("fs.glob", json!({"pattern": pattern}), told).await;
+        for (pattern, message) in [("/etc/*", "not relative"), ("../*", "not relative"), ("a[", "unclosed")] {
+            fixture.fails("fs.glob", json!({"pattern": pattern}), message).await;
         }
         fixture.fails("fs.glob", json!({"pattern": "*", "path": "file"}), "name a directory").await;
     }

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_marked() {
+    fn negated_patterns_are_marked() {
         assert!(matches!(IgnoreRule::parse(b"!a"), ParsedLine::Rule(rule) if rule.is_negated()));
         assert!(matches!(IgnoreRule::parse(b"\\!a"), ParsedLine::Rule(rule) if !rule.is_negated()));
     }

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_at_once_is_bounded_and_what_is_left_makes_room() {
+    fn kept_rules_are_bounded_and_leaving_a_directory_makes_room() {
         let fixture = Fixture::new();
         let (many, long) = ("x\n".repeat(20_000), format!("{}\n", "x".repeat(1_000)).repeat(60));
         for depth in 0..12 {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn unusable_ignore_files_are_noted() {
         let fixture = Fixture::with_files(&[(".gitignore", "[a\nb\nc\\\n"), ("d/.gitignore/x", "")]);
         let notes = entered(&fixture, 1).notes();
         assert_eq!(
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_was_taken_back_stops_matching() {
+    fn a_call_that_was_cancelled_stops_matching() {
         let fixture = Fixture::new();
         fixture.write(".gitignore", &format!("{}y\n", "x*".repeat(500)).repeat(60));
         let cx = ToolContext::new();

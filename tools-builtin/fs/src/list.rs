@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn where_to_go_on_is_a_name_or_what_a_note_says() {
+    async fn after_takes_a_name_or_the_value_of_a_note() {
         let fixture = Fixture::with_files(&[("a", "")]);
         for after in ["/", "/ff"] {
             fixture.value("fs.list", json!({"after": after})).await;
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_directory_is_told() {
+    async fn listing_anything_else_than_a_directory_is_refused() {
         let fixture = Fixture::with_files(&[("file.txt", "")]);
         fixture
             .fails("fs.list", json!({"path": "file.txt"}), "`file.txt` is a file, not a directory; name a directory")

@@ -33,8 +33,7 @@ pub(crate) fn nearest(cx: &ToolContext, text: &str, wanted: &str) -> Result<Stri
         None => most_similar(cx, &lines, &wanted)?,
     };
     let Some(start) = start else {
-        let place = if part.is_empty() { " in it" } else { &part };
-        return Ok(format!("nothing{place} is like it; read the file and copy the text from there"));
+        return Ok(format!("no similar text was found{part}; read the file and copy the text from it"));
     };
     let end = lines.len().min(start + wanted.len().max(1));
     let place = match end - start {
@@ -118,17 +117,17 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_looked_through_in_part_and_that_is_told() {
+    fn a_long_text_is_searched_in_part_and_the_message_says_so() {
         let text = |lines: usize| format!("{}needle", "x\n".repeat(lines - 1));
         assert!(near(&text(MAX_LINES), "needle ").starts_with("the nearest place is line 50000:"));
-        let told = near(&text(MAX_LINES + 1), "needle ");
-        assert!(told.starts_with("nothing in its first 50000 lines is like it"), "{told}");
-        let told = near(&format!("needle\n{}", text(MAX_LINES)), "needle ");
-        assert!(told.starts_with("the nearest place in its first 50000 lines is line 1:"), "{told}");
+        let message = near(&text(MAX_LINES + 1), "needle ");
+        assert!(message.starts_with("no similar text was found in its first 50000 lines;"), "{message}");
+        let message = near(&format!("needle\n{}", text(MAX_LINES)), "needle ");
+        assert!(message.starts_with("the nearest place in its first 50000 lines is line 1:"), "{message}");
     }
 
     #[test]
-    fn of_a_long_place_it_is_told_how_many_lines_are_not_shown() {
+    fn a_long_match_shows_the_number_of_omitted_lines() {
         let text = (0..20).map(|line| format!("number {line}\n")).collect::<String>();
         let shown = near(&text, &text.replace("number 19", "other"));
         assert!(shown.starts_with("the nearest place is lines 1 to 20:\n1: number 0\n"), "{shown}");
@@ -137,7 +136,7 @@ mod tests {
 
     #[test]
     fn an_empty_text_is_like_nothing() {
-        assert!(near("", "x").starts_with("nothing"));
-        assert!(near("x", "\n").starts_with("nothing"));
+        assert!(near("", "x").starts_with("no similar text"));
+        assert!(near("x", "\n").starts_with("no similar text"));
     }
 }

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_range_that_is_none_is_told() {
+    async fn invalid_ranges_are_refused() {
         let fixture = Fixture::with_files(&[("a", "1\n2\n")]);
         fixture.fails("fs.read", json!({"path": "a", "start": 3}), "the last line of `a` is 2").await;
         fixture.fails("fs.read", json!({"path": "a", "start": 2, "end": 1}), "swap them").await;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_read_is_told() {
+    async fn unusable_reads_are_refused() {
         let fixture = Fixture::with_files(&[("src/main.rs", ""), ("binary", "a\0b")]);
         fixture.write("utf16", b"\xFF\xFEa\0");
         fixture.write("latin", b"caf\xE9");

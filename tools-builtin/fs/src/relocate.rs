@@ -148,7 +148,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn two_names_of_one_file_are_told_and_nothing_is_said_to_be_moved() {
+    async fn a_move_between_two_names_of_one_file_is_refused() {
         let fixture = Fixture::with_files(&[("a", "text")]);
         std::fs::hard_link(fixture.root().join("a"), fixture.root().join("b")).unwrap();
         fixture
@@ -159,14 +159,14 @@ mod tests {
     #[tokio::test]
     async fn files_and_directories_are_moved() {
         let fixture = Fixture::with_files(&[("a/b/file", "text")]);
-        let told = fixture.text("fs.move", arguments("a/b/file", "a/new")).await;
-        assert_eq!((&*told, &*fixture.read("a/new")), ("moved `a/b/file` to `a/new`", "text"));
+        let message = fixture.text("fs.move", arguments("a/b/file", "a/new")).await;
+        assert_eq!((&*message, &*fixture.read("a/new")), ("moved `a/b/file` to `a/new`", "text"));
         fixture.text("fs.move", arguments("a", "c")).await;
         assert_eq!((fixture.names("."), fixture.names("c")), (vec!["c".to_owned()], vec!["b".into(), "new".into()]));
     }
 
     #[tokio::test]
-    async fn what_is_there_is_lost_only_when_asked_for() {
+    async fn existing_files_are_overwritten_only_if_requested() {
         let fixture = Fixture::with_files(&[("a", "a"), ("b", "b"), ("dir/x", "")]);
         fixture.fails("fs.move", arguments("a", "b"), "`b` already exists and is a file").await;
         fixture.fails("fs.move", arguments("a", "dir"), "give the complete new path below it").await;
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_overlong_name_is_told_and_nothing_is_moved() {
+    async fn a_move_to_an_overlong_name_is_refused() {
         let fixture = Fixture::with_files(&[("a", "")]);
         let long = arguments("a", &"é".repeat(150));
         fixture.fails("fs.move", long, "…` has 300 bytes, more than the file system allows").await;
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_moved_is_told() {
+    async fn unusable_moves_are_refused() {
         let fixture = Fixture::with_files(&[("dir/x", "")]);
         fixture.fails("fs.move", arguments("gone", "b"), "there is no `gone`").await;
         fixture.fails("fs.move", arguments("dir/x", "no/x"), "there is no directory `no`").await;
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_in_a_directory_has_to_be_granted_too() {
+    async fn moving_a_directory_needs_a_grant_for_its_contents() {
         let fixture = Fixture::with_files(&[("dir/secret", "")]);
         let clauses = ["fs:*:open/**", "fs:*:dir", "fs:write:dir/**"];
         let fixture = fixture.granted_all(&clauses);

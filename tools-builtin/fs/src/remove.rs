@@ -179,16 +179,16 @@ mod tests {
 
     #[test]
     fn a_removal_that_fails_on_the_way_says_how_far_it_came() {
-        let (left, told) = interrupted(|_| {}, None);
-        assert!(told.contains("`dir` is not empty") && left == 1, "{told}");
+        let (left, message) = interrupted(|_| {}, None);
+        assert!(message.contains("`dir` is not empty") && left == 1, "{message}");
         let done = "before that, entries removed below `dir`: 150; the others remain";
-        assert!(told.ends_with(done), "{told}");
+        assert!(message.ends_with(done), "{message}");
     }
 
     #[test]
-    fn a_removal_that_is_taken_back_says_how_far_it_came() {
-        let (left, told) = interrupted(|cx| cx.cancellation().cancel(), None);
-        assert!(told.contains("was cancelled; before that, entries removed below `dir`: 100;"), "{told}");
+    fn a_removal_that_is_cancelled_says_how_far_it_came() {
+        let (left, message) = interrupted(|cx| cx.cancellation().cancel(), None);
+        assert!(message.contains("was cancelled; before that, entries removed below `dir`: 100;"), "{message}");
         assert_eq!(left, 51);
     }
 
@@ -198,9 +198,9 @@ mod tests {
             let deadline = cx.deadline().unwrap();
             std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
         };
-        let (left, told) = interrupted(wait, Some(Duration::from_secs(5)));
-        assert!(told.contains("call the tool again to continue; before that"), "{told}");
-        assert!(told.contains("entries removed below `dir`: 100;") && left == 51, "{told}");
+        let (left, message) = interrupted(wait, Some(Duration::from_secs(5)));
+        assert!(message.contains("call the tool again to continue; before that"), "{message}");
+        assert!(message.contains("entries removed below `dir`: 100;") && left == 51, "{message}");
     }
 
     #[cfg(unix)]
@@ -250,8 +250,8 @@ mod tests {
     async fn a_directory_with_entries_goes_only_when_asked_for() {
         let fixture = Fixture::with_files(&[("dir/a/b", ""), ("dir/c", "")]);
         fixture.fails("fs.remove", json!({"path": "dir"}), "`dir` is not empty; remove its entries first").await;
-        let told = fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
-        assert_eq!(told, "removed `dir`, a directory, with its contents: 3 entries");
+        let message = fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
+        assert_eq!(message, "removed `dir`, a directory, with its contents: 3 entries");
         assert_eq!(fixture.names("."), Vec::<String>::new());
     }
 
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_partly_granted_stays_whole() {
+    async fn a_partly_granted_directory_stays_whole() {
         let fixture = Fixture::with_files(&["dir/a/x", "dir/b", "dir/z"].map(|path| (path, "")));
         let fixture = fixture.granted_all(&["fs:destroy:dir", "fs:destroy:dir/a/**", "fs:destroy:dir/b"]);
         fixture.denies("fs.remove", json!({"path": "dir", "recursive": true})).await;
@@ -304,8 +304,8 @@ mod tests {
         fixture.link("gone", "dangling");
         fixture.pipe("dir/pipe");
         for link in ["to_dir/", "out", "dangling"] {
-            let told = fixture.text("fs.remove", json!({"path": link, "recursive": true})).await;
-            assert!(told.ends_with("a link"), "{told}");
+            let message = fixture.text("fs.remove", json!({"path": link, "recursive": true})).await;
+            assert!(message.ends_with("a link"), "{message}");
         }
         assert_eq!(fixture.names("dir"), ["file", "pipe", "up"]);
         fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_utf8_text_at_all_is_refused() {
+    async fn utf16_and_binary_files_are_refused() {
         for utf16 in [&b"\xFF\xFEa\0\n\0"[..], b"\xFE\xFF\0a\0\n", b"\xFE\xFF\x4E\x2D"] {
             refused(utf16, edit("a", "b"), &["UTF-16"]).await;
         }

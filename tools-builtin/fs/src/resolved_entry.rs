@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_become_a_link_is_not_followed() {
+    fn an_entry_that_became_a_link_is_not_followed() {
         let (file, dir) = opened_after(|fixture| {
             fixture.link("old_file", "file");
             fixture.link("old_dir", "dir");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_become_a_pipe_is_not_waited_for() {
+    fn an_entry_that_became_a_pipe_does_not_block() {
         let (file, dir) = opened_after(|fixture| {
             fixture.pipe("file");
             fixture.pipe("dir");
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_become_a_directory_is_no_file() {
+    fn an_entry_that_became_a_directory_is_no_file() {
         let (file, _) = opened_after(|fixture| fixture.write("file/x", ""));
         assert!(matches!(file, Err(FsError::IsADirectory { .. })));
     }

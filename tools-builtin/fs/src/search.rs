@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_ignore_files_name_is_left_out() {
+    async fn ignored_files_are_skipped() {
         let fixture = fixture();
         fixture.write(".ignore", "*.txt\nsrc/run.rs\n");
         assert!(fixture.text("fs.search", json!({"pattern": r"run\("})).await.contains("in 1 of 2 files"));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_text_is_skipped_and_counted() {
+    async fn files_that_are_not_text_are_skipped_and_counted() {
         let fixture = Fixture::with_files(&[("binary", "run\0")]);
         std::fs::write(fixture.root().join("latin"), b"run caf\xE9\n").unwrap();
         std::fs::File::create(fixture.root().join("large")).unwrap().set_len(17 * 1024 * 1024).unwrap();
@@ -246,9 +246,9 @@ mod tests {
         assert!(text.ends_with("[matching lines: 200, in 200 of 201 files searched]"), "{text}");
         fixture.write("b", "y\nx");
         let text = fixture.text("fs.search", search.clone()).await;
-        let told = "[matching lines: more than 200, in 200 of 202 files searched; the search stopped there and \
+        let message = "[matching lines: more than 200, in 200 of 202 files searched; the search stopped there and \
                     shows the first 200; use a narrower pattern, glob or path to find others]";
-        assert!(text.ends_with(told), "{text}");
+        assert!(text.ends_with(message), "{text}");
         // The search for further matches is bounded.
         for name in ["a", "aa", "aaa"] {
             fixture.write(name, &"y\n".repeat(6 * 1024 * 1024));
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_granted_is_not_searched() {
+    async fn files_without_a_grant_are_not_searched() {
         let fixture = fixture().granted_all(&["fs:read:.", "fs:read:src", "fs:read:src/m*"]);
         let text = fixture.text("fs.search", json!({"pattern": "run"})).await;
         assert!(text.starts_with("src/main.rs\n2:     run();\n"), "{text}");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_searched_is_told() {
+    async fn unusable_searches_are_refused() {
         let fixture = fixture();
         fixture.fails("fs.search", json!({"pattern": "("}), "invalid pattern").await;
         fixture.fails("fs.search", json!({"pattern": "x", "glob": "/x"}), "not relative").await;
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_search_that_was_taken_back_ends() {
+    async fn a_search_that_was_cancelled_ends() {
         let fixture = fixture();
         fixture.cancel();
         let error = fixture.call("fs.search", json!({"pattern": "x"})).await.unwrap_err();

@@ -110,7 +110,7 @@ mod tests {
     use crate::fixture::Fixture;
 
     #[tokio::test]
-    async fn text_that_fs_read_shows_in_part_is_not_written_over() {
+    async fn text_that_fs_read_shows_in_part_is_not_replaced() {
         let fixture = Fixture::new();
         let late = [&b"x\n".repeat(100_000)[..], b"caf\xE9"].concat();
         for before in [&b"caf\xE9 = 1\n"[..], b"\xFF\xFEa\0\n\0", &late] {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_fs_read_shows_whole_or_not_as_text_is_written_over() {
+    async fn utf8_text_and_binary_files_are_replaced() {
         let fixture = Fixture::new();
         for before in
             ["\u{FEFF}größe \u{FFFD}".as_bytes(), b"\x89PNG\r\n\x1A\n\0", b"\xFF\xD8\xFF\xE0\0", b"a\0\xFF", b""]
@@ -141,7 +141,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn what_lets_others_run_a_file_in_its_owners_name_is_not_handed_on() {
+    async fn set_id_bits_are_dropped() {
         let fixture = Fixture::with_files(&[("program", "old")]);
         fixture.set_mode("program", 0o6755);
         fixture.text("fs.write", json!({"path": "program", "content": "new"})).await;
@@ -151,10 +151,10 @@ mod tests {
     #[tokio::test]
     async fn a_file_is_created_and_then_replaced() {
         let fixture = Fixture::new();
-        let told = fixture.text("fs.write", json!({"path": "a.txt", "content": "one\n"})).await;
-        assert_eq!(told, "created `a.txt`, 4 bytes");
-        let told = fixture.text("fs.write", json!({"path": "x/../a.txt", "content": ""})).await;
-        assert_eq!(told, "replaced `a.txt`, 0 bytes");
+        let message = fixture.text("fs.write", json!({"path": "a.txt", "content": "one\n"})).await;
+        assert_eq!(message, "created `a.txt`, 4 bytes");
+        let message = fixture.text("fs.write", json!({"path": "x/../a.txt", "content": ""})).await;
+        assert_eq!(message, "replaced `a.txt`, 0 bytes");
         assert_eq!(fixture.read("a.txt"), "");
         assert_eq!(fixture.names("."), ["a.txt"]);
     }
@@ -173,13 +173,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_overlong_name_is_told_before_anything_is_made() {
+    async fn an_overlong_name_is_refused_before_any_directory_is_created() {
         let fixture = Fixture::new();
         let long = "x".repeat(256);
         for path in [long.clone(), format!("a/b/{long}"), format!("a/{long}/b")] {
             let arguments = json!({"path": path, "content": "", "parents": true});
-            let told = format!("the name `{}…` has 256 bytes, more than the file system allows", "x".repeat(40));
-            fixture.fails("fs.write", arguments, &told).await;
+            let message = format!("the name `{}…` has 256 bytes, more than the file system allows", "x".repeat(40));
+            fixture.fails("fs.write", arguments, &message).await;
             assert_eq!(fixture.names("."), Vec::<String>::new(), "{path}");
         }
         fixture.text("fs.write", json!({"path": format!("a/{}", &long[1..]), "content": "", "parents": true})).await;
@@ -200,20 +200,20 @@ mod tests {
     }
 
     #[test]
-    fn what_a_place_has_become_meanwhile_decides_what_a_write_does() {
+    fn a_write_adapts_to_a_concurrent_change() {
         let fixture = Fixture::new();
-        let told = written_while(&fixture, || fixture.write("a/b", "theirs")).unwrap();
-        assert_eq!((&*told, &*fixture.read("a/b")), ("replaced `a/b`, 4 bytes", "ours"));
-        let told = written_while(&fixture, || fs::remove_file(fixture.root().join("a/b")).unwrap()).unwrap();
-        assert_eq!((&*told, &*fixture.read("a/b")), ("created `a/b`, 4 bytes", "ours"));
+        let message = written_while(&fixture, || fixture.write("a/b", "theirs")).unwrap();
+        assert_eq!((&*message, &*fixture.read("a/b")), ("replaced `a/b`, 4 bytes", "ours"));
+        let message = written_while(&fixture, || fs::remove_file(fixture.root().join("a/b")).unwrap()).unwrap();
+        assert_eq!((&*message, &*fixture.read("a/b")), ("created `a/b`, 4 bytes", "ours"));
         assert_eq!(fixture.names("a"), ["b"]);
-        let told = written_while(&fixture, || fs::remove_dir_all(fixture.root().join("a")).unwrap()).unwrap();
-        assert_eq!((&*told, fixture.names("a")), ("created `a/b`, 4 bytes", vec!["b".to_owned()]));
+        let message = written_while(&fixture, || fs::remove_dir_all(fixture.root().join("a")).unwrap()).unwrap();
+        assert_eq!((&*message, fixture.names("a")), ("created `a/b`, 4 bytes", vec!["b".to_owned()]));
     }
 
     #[cfg(unix)]
     #[test]
-    fn what_somebody_did_to_permissions_meanwhile_holds() {
+    fn concurrent_changes_of_permissions_hold() {
         let fixture = Fixture::with_files(&[("a/b", "old")]);
         fixture.set_mode("a/b", 0o644);
         written_while(&fixture, || fixture.set_mode("a/b", 0o600)).unwrap();
@@ -223,42 +223,42 @@ mod tests {
     }
 
     #[test]
-    fn directories_that_a_write_made_before_it_failed_are_told() {
+    fn the_error_of_a_write_names_the_directories_that_it_created() {
         let fixture = Fixture::new();
         let failed = written_while(&fixture, || fixture.write("a/b/c", "")).unwrap_err().to_string();
-        let told = "`a/b` is a directory, and only regular files can be written; choose another path; before that, created \
+        let message = "`a/b` is a directory, and only regular files can be written; choose another path; before that, created \
                     directories that remain: `a`";
-        assert_eq!((&*failed, fixture.names("a")), (told, vec!["b".to_owned()]));
+        assert_eq!((&*failed, fixture.names("a")), (message, vec!["b".to_owned()]));
     }
 
     #[tokio::test]
-    async fn directories_are_told_when_they_are_made_too() {
+    async fn created_directories_are_reported_as_progress() {
         #[derive(Default)]
-        struct Told(Mutex<Vec<Option<String>>>);
+        struct Recorder(Mutex<Vec<Option<String>>>);
 
-        impl ProgressSink for Told {
+        impl ProgressSink for Recorder {
             fn report(&self, _: &ToolContext, progress: Progress) {
                 self.0.lock().unwrap().push(progress.message);
             }
         }
 
-        let (fixture, told) = (Fixture::new(), Arc::new(Told::default()));
-        let cx = fixture.cx().clone().with_progress(told.clone());
+        let (fixture, recorder) = (Fixture::new(), Arc::new(Recorder::default()));
+        let cx = fixture.cx().clone().with_progress(recorder.clone());
         let fixture = fixture.with_context(cx);
         fixture.text("fs.write", json!({"path": "a/b/c", "content": "", "parents": true})).await;
         let expected = ["a", "a/b"].map(|path| Some(format!("created the directory `{path}`")));
-        assert_eq!(*told.0.lock().unwrap(), expected);
+        assert_eq!(*recorder.0.lock().unwrap(), expected);
     }
 
     #[tokio::test]
     async fn names_of_drafts_are_not_given_to_files() {
         let fixture = Fixture::with_files(&[("a", "")]);
         let draft = ".toolcrib-0123456789abcdef.tmp";
-        let told = "is reserved for temporary files";
+        let message = "is reserved for temporary files";
         for path in [draft.to_owned(), format!("dir/{draft}"), format!("dir/{draft}/file")] {
-            fixture.fails("fs.write", json!({"path": path, "content": "", "parents": true}), told).await;
+            fixture.fails("fs.write", json!({"path": path, "content": "", "parents": true}), message).await;
         }
-        fixture.fails("fs.move", json!({"from": "a", "to": draft}), told).await;
+        fixture.fails("fs.move", json!({"from": "a", "to": draft}), message).await;
         assert_eq!(fixture.names("."), ["a"]);
     }
 
@@ -274,11 +274,11 @@ mod tests {
     #[tokio::test]
     async fn permissions_are_kept_and_a_read_only_file_stays() {
         let fixture = Fixture::with_files(&[("script", "old")]);
-        for (mode, told) in [(0o755, "replaced"), (0o640, "replaced"), (0o444, "marked as read-only")] {
+        for (mode, message) in [(0o755, "replaced"), (0o640, "replaced"), (0o444, "marked as read-only")] {
             fixture.set_mode("script", mode);
             let outcome = fixture.call("fs.write", json!({"path": "script", "content": "new"})).await;
             let outcome = outcome.map_or_else(|error| error.to_string(), |result| result.to_text());
-            assert!(outcome.contains(told), "{mode:o}: {outcome}");
+            assert!(outcome.contains(message), "{mode:o}: {outcome}");
             assert_eq!(fixture.mode("script"), mode);
         }
         assert_eq!(fixture.names("."), ["script"]);
@@ -292,10 +292,10 @@ mod tests {
         fixture.link("docs/new", "to_new");
         fixture.link("docs", "to_docs");
         fixture.link("../outside", "out");
-        let told = fixture.text("fs.write", json!({"path": "to_a", "content": "new"})).await;
-        assert_eq!((&*told, &*fixture.read("docs/a")), ("replaced `docs/a`, 3 bytes", "new"));
-        let told = fixture.text("fs.write", json!({"path": "to_new", "content": ""})).await;
-        assert_eq!(told, "created `docs/new`, 0 bytes");
+        let message = fixture.text("fs.write", json!({"path": "to_a", "content": "new"})).await;
+        assert_eq!((&*message, &*fixture.read("docs/a")), ("replaced `docs/a`, 3 bytes", "new"));
+        let message = fixture.text("fs.write", json!({"path": "to_new", "content": ""})).await;
+        assert_eq!(message, "created `docs/new`, 0 bytes");
         fixture.text("fs.write", json!({"path": "to_docs/deep/er", "content": "", "parents": true})).await;
         assert!(fixture.root().join("docs/deep/er").is_file() && fixture.root().join("to_a").is_symlink());
         fixture.fails("fs.write", json!({"path": "out", "content": ""}), "leads out of the workspace").await;
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_that_was_taken_back_writes_nothing() {
+    async fn a_call_that_was_cancelled_writes_nothing() {
         let fixture = Fixture::new();
         fixture.cancel();
         assert!(fixture.call("fs.write", json!({"path": "a", "content": "x"})).await.is_err());

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_moment_is_told_in_every_form() {
+    async fn the_time_is_returned_in_every_format() {
         let expected = json!({
             "rfc3339": "2024-02-29T13:34:56+01:00",
             "rfc9557": "2024-02-29T13:34:56+01:00[Europe/Berlin]",

@@ -52,12 +52,12 @@ async fn reading_a_hidden_place_is_answered_as_if_it_were_not_there() {
             "fs.search" | "fs.glob" => arguments,
             _ => json!({"path": path}),
         };
-        let told = refused(&there, tool, arguments.clone()).await;
-        assert!(told.contains("there is no `.conf/"), "{told}");
-        assert_eq!(told, refused(&not_there, tool, arguments).await, "{tool} {path}");
+        let message = refused(&there, tool, arguments.clone()).await;
+        assert!(message.contains("there is no `.conf/"), "{message}");
+        assert_eq!(message, refused(&not_there, tool, arguments).await, "{tool} {path}");
     }
-    let told = refused(&there, "fs.move", json!({"from": ".conf/toolcrib/own.toml", "to": "x"})).await;
-    assert!(told.contains("there is no `.conf/toolcrib`"), "{told}");
+    let message = refused(&there, "fs.move", json!({"from": ".conf/toolcrib/own.toml", "to": "x"})).await;
+    assert!(message.contains("there is no `.conf/toolcrib`"), "{message}");
 }
 
 #[tokio::test]
@@ -72,8 +72,8 @@ async fn nothing_is_written_to_a_hidden_place_whether_it_exists_or_not() {
         for path in [".conf/toolcrib/new", ".conf/toolcrib", ".conf/Toolcrib/a/b"] {
             let write = json!({"path": path, "content": "x", "parents": true});
             fixture.fails("fs.write", write, "out of reach").await;
-            let told = refused(&fixture, "fs.move", json!({"from": "mine", "to": path})).await;
-            assert!(told.contains("out of reach") || told.contains("there is no directory"), "{told}");
+            let message = refused(&fixture, "fs.move", json!({"from": "mine", "to": path})).await;
+            assert!(message.contains("out of reach") || message.contains("there is no directory"), "{message}");
         }
         fixture.fails("fs.move", json!({"from": "mine", "to": ".conf"}), "may not touch").await;
         assert_eq!(fixture.names("."), before);
@@ -82,7 +82,7 @@ async fn nothing_is_written_to_a_hidden_place_whether_it_exists_or_not() {
 }
 
 #[tokio::test]
-async fn what_contains_a_hidden_place_stays_whole() {
+async fn a_directory_with_a_hidden_path_below_stays_whole() {
     let fixture =
         Fixture::with_files(&[("home/.conf/a", ""), ("home/.conf/toolcrib/own.toml", "theirs"), ("home/z", "")]);
     let fixture = hiding(fixture, &["home/.conf/toolcrib", "home/.cache/toolcrib"]);
@@ -100,7 +100,7 @@ async fn what_contains_a_hidden_place_stays_whole() {
 }
 
 #[tokio::test]
-async fn what_is_made_later_is_hidden_as_well() {
+async fn hidden_paths_that_are_created_later_are_hidden() {
     let fixture = hiding(Fixture::new(), &["state/toolcrib", "calls.journal"]);
     fixture.write("state/toolcrib/history", "canary");
     fixture.write("calls.journal", "canary");

@@ -194,7 +194,7 @@ fn devices_are_shown_and_never_opened() {
     let listed = call("fs.list", json!({"after": "zern"}));
     assert!(listed.contains("\"zero\"") && listed.contains("\"device\""), "{listed}");
     assert!(call("fs.glob", json!({"pattern": "zer[o]"})).contains("\"zero\""));
-    for (tool, arguments, told) in [
+    for (tool, arguments, message) in [
         ("fs.read", json!({"path": "zero"}), "`zero` is a device, and only regular files can be read"),
         (
             "fs.search",
@@ -209,6 +209,6 @@ fn devices_are_shown_and_never_opened() {
         ("fs.edit", json!({"path": "zero", "old": "x", "new": "y"}), "`zero` is a device, and only regular files"),
     ] {
         let shown = call(tool, arguments);
-        assert!(shown.contains(told), "{tool}: {shown}");
+        assert!(shown.contains(message), "{tool}: {shown}");
     }
 }

@@ -152,7 +152,7 @@ impl Notes {
 }
 
 #[test]
-fn what_is_granted_is_read_written_listed_moved_and_removed() {
+fn granted_paths_are_read_written_listed_moved_and_removed() {
     let notes = Notes::new(&["fs:*:notes/**"]);
     let Notes { workspace, cx, .. } = &notes;
     notes.write("notes/./new/deep/a", "one").unwrap();

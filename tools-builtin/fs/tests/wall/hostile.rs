@@ -134,7 +134,7 @@ fn the_corpus_leads_out_without_the_wall() {
 
 /// Makes forbidden changes directly, to show that the comparison detects them.
 #[test]
-fn what_is_done_outside_is_noticed() {
+fn changes_outside_are_noticed() {
     let changes: [fn(&Path) -> std::io::Result<()>; 6] = [
         |root| fs::write(root.join("dir_link/file"), "canary-7f3b"),
         |root| fs::write(root.join("dir_link/new"), ""),
