@@ -142,12 +142,12 @@ mod tests {
         let dir = Dir::open_ambient_dir(fixture.root(), ambient_authority()).unwrap();
         let (file, other) = (dir.open(DRAFT).unwrap(), dir.open(DRAFT).unwrap());
         assert!(lock(&other, &dir, DRAFT).unwrap());
-        assert!(!lock(&file, &dir, DRAFT).unwrap(), "while it is being taken away");
+        assert!(!lock(&file, &dir, DRAFT).unwrap(), "while another process removes it");
         drop(other);
         fs::remove_file(fixture.root().join(DRAFT)).unwrap();
-        assert!(!lock(&file, &dir, DRAFT).unwrap(), "when it is gone");
+        assert!(!lock(&file, &dir, DRAFT).unwrap(), "after it was removed");
         fixture.write(DRAFT, "another");
-        assert!(!lock(&file, &dir, DRAFT).unwrap(), "when the name is another one's");
+        assert!(!lock(&file, &dir, DRAFT).unwrap(), "when the name belongs to another file");
     }
 
     #[test]

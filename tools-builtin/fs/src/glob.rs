@@ -68,7 +68,7 @@ fn matches(
     let start = ResolvedEntry::find(cx, workspace, path)?;
     let dir = start.open_dir()?;
     let (mut paths, mut more) = (Vec::new(), 0);
-    let skipped = TreeWalk::new(cx, workspace, &start.path, ignored).walk(&dir, &start.path, &mut |found| {
+    let skipped = TreeWalk::new(cx, workspace, &start.path, ignored).run(&dir, &start.path, &mut |found| {
         if matcher.is_match(found.path.below(&start.path)) {
             if paths.len() < MAX_MATCHES {
                 let end = if found.kind == Kind::Directory { "/" } else { "" };

@@ -70,8 +70,8 @@ impl Workspace {
     /// - Reading it gives the same error as a path that does not exist.
     /// - Writing to it, or moving or removing a directory that contains it, is refused.
     ///
-    /// A hidden path is recognised by its text, by the paths to which links on it lead when this method is called, and by the device
-    /// and inode number of an existing file.
+    /// A hidden path is recognised by its text, and by the paths to which links on it lead when this method is called. An existing
+    /// file is also recognised by its device and inode number.
     ///
     /// # Errors
     /// Returns an error if the workspace lies inside a hidden path, or if a path cannot be made absolute.

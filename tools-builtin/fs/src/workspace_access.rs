@@ -51,8 +51,8 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access, and [`ExecutionFailed`](tools::ErrorCode) if
-    /// `path` is not a regular file or leads out of the workspace.
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file or leads out of the workspace.
     pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
         let path = granted_path(cx, path, &[Access::Read])?;
         let file = ResolvedEntry::find(cx, self, &path).and_then(|found| found.open_file());
@@ -102,9 +102,9 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access, and [`ExecutionFailed`](tools::ErrorCode) if
-    /// `path` is not a regular file, is read-only, cannot be written, or leads out of the workspace. The message names the directories
-    /// that were created before the failure.
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is read-only, cannot be written, or leads out of
+    ///   the workspace. The message names the directories that were created before the failure.
     pub fn write_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
         let path = granted_path(cx, path, &[Access::Write])?;
         write_atomically(cx, self, &path, content.as_ref(), true, |_| Ok(()))?;
@@ -114,8 +114,8 @@ impl Workspace {
     /// Creates a directory and its missing parents. Succeeds if it exists. The grant must cover writing it.
     ///
     /// # Errors
-    /// Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access, and [`ExecutionFailed`](tools::ErrorCode) if
-    /// the path exists and is not a directory, cannot be created, or leads out of the workspace.
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if the path exists and is not a directory, cannot be created, or leads out of the workspace.
     pub fn create_dir(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
         let path = granted_path(cx, path, &[Access::Write])?;
         directory::create(cx, self, &path)?;
@@ -125,8 +125,8 @@ impl Workspace {
     /// Returns the entries of a directory, sorted by the bytes of their names. The grant must cover reading the directory.
     ///
     /// # Errors
-    /// Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access, and [`ExecutionFailed`](tools::ErrorCode) if
-    /// `path` is not a directory, has more than 100,000 entries, or leads out of the workspace.
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a directory, has more than 100,000 entries, or leads out of the workspace.
     pub fn entries(&self, cx: &ToolContext, path: &str) -> Result<Vec<DirEntry>, ToolError> {
         let path = granted_path(cx, path, &[Access::Read])?;
         Ok(entries(cx, self, &path)?)
@@ -138,8 +138,8 @@ impl Workspace {
     /// cover reading and writing the old path and writing the new one.
     ///
     /// # Errors
-    /// Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access, and [`ExecutionFailed`](tools::ErrorCode) if
-    /// `from` does not exist, `to` exists, or either leads out of the workspace.
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `from` does not exist, `to` exists, or either leads out of the workspace.
     pub fn rename(&self, cx: &ToolContext, from: &str, to: &str) -> Result<(), ToolError> {
         let (from, to) = (granted_path(cx, from, FROM)?, granted_path(cx, to, TO)?);
         move_entry(cx, self, &from, &to, false)?;
@@ -149,8 +149,8 @@ impl Workspace {
     /// Removes a file, an empty directory or a link, but not the target of a link. The grant must cover destroying it.
     ///
     /// # Errors
-    /// Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access, and [`ExecutionFailed`](tools::ErrorCode) if
-    /// `path` does not exist, is a directory with entries, or leads out of the workspace.
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` does not exist, is a directory with entries, or leads out of the workspace.
     pub fn remove(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
         let path = granted_path(cx, path, &[Access::Destroy])?;
         remove_entry(cx, self, &path, false)?;
