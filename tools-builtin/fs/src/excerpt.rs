@@ -34,7 +34,7 @@ impl Excerpt {
     ///
     /// # Errors
     /// Returns an error if `start` is after the last line, unless the file is empty, or beyond [`MAX_SEARCHED`].
-    pub(crate) fn of(
+    pub(crate) fn from_reader(
         cx: &ToolContext,
         path: &RelativePath,
         file: impl BufRead,

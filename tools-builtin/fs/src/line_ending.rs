@@ -13,7 +13,7 @@ pub(crate) enum LineEnding {
 
 impl LineEnding {
     /// Returns the most common line ending of a text, LF if there is a tie. Returns `None` if the text has a single line.
-    pub(crate) fn of(text: &[u8]) -> Option<Self> {
+    pub(crate) fn detect(text: &[u8]) -> Option<Self> {
         let lines = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         let (all, crlf) =
             lines.fold((0_usize, 0), |(all, crlf), line| (all + 1, crlf + usize::from(line.ends_with(b"\r\n"))));
