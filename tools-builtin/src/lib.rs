@@ -7,11 +7,11 @@ pub extern crate tools_time as time;
 
 use tools::{Catalog, RegisterError};
 
-/// Adds the tools of every feature that is on to a catalog, for hosts that do not rely on linking.
+/// Registers the tools of all enabled features in a catalog, for hosts that do not rely on link-time registration.
 ///
 /// # Errors
-/// [`RegisterError`] when a name is taken. The crates before the one that has it, in the order of their names, are in the
-/// catalog then.
+/// Returns [`RegisterError`] if a name is taken. Crates are registered in alphabetical order; those before the failing one stay
+/// registered.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     #[cfg(feature = "fs")]
     fs::register(catalog)?;

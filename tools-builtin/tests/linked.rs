@@ -1,6 +1,5 @@
-//! The tools arrive by being linked. Nothing but the next line names the facade here, so nothing else can have linked them:
-//! that the explicit way gives the same is for `registered.rs` to say. Run in debug, with `--profile quick-lto` and with
-//! `--profile release-lto`.
+//! Link-time registration. Only the next line names the facade, so nothing else can have linked the tools. CI runs this binary in
+//! debug, with `--profile quick-lto` and with `--profile release-lto`.
 
 use tools_builtin as _;
 
@@ -10,7 +9,7 @@ use tools::protocol::canonical_json;
 const NAMES: &str = include_str!("names.txt");
 
 #[test]
-fn what_is_linked_is_what_is_written_down() {
+fn linked_tools_match_the_golden_list() {
     let entries = tools::list();
     let linked: Vec<&str> = entries.iter().map(|entry| entry.name().as_str()).collect();
     assert_eq!(linked, NAMES.lines().collect::<Vec<_>>(), "write a new tool down in tests/names.txt");

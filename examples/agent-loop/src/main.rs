@@ -1,4 +1,4 @@
-//! Run with `cargo run -p example-agent-loop`: an agent's loop with a scripted model in the place of a real one, offline.
+//! Run with `cargo run -p example-agent-loop`: an agent loop with a scripted model, offline.
 
 #![allow(clippy::print_stdout)]
 
@@ -9,7 +9,7 @@ use tools::{Grant, ToolContext};
 
 tools::link!(tools_builtin);
 
-/// What the model says, turn by turn. The second turn repairs a call that the counter refused in the first.
+/// The turns of the model. The second turn repairs a call that the pipeline refused in the first.
 const SCRIPT: &str = r#"[
     {"text": "I look around.", "calls": [
         {"name": "fs.list", "arguments": {"path": "."}},

@@ -1,4 +1,4 @@
-//! A crate of tools. Whoever links it has them: see `main.rs` beside it.
+//! A crate of tools. Programs that link it, such as `main.rs`, have its tools.
 
 use std::io::Read;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tools::{Catalog, JsonSchema, RegisterError, ToolContext, ToolError, tool};
 use tools_builtin::fs::Workspace;
 
-/// What a text measures.
+/// The size of a text.
 #[derive(Serialize)]
 pub struct Measure {
     words: usize,
@@ -22,27 +22,26 @@ pub fn measure(
     Measure { words: text.split_whitespace().count(), characters: text.chars().count() }
 }
 
-/// Puts a text into upper case.
+/// Converts a text to upper case.
 #[tool(name = "text.shout", pure)]
 pub fn shout(
     /// The text.
     text: String,
-    /// How many exclamation marks to add.
+    /// The number of exclamation marks to add.
     #[serde(default)]
     marks: u8,
 ) -> String {
     text.to_uppercase() + &"!".repeat(marks.into())
 }
 
-/// Measures a text file of the workspace.
+/// Counts the words and characters of a text file in the workspace.
 #[tool(name = "text.measure_file", reads = "fs:{path}", needs = Workspace, tags = ["files"])]
 pub fn measure_file(
     cx: &ToolContext,
     /// The file, relative to the workspace root.
     path: String,
 ) -> Result<Measure, ToolError> {
-    // Through the workspace and not `std::fs`: what was granted is checked against the path's text, and a link on the way may
-    // lead elsewhere. The workspace looks at where it leads.
+    // Not `std::fs`: the pipeline checks only the text of the path. The workspace also checks the targets of links.
     let file = cx.need::<Workspace>()?.open_file(cx, &path)?;
     let mut text = String::new();
     file.take(1 << 20)
@@ -51,24 +50,24 @@ pub fn measure_file(
     Ok(measure(text))
 }
 
-/// How to wrap a text.
+/// The arguments of `text.wrap`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "tools::schemars")]
 pub struct Wrapping {
     /// The text.
     text: String,
-    /// The most characters of a line, from 1.
+    /// The maximum number of characters in a line.
     #[schemars(range(min = 1))]
     width: usize,
 }
 
-/// Wraps a text, paragraph by paragraph.
+/// Wraps the lines of a text at a given width.
 #[tool(name = "text.wrap", pure, example({"text": "to be or not", "width": 6}))]
 pub async fn wrap(cx: &ToolContext, #[args] wrapping: Wrapping) -> Result<String, ToolError> {
     let mut lines = Vec::new();
     for paragraph in wrapping.text.lines() {
-        // An async tool yields where it may take long, so that its deadline and its cancellation are seen.
+        // Yields regularly, so that the deadline and cancellation of the call take effect.
         tokio::task::yield_now().await;
         cx.check_cancelled()?;
         lines.push(String::new());
@@ -86,10 +85,10 @@ pub async fn wrap(cx: &ToolContext, #[args] wrapping: Wrapping) -> Result<String
     Ok(lines.join("\n"))
 }
 
-/// Adds the tools to a catalog by hand: for tests, and for hosts where link-time registration does not run.
+/// Registers the tools in a catalog, for tests and for hosts without link-time registration.
 ///
 /// # Errors
-/// [`RegisterError`] when one of the names is taken.
+/// Returns [`RegisterError`] if a name is taken.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     catalog.submit(&[&MEASURE_TOOL, &MEASURE_FILE_TOOL, &SHOUT_TOOL, &WRAP_TOOL])
 }

@@ -1,4 +1,4 @@
-//! Run with `cargo run -p example-custom-plugin`: a program that links a crate of tools, and so has them.
+//! Run with `cargo run -p example-custom-plugin`: a program that links a crate of tools.
 
 #![allow(clippy::print_stdout)]
 
@@ -6,18 +6,18 @@ use serde_json::json;
 use tools::{Grant, ToolContext};
 use tools_builtin::fs::Workspace;
 
-// The one line that a plugin needs. A dependency that nothing names would not be linked.
+// Links the crate. The compiler drops a dependency that no code names.
 use example_custom_plugin as _;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // And the one that notices if it were ever lost.
+    // Returns an error if the crate is not linked.
     tools::expect_linked!("example-custom-plugin")?;
 
     for entry in tools::list().iter().filter(|entry| entry.name().starts_with("text.")) {
         println!("{:17} {} [{}]", entry.name(), entry.tool().description, entry.source());
     }
-    // Nothing of it may be unusable either.
+    // Lists the tools that cannot be used, each with its reason.
     for problem in tools::problems() {
         eprintln!("{problem}");
     }

@@ -1,4 +1,4 @@
-//! Run with `cargo run -p example-explicit-catalog`: a catalog as a plain value, with nothing global.
+//! Run with `cargo run -p example-explicit-catalog`: a catalog as a plain value, without the process-wide one.
 
 #![allow(clippy::print_stdout)]
 
@@ -11,9 +11,9 @@ use tools::{Catalog, Effects, JsonSchema, Tool, ToolContext, handler, schema_of}
 #[schemars(crate = "tools::schemars")]
 #[serde(deny_unknown_fields)]
 struct Divide {
-    /// What is divided.
+    /// The dividend.
     dividend: i64,
-    /// What it is divided by.
+    /// The divisor.
     divisor: i64,
 }
 
@@ -35,13 +35,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("7 / 0: {error}");
     }
 
-    // A name is given once; the error names both places and a name that is free.
+    // Names are unique; the error names both places and suggests an unused name.
     if let Err(error) = catalog.register(divide, handler::typed(async |_cx: ToolContext, _: Divide| Ok::<_, String>(0)))
     {
         println!("refused: {error}");
     }
 
-    // Another catalog knows nothing of this one.
+    // Catalogs are independent of each other.
     assert!(Catalog::new().list().is_empty());
     Ok(())
 }

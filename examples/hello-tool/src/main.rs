@@ -1,4 +1,4 @@
-//! Run with `cargo run -p example-hello-tool`: one `#[tool]`, in the catalog because it is linked, executed.
+//! Run with `cargo run -p example-hello-tool`: defines one `#[tool]` and executes it.
 
 #![allow(clippy::print_stdout)]
 
@@ -8,9 +8,9 @@ use tools::{ToolContext, ToolError, tool};
 /// Adds two integers.
 #[tool(pure)]
 fn add(
-    /// The first.
+    /// The first summand.
     a: i64,
-    /// The second.
+    /// The second summand.
     b: i64,
 ) -> i64 {
     a.saturating_add(b)
@@ -18,7 +18,7 @@ fn add(
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), ToolError> {
-    // Nobody registered it: being linked is enough.
+    // No registration is needed: the tool is linked.
     let tool = tools::get("add")?;
     println!("{} is declared by {}", tool.name(), tool.source());
     println!("parameters: {}", tool.tool().parameters);
@@ -26,7 +26,7 @@ async fn main() -> Result<(), ToolError> {
     let result = tools::execute(&ToolContext::default(), "add", json!({"a": 1, "b": 2})).await?;
     println!("add(1, 2) = {}", result.to_text());
 
-    // The counter checks every call; the error tells a model how to repair it.
+    // The pipeline checks every call; the error tells the model how to repair it.
     let error = tools::execute(&ToolContext::default(), "add", json!({"a": 1, "c": 2})).await;
     println!("add(1, c=2): {}", error.map_or_else(|error| error.to_string(), |result| result.to_text()));
     Ok(())

@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("clock: {}", clock.execute("time.now", json!({})).await?.to_text());
     println!("reader: {} bytes of listing", reader.execute("fs.list", json!({})).await?.to_text().len());
 
-    // A session does not reach a tool outside of its set, whatever the catalog has.
+    // A session cannot call a tool outside its set.
     if let Err(error) = clock.execute("fs.read", json!({"path": "Cargo.toml"})).await {
         println!("clock: {error}");
     }

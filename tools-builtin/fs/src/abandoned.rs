@@ -1,4 +1,4 @@
-//! Drafts that nobody is writing any more.
+//! Removal of drafts that killed processes left behind.
 
 use std::io;
 use std::time::{Duration, SystemTime};
@@ -11,29 +11,29 @@ use rustix::io::Errno;
 use crate::Workspace;
 use crate::draft_name::is_draft;
 
-/// How many entries of a directory are looked through.
+/// The maximum number of entries searched in a directory.
 const MAX_ENTRIES: usize = 10_000;
 
-/// How long a draft stays alone. A lock proves more, but not every file system has locks that hold, across a network say;
-/// and to write a draft takes seconds.
+/// The minimum age of an abandoned draft. Locks alone are not reliable on every file system, such as network file systems, and
+/// writing a draft takes seconds.
 const MIN_AGE: Duration = Duration::from_secs(60 * 60);
 
-/// Marks a draft as being written, for as long as its file is open. A process that ends gives its locks back, however it
-/// ends.
+/// Locks a draft while its file is open. The lock ends with the process.
 ///
-/// Gives false when somebody took the draft for abandoned in the moment between its making and this.
-pub(crate) fn hold(file: &File, dir: &Dir, name: &str) -> io::Result<bool> {
+/// Returns false if another process has already taken the new draft for abandoned.
+pub(crate) fn lock(file: &File, dir: &Dir, name: &str) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => is_named(file, dir, name),
         Err(Errno::WOULDBLOCK) => Ok(false),
-        // Without locks nobody can take it for abandoned either.
+        // Without locks, no process can remove it as abandoned either.
         Err(_) => Ok(true),
     }
 }
 
-/// Removes the drafts that processes left behind in a directory when they were killed: regular files with the name of a
-/// draft that were last changed an hour ago or more and that no process holds. Each directory is looked through once for each
-/// workspace. What fails is left as it is.
+/// Removes the abandoned drafts in a directory: regular files with the name of a draft, last changed at least an hour ago, that no
+/// process locks.
+///
+/// Searches each directory once per workspace. Ignores errors.
 pub(crate) fn remove_abandoned(workspace: &Workspace, dir: &Dir) {
     let Ok(metadata) = dir.dir_metadata() else { return };
     if !workspace.is_first_visit((metadata.dev(), metadata.ino())) {
@@ -48,7 +48,7 @@ pub(crate) fn remove_abandoned(workspace: &Workspace, dir: &Dir) {
 
 fn remove_one(dir: &Dir, name: &str) -> io::Result<()> {
     let metadata = dir.symlink_metadata(name)?;
-    // The age is asked first, so that a new draft is never even touched. A time to come is no age.
+    // Checks the age before the lock, so that new drafts are not touched. Ignores times in the future.
     let age = SystemTime::now().duration_since(metadata.modified()?.into_std());
     if !metadata.is_file() || !age.is_ok_and(|age| age >= MIN_AGE) {
         return Ok(());
@@ -57,14 +57,14 @@ fn remove_one(dir: &Dir, name: &str) -> io::Result<()> {
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     let file = dir.open_with(name, &options)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-    // Held from here on. Who made it either holds it, and this was not reached, or finds that its name is gone.
+    // Locked from here on. If its writer had not locked it yet, it will find that the name is gone.
     if file.metadata()?.is_file() && is_named(&file, dir, name)? {
         dir.remove_file(name)?;
     }
     Ok(())
 }
 
-/// Whether a name stands for an open file.
+/// Returns true if the entry `name` is the open file.
 fn is_named(file: &File, dir: &Dir, name: &str) -> io::Result<bool> {
     let own = file.metadata()?;
     match dir.symlink_metadata(name) {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_draft_that_nobody_holds_goes() {
+    fn an_old_unlocked_draft_is_removed() {
         let fixture = Fixture::new();
         fixture.write(DRAFT, "half");
         assert_eq!(visited(&fixture), [DRAFT]);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_draft_stays() {
+    fn entries_that_only_resemble_a_draft_stay() {
         let fixture = Fixture::new();
         let names = [
             ".toolcrib-0123456789abcde.tmp", ".toolcrib-0123456789abcdeg.tmp", ".toolcrib-0123456789ABCDEF.tmp",
@@ -129,7 +129,7 @@ mod tests {
         age(&fixture, DRAFT, 2 * MIN_AGE);
         let dir = Dir::open_ambient_dir(fixture.root(), ambient_authority()).unwrap();
         let file = dir.open(DRAFT).unwrap();
-        assert!(hold(&file, &dir, DRAFT).unwrap());
+        assert!(lock(&file, &dir, DRAFT).unwrap());
         assert_eq!(visited(&fixture), [DRAFT]);
         drop(file);
         assert_eq!(visited(&fixture), Vec::<String>::new());
@@ -141,13 +141,13 @@ mod tests {
         fixture.write(DRAFT, "");
         let dir = Dir::open_ambient_dir(fixture.root(), ambient_authority()).unwrap();
         let (file, other) = (dir.open(DRAFT).unwrap(), dir.open(DRAFT).unwrap());
-        assert!(hold(&other, &dir, DRAFT).unwrap());
-        assert!(!hold(&file, &dir, DRAFT).unwrap(), "while it is being taken away");
+        assert!(lock(&other, &dir, DRAFT).unwrap());
+        assert!(!lock(&file, &dir, DRAFT).unwrap(), "while another process removes it");
         drop(other);
         fs::remove_file(fixture.root().join(DRAFT)).unwrap();
-        assert!(!hold(&file, &dir, DRAFT).unwrap(), "when it is gone");
+        assert!(!lock(&file, &dir, DRAFT).unwrap(), "after it was removed");
         fixture.write(DRAFT, "another");
-        assert!(!hold(&file, &dir, DRAFT).unwrap(), "when the name is another one's");
+        assert!(!lock(&file, &dir, DRAFT).unwrap(), "when the name belongs to another file");
     }
 
     #[test]

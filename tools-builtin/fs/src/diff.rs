@@ -6,13 +6,13 @@ use similar::{Algorithm, TextDiff};
 
 use crate::path::RelativePath;
 
-/// How much of a diff is shown, in bytes.
+/// The maximum size of a diff, in bytes.
 const MAX_DIFF: usize = 32 * 1024;
 
-/// How long the shortest diff is looked for; after that a longer one will do.
+/// The time limit for finding the shortest diff. After that, a longer one is used.
 const MAX_TIME: Duration = Duration::from_millis(500);
 
-/// Returns the changes of a file, with three lines around each. A long diff is cut at a line end, and says so.
+/// Returns a unified diff with three context lines. A long diff is truncated at the end of a line, and a note says so.
 pub(crate) fn unified(path: &RelativePath, before: &str, after: &str) -> String {
     unified_within(MAX_TIME, path, before, after)
 }
@@ -25,7 +25,7 @@ fn unified_within(time: Duration, path: &RelativePath, before: &str, after: &str
     }
     let most = (0..=MAX_DIFF).rfind(|at| diff.is_char_boundary(*at)).unwrap_or(0);
     let end = diff[..most].rfind('\n').map_or(most, |at| at + 1);
-    format!("{}[… {} bytes of the diff left out; read the file to see all of it …]\n", &diff[..end], diff.len() - end)
+    format!("{}[… {} bytes of the diff omitted; read the file to see the rest …]\n", &diff[..end], diff.len() - end)
 }
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod tests {
         let (before, after) = ("é\n".repeat(20_000), "è\n".repeat(20_000));
         let diff = unified(&RelativePath::default(), &before, &after);
         assert!(diff.len() < MAX_DIFF + 200, "{}", diff.len());
-        assert!(diff.ends_with("bytes of the diff left out; read the file to see all of it …]\n"));
+        assert!(diff.ends_with("bytes of the diff omitted; read the file to see the rest …]\n"));
     }
 
     #[test]

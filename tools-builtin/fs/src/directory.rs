@@ -1,4 +1,4 @@
-//! A directory, made with those above it.
+//! Creates directories with their parents.
 
 use tools::{Access, ToolContext};
 
@@ -6,28 +6,28 @@ use crate::Workspace;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::slot::{Missing, Slot, Way, make};
+use crate::slot::{FindOptions, IfMissing, Slot, create_dir};
 
-/// Makes a directory and those above it, as far as they are missing.
-pub(crate) fn made(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> Result<(), FsError> {
-    let mut made = Vec::new();
-    put(cx, workspace, path, &mut made).map_err(|error| error.after_making(&made))
+/// Creates a directory and its missing parents.
+pub(crate) fn create(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> Result<(), FsError> {
+    let mut created = Vec::new();
+    try_create(cx, workspace, path, &mut created).map_err(|error| error.with_created_dirs(&created))
 }
 
-fn put(
+fn try_create(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
-    made: &mut Vec<RelativePath>,
+    created: &mut Vec<RelativePath>,
 ) -> Result<(), FsError> {
-    let way = Way { accesses: &[Access::Write], follow: true, missing: Missing::Made };
-    let slot = Slot::find_or_make(cx, workspace, path, way, made)?;
+    let options = FindOptions { accesses: &[Access::Write], follow: true, missing: IfMissing::CreateDirs };
+    let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
     match slot.kind {
         Some(Kind::Directory) => Ok(()),
         Some(kind) => Err(FsError::Taken { path: slot.path, kind, advice: "choose another path for the directory" }),
         None => {
             cx.check_cancelled()?;
-            make(cx, &slot.parent, &slot.name, &slot.path, made).map(drop)
+            create_dir(cx, &slot.parent, &slot.name, &slot.path, created).map(drop)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Draft`]: the new content of a file, before it takes the place of the old one.
+//! [`Draft`]: a temporary file with the new content of a file.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -13,20 +13,23 @@ use crate::kind::Kind;
 use crate::rename::rename_new;
 use crate::slot::Slot;
 
-/// How often another name is tried when one is taken.
+/// The maximum number of names tried.
 const ATTEMPTS: usize = 16;
 
-/// A file with a name of its own beside the one that it is for. It goes away with the value, unless it was put in place.
+/// A temporary file in the directory of the file that it replaces. Removed on drop unless [committed](Draft::commit).
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
     slot: &'a Slot,
     file: File,
     name: String,
-    is_placed: bool,
+    is_committed: bool,
 }
 
 impl<'a> Draft<'a> {
-    /// Writes the content down, on the disk and not only in its cache. What it is to replace has to be a regular file.
+    /// Writes the content to a new temporary file and syncs it to disk.
+    ///
+    /// # Errors
+    /// Returns an error if the existing entry is not a writable regular file, or if writing fails.
     pub(crate) fn new(workspace: &Workspace, slot: &'a Slot, content: &[u8]) -> Result<Self, FsError> {
         let is_new = slot.kind.is_none();
         if !is_new {
@@ -34,19 +37,21 @@ impl<'a> Draft<'a> {
         }
         remove_abandoned(workspace, &slot.parent);
         let (file, name) = create(&slot.parent, !is_new).map_err(FsError::change("write", &slot.path))?;
-        let mut draft = Self { slot, file, name, is_placed: false };
+        let mut draft = Self { slot, file, name, is_committed: false };
         let filled = draft.file.write_all(content).and_then(|()| draft.file.sync_all());
         filled.map_err(FsError::change("write", &slot.path))?;
         Ok(draft)
     }
 
-    /// Puts the file in its place, in one step: whoever looks sees the old one or the new one, whole. What is replaced hands
-    /// its owner and its permissions on; not what lets others run it in its owner's name, which was given to the old content.
+    /// Renames the draft to its final name atomically.
     ///
-    /// Gives false, and has done nothing, when the place is no longer what it was found to be: a file, or free.
-    pub(crate) fn put(mut self) -> Result<bool, FsError> {
+    /// The new file gets the permissions of the file that it replaces, and its owner if possible. Set-user-ID and set-group-ID bits are
+    /// dropped.
+    ///
+    /// Returns false and changes nothing if the target is no longer as it was found: a file, or missing.
+    pub(crate) fn commit(mut self) -> Result<bool, FsError> {
         let Slot { path, kind, parent, name } = self.slot;
-        if self.slot.look()? != *kind {
+        if self.slot.current_kind()? != *kind {
             return Ok(false);
         }
         let fault = FsError::change("write", path);
@@ -57,8 +62,8 @@ impl<'a> Draft<'a> {
             rename_new(parent, &self.name, parent, name)
         };
         match renamed {
-            Ok(()) => self.is_placed = true,
-            // Somebody came first, or removed the directory with all that was in it.
+            Ok(()) => self.is_committed = true,
+            // Another process created the target, or removed the directory.
             Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
                 return Ok(false);
             }
@@ -70,14 +75,14 @@ impl<'a> Draft<'a> {
 
 impl Drop for Draft<'_> {
     fn drop(&mut self) {
-        if !self.is_placed {
-            // What cannot be removed now is a file too many, and no reason to hide the error that led here.
+        if !self.is_committed {
+            // An error here must not hide the one that led here.
             let _ = self.slot.parent.remove_file(&self.name);
         }
     }
 }
 
-/// The facts of what is there, if it may be replaced.
+/// Returns the metadata of the existing file. Returns an error if it must not be replaced.
 fn replaceable(slot: &Slot) -> Result<Metadata, FsError> {
     let metadata = slot.parent.symlink_metadata(&slot.name).map_err(FsError::io(&slot.path))?;
     match Kind::from(metadata.file_type()) {
@@ -87,7 +92,7 @@ fn replaceable(slot: &Slot) -> Result<Metadata, FsError> {
     }
 }
 
-/// Makes an empty file with a name that is not taken, and holds it.
+/// Creates and locks an empty file with an unused name.
 fn create(parent: &Dir, private: bool) -> io::Result<(File, String)> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -95,10 +100,10 @@ fn create(parent: &Dir, private: bool) -> io::Result<(File, String)> {
         restrict(&mut options);
     }
     for _ in 0..ATTEMPTS {
-        // The keys of the hasher are random; nothing but a collision depends on it.
+        // Random hasher keys are random enough: a collision only costs another attempt.
         let name = draft_name(RandomState::new().build_hasher().finish());
         match parent.open_with(&name, &options) {
-            Ok(file) if hold(&file, parent, &name).unwrap_or(false) => return Ok((file, name)),
+            Ok(file) if lock(&file, parent, &name).unwrap_or(false) => return Ok((file, name)),
             Ok(_) => {
                 let _ = parent.remove_file(&name);
             }
@@ -110,18 +115,18 @@ fn create(parent: &Dir, private: bool) -> io::Result<(File, String)> {
 }
 
 #[cfg(target_os = "linux")]
-use crate::abandoned::{hold, remove_abandoned};
+use crate::abandoned::{lock, remove_abandoned};
 
-/// Elsewhere nothing shows that a draft is abandoned, so that none is taken for it.
+/// On other systems drafts are not locked, and abandoned ones are not removed.
 #[cfg(not(target_os = "linux"))]
-fn hold(_: &File, _: &Dir, _: &str) -> io::Result<bool> {
+fn lock(_: &File, _: &Dir, _: &str) -> io::Result<bool> {
     Ok(true)
 }
 
 #[cfg(not(target_os = "linux"))]
 fn remove_abandoned(_: &Workspace, _: &Dir) {}
 
-/// For its owner alone, until it gets the permissions of the file that it replaces.
+/// Restricts access to the owner until the draft gets the permissions of the file that it replaces.
 #[cfg(unix)]
 fn restrict(options: &mut OpenOptions) {
     use cap_std::fs::OpenOptionsExt;
@@ -138,7 +143,7 @@ fn inherit(file: &File, old: &Metadata) -> io::Result<()> {
 
     let own = file.metadata()?;
     let is_same = (own.uid(), own.gid()) == (old.uid(), old.gid());
-    // Where it cannot be handed to the old one's owner and group, what those were allowed is not what others now would be.
+    // If the owner or group cannot be kept, group and other permissions would apply to different users.
     let is_handed_over = is_same || std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid())).is_ok();
     let kept = if is_handed_over { 0o777 } else { 0o700 };
     file.set_permissions(Permissions::from_mode(old.permissions().mode() & kept))

@@ -1,18 +1,18 @@
-//! The names of drafts.
+//! The file names of drafts.
 
-/// The beginning and the end of each name; between them are [`DIGITS`] hexadecimal digits, in lower case.
-const BEGIN: &str = ".toolcrib-";
-const END: &str = ".tmp";
+/// The prefix and suffix of a name; between them are [`DIGITS`] lower-case hexadecimal digits.
+const PREFIX: &str = ".toolcrib-";
+const SUFFIX: &str = ".tmp";
 const DIGITS: usize = 16;
 
-/// Returns the name of the draft with this number.
+/// Returns the file name of a draft.
 pub(crate) fn draft_name(number: u64) -> String {
-    format!("{BEGIN}{number:0DIGITS$x}{END}")
+    format!("{PREFIX}{number:0DIGITS$x}{SUFFIX}")
 }
 
-/// Returns true if drafts have names like this one. Such files are no part of the workspace: nothing shows them.
+/// Returns true if the name is that of a draft. Listings and searches omit such files.
 pub(crate) fn is_draft(name: &str) -> bool {
-    let digits = name.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END));
+    let digits = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
     digits.is_some_and(|digits| {
         digits.len() == DIGITS && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
     })

@@ -1,4 +1,4 @@
-//! `fs.edit`: some text of a file in place of other text.
+//! `fs.edit`: replaces text in a file.
 
 use std::io::Read;
 
@@ -12,20 +12,19 @@ use crate::error::FsError;
 use crate::kind::Kind;
 use crate::note::note;
 use crate::path::RelativePath;
-use crate::place::open_file;
-use crate::replacement::{MAX_FILE, replaced};
-use crate::slot::{Missing, Slot, Way};
+use crate::replacement::{MAX_FILE, replace};
+use crate::resolved_entry::open_file;
+use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::view::View;
 
-/// Follows the diff of a file that is not UTF-8.
+/// The note after the diff of a file that is not UTF-8.
 const LOSSY: &str = "[bytes that are not UTF-8 are shown as \u{FFFD} and were kept]\n";
 
-/// How often an edit begins anew because the file was changed meanwhile. Each time, somebody else's change was made.
+/// The maximum number of attempts if other programs change the file meanwhile.
 const ATTEMPTS: usize = 100;
 
-/// Replaces text in a file of the workspace. `old` has to be in the file exactly as it is given, with its spaces, and only once
-/// unless `all` is set. Line ends match in any style, and the file keeps its own, as well as bytes that are not UTF-8. The
-/// result is a unified diff.
+/// Replaces text in a file of the workspace and returns a unified diff. `old` must match exactly, including spaces, and must occur
+/// once unless `all` is set. Line endings match in any style. The file keeps its own style, and its bytes that are not UTF-8.
 #[tool(
     name = "fs.edit",
     title = "Edit a file",
@@ -43,17 +42,17 @@ pub(crate) fn edit(
     /// The text to replace, without line numbers.
     #[schemars(length(min = 1))]
     old: String,
-    /// The text to put in its place. Nothing, to take the old text out.
+    /// The replacement text. Empty to delete `old`.
     new: String,
-    /// Whether every occurrence is replaced, however many there are.
+    /// Replace every occurrence.
     #[serde(default)]
     all: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    Ok(edited(cx, &workspace, &path, &old, &new, all)?)
+    Ok(apply_edit(cx, &workspace, &path, &old, &new, all)?)
 }
 
-fn edited(
+fn apply_edit(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
@@ -64,36 +63,36 @@ fn edited(
     if old == new {
         return Err(FsError::SameText);
     }
-    let way = Way { accesses: &[Access::Read, Access::Write], follow: true, missing: Missing::Refused };
+    let options = FindOptions { accesses: &[Access::Read, Access::Write], follow: true, missing: IfMissing::Fail };
     for _ in 0..ATTEMPTS {
-        let slot = Slot::find(cx, workspace, path, way)?;
+        let slot = Slot::find(cx, workspace, path, options)?;
         if let Some(kind) = slot.kind.filter(|kind| *kind != Kind::File) {
             return Err(FsError::NotWritable { path: slot.path, kind });
         }
         let before = content(cx, &slot)?;
         let view = View::new(&before);
-        let after = replaced(cx, &slot.path, &view, old, new, all)?;
-        // All that takes long, or can fail for reasons of its own, comes before the file is touched.
+        let after = replace(cx, &slot.path, &view, old, new, all)?;
+        // Slow and fallible steps come before the lock.
         let mut diff = diff::unified(&slot.path, &view.text, &View::new(&after).text);
         if !view.is_utf8() {
             diff.push_str(LOSSY);
         }
         let draft = Draft::new(workspace, &slot, &after)?;
-        let _changing = workspace.changing();
+        let _changing = workspace.lock_changes();
         cx.check_cancelled()?;
-        // Another call may have written it since, and programs beside this one never ask the workspace.
-        if read(&slot).is_ok_and(|now| now == before) && draft.put()? {
+        // Other calls may have changed the file before the lock, and other programs do not take it.
+        if read(&slot).is_ok_and(|now| now == before) && draft.commit()? {
             return Ok(match note(cx, &slot.path) {
                 note if note.is_empty() => diff,
                 note => format!("{diff}[edited `{}`{note}]\n", slot.path),
             });
         }
-        // The text may still be there, so it is looked for in what there is now.
+        // The file has changed; try again with its new content.
     }
     Err(FsError::Changed { path: path.clone() })
 }
 
-/// Returns the bytes of a file, if they stand for text in UTF-8 or in another encoding that has ASCII in it.
+/// Reads a text file in UTF-8 or another ASCII-compatible encoding.
 fn content(cx: &ToolContext, slot: &Slot) -> Result<Vec<u8>, FsError> {
     let path = &slot.path;
     let bytes = read(slot)?;
@@ -128,7 +127,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_occurrence_is_replaced_and_the_result_is_a_diff() {
-        let fixture = Fixture::of(&[("a.txt", "one\ntwo\nthree\n")]);
+        let fixture = Fixture::with_files(&[("a.txt", "one\ntwo\nthree\n")]);
         let diff = fixture.text("fs.edit", json!({"path": "a.txt", "old": "two", "new": "2"})).await;
         assert_eq!(diff, "--- a.txt\n+++ a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
         assert_eq!(fixture.read("a.txt"), "one\n2\nthree\n");
@@ -139,42 +138,43 @@ mod tests {
 
     #[tokio::test]
     async fn every_occurrence_is_replaced_when_asked_for() {
-        let fixture = Fixture::of(&[("a", "x x\nx")]);
+        let fixture = Fixture::with_files(&[("a", "x x\nx")]);
         fixture.text("fs.edit", json!({"path": "a", "old": "x", "new": "xx", "all": true})).await;
         assert_eq!(fixture.read("a"), "xx xx\nxx");
     }
 
     #[tokio::test]
-    async fn an_ambiguous_text_is_told_with_its_lines() {
-        let fixture = Fixture::of(&[("a", "x\ny\nx\naaa\n")]);
-        let told = "`old` occurs 2 times in `a`, in lines 1, 3;";
-        fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), told).await;
+    async fn an_ambiguous_text_is_refused_with_its_lines() {
+        let fixture = Fixture::with_files(&[("a", "x\ny\nx\naaa\n")]);
+        let message = "`old` occurs 2 times in `a`, in lines 1, 3;";
+        fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), message).await;
         fixture.fails("fs.edit", json!({"path": "a", "old": "aa", "new": "z"}), "2 times in `a`, in lines 4;").await;
         assert_eq!(fixture.read("a"), "x\ny\nx\naaa\n");
     }
 
     #[tokio::test]
-    async fn a_count_that_was_broken_off_is_not_told_as_one() {
+    async fn a_truncated_count_is_marked_as_such() {
         let fixture = Fixture::new();
-        for (times, told) in [(1000, "occurs 1000 times"), (1001, "occurs more than 1000 times")] {
+        for (times, message) in [(1000, "occurs 1000 times"), (1001, "occurs more than 1000 times")] {
             fixture.write("a", &"x\n".repeat(times));
-            fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), told).await;
+            fixture.fails("fs.edit", json!({"path": "a", "old": "x", "new": "z"}), message).await;
         }
     }
 
     #[tokio::test]
-    async fn a_missing_text_is_told_with_the_nearest_place() {
-        let fixture = Fixture::of(&[("a.rs", "fn main() {\n    let x = 1;\n    print(x);\n}\n")]);
+    async fn a_missing_text_is_refused_with_the_nearest_place() {
+        let fixture = Fixture::with_files(&[("a.rs", "fn main() {\n    let x = 1;\n    print(x);\n}\n")]);
         let edit = |old: &str| json!({"path": "a.rs", "old": old, "new": ""});
-        let told = "does not occur in `a.rs`; the nearest place is lines 2 to 3:\n2:     let x = 1;\n3:     print(x);";
-        fixture.fails("fs.edit", edit("let x = 1;\nprint(x);"), told).await;
+        let message =
+            "does not occur in `a.rs`; the nearest place is lines 2 to 3:\n2:     let x = 1;\n3:     print(x);";
+        fixture.fails("fs.edit", edit("let x = 1;\nprint(x);"), message).await;
         fixture.fails("fs.edit", edit("let xy = 1;"), "the nearest place is line 2:\n2:     let x = 1;").await;
-        fixture.fails("fs.edit", edit("qqqqqqqq"), "nothing in it is like it").await;
+        fixture.fails("fs.edit", edit("qqqqqqqq"), "no similar text was found").await;
     }
 
     #[tokio::test]
-    async fn what_cannot_be_edited_is_told() {
-        let fixture = Fixture::of(&[("dir/a", "text"), ("binary", "a\0b")]);
+    async fn unusable_edits_are_refused() {
+        let fixture = Fixture::with_files(&[("dir/a", "text"), ("binary", "a\0b")]);
         let edit = |path: &str| json!({"path": path, "old": "a", "new": "b"});
         fixture.fails("fs.edit", edit("dir"), "`dir` is a directory").await;
         fixture.fails("fs.edit", edit("gone"), "there is no `gone`").await;
@@ -189,7 +189,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn through_a_link_the_grant_for_its_destination_counts() {
-        let fixture = Fixture::of(&[("secret", "canary")]);
+        let fixture = Fixture::with_files(&[("secret", "canary")]);
         fixture.link("secret", "link");
         let edit = json!({"path": "link", "old": "can", "new": "CAN"});
         let fixture = fixture.granted_all(&["fs:*:link", "fs:write:secret"]);
@@ -212,7 +212,7 @@ mod tests {
             start.wait();
             for edit in 0..EDITS {
                 let (old, new) = (format!("w{writer}={edit};"), format!("w{writer}={};", edit + 1));
-                edited(&ToolContext::new(), &shared, &path, &old, &new, false).unwrap();
+                apply_edit(&ToolContext::new(), &shared, &path, &old, &new, false).unwrap();
             }
         };
         std::thread::scope(|scope| (0..WRITERS).for_each(|writer| drop(scope.spawn(move || write(writer)))));
@@ -220,14 +220,14 @@ mod tests {
         assert_eq!(fixture.read("a"), expected);
     }
 
-    /// What an edit of `a` gives when `meanwhile` happens after it was prepared and before the file is replaced.
+    /// Edits `a`, and runs `meanwhile` between the preparation of the edit and the replacement of the file.
     fn edited_while(fixture: &Fixture, old: &str, meanwhile: impl FnOnce(&ToolContext)) -> Result<String, FsError> {
         let workspace = Workspace::open(fixture.root()).unwrap();
         let cx = ToolContext::new();
         std::thread::scope(|scope| {
-            let changing = workspace.changing();
+            let changing = workspace.lock_changes();
             let editing =
-                scope.spawn(|| edited(&cx, &workspace, &"a".to_owned().try_into().unwrap(), old, "new", false));
+                scope.spawn(|| apply_edit(&cx, &workspace, &"a".to_owned().try_into().unwrap(), old, "new", false));
             fixture.wait_for_draft(".");
             meanwhile(&cx);
             drop(changing);
@@ -236,43 +236,43 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_wrote_meanwhile_is_edited_and_not_lost() {
-        let fixture = Fixture::of(&[("a", "old\nours\n")]);
+    fn concurrent_changes_are_edited_and_not_lost() {
+        let fixture = Fixture::with_files(&[("a", "old\nours\n")]);
         let diff = edited_while(&fixture, "old", |_| fixture.write("a", "theirs\nold\n")).unwrap();
         assert_eq!(diff, "--- a\n+++ a\n@@ -1,2 +1,2 @@\n theirs\n-old\n+new\n");
         assert_eq!((fixture.read("a"), fixture.names(".")), ("theirs\nnew\n".to_owned(), vec!["a".to_owned()]));
     }
 
     #[test]
-    fn a_file_from_which_somebody_else_took_the_text_is_left_to_them() {
-        let fixture = Fixture::of(&[("a", "old")]);
+    fn a_file_from_which_another_program_removed_the_text_is_unchanged() {
+        let fixture = Fixture::with_files(&[("a", "old")]);
         let outcome = edited_while(&fixture, "old", |_| fixture.write("a", "theirs"));
         assert!(matches!(outcome, Err(FsError::NoMatch { .. })), "{outcome:?}");
         assert_eq!((fixture.read("a"), fixture.names(".")), ("theirs".to_owned(), vec!["a".to_owned()]));
     }
 
     #[test]
-    fn a_call_that_is_taken_back_before_the_file_is_replaced_leaves_it() {
-        let fixture = Fixture::of(&[("a", "old")]);
+    fn a_call_that_is_cancelled_before_the_file_is_replaced_leaves_it() {
+        let fixture = Fixture::with_files(&[("a", "old")]);
         let outcome = edited_while(&fixture, "old", |cx| cx.cancellation().cancel());
         assert!(
-            matches!(&outcome, Err(FsError::Refused(error)) if error.code() == ErrorCode::Cancelled),
+            matches!(&outcome, Err(FsError::Pipeline(error)) if error.code() == ErrorCode::Cancelled),
             "{outcome:?}"
         );
         assert_eq!((fixture.read("a"), fixture.names(".")), ("old".to_owned(), vec!["a".to_owned()]));
     }
 
     #[test]
-    fn others_do_not_wait_while_the_nearest_place_is_looked_for() {
-        let fixture = Fixture::of(&[("a", "text")]);
+    fn other_calls_do_not_wait_for_the_search_for_the_nearest_place() {
+        let fixture = Fixture::with_files(&[("a", "text")]);
         let workspace = Arc::new(Workspace::open(fixture.root()).unwrap());
-        let _changing = workspace.changing();
+        let _changing = workspace.lock_changes();
         let (sender, outcome) = std::sync::mpsc::channel();
         let editing = workspace.clone();
-        // Not waited for: were the lock asked for, it would never come back.
+        // Not joined: the thread would hang if the edit took the lock.
         std::thread::spawn(move || {
             let path = "a".to_owned().try_into().unwrap();
-            sender.send(edited(&ToolContext::new(), &editing, &path, "tixt", "new", false)).unwrap();
+            sender.send(apply_edit(&ToolContext::new(), &editing, &path, "tixt", "new", false)).unwrap();
         });
         let outcome = outcome.recv_timeout(Duration::from_secs(60)).expect("the edit waits for the lock");
         assert!(matches!(outcome, Err(FsError::NoMatch { .. })), "{outcome:?}");
@@ -281,17 +281,16 @@ mod tests {
     #[test]
     fn an_edit_that_runs_out_of_time_while_the_diff_is_made_changes_nothing() {
         let fixture = Fixture::new();
-        // Lines in another order are what a diff takes longest for.
+        // Reordered lines make the diff slow.
         let lines = |factor: u64| (0..150_000).map(|at| format!("{}\n", at * factor % 149_993)).collect::<String>();
         let before = lines(7_919);
         fixture.write("a", &before);
         let cx = fixture.cx().clone().with_timeout(Duration::from_millis(200));
-        let fixture = fixture.with(cx);
+        let fixture = fixture.with_context(cx);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        // Each line end goes and comes back with another number before it.
         let arguments = json!({"path": "a", "old": "1\n", "new": "2\n3\n", "all": true});
         let outcome = runtime.block_on(fixture.call("fs.edit", arguments));
-        // Waits for the thread that still works.
+        // Waits for the blocking thread.
         drop(runtime);
         let is_changed = fixture.read("a") != before;
         assert_eq!(is_changed, outcome.is_ok(), "{outcome:?}");

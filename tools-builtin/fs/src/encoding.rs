@@ -1,4 +1,4 @@
-//! [`Encoding`]: how the bytes of a file stand for text.
+//! [`Encoding`]: the text encoding of a file.
 
 use std::io::Read;
 
@@ -7,31 +7,31 @@ use tools::ToolContext;
 use crate::error::FsError;
 use crate::path::RelativePath;
 
-/// How much of a file is looked at, in bytes. No line beyond it is ever shown.
+/// The number of bytes of a file that are examined. Lines beyond are never shown.
 pub(crate) const MAX_SEARCHED: u64 = 64 * 1024 * 1024;
 
-/// How much is read at once, in bytes.
+/// The size of a read, in bytes.
 const BLOCK: u64 = 64 * 1024;
 
-/// How the bytes of a file stand for text.
+/// The text encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Utf8,
-    /// Known by its byte order mark.
+    /// Detected by its byte order mark.
     Utf16,
-    /// Text in another encoding, of which nothing is known but that its ASCII characters are bytes of their own.
+    /// Text in another, unknown encoding. Its ASCII characters are single bytes.
     Other,
     /// Not text: it has NUL bytes.
     Binary,
 }
 
 impl Encoding {
-    /// Returns the encoding that a file begins with the mark of.
+    /// Detects UTF-16 by its byte order mark. Returns `None` without one.
     pub(crate) fn from_mark(head: &[u8]) -> Option<Self> {
         (head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF")).then_some(Self::Utf16)
     }
 
-    /// Reads a file up to its first NUL byte, or to [`MAX_SEARCHED`].
+    /// Detects the encoding. Reads up to the first NUL byte or [`MAX_SEARCHED`].
     pub(crate) fn detect(cx: &ToolContext, path: &RelativePath, file: impl Read) -> Result<Self, FsError> {
         let mut file = file.take(MAX_SEARCHED);
         let (mut encoding, mut bytes, mut is_first) = (Self::Utf8, Vec::new(), true);

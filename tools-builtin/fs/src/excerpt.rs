@@ -1,4 +1,4 @@
-//! [`Excerpt`]: some lines of a file, whatever its size.
+//! [`Excerpt`]: a range of lines of a file of any size.
 
 use std::io::{self, BufRead, Read, Take};
 
@@ -8,31 +8,33 @@ use crate::encoding::MAX_SEARCHED;
 use crate::error::FsError;
 use crate::path::RelativePath;
 
-/// How much text an excerpt has, in bytes: the line that passes this is its last.
+/// The size of an excerpt in bytes at which it ends. The last line may exceed it.
 const MAX_TEXT: usize = 48 * 1024;
 
-/// How much of one line is shown, in bytes.
+/// The number of bytes of a line that are shown.
 const MAX_LINE: u64 = 4 * 1024;
 
-/// Some lines of a file. The memory that it takes to make one does not grow with the file or its lines.
+/// A range of lines of a file. The memory needed does not grow with the file or its lines.
 #[derive(Debug, Default)]
 pub(crate) struct Excerpt {
-    /// The lines with their ends, as they are in the file.
+    /// The lines with their line endings.
     pub(crate) text: String,
-    /// How many there are.
+    /// The number of lines.
     pub(crate) lines: u64,
-    /// How many of them have lost their ends for being too long.
+    /// The number of truncated lines.
     pub(crate) cut: u64,
-    /// Whether the file goes on after them.
+    /// True if more lines follow in the file.
     pub(crate) more: bool,
-    /// Whether bytes that are not UTF-8 were replaced.
+    /// True if bytes that are not UTF-8 were replaced.
     pub(crate) lossy: bool,
 }
 
 impl Excerpt {
-    /// The lines from `start` to `end`, both included, counted from 1, or as many of them as fit. An empty file has an empty
-    /// excerpt, whatever the range.
-    pub(crate) fn of(
+    /// Reads the lines from `start` to `end` inclusive, counted from 1, or as many as fit.
+    ///
+    /// # Errors
+    /// Returns an error if `start` is after the last line, unless the file is empty, or beyond [`MAX_SEARCHED`].
+    pub(crate) fn from_reader(
         cx: &ToolContext,
         path: &RelativePath,
         file: impl BufRead,
@@ -41,22 +43,22 @@ impl Excerpt {
     ) -> Result<Self, FsError> {
         let mut reader = file.take(MAX_SEARCHED);
         for line in 1..start {
-            // Not for every line: asking takes longer than passing over a short one.
+            // Not on every line: the check takes longer than skipping a short one.
             if line % 1024 == 0 {
                 cx.check_cancelled()?;
             }
             if reader.skip_until(b'\n').map_err(FsError::io(path))? == 0 {
-                return Self::nothing(path, &mut reader, line - 1, start);
+                return Self::without_lines(path, &mut reader, line - 1, start);
             }
         }
         let ahead = reader.fill_buf().map_err(FsError::io(path))?.len();
         let (mut lines, mut cut, mut bytes) = (0, 0, Vec::with_capacity(ahead.min(MAX_TEXT)));
         while start + lines <= end && bytes.len() < MAX_TEXT {
             match append_line(&mut reader, &mut bytes).map_err(FsError::io(path))? {
-                Line::None if lines == 0 => return Self::nothing(path, &mut reader, start - 1, start),
-                Line::None => break,
-                Line::Whole => {}
-                Line::Cut => cut += 1,
+                ReadLine::End if lines == 0 => return Self::without_lines(path, &mut reader, start - 1, start),
+                ReadLine::End => break,
+                ReadLine::Whole => {}
+                ReadLine::Cut => cut += 1,
             }
             lines += 1;
         }
@@ -64,7 +66,7 @@ impl Excerpt {
             return Err(FsError::Binary { path: path.clone() });
         }
         let more = goes_on(&mut reader).map_err(FsError::io(path))?;
-        // A range of lines may be much shorter than what was read ahead.
+        // The excerpt may be much shorter than the read-ahead.
         bytes.shrink_to_fit();
         let (text, lossy) = match String::from_utf8(bytes) {
             Ok(text) => (text, false),
@@ -73,8 +75,13 @@ impl Excerpt {
         Ok(Self { text, lines, cut, more, lossy })
     }
 
-    /// What there is to say when nothing comes after `lines` lines.
-    fn nothing(path: &RelativePath, reader: &mut Take<impl BufRead>, lines: u64, start: u64) -> Result<Self, FsError> {
+    /// Returns the result for a `start` after the last of `lines` lines.
+    fn without_lines(
+        path: &RelativePath,
+        reader: &mut Take<impl BufRead>,
+        lines: u64,
+        start: u64,
+    ) -> Result<Self, FsError> {
         let path = path.clone();
         if goes_on(reader).map_err(FsError::io(&path))? {
             Err(FsError::TooFar { path, start, limit: MAX_SEARCHED })
@@ -86,39 +93,40 @@ impl Excerpt {
     }
 }
 
-enum Line {
-    None,
+/// The result of reading a line.
+enum ReadLine {
+    End,
     Whole,
     Cut,
 }
 
-/// Appends the next line, or, of one that is too long, the beginning and a mark.
-fn append_line(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> {
+/// Appends the next line. Truncates a long line and appends a mark.
+fn append_line(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<ReadLine> {
     let begin = bytes.len();
     let read = reader.by_ref().take(MAX_LINE).read_until(b'\n', bytes)?;
     if read == 0 {
-        return Ok(Line::None);
+        return Ok(ReadLine::End);
     }
     if bytes.ends_with(b"\n") || (read as u64) < MAX_LINE {
-        return Ok(Line::Whole);
+        return Ok(ReadLine::Whole);
     }
     match reader.fill_buf()?.first() {
-        None => Ok(Line::Whole),
+        None => Ok(ReadLine::Whole),
         Some(b'\n') => {
             reader.consume(1);
             bytes.push(b'\n');
-            Ok(Line::Whole)
+            Ok(ReadLine::Whole)
         }
         Some(_) => {
             drop_partial_character(bytes, begin);
-            let left_out = reader.skip_until(b'\n')?;
-            bytes.extend_from_slice(format!(" [… {left_out} bytes of this line left out …]\n").as_bytes());
-            Ok(Line::Cut)
+            let omitted = reader.skip_until(b'\n')?;
+            bytes.extend_from_slice(format!(" [… {omitted} bytes of this line omitted …]\n").as_bytes());
+            Ok(ReadLine::Cut)
         }
     }
 }
 
-/// Takes off the first bytes of a character whose last ones were cut off.
+/// Removes an incomplete UTF-8 character at the end.
 fn drop_partial_character(bytes: &mut Vec<u8>, begin: usize) {
     if let Err(error) = std::str::from_utf8(&bytes[begin..])
         && error.error_len().is_none()
@@ -127,10 +135,10 @@ fn drop_partial_character(bytes: &mut Vec<u8>, begin: usize) {
     }
 }
 
-/// Whether there is more of the file, be it searched or not.
+/// Returns true if the file has more bytes, even beyond the limit of the reader.
 fn goes_on(reader: &mut Take<impl BufRead>) -> io::Result<bool> {
     if reader.limit() == 0 {
-        // The file may end right where it is searched no further.
+        // The file may end exactly at the limit.
         reader.set_limit(1);
     }
     Ok(!reader.fill_buf()?.is_empty())
@@ -143,7 +151,7 @@ mod tests {
     use super::*;
 
     fn excerpt(file: impl Read, start: u64, end: u64) -> Result<Excerpt, FsError> {
-        Excerpt::of(&ToolContext::new(), &RelativePath::default(), BufReader::new(file), start, end)
+        Excerpt::from_reader(&ToolContext::new(), &RelativePath::default(), BufReader::new(file), start, end)
     }
 
     #[test]
@@ -161,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_past_the_end_is_told_the_last_line() {
+    fn a_start_after_the_end_is_refused_with_the_last_line() {
         for (text, start, last) in [("a\nb\n", 3, 2), ("a\nb", 3, 2), ("a", 900, 1)] {
             let error = excerpt(text.as_bytes(), start, u64::MAX).unwrap_err();
             assert!(matches!(error, FsError::PastTheEnd { lines, .. } if lines == last), "{text:?}");
@@ -183,7 +191,7 @@ mod tests {
         let text = format!("{}\n{}\nend", "é".repeat(5_000), "x".repeat(MAX_LINE as usize));
         let excerpt = excerpt(text.as_bytes(), 1, u64::MAX).unwrap();
         let lines: Vec<&str> = excerpt.text.lines().collect();
-        assert_eq!(lines[0], format!("{} [… 5905 bytes of this line left out …]", "é".repeat(2048)));
+        assert_eq!(lines[0], format!("{} [… 5905 bytes of this line omitted …]", "é".repeat(2048)));
         assert_eq!(lines[1..], ["x".repeat(MAX_LINE as usize), "end".to_owned()]);
         assert_eq!((excerpt.cut, excerpt.lossy), (1, false));
     }
@@ -210,18 +218,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_replaced_and_what_has_nul_refused() {
+    fn invalid_utf8_is_replaced_and_nul_bytes_are_refused() {
         let latin = excerpt(&b"caf\xE9\n"[..], 1, 1).unwrap();
         assert_eq!((&*latin.text, latin.lossy), ("caf\u{FFFD}\n", true));
         assert!(matches!(excerpt(&b"\x7FELF\0"[..], 1, 1), Err(FsError::Binary { .. })));
     }
 
     #[test]
-    fn a_call_that_was_taken_back_stops_searching() {
+    fn a_call_that_was_cancelled_stops_searching() {
         let cx = ToolContext::new();
         cx.cancellation().cancel();
         let lines = BufReader::new(io::repeat(b'\n'));
-        let refused = Excerpt::of(&cx, &RelativePath::default(), lines, 5_000, 5_000);
-        assert!(matches!(refused, Err(FsError::Refused(_))));
+        let refused = Excerpt::from_reader(&cx, &RelativePath::default(), lines, 5_000, 5_000);
+        assert!(matches!(refused, Err(FsError::Pipeline(_))));
     }
 }

@@ -1,4 +1,4 @@
-//! A workspace in a temporary directory, and calls of this crate's tools in it.
+//! [`Fixture`]: a temporary workspace and calls of this crate's tools in it.
 
 use std::fs;
 use std::path::Path;
@@ -24,19 +24,19 @@ impl Fixture {
         Self { dir, catalog: catalog(), cx }
     }
 
-    /// A fixture with these files.
-    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
+    /// Creates a workspace with the given files.
+    pub(crate) fn with_files(files: &[(&str, &str)]) -> Self {
         let fixture = Self::new();
         files.iter().for_each(|(path, content)| fixture.write(path, content));
         fixture
     }
 
-    /// One whose workspace is a directory that exists.
-    pub(crate) fn at(path: &str) -> Self {
+    /// Opens an existing directory as the workspace.
+    pub(crate) fn for_dir(path: &str) -> Self {
         Self { cx: context(path.as_ref()), ..Self::new() }
     }
 
-    pub(crate) fn with(self, cx: ToolContext) -> Self {
+    pub(crate) fn with_context(self, cx: ToolContext) -> Self {
         Self { cx, ..self }
     }
 
@@ -70,7 +70,7 @@ impl Fixture {
         fs::read(self.root().join(path)).unwrap()
     }
 
-    /// The names in a directory, sorted.
+    /// Returns the names in a directory, sorted.
     pub(crate) fn names(&self, path: &str) -> Vec<String> {
         let entries = fs::read_dir(self.root().join(path)).unwrap();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -78,11 +78,11 @@ impl Fixture {
         names
     }
 
-    /// Waits until something that is to be put into a directory is written down beside its place.
+    /// Waits until a directory contains a draft.
     pub(crate) fn wait_for_draft(&self, path: &str) {
         let start = Instant::now();
         while !self.root().join(path).is_dir() || !self.names(path).iter().any(|name| is_draft(name)) {
-            assert!(start.elapsed() < Duration::from_secs(60), "nobody writes in `{path}`");
+            assert!(start.elapsed() < Duration::from_secs(60), "no draft in `{path}`");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -131,7 +131,7 @@ impl Fixture {
         assert_eq!(error.code(), ErrorCode::PermissionDenied, "{error}");
     }
 
-    /// Asserts that a call fails with a message that has `part` in it.
+    /// Asserts that a call fails with a message that contains `part`.
     pub(crate) async fn fails(&self, tool: &str, arguments: Value, part: &str) {
         let message = self.call(tool, arguments).await.unwrap_err().to_string();
         assert!(message.contains(part), "{message}");

@@ -1,4 +1,4 @@
-//! `fs.glob`: the paths that match a pattern.
+//! `fs.glob`: finds paths that match a pattern.
 
 use std::ops::ControlFlow;
 
@@ -10,34 +10,34 @@ use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::pattern::pattern;
-use crate::place::Place;
-use crate::tree::Tree;
+use crate::resolved_entry::ResolvedEntry;
+use crate::tree_walk::TreeWalk;
 
-/// How many paths one result has.
+/// The maximum number of paths in a result.
 const MAX_MATCHES: usize = 500;
 
-/// Finds files, directories and links of the workspace by a pattern for their paths: `*` and `?` stay within one name, `**`
-/// goes across directories, `{a,b}` is either. What ignore files such as .gitignore name is left out, and so is .git.
+/// Finds files, directories and links in the workspace by a glob pattern. `*` and `?` match within one name, `**` matches across
+/// directories, `{a,b}` matches either. Skips .git and paths that ignore files such as .gitignore exclude.
 #[tool(
     name = "fs.glob",
     title = "Find files by name",
     reads = "fs:{path}",
     needs = Workspace,
     tags = ["files"],
-    // More than 500 long paths.
+    // Fits 500 long paths.
     max_output = "1MiB",
     example({"pattern": "**/*.rs"}),
     example({"pattern": "{src,tests}/**/mod.rs", "path": "protocol", "ignored": true}),
 )]
 pub(crate) fn glob(
     cx: &ToolContext,
-    /// The pattern, relative to `path`.
+    /// The glob pattern, relative to `path`.
     #[schemars(length(min = 1, max = 1024))]
     pattern: String,
-    /// The directory in which to look, relative to the workspace root, which is the default.
+    /// The directory to search, relative to the workspace root. The root if omitted.
     #[serde(default)]
     path: RelativePath,
-    /// Whether to find what ignore files name too.
+    /// Include .git and paths that ignore files exclude.
     #[serde(default)]
     ignored: bool,
 ) -> Result<Matches, ToolError> {
@@ -45,12 +45,12 @@ pub(crate) fn glob(
     Ok(matches(cx, &workspace, &pattern, &path, ignored)?)
 }
 
-/// What was found.
+/// The result of `fs.glob`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Matches {
-    /// Relative to the workspace root, sorted name by name. Those of directories end with a slash.
+    /// Paths relative to the workspace root, sorted by name within each directory. Directories end with a slash.
     paths: Vec<String>,
-    /// How many more there are, among the entries that were looked at.
+    /// The number of matches omitted from `paths`.
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,11 +65,11 @@ fn matches(
     ignored: bool,
 ) -> Result<Matches, FsError> {
     let matcher = pattern(glob)?;
-    let place = Place::find(cx, workspace, path)?;
-    let dir = place.open_dir()?;
+    let start = ResolvedEntry::find(cx, workspace, path)?;
+    let dir = start.open_dir()?;
     let (mut paths, mut more) = (Vec::new(), 0);
-    let left_out = Tree::new(cx, workspace, &place.path, ignored).walk(&dir, &place.path, &mut |found| {
-        if matcher.is_match(found.path.below(&place.path)) {
+    let skipped = TreeWalk::new(cx, workspace, &start.path, ignored).run(&dir, &start.path, &mut |found| {
+        if matcher.is_match(found.path.below(&start.path)) {
             if paths.len() < MAX_MATCHES {
                 let end = if found.kind == Kind::Directory { "/" } else { "" };
                 paths.push(format!("{}{end}", found.path));
@@ -79,12 +79,12 @@ fn matches(
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    let mut facts = left_out.facts();
+    let mut notes = skipped.notes();
     if more > 0 {
-        let bound = if left_out.stopped() { "at least " } else { "" };
-        facts.insert(0, format!("{bound}{more} more; use a narrower pattern, or begin in a directory further down"));
+        let bound = if skipped.stopped() { "at least " } else { "" };
+        notes.insert(0, format!("{bound}{more} more; use a narrower pattern, or start in a subdirectory"));
     }
-    Ok(Matches { paths, more, note: (!facts.is_empty()).then(|| facts.join("; ")) })
+    Ok(Matches { paths, more, note: (!notes.is_empty()).then(|| notes.join("; ")) })
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -103,7 +103,8 @@ mod tests {
 
     #[tokio::test]
     async fn patterns_match_paths_and_the_result_is_sorted() {
-        let fixture = Fixture::of(&["b.rs", "a/x.rs", "a/deep/y.rs", "a/z.txt", ".hidden.rs"].map(|path| (path, "")));
+        let fixture =
+            Fixture::with_files(&["b.rs", "a/x.rs", "a/deep/y.rs", "a/z.txt", ".hidden.rs"].map(|path| (path, "")));
         for (pattern, expected) in [
             ("*.rs", json!([".hidden.rs", "b.rs"])),
             ("**/*.rs", json!([".hidden.rs", "a/deep/y.rs", "a/x.rs", "b.rs"])),
@@ -118,7 +119,7 @@ mod tests {
 
     #[tokio::test]
     async fn ignore_files_are_honoured_where_they_stand() {
-        let fixture = Fixture::of(
+        let fixture = Fixture::with_files(
             &["target/o.rs", "a/keep.rs", "a/drop.rs", "a/b/drop.rs", "drop.rs", ".git/x.rs"].map(|path| (path, "")),
         );
         fixture.write(".gitignore", "/target/\n");
@@ -134,11 +135,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn ignore_files_that_say_nothing_are_told() {
-        let fixture = Fixture::of(&[(".gitignore", "[a\nb\n"), ("b", "")]);
+    async fn invalid_ignore_files_are_noted() {
+        let fixture = Fixture::with_files(&[(".gitignore", "[a\nb\n"), ("b", "")]);
         let found = fixture.value("fs.glob", json!({"pattern": "*"})).await;
         assert_eq!(found["paths"], json!([".gitignore"]));
-        let note = "lines of ignore files that are no patterns: 1 (the first in `.gitignore`)";
+        let note = "invalid patterns in ignore files: 1 (first in `.gitignore`)";
         assert_eq!(found["note"], note);
         let text = fixture.text("fs.search", json!({"pattern": "none"})).await;
         assert_eq!(text, format!("[no line matches; files searched: 1; {note}]"));
@@ -159,7 +160,7 @@ mod tests {
         assert_eq!(listing["entries"].as_array().unwrap().len(), 1, "{listing}");
         let near = json!({"path": "dir/.toolcrib-0123456789abcdee.tmp"});
         fixture.fails("fs.read", near, &format!("did you mean `{other}`?")).await;
-        // They are there all the same for what must not leave anything behind.
+        // `fs.remove` still removes them.
         fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
     }
 
@@ -175,19 +176,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_granted_is_not_found() {
-        let fixture = Fixture::of(&[("open/a.txt", ""), ("secret/b.txt", "")]);
+    async fn entries_without_a_grant_are_not_found() {
+        let fixture = Fixture::with_files(&[("open/a.txt", ""), ("secret/b.txt", "")]);
         let fixture = fixture.granted_all(&["fs:read:.", "fs:read:open/**"]);
         let found = fixture.value("fs.glob", json!({"pattern": "**"})).await;
         assert_eq!(found["paths"], json!(["open/", "open/a.txt"]));
-        assert_eq!(found["note"], "entries left out for lack of a grant: 1");
+        assert_eq!(found["note"], "entries skipped for lack of a grant: 1");
     }
 
     #[tokio::test]
-    async fn patterns_that_cannot_match_are_told() {
-        let fixture = Fixture::of(&[("file", "")]);
-        for (pattern, told) in [("/etc/*", "not relative"), ("../*", "not relative"), ("a[", "unclosed")] {
-            fixture.fails("fs.glob", json!({"pattern": pattern}), told).await;
+    async fn invalid_patterns_are_refused() {
+        let fixture = Fixture::with_files(&[("file", "")]);
+        for (pattern, message) in [("/etc/*", "not relative"), ("../*", "not relative"), ("a[", "unclosed")] {
+            fixture.fails("fs.glob", json!({"pattern": pattern}), message).await;
         }
         fixture.fails("fs.glob", json!({"pattern": "*", "path": "file"}), "name a directory").await;
     }
@@ -195,7 +196,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn links_are_found_and_not_followed() {
-        let fixture = Fixture::of(&[("dir/a", "")]);
+        let fixture = Fixture::with_files(&[("dir/a", "")]);
         fixture.link(".", "dir/loop");
         fixture.link("/etc", "out");
         fixture.link("gone", "dangling");
@@ -216,6 +217,6 @@ mod tests {
         }
         let found = fixture.value("fs.glob", json!({"pattern": "*"})).await;
         assert_eq!(found["paths"], json!(["good"]));
-        assert_eq!(found["note"], "entries left out because no argument could spell their names: 3");
+        assert_eq!(found["note"], "entries skipped because their names are not valid in path arguments: 3");
     }
 }

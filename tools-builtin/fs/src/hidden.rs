@@ -1,4 +1,4 @@
-//! [`Hidden`]: places of the host that no tool reaches.
+//! [`Hidden`]: host paths that no tool can access.
 
 use std::fs;
 use std::io;
@@ -9,40 +9,43 @@ use cap_std::fs::Dir;
 
 use crate::path::RelativePath;
 
-/// How many links are followed on the way to a place.
+/// The maximum number of links followed while resolving a hidden path.
 const MAX_LINKS: usize = 40;
 
-/// A file or directory, by its device and number.
+/// The device and inode number of a file or directory.
 pub(crate) type Identity = (u64, u64);
 
-/// Places of the host that no tool of a workspace reaches, whether or not there is something yet.
+/// Host paths that no tool of a workspace can access. They need not exist yet.
 #[derive(Debug, Default)]
 pub(crate) struct Hidden {
-    /// As absolute paths.
+    /// Absolute paths.
     places: Vec<PathBuf>,
-    /// The paths below the root by which they are reached.
+    /// The relative paths below the workspace root that lead to them.
     below: Vec<String>,
 }
 
-/// The hidden places as they are now.
+/// The hidden paths together with the identities of the files that exist there at one moment.
 #[derive(Debug)]
-pub(crate) struct Sight<'a> {
+pub(crate) struct HiddenSnapshot<'a> {
     below: &'a [String],
-    /// Of those places at which there is something.
+    /// The identities of the hidden paths that exist.
     identities: Vec<Identity>,
 }
 
 impl Hidden {
-    /// Adds a place.
+    /// Adds a hidden path.
     ///
     /// # Errors
-    /// Returns an error if the path cannot be made absolute, or if the root lies inside of the place.
+    /// Returns an error if the path cannot be made absolute, or if the workspace root lies inside it.
     pub(crate) fn add(&mut self, root: &Path, place: &Path) -> io::Result<()> {
         let place = std::path::absolute(place)?;
         let own = identity(&place);
         let is_place = |above: &Path| own.is_some() && identity(above) == own;
-        if ways(&place).iter().any(|way| root.starts_with(way)) || root.ancestors().any(is_place) {
-            let reason = format!("it lies in {}, which no tool may reach; choose another root", place.display());
+        if spellings(&place).iter().any(|path| root.starts_with(path)) || root.ancestors().any(is_place) {
+            let reason = format!(
+                "the workspace root lies in {}, which no tool may access; choose another root",
+                place.display()
+            );
             return Err(io::Error::other(reason));
         }
         self.below.extend(paths_below(root, &place));
@@ -50,14 +53,17 @@ impl Hidden {
         Ok(())
     }
 
-    /// Looks at what is at the places.
-    pub(crate) fn sight(&self) -> Sight<'_> {
-        Sight { below: &self.below, identities: self.places.iter().filter_map(|place| identity(place)).collect() }
+    /// Reads the current identities of the hidden paths.
+    pub(crate) fn snapshot(&self) -> HiddenSnapshot<'_> {
+        HiddenSnapshot {
+            below: &self.below,
+            identities: self.places.iter().filter_map(|place| identity(place)).collect(),
+        }
     }
 }
 
-impl Sight<'_> {
-    /// Returns true if a name in a directory stands for a hidden place, or for something in one.
+impl HiddenSnapshot<'_> {
+    /// Returns true if the entry is a hidden path or lies below one, by its path or by its identity.
     pub(crate) fn hides(&self, dir: &Dir, name: &str, path: &RelativePath) -> bool {
         let has_identity = || {
             let metadata = dir.symlink_metadata(name);
@@ -66,25 +72,26 @@ impl Sight<'_> {
         self.hides_path(path.as_str()) || !self.identities.is_empty() && has_identity()
     }
 
-    /// Returns true if a path without links is that of a hidden place, or below it.
+    /// Returns true if a path without links is hidden or lies below a hidden path.
     pub(crate) fn hides_path(&self, path: &str) -> bool {
         self.below.iter().any(|hidden| is_within(path, hidden))
     }
 
-    /// Returns true if a path leads to a hidden place.
-    pub(crate) fn is_above(&self, path: &RelativePath) -> bool {
+    /// Returns true if a hidden path lies at or below this path.
+    pub(crate) fn has_hidden_below(&self, path: &RelativePath) -> bool {
         self.below.iter().any(|hidden| is_within(hidden, path.as_str()))
     }
 }
 
-/// Returns the paths below a root by which a place is reached: as it is written, and after each link on the way. The root is
-/// without links.
+/// Returns the relative paths below `root` that lead to `place`: as it is written, and after each link on the way.
+///
+/// `root` must be canonical.
 pub(crate) fn paths_below(root: &Path, place: &Path) -> Vec<String> {
     let mut paths = Vec::new();
-    for way in ways(place) {
-        let Ok(below) = way.strip_prefix(root) else { continue };
+    for spelling in spellings(place) {
+        let Ok(below) = spelling.strip_prefix(root) else { continue };
         let names: Option<Vec<&str>> = below.iter().map(|name| name.to_str()).collect();
-        // No argument could spell another one.
+        // A path that is not a valid argument cannot be requested by a call.
         let path = names.and_then(|names| RelativePath::try_from(names.join("/")).ok());
         if let Some(path) = path.map(|path| path.to_string()).filter(|path| !paths.contains(path)) {
             paths.push(path);
@@ -93,50 +100,50 @@ pub(crate) fn paths_below(root: &Path, place: &Path) -> Vec<String> {
     paths
 }
 
-/// Returns true if a path is another one or below it. Case does not count for ASCII letters, since some file systems ignore it.
+/// Returns true if `path` is `outer` or lies below it. Ignores ASCII case, as some file systems do.
 fn is_within(path: &str, outer: &str) -> bool {
     let begins = path.get(..outer.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(outer));
     begins && matches!(path.as_bytes().get(outer.len()), None | Some(b'/'))
 }
 
-/// Returns an absolute path, what it becomes after each link on it, and its canonical form as far as it exists.
-fn ways(path: &Path) -> Vec<PathBuf> {
-    let mut ways = vec![resolved(path)];
+/// Returns the spellings of an absolute path: normalised, after each link on it, and with its existing part canonicalised.
+fn spellings(path: &Path) -> Vec<PathBuf> {
+    let mut spellings = vec![normalised(path)];
     for _ in 0..MAX_LINKS {
-        let Some(next) = ways.last().and_then(|way| after_first_link(way)) else { break };
-        ways.push(next);
+        let Some(next) = spellings.last().and_then(|path| after_first_link(path)) else { break };
+        spellings.push(next);
     }
     let canonical = path.ancestors().find_map(|existing| {
         let rest = path.strip_prefix(existing).ok()?;
-        Some(resolved(&existing.canonicalize().ok()?.join(rest)))
+        Some(normalised(&existing.canonicalize().ok()?.join(rest)))
     });
-    ways.extend(canonical);
-    ways
+    spellings.extend(canonical);
+    spellings
 }
 
-/// Replaces the first link on a path by its destination.
+/// Replaces the first link on a path with its target. Returns `None` if there is no link.
 fn after_first_link(path: &Path) -> Option<PathBuf> {
     let above: Vec<&Path> = path.ancestors().collect();
     above.into_iter().rev().find_map(|link| {
-        let destination = fs::read_link(link).ok()?;
+        let target = fs::read_link(link).ok()?;
         let rest = path.strip_prefix(link).ok()?;
-        Some(resolved(&link.parent()?.join(destination).join(rest)))
+        Some(normalised(&link.parent()?.join(target).join(rest)))
     })
 }
 
-/// Resolves `.` and `..` by the text.
-fn resolved(path: &Path) -> PathBuf {
-    let mut resolved = PathBuf::new();
+/// Resolves `.` and `..` lexically.
+fn normalised(path: &Path) -> PathBuf {
+    let mut normalised = PathBuf::new();
     for part in path.components() {
         match part {
             Component::CurDir => {}
             Component::ParentDir => {
-                resolved.pop();
+                normalised.pop();
             }
-            part => resolved.push(part),
+            part => normalised.push(part),
         }
     }
-    resolved
+    normalised
 }
 
 #[cfg(unix)]

@@ -1,11 +1,11 @@
-//! [`Kind`]: what a directory entry is.
+//! [`Kind`]: the kind of a directory entry.
 
 use std::fmt;
 
 use cap_std::fs::FileType;
 use serde::Serialize;
 
-/// What a directory entry is, without following it when it is a link.
+/// The kind of a directory entry. Links are not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -22,7 +22,7 @@ pub enum Kind {
     Socket,
     /// A block or character device.
     Device,
-    /// Something else, or unknown.
+    /// Another or unknown kind.
     Unknown,
 }
 

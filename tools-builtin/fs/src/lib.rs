@@ -2,7 +2,6 @@
 
 #[cfg(target_os = "linux")]
 mod abandoned;
-mod confined;
 mod diff;
 mod directory;
 mod draft;
@@ -13,29 +12,30 @@ mod error;
 mod excerpt;
 mod glob;
 mod hidden;
-mod ignored;
+mod ignore_rule;
+mod ignore_rules;
 mod kind;
-mod line_end;
+mod line_ending;
 mod list;
 mod nearest;
 mod note;
 mod path;
 mod pattern;
 mod picture;
-mod place;
 mod read;
 mod relocate;
 mod remove;
 mod rename;
 mod replacement;
-mod rule;
+mod resolved_entry;
 mod scan;
 mod search;
 mod slot;
 mod subtree;
-mod tree;
+mod tree_walk;
 mod view;
 mod workspace;
+mod workspace_access;
 mod write;
 
 #[cfg(test)]
@@ -47,10 +47,10 @@ pub use kind::Kind;
 pub use list::DirEntry;
 pub use workspace::Workspace;
 
-/// Adds the tools of this crate to a catalog, for hosts that do not rely on linking.
+/// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
 ///
 /// # Errors
-/// [`RegisterError`] when a name is taken; the catalog is then as it was.
+/// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     catalog.submit(&[
         &edit::EDIT_TOOL,

@@ -1,4 +1,4 @@
-//! `fs.list`: the entries of one directory.
+//! `fs.list`: lists a directory.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -16,23 +16,23 @@ use crate::draft_name::is_draft;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::place::Place;
+use crate::resolved_entry::ResolvedEntry;
 
-/// How many entries one listing shows.
+/// The maximum number of entries in a listing.
 const MAX_ENTRIES: usize = 500;
 
-/// How many entries a directory may have that is listed at once, for tools of other crates.
+/// The maximum number of entries that [`Workspace::entries`] returns.
 const MAX_AT_ONCE: usize = 100_000;
 
-/// Lists a directory of the workspace: the names in it, hidden ones included, with their kinds and the sizes of files in
-/// bytes. Directories below it are not entered. A long listing comes in parts, and a note says how to go on.
+/// Lists a directory of the workspace: names (hidden files included), kinds, and file sizes in bytes. Does not enter subdirectories.
+/// A long listing is split, and its note says how to continue.
 #[tool(
     name = "fs.list",
     title = "List a directory",
     reads = "fs:{path}",
     needs = Workspace,
     tags = ["files"],
-    // More than 500 of the longest names.
+    // Fits 500 of the longest names.
     max_output = "1MiB",
     example({}),
     example({"path": "src"}),
@@ -40,10 +40,10 @@ const MAX_AT_ONCE: usize = 100_000;
 )]
 pub(crate) fn list(
     cx: &ToolContext,
-    /// The directory, relative to the workspace root. The root itself is `.`, which is the default.
+    /// The directory, relative to the workspace root. The root `.` if omitted.
     #[serde(default)]
     path: RelativePath,
-    /// Shows only what comes after this name, to go on where an earlier listing ended: as its note says.
+    /// List only the entries after this one. Copy the value from the note of the previous listing.
     #[schemars(length(max = 2048))]
     after: Option<String>,
 ) -> Result<Listing, ToolError> {
@@ -51,17 +51,17 @@ pub(crate) fn list(
     Ok(listing(cx, &workspace, &path, after.as_deref())?)
 }
 
-/// A directory, or a part of it.
+/// The result of `fs.list`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Listing {
-    /// Where the directory is, after links.
+    /// The path of the directory, with links resolved.
     path: String,
-    /// Sorted by name, byte by byte.
+    /// The entries, sorted by the bytes of their names.
     entries: Vec<DirEntry>,
-    /// How many entries come after these.
+    /// The number of entries after these.
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
-    /// How to see them.
+    /// The `after` argument that continues the listing.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -70,14 +70,14 @@ pub(crate) struct Listing {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DirEntry {
-    /// The last part of its path.
+    /// The file name.
     pub name: String,
-    /// The kind, of a link itself and not of its target.
+    /// The kind. Links are not followed.
     pub kind: Kind,
     /// The size of a regular file, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// True if the name is shown with replacement characters, and nothing can be opened by it.
+    /// True if the name is not UTF-8. `name` then has replacement characters and cannot be used to open the entry.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub name_is_not_utf8: bool,
 }
@@ -88,47 +88,47 @@ fn listing(
     path: &RelativePath,
     after: Option<&str>,
 ) -> Result<Listing, FsError> {
-    let after = after.map(position).transpose()?;
-    let Part { path, entries, more, last } = part(cx, workspace, path, after.as_deref(), MAX_ENTRIES)?;
+    let after = after.map(parse_position).transpose()?;
+    let Page { path, entries, more, last } = read_page(cx, workspace, path, after.as_deref(), MAX_ENTRIES)?;
     let last = last.filter(|_| more > 0);
-    let note = last.map(|last| format!("{more} more entries; go on with after = \"{}\"", spelled(&last)));
+    let note = last.map(|last| format!("{more} more entries; continue with after = \"{}\"", position_after(&last)));
     Ok(Listing { path: path.to_string(), entries, more, note })
 }
 
-/// Some entries of a directory, and how many come after them.
-struct Part {
+/// A part of a directory listing.
+struct Page {
     path: RelativePath,
     entries: Vec<DirEntry>,
     more: u64,
-    /// The name of the last one.
+    /// The last name on this page.
     last: Option<OsString>,
 }
 
-/// Returns the entries of a directory by their names.
+/// Returns all entries of a directory, sorted by the bytes of their names.
 pub(crate) fn entries(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> Result<Vec<DirEntry>, FsError> {
-    let Part { path, entries, more, .. } = part(cx, workspace, path, None, MAX_AT_ONCE)?;
+    let Page { path, entries, more, .. } = read_page(cx, workspace, path, None, MAX_AT_ONCE)?;
     if more > 0 { Err(FsError::TooMany { path, limit: MAX_AT_ONCE as u64 }) } else { Ok(entries) }
 }
 
-fn part(
+fn read_page(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
     after: Option<&[u8]>,
     limit: usize,
-) -> Result<Part, FsError> {
-    let place = Place::find(cx, workspace, path)?;
-    let dir = place.open_dir()?;
-    // Only the first names are kept, so that memory does not grow with the directory.
+) -> Result<Page, FsError> {
+    let found = ResolvedEntry::find(cx, workspace, path)?;
+    let dir = found.open_dir()?;
+    // Keeps only the first `limit` names, so that memory does not grow with the directory.
     let mut first = BTreeSet::new();
     let mut more = 0;
-    let sight = workspace.sight();
-    let is_hidden = |name: &str| place.path.child(name).is_ok_and(|path| sight.hides(&dir, name, &path));
-    for entry in dir.entries().map_err(FsError::io(&place.path))? {
+    let hidden = workspace.hidden_snapshot();
+    let is_hidden = |name: &str| found.path.child(name).is_ok_and(|path| hidden.hides(&dir, name, &path));
+    for entry in dir.entries().map_err(FsError::io(&found.path))? {
         cx.check_cancelled()?;
-        let name = entry.map_err(FsError::io(&place.path))?.file_name();
-        let is_left_out = |name| is_draft(name) || is_hidden(name);
-        if name.to_str().is_some_and(is_left_out) || after.is_some_and(|after| bytes(&name) <= after) {
+        let name = entry.map_err(FsError::io(&found.path))?.file_name();
+        let is_skipped = |name| is_draft(name) || is_hidden(name);
+        if name.to_str().is_some_and(is_skipped) || after.is_some_and(|after| bytes(&name) <= after) {
             continue;
         }
         first.insert(ByBytes(name));
@@ -138,11 +138,11 @@ fn part(
         }
     }
     let last = first.last().map(|last| last.0.clone());
-    let entries = first.into_iter().filter_map(|name| item(&dir, name.0)).collect();
-    Ok(Part { path: place.path, entries, more, last })
+    let entries = first.into_iter().filter_map(|name| dir_entry(&dir, name.0)).collect();
+    Ok(Page { path: found.path, entries, more, last })
 }
 
-/// A name in the order of a listing: by its bytes, since several names that are not UTF-8 may be shown as one.
+/// A file name ordered by its bytes: several names that are not UTF-8 may have the same lossy form.
 #[derive(PartialEq, Eq)]
 struct ByBytes(OsString);
 
@@ -162,22 +162,22 @@ fn bytes(name: &OsStr) -> &[u8] {
     name.as_encoded_bytes()
 }
 
-/// A name as `after` takes it: as it is, or, of one that nobody could copy, its bytes after a slash, which no name has.
-fn spelled(name: &OsStr) -> String {
+/// Returns the `after` argument for a name: the name itself, or `/` and its bytes in hexadecimal if it cannot be copied as text.
+fn position_after(name: &OsStr) -> String {
     let copied = name.to_str().filter(|name| name.escape_debug().eq(name.chars()) && !name.contains(is_invisible));
     copied.map_or_else(|| format!("/{}", HEXLOWER.encode(bytes(name))), str::to_owned)
 }
 
-/// The bytes of a name that was spelled for `after`.
-fn position(after: &str) -> Result<Vec<u8>, FsError> {
+/// Parses an `after` argument into the bytes of a name.
+fn parse_position(after: &str) -> Result<Vec<u8>, FsError> {
     match after.strip_prefix('/') {
         None => Ok(after.as_bytes().to_vec()),
         Some(digits) => HEXLOWER.decode(digits.as_bytes()).map_err(|_| FsError::After { after: after.to_owned() }),
     }
 }
 
-/// One entry; `None` for one that has gone meanwhile.
-fn item(dir: &Dir, name: OsString) -> Option<DirEntry> {
+/// Returns `None` if the entry no longer exists.
+fn dir_entry(dir: &Dir, name: OsString) -> Option<DirEntry> {
     let (kind, size) = match dir.symlink_metadata(&name) {
         Ok(metadata) => (Kind::from(metadata.file_type()), metadata.is_file().then(|| metadata.len())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
@@ -200,7 +200,7 @@ mod tests {
 
     #[tokio::test]
     async fn entries_are_sorted_and_hidden_ones_are_shown() {
-        let fixture = Fixture::of(&[("b.txt", "four"), ("sub/deep.txt", ""), (".hidden", "")]);
+        let fixture = Fixture::with_files(&[("b.txt", "four"), ("sub/deep.txt", ""), (".hidden", "")]);
         let expected = json!({"path": ".", "entries": [
             {"name": ".hidden", "kind": "file", "size": 0},
             {"name": "b.txt", "kind": "file", "size": 4},
@@ -240,7 +240,7 @@ mod tests {
 
         let fixture = Fixture::new();
         let mut expected = BTreeMap::new();
-        // 550 names in which each byte is no character, and some that are as they are shown, before and after them.
+        // 550 names with the same lossy form, and names before, equal to and after that form.
         for number in (0..1_100_u32).step_by(2) {
             let name: Vec<u8> = number.to_be_bytes().iter().map(|byte| 0x80 | byte >> 1).collect();
             std::fs::write(fixture.root().join(std::ffi::OsStr::from_bytes(&name)), "x").unwrap();
@@ -281,34 +281,36 @@ mod tests {
             ("a\u{fe0f}", "/61efb88f"),
             ("\u{2800}", "/e2a080"),
         ] {
-            assert_eq!(spelled(name.as_ref()), expected);
-            assert_eq!(position(expected).unwrap(), name.as_bytes());
+            assert_eq!(position_after(name.as_ref()), expected);
+            assert_eq!(parse_position(expected).unwrap(), name.as_bytes());
         }
     }
 
     #[tokio::test]
-    async fn where_to_go_on_is_a_name_or_what_a_note_says() {
-        let fixture = Fixture::of(&[("a", "")]);
+    async fn after_takes_a_name_or_the_value_of_a_note() {
+        let fixture = Fixture::with_files(&[("a", "")]);
         for after in ["/", "/ff"] {
             fixture.value("fs.list", json!({"after": after})).await;
         }
         for after in ["/a", "/xy", "/FF", "//"] {
-            fixture.fails("fs.list", json!({"after": after}), "which no listing ended with").await;
+            fixture.fails("fs.list", json!({"after": after}), "which is not a position in a listing").await;
         }
     }
 
     #[tokio::test]
-    async fn what_is_no_directory_is_told() {
-        let fixture = Fixture::of(&[("file.txt", "")]);
-        fixture.fails("fs.list", json!({"path": "file.txt"}), "`file.txt` is a file; name a directory").await;
-        fixture.fails("fs.list", json!({"path": "file.txt/x"}), "there is nothing below it").await;
+    async fn listing_anything_else_than_a_directory_is_refused() {
+        let fixture = Fixture::with_files(&[("file.txt", "")]);
+        fixture
+            .fails("fs.list", json!({"path": "file.txt"}), "`file.txt` is a file, not a directory; name a directory")
+            .await;
+        fixture.fails("fs.list", json!({"path": "file.txt/x"}), "not a directory; shorten the path").await;
         fixture.fails("fs.list", json!({"path": "fil.txt"}), "did you mean `file.txt`?").await;
     }
 
     #[cfg(unix)]
     #[tokio::test]
     async fn links_are_shown_and_not_followed() {
-        let fixture = Fixture::of(&[("sub/file", "")]);
+        let fixture = Fixture::with_files(&[("sub/file", "")]);
         fixture.link("sub", "link");
         fixture.link("nowhere", "dangling");
         fixture.link("/", "outside");

@@ -1,28 +1,28 @@
-//! The place in a text that is most like another text.
+//! The lines of a file most similar to a text that was not found.
 
 use tools::ToolContext;
 
 use crate::error::FsError;
 
-/// How many lines are looked at.
+/// The maximum number of lines compared.
 const MAX_LINES: usize = 50_000;
 
-/// How much of a line is compared, in characters.
+/// The number of characters of a line that are compared.
 const MAX_COMPARED: usize = 160;
 
-/// How much of a line is shown, in characters.
+/// The number of characters of a line that are shown.
 const MAX_SHOWN: usize = 240;
 
-/// How many lines are shown.
+/// The maximum number of lines shown.
 const MAX_LINES_SHOWN: usize = 12;
 
-/// How alike two lines have to be, from 0 to 1, to be worth a word.
-const ALIKE: f64 = 0.6;
+/// The minimum similarity of two lines, from 0 to 1.
+const MIN_SIMILARITY: f64 = 0.6;
 
-/// Where in a text something is like `wanted`, in words: the lines, with their numbers.
+/// Describes the lines of `text` most similar to `wanted`, with their numbers.
 ///
-/// A line that is the same but for the space around it says the most. Where there is none, the longest line that was
-/// wanted is compared with all there are.
+/// First looks for lines that are equal except for surrounding whitespace. If there are none, compares the longest line of
+/// `wanted` with all lines.
 pub(crate) fn nearest(cx: &ToolContext, text: &str, wanted: &str) -> Result<String, FsError> {
     let mut rest = text.lines();
     let lines: Vec<&str> = rest.by_ref().take(MAX_LINES).collect();
@@ -30,11 +30,10 @@ pub(crate) fn nearest(cx: &ToolContext, text: &str, wanted: &str) -> Result<Stri
     let wanted: Vec<&str> = wanted.lines().collect();
     let start = match same_lines(cx, &lines, &wanted)? {
         Some(start) => Some(start),
-        None => alike(cx, &lines, &wanted)?,
+        None => most_similar(cx, &lines, &wanted)?,
     };
     let Some(start) = start else {
-        let place = if part.is_empty() { " in it" } else { &part };
-        return Ok(format!("nothing{place} is like it; read the file and copy the text from there"));
+        return Ok(format!("no similar text was found{part}; read the file and copy the text from it"));
     };
     let end = lines.len().min(start + wanted.len().max(1));
     let place = match end - start {
@@ -48,9 +47,9 @@ pub(crate) fn nearest(cx: &ToolContext, text: &str, wanted: &str) -> Result<Stri
     Ok(format!("the nearest place{part} is {place}:\n{}", shown.join("\n")))
 }
 
-/// Where most of the wanted lines are, leaving aside the space around them.
+/// Returns the line at which most of the wanted lines match, ignoring surrounding whitespace.
 fn same_lines(cx: &ToolContext, lines: &[&str], wanted: &[&str]) -> Result<Option<usize>, FsError> {
-    // A few lines tell the place; comparing thousands with thousands would take long.
+    // 64 lines are enough to find the place. Comparing thousands with thousands would take too long.
     let wanted: Vec<&str> = wanted.iter().take(64).map(|line| line.trim()).collect();
     let mut best = (0, None);
     for start in 0..lines.len() {
@@ -64,24 +63,24 @@ fn same_lines(cx: &ToolContext, lines: &[&str], wanted: &[&str]) -> Result<Optio
             best = (same, Some(start));
         }
     }
-    // A brace or two on a line of its own is in many places.
+    // Lines with only a brace or two match in too many places.
     Ok(best.1.filter(|_| best.0 > 3))
 }
 
-/// Where the wanted lines would begin if the longest of them were the line that is most like it.
-fn alike(cx: &ToolContext, lines: &[&str], wanted: &[&str]) -> Result<Option<usize>, FsError> {
+/// Returns the first line of the place where the longest wanted line is most similar.
+fn most_similar(cx: &ToolContext, lines: &[&str], wanted: &[&str]) -> Result<Option<usize>, FsError> {
     let Some((offset, longest)) = wanted.iter().enumerate().max_by_key(|(_, line)| line.trim().len()) else {
         return Ok(None);
     };
     let longest = beginning(longest.trim(), MAX_COMPARED);
-    let mut best = (ALIKE, None);
+    let mut best = (MIN_SIMILARITY, None);
     for (at, line) in lines.iter().enumerate() {
         if at % 64 == 0 {
             cx.check_cancelled()?;
         }
-        let likeness = strsim::normalized_levenshtein(longest, beginning(line.trim(), MAX_COMPARED));
-        if likeness > best.0 {
-            best = (likeness, Some(at));
+        let similarity = strsim::normalized_levenshtein(longest, beginning(line.trim(), MAX_COMPARED));
+        if similarity > best.0 {
+            best = (similarity, Some(at));
         }
     }
     Ok(best.1.map(|at| at.saturating_sub(offset)))
@@ -118,17 +117,17 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_looked_through_in_part_and_that_is_told() {
+    fn a_long_text_is_searched_in_part_and_the_message_says_so() {
         let text = |lines: usize| format!("{}needle", "x\n".repeat(lines - 1));
         assert!(near(&text(MAX_LINES), "needle ").starts_with("the nearest place is line 50000:"));
-        let told = near(&text(MAX_LINES + 1), "needle ");
-        assert!(told.starts_with("nothing in its first 50000 lines is like it"), "{told}");
-        let told = near(&format!("needle\n{}", text(MAX_LINES)), "needle ");
-        assert!(told.starts_with("the nearest place in its first 50000 lines is line 1:"), "{told}");
+        let message = near(&text(MAX_LINES + 1), "needle ");
+        assert!(message.starts_with("no similar text was found in its first 50000 lines;"), "{message}");
+        let message = near(&format!("needle\n{}", text(MAX_LINES)), "needle ");
+        assert!(message.starts_with("the nearest place in its first 50000 lines is line 1:"), "{message}");
     }
 
     #[test]
-    fn of_a_long_place_it_is_told_how_many_lines_are_not_shown() {
+    fn a_long_match_shows_the_number_of_omitted_lines() {
         let text = (0..20).map(|line| format!("number {line}\n")).collect::<String>();
         let shown = near(&text, &text.replace("number 19", "other"));
         assert!(shown.starts_with("the nearest place is lines 1 to 20:\n1: number 0\n"), "{shown}");
@@ -137,7 +136,7 @@ mod tests {
 
     #[test]
     fn an_empty_text_is_like_nothing() {
-        assert!(near("", "x").starts_with("nothing"));
-        assert!(near("x", "\n").starts_with("nothing"));
+        assert!(near("", "x").starts_with("no similar text"));
+        assert!(near("x", "\n").starts_with("no similar text"));
     }
 }

@@ -1,4 +1,4 @@
-//! [`RelativePath`]: a path below the workspace root, in its one spelling.
+//! [`RelativePath`]: a normalised path below the workspace root.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,48 +9,47 @@ use tools::JsonSchema;
 use tools::protocol::{InvalidTarget, Normaliser};
 use tools::schemars::{Schema, SchemaGenerator, json_schema};
 
-/// A path below the workspace root. It is normalised when it is made, by the same rules by which the counter normalises
-/// the target of a call, so the path that was checked is the path that is used: `src/../x` is `x` to both, and `src` is not
-/// even looked at.
+/// A path below the workspace root, normalised lexically on construction.
+///
+/// The pipeline normalises the target of a call by the same rules, so the path that is used is the path that was checked:
+/// `src/../x` is `x` for both, and `src` is not accessed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct RelativePath(String);
 
 impl RelativePath {
-    /// Its parts; none for the root.
+    /// Returns the components. The root has none.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.split('/').filter(|_| !self.is_root())
     }
 
-    /// The path of its first `count` parts.
+    /// Returns the path of the first `count` components.
     pub(crate) fn prefix(&self, count: usize) -> Self {
         let kept: Vec<_> = self.names().take(count).collect();
         if kept.is_empty() { Self::default() } else { Self(kept.join("/")) }
     }
 
-    /// The path of a name in the directory that this path is.
+    /// Returns the path of an entry in this directory.
     ///
     /// # Errors
-    /// [`InvalidTarget`] for a name that no argument could spell, such as one with a line break.
+    /// Returns [`InvalidTarget`] if the name is not valid in a path argument, for example because it has a line break.
     pub(crate) fn child(&self, name: &str) -> Result<Self, InvalidTarget> {
-        // The name is one part, which may not turn into several, or into none, by being normalised.
         format!("{self}/{name}").try_into()
     }
 
-    /// Where the path leads when its part at `index` is a link to `destination`. Steps up are resolved by the text, like
-    /// those in arguments.
+    /// Replaces the component at `index`, a link, with its target. Resolves `..` lexically, as in arguments.
     ///
     /// # Errors
-    /// [`InvalidTarget`] when that is outside of the root, or cannot be spelled as an argument.
-    pub(crate) fn through_link(&self, index: usize, destination: &str) -> Result<Self, InvalidTarget> {
-        if Path::new(destination).is_absolute() {
-            return Err(InvalidTarget::Absolute { value: destination.to_owned() });
+    /// Returns [`InvalidTarget`] if the result lies outside the root or is not valid as a path argument.
+    pub(crate) fn through_link(&self, index: usize, target: &str) -> Result<Self, InvalidTarget> {
+        if Path::new(target).is_absolute() {
+            return Err(InvalidTarget::Absolute { value: target.to_owned() });
         }
         let rest: String = self.names().skip(index + 1).map(|name| format!("/{name}")).collect();
-        format!("{}/{destination}{rest}", self.prefix(index)).try_into()
+        format!("{}/{target}{rest}", self.prefix(index)).try_into()
     }
 
-    /// What comes after `directory` in a path below it.
+    /// Returns the part of this path below `directory`.
     pub(crate) fn below(&self, directory: &Self) -> &str {
         let rest = self.0.strip_prefix(&directory.0).and_then(|rest| rest.strip_prefix('/'));
         rest.filter(|_| !directory.is_root()).unwrap_or(&self.0)
@@ -74,7 +73,7 @@ impl TryFrom<String> for RelativePath {
 }
 
 impl Default for RelativePath {
-    /// The root.
+    /// Returns the workspace root.
     fn default() -> Self {
         Self(".".to_owned())
     }
@@ -95,7 +94,7 @@ impl JsonSchema for RelativePath {
         "RelativePath".into()
     }
 
-    /// What can be said of a path without resolving it: relative, no backslash, no control character.
+    /// Returns the constraints that a schema can check: relative, no backslash, no control character.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",

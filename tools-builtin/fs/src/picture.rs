@@ -1,4 +1,4 @@
-//! Pictures, known by their first bytes.
+//! Detection and encoding of images.
 
 use std::io::Read;
 
@@ -8,10 +8,10 @@ use tools::Content;
 use crate::error::FsError;
 use crate::path::RelativePath;
 
-/// How large a picture may be, in bytes: what the large providers take.
+/// The maximum size of an image in bytes, as the large providers accept it.
 const MAX_PICTURE: u64 = 5 * 1024 * 1024;
 
-/// The media type of a picture that begins like this, if it is one that models can see.
+/// Detects the media type of an image by its first bytes. Returns `None` for formats that models do not accept.
 pub(crate) fn mime_type(head: &[u8]) -> Option<&'static str> {
     match head {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),
@@ -22,15 +22,15 @@ pub(crate) fn mime_type(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// A picture, after a line on what it is for those who cannot see it.
+/// Returns the image, preceded by a line of text with its type and size.
 pub(crate) fn contents(path: &RelativePath, mime_type: &'static str, file: impl Read) -> Result<Vec<Content>, FsError> {
     let mut bytes = Vec::new();
     file.take(MAX_PICTURE + 1).read_to_end(&mut bytes).map_err(FsError::io(path))?;
     if bytes.len() as u64 > MAX_PICTURE {
         return Err(FsError::TooLarge { path: path.clone(), limit: MAX_PICTURE });
     }
-    let told = Content::text(format!("[`{path}`: {mime_type}, {} bytes]", bytes.len()));
-    Ok(vec![told, Content::Image { data: BASE64.encode(&bytes), mime_type: mime_type.to_owned() }])
+    let description = Content::text(format!("[`{path}`: {mime_type}, {} bytes]", bytes.len()));
+    Ok(vec![description, Content::Image { data: BASE64.encode(&bytes), mime_type: mime_type.to_owned() }])
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `fs.move`: an entry under another path.
+//! `fs.move`: moves or renames an entry.
 
 use std::io;
 
@@ -7,24 +7,24 @@ use tools::{Access, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::error::FsError;
-use crate::hidden::Sight;
+use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::note::note;
 use crate::path::RelativePath;
 use crate::rename::rename_new;
-use crate::slot::{Missing, Slot, Way};
-use crate::subtree::{check_seen, visit_all};
+use crate::slot::{FindOptions, IfMissing, Slot};
+use crate::subtree::{check_not_hidden, visit_all};
 
-/// Moves or renames a file, a directory with everything in it, or a link of the workspace. `to` is the new path itself, not
-/// a directory to move into. Nothing is overwritten unless `overwrite` is set, and directories never are. That a file is marked
-/// as read-only keeps it neither from being moved nor from being overwritten.
+/// Moves or renames a file, a link, or a directory with its contents in the workspace. `to` is the complete new path, not a
+/// directory to move into. Overwrites a file or link only if `overwrite` is set, and never a directory. Read-only files are moved
+/// and overwritten like others.
 #[tool(
     name = "fs.move",
     title = "Move or rename a file or directory",
-    // What was hidden from reading would be shown by being moved to where it is not.
+    // Moving a file to a readable path would reveal its content.
     reads = "fs:{from}",
     writes = ["fs:{from}", "fs:{to}"],
-    // Whether something is at the new path shows only when it is looked at.
+    // An entry at `to` is known only at run time.
     destroys = "fs:{to}",
     needs = Workspace,
     tags = ["files"],
@@ -33,35 +33,36 @@ use crate::subtree::{check_seen, visit_all};
 )]
 pub(crate) fn relocate(
     cx: &ToolContext,
-    /// What to move, relative to the workspace root.
+    /// The entry to move, relative to the workspace root.
     from: RelativePath,
-    /// The path that it shall have, relative to the workspace root.
+    /// The new path, relative to the workspace root.
     to: RelativePath,
-    /// Whether a file or link that has this path already is lost.
+    /// Replace a file or link that exists at `to`.
     #[serde(default)]
     overwrite: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    Ok(moved(cx, &workspace, &from, &to, overwrite)?)
+    Ok(move_entry(cx, &workspace, &from, &to, overwrite)?)
 }
 
-/// The accesses that the old path of an entry needs.
+/// The accesses that `from` needs.
 pub(crate) const FROM: &[Access] = &[Access::Read, Access::Write];
-/// The accesses that its new path needs.
+/// The accesses that `to` needs.
 pub(crate) const TO: &[Access] = &[Access::Write, Access::Destroy];
 
-/// Moves an entry and tells what was done.
-pub(crate) fn moved(
+/// Moves an entry and returns a description of the change.
+pub(crate) fn move_entry(
     cx: &ToolContext,
     workspace: &Workspace,
     from: &RelativePath,
     to: &RelativePath,
     overwrite: bool,
 ) -> Result<String, FsError> {
-    // Held from the first look on, so that no other call of this workspace changes what was checked.
-    let _changing = workspace.changing();
-    let from = Slot::find(cx, workspace, from, Way { accesses: FROM, follow: false, missing: Missing::Refused })?;
-    let to = Slot::find(cx, workspace, to, Way { accesses: TO, follow: false, missing: Missing::Last })?;
+    // Locked before the checks, so that no other call of this workspace invalidates them.
+    let _changing = workspace.lock_changes();
+    let from =
+        Slot::find(cx, workspace, from, FindOptions { accesses: FROM, follow: false, missing: IfMissing::Fail })?;
+    let to = Slot::find(cx, workspace, to, FindOptions { accesses: TO, follow: false, missing: IfMissing::AllowLast })?;
     if from.path.is_root() || to.path.is_root() {
         return Err(FsError::Root);
     }
@@ -69,30 +70,30 @@ pub(crate) fn moved(
         return Err(FsError::IntoItself { from: from.path, to: to.path });
     }
     let is_directory = from.kind == Some(Kind::Directory);
-    let sight = workspace.sight();
-    if !is_directory && sight.is_above(&from.path) {
+    let hidden = workspace.hidden_snapshot();
+    if !is_directory && hidden.has_hidden_below(&from.path) {
         return Err(FsError::LeadsToHidden { path: from.path });
     }
-    if sight.is_above(&to.path) {
+    if hidden.has_hidden_below(&to.path) {
         return Err(FsError::LeadsToHidden { path: to.path });
     }
     match to.kind {
         None => {}
         Some(kind @ Kind::Directory) => {
-            let advice = "give the path that it shall have in there, or one that is free";
+            let advice = "give the complete new path below it, or an unused path";
             return Err(FsError::Taken { path: to.path, kind, advice });
         }
         Some(_) if overwrite && !is_directory && from.path != to.path => {}
         Some(kind) => {
-            let advice = "choose another path, or set `overwrite` if it is a file that may be lost to another one";
+            let advice = "choose another path, or set `overwrite` to replace a file or link with a file or link";
             return Err(FsError::Taken { path: to.path, kind, advice });
         }
     }
     if is_directory {
-        check_all(cx, &sight, &from, &to)?;
+        check_all(cx, &hidden, &from, &to)?;
     }
     if to.kind.is_some() && is_same_file(&from, &to) {
-        // The system would do nothing and call it done.
+        // The system call would do nothing and report success.
         return Err(FsError::SameFile { from: from.path, to: to.path });
     }
     cx.check_cancelled()?;
@@ -107,7 +108,7 @@ pub(crate) fn moved(
     }
 }
 
-/// Whether both are names of one file.
+/// Returns true if both entries are names of the same file.
 #[cfg(unix)]
 fn is_same_file(from: &Slot, to: &Slot) -> bool {
     use cap_std::fs::MetadataExt;
@@ -121,11 +122,11 @@ fn is_same_file(_: &Slot, _: &Slot) -> bool {
     false
 }
 
-/// Whether the grant covers everything in a directory, where it is and where it will be.
-fn check_all(cx: &ToolContext, sight: &Sight<'_>, from: &Slot, to: &Slot) -> Result<(), FsError> {
+/// Checks that the grant covers everything below a directory, at the old path and at the new one.
+fn check_all(cx: &ToolContext, hidden: &HiddenSnapshot<'_>, from: &Slot, to: &Slot) -> Result<(), FsError> {
     let dir = from.parent.open_dir_nofollow(&from.name).map_err(FsError::io(&from.path))?;
     visit_all(cx, &dir, &from.path, &mut |dir, name, path, _| {
-        check_seen(sight, dir, name, path, &from.path)?;
+        check_not_hidden(hidden, dir, name, path, &from.path)?;
         for access in FROM {
             cx.require(*access, "fs", path.as_str())?;
         }
@@ -147,26 +148,28 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn two_names_of_one_file_are_told_and_nothing_is_said_to_be_moved() {
-        let fixture = Fixture::of(&[("a", "text")]);
+    async fn a_move_between_two_names_of_one_file_is_refused() {
+        let fixture = Fixture::with_files(&[("a", "text")]);
         std::fs::hard_link(fixture.root().join("a"), fixture.root().join("b")).unwrap();
-        fixture.fails("fs.move", json!({"from": "a", "to": "b", "overwrite": true}), "two names of one file").await;
+        fixture
+            .fails("fs.move", json!({"from": "a", "to": "b", "overwrite": true}), "two names of the same file")
+            .await;
     }
 
     #[tokio::test]
     async fn files_and_directories_are_moved() {
-        let fixture = Fixture::of(&[("a/b/file", "text")]);
-        let told = fixture.text("fs.move", arguments("a/b/file", "a/new")).await;
-        assert_eq!((&*told, &*fixture.read("a/new")), ("moved `a/b/file` to `a/new`", "text"));
+        let fixture = Fixture::with_files(&[("a/b/file", "text")]);
+        let message = fixture.text("fs.move", arguments("a/b/file", "a/new")).await;
+        assert_eq!((&*message, &*fixture.read("a/new")), ("moved `a/b/file` to `a/new`", "text"));
         fixture.text("fs.move", arguments("a", "c")).await;
         assert_eq!((fixture.names("."), fixture.names("c")), (vec!["c".to_owned()], vec!["b".into(), "new".into()]));
     }
 
     #[tokio::test]
-    async fn what_is_there_is_lost_only_when_asked_for() {
-        let fixture = Fixture::of(&[("a", "a"), ("b", "b"), ("dir/x", "")]);
-        fixture.fails("fs.move", arguments("a", "b"), "there is a file at `b` already").await;
-        fixture.fails("fs.move", arguments("a", "dir"), "give the path that it shall have in there").await;
+    async fn existing_files_are_overwritten_only_if_requested() {
+        let fixture = Fixture::with_files(&[("a", "a"), ("b", "b"), ("dir/x", "")]);
+        fixture.fails("fs.move", arguments("a", "b"), "`b` already exists and is a file").await;
+        fixture.fails("fs.move", arguments("a", "dir"), "give the complete new path below it").await;
         let overwrite = |from: &str, to: &str| json!({"from": from, "to": to, "overwrite": true});
         fixture.text("fs.move", overwrite("a", "b")).await;
         assert_eq!((fixture.read("b"), fixture.names(".")), ("a".to_owned(), vec!["b".into(), "dir".into()]));
@@ -190,34 +193,36 @@ mod tests {
         assert_eq!(fixture.read("b"), "a");
         fixture.text("fs.move", arguments("b", "c")).await;
         assert_eq!(fixture.mode("c"), 0o444);
-        // Root may do it, others may not.
+        // Only root may do it.
         let may = std::fs::rename(fixture.root().join("dir/a"), fixture.root().join("dir/x")).is_ok();
         assert_eq!(fixture.call("fs.move", arguments("dir/b", "dir/y")).await.is_ok(), may);
         fixture.set_mode("dir", 0o755);
     }
 
     #[tokio::test]
-    async fn an_overlong_name_is_told_and_nothing_is_moved() {
-        let fixture = Fixture::of(&[("a", "")]);
+    async fn a_move_to_an_overlong_name_is_refused() {
+        let fixture = Fixture::with_files(&[("a", "")]);
         let long = arguments("a", &"é".repeat(150));
-        fixture.fails("fs.move", long, "…` has 300 bytes, more than the file system takes").await;
+        fixture.fails("fs.move", long, "…` has 300 bytes, more than the file system allows").await;
         assert_eq!(fixture.names("."), ["a"]);
     }
 
     #[tokio::test]
-    async fn what_cannot_be_moved_is_told() {
-        let fixture = Fixture::of(&[("dir/x", "")]);
+    async fn unusable_moves_are_refused() {
+        let fixture = Fixture::with_files(&[("dir/x", "")]);
         fixture.fails("fs.move", arguments("gone", "b"), "there is no `gone`").await;
         fixture.fails("fs.move", arguments("dir/x", "no/x"), "there is no directory `no`").await;
-        fixture.fails("fs.move", arguments("dir", "dir/y"), "nothing can be moved into itself").await;
-        fixture.fails("fs.move", arguments(".", "y"), "the root of the workspace stays").await;
-        fixture.fails("fs.move", arguments("dir", "."), "the root of the workspace stays").await;
+        fixture.fails("fs.move", arguments("dir", "dir/y"), "a directory cannot be moved into itself").await;
+        fixture.fails("fs.move", arguments(".", "y"), "the workspace root cannot be moved, replaced or removed").await;
+        fixture
+            .fails("fs.move", arguments("dir", "."), "the workspace root cannot be moved, replaced or removed")
+            .await;
         assert_eq!(fixture.names("dir"), ["x"]);
     }
 
     #[tokio::test]
-    async fn what_is_in_a_directory_has_to_be_granted_too() {
-        let fixture = Fixture::of(&[("dir/secret", "")]);
+    async fn moving_a_directory_needs_a_grant_for_its_contents() {
+        let fixture = Fixture::with_files(&[("dir/secret", "")]);
         let clauses = ["fs:*:open/**", "fs:*:dir", "fs:write:dir/**"];
         let fixture = fixture.granted_all(&clauses);
         fixture.denies("fs.move", arguments("dir", "open")).await;
@@ -228,7 +233,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn links_are_moved_and_replaced_themselves() {
-        let fixture = Fixture::of(&[("dir/file", "text")]);
+        let fixture = Fixture::with_files(&[("dir/file", "text")]);
         fixture.link("dir", "to_dir");
         fixture.link("../outside", "out");
         fixture.text("fs.move", arguments("out", "still_out")).await;

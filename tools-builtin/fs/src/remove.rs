@@ -1,4 +1,4 @@
-//! `fs.remove`: an entry less.
+//! `fs.remove`: removes an entry.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -9,20 +9,20 @@ use tools::{Access, Progress, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::error::FsError;
-use crate::hidden::Sight;
+use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::slot::{Missing, Slot, Way};
-use crate::subtree::{check_seen, visit_all};
+use crate::slot::{FindOptions, IfMissing, Slot};
+use crate::subtree::{check_not_hidden, visit_all};
 
-/// How many entries are removed from one report of progress to the next.
-const REPORTED: u64 = 100;
+/// The number of removed entries between two progress reports.
+const REPORT_INTERVAL: u64 = 100;
 
-/// How much of a call's time is kept to tell what was done in the rest of it: this, or a tenth of it if that is less.
-const MAX_LAST_WORDS: Duration = Duration::from_millis(500);
+/// The most time that is reserved before the deadline for reporting a partial removal. A tenth of the remaining time if that is less.
+const MAX_RESERVE: Duration = Duration::from_millis(500);
 
-/// Removes a file, an empty directory, or a link of the workspace, for good. Of a link, what it leads to stays. A directory
-/// with something in it is removed only with `recursive`. That a file is marked as read-only does not keep it.
+/// Permanently removes a file, a link or an empty directory of the workspace. Removes a link itself, not its target. A directory with
+/// entries is removed only with `recursive`. Read-only files are removed like others.
 #[tool(
     name = "fs.remove",
     title = "Remove a file or directory",
@@ -34,92 +34,98 @@ const MAX_LAST_WORDS: Duration = Duration::from_millis(500);
 )]
 pub(crate) fn remove(
     cx: &ToolContext,
-    /// What to remove, relative to the workspace root.
+    /// The entry to remove, relative to the workspace root.
     path: RelativePath,
-    /// Whether to remove a directory with everything in it.
+    /// Remove a directory with its contents.
     #[serde(default)]
     recursive: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    Ok(removed(cx, &workspace, &path, recursive)?)
+    Ok(remove_entry(cx, &workspace, &path, recursive)?)
 }
 
-/// Removes an entry, and everything below it with `recursive`, and tells what was done.
-pub(crate) fn removed(
+/// Removes an entry, with its contents if `recursive`, and returns a description of the change.
+pub(crate) fn remove_entry(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
     recursive: bool,
 ) -> Result<String, FsError> {
-    // Held from the first look on, so that no other call of this workspace changes what was checked.
-    let _changing = workspace.changing();
-    let way = Way { accesses: &[Access::Destroy], follow: false, missing: Missing::Refused };
-    let slot = Slot::find(cx, workspace, path, way)?;
+    // Locked before the checks, so that no other call of this workspace invalidates them.
+    let _changing = workspace.lock_changes();
+    let options = FindOptions { accesses: &[Access::Destroy], follow: false, missing: IfMissing::Fail };
+    let slot = Slot::find(cx, workspace, path, options)?;
     if slot.path.is_root() {
         return Err(FsError::Root);
     }
     let kind = slot.kind.unwrap_or(Kind::Unknown);
-    let sight = workspace.sight();
-    if kind != Kind::Directory && sight.is_above(&slot.path) {
+    let hidden = workspace.hidden_snapshot();
+    if kind != Kind::Directory && hidden.has_hidden_below(&slot.path) {
         return Err(FsError::LeadsToHidden { path: slot.path });
     }
     cx.check_cancelled()?;
     let mut entries = 0;
     if kind == Kind::Directory && recursive {
         let dir = slot.parent.open_dir_nofollow(&slot.name).map_err(FsError::io(&slot.path))?;
-        // All of it is checked before any of it is removed.
+        // Everything is checked before anything is removed.
         let total = visit_all(cx, &dir, &slot.path, &mut |dir, name, path, _| {
-            check_seen(&sight, dir, name, path, &slot.path)?;
-            allowed(cx, path)
+            check_not_hidden(&hidden, dir, name, path, &slot.path)?;
+            check_grant(cx, path)
         })?;
-        entries = emptied(cx, &sight, &dir, &slot.path, total)?;
+        entries = remove_contents(cx, &hidden, &dir, &slot.path, total)?;
     }
-    remove_one(&slot.parent, &slot.name, &slot.path, kind).map_err(|error| partly(error, &slot.path, entries))?;
+    remove_one(&slot.parent, &slot.name, &slot.path, kind).map_err(|error| with_removed(error, &slot.path, entries))?;
     Ok(match entries {
         0 => format!("removed `{}`, {kind}", slot.path),
-        _ => format!("removed `{}`, {kind}, with everything in it: {entries} entries", slot.path),
+        _ => format!("removed `{}`, {kind}, with its contents: {entries} entries", slot.path),
     })
 }
 
-/// Removes everything below a directory, and tells on the way how far it is: whoever takes the call back gets no result.
-/// Gives the number of entries, `total` being how many there were.
-fn emptied(cx: &ToolContext, sight: &Sight<'_>, dir: &Dir, path: &RelativePath, total: u64) -> Result<u64, FsError> {
-    // The counter's own word for a call that took too long would not say what was done.
+/// Removes everything below a directory, which has `total` entries, and returns the number removed.
+///
+/// Reports progress, because a cancelled call has no result.
+fn remove_contents(
+    cx: &ToolContext,
+    hidden: &HiddenSnapshot<'_>,
+    dir: &Dir,
+    path: &RelativePath,
+    total: u64,
+) -> Result<u64, FsError> {
+    // Stops before the deadline: the pipeline's timeout error would not say how much was removed.
     let stop = cx.deadline().map(|deadline| {
         let left = deadline.saturating_duration_since(Instant::now());
-        deadline - MAX_LAST_WORDS.min(left / 10)
+        deadline - MAX_RESERVE.min(left / 10)
     });
     let mut entries = 0;
-    let emptied = visit_all(cx, dir, path, &mut |dir, name, entry, kind| {
+    let outcome = visit_all(cx, dir, path, &mut |dir, name, entry, kind| {
         if stop.is_some_and(|stop| Instant::now() >= stop) {
             return Err(FsError::OutOfTime);
         }
-        check_seen(sight, dir, name, entry, path)?;
-        allowed(cx, entry)?;
+        check_not_hidden(hidden, dir, name, entry, path)?;
+        check_grant(cx, entry)?;
         remove_one(dir, name, entry, kind)?;
         entries += 1;
-        if entries % REPORTED == 0 {
+        if entries % REPORT_INTERVAL == 0 {
             cx.report(Progress::of(entries as f64, total as f64));
         }
         Ok(())
     });
-    emptied.map_err(|error| partly(error, path, entries))
+    outcome.map_err(|error| with_removed(error, path, entries))
 }
 
-/// An error, and how many entries below a directory are gone all the same.
-fn partly(error: FsError, path: &RelativePath, entries: u64) -> FsError {
+/// Adds the number of entries already removed to an error.
+fn with_removed(error: FsError, path: &RelativePath, entries: u64) -> FsError {
     match entries {
         0 => error,
-        _ => error.after(format!("entries below `{path}` that were removed: {entries}; the others are still there")),
+        _ => error.with_done(format!("entries removed below `{path}`: {entries}; the others remain")),
     }
 }
 
-fn allowed(cx: &ToolContext, path: &RelativePath) -> Result<(), FsError> {
+fn check_grant(cx: &ToolContext, path: &RelativePath) -> Result<(), FsError> {
     Ok(cx.require(Access::Destroy, "fs", path.as_str())?)
 }
 
-/// Removes what a name stands for; a link is removed itself. If it has become a directory, or ceased to be one, the system
-/// refuses.
+/// Removes an entry without following links. The system returns an error if the entry has become a directory or is no longer one.
 fn remove_one(dir: &Dir, name: &str, path: &RelativePath, kind: Kind) -> Result<(), FsError> {
     let removed = match kind {
         Kind::Directory => dir.remove_dir(name),
@@ -141,7 +147,7 @@ mod tests {
     use super::*;
     use crate::fixture::Fixture;
 
-    /// Something that happens at the first report of progress.
+    /// Runs a function when 100 entries are removed.
     struct At<F>(F);
 
     impl<F: Fn(&ToolContext) + Send + Sync> ProgressSink for At<F> {
@@ -153,7 +159,7 @@ mod tests {
         }
     }
 
-    /// What is left of 150 files in `dir`, and what was said, when something happens after 100 of them were removed.
+    /// Removes 150 files in `dir` and runs `at` after 100 of them. Returns the number of remaining files and the message.
     fn interrupted(at: impl Fn(&ToolContext) + Send + Sync + 'static, time: Option<Duration>) -> (usize, String) {
         let fixture = Fixture::new();
         for number in 0..150 {
@@ -167,22 +173,22 @@ mod tests {
         });
         let cx = ToolContext::new().with_grant(tools::Grant::all()).with_progress(Arc::new(sink));
         let cx = time.map_or(cx.clone(), |time| cx.with_deadline(Instant::now() + time));
-        let outcome = removed(&cx, &workspace, &"dir".to_owned().try_into().unwrap(), true);
+        let outcome = remove_entry(&cx, &workspace, &"dir".to_owned().try_into().unwrap(), true);
         (fixture.names("dir").len(), outcome.unwrap_err().to_string())
     }
 
     #[test]
     fn a_removal_that_fails_on_the_way_says_how_far_it_came() {
-        let (left, told) = interrupted(|_| {}, None);
-        assert!(told.contains("`dir` has entries") && left == 1, "{told}");
-        let done = "before that, entries below `dir` that were removed: 150; the others are still there";
-        assert!(told.ends_with(done), "{told}");
+        let (left, message) = interrupted(|_| {}, None);
+        assert!(message.contains("`dir` is not empty") && left == 1, "{message}");
+        let done = "before that, entries removed below `dir`: 150; the others remain";
+        assert!(message.ends_with(done), "{message}");
     }
 
     #[test]
-    fn a_removal_that_is_taken_back_says_how_far_it_came() {
-        let (left, told) = interrupted(|cx| cx.cancellation().cancel(), None);
-        assert!(told.contains("was cancelled; before that, entries below `dir` that were removed: 100;"), "{told}");
+    fn a_removal_that_is_cancelled_says_how_far_it_came() {
+        let (left, message) = interrupted(|cx| cx.cancellation().cancel(), None);
+        assert!(message.contains("was cancelled; before that, entries removed below `dir`: 100;"), "{message}");
         assert_eq!(left, 51);
     }
 
@@ -192,9 +198,9 @@ mod tests {
             let deadline = cx.deadline().unwrap();
             std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
         };
-        let (left, told) = interrupted(wait, Some(Duration::from_secs(5)));
-        assert!(told.contains("call the tool again to go on; before that"), "{told}");
-        assert!(told.contains("that were removed: 100;") && left == 51, "{told}");
+        let (left, message) = interrupted(wait, Some(Duration::from_secs(5)));
+        assert!(message.contains("call the tool again to continue; before that"), "{message}");
+        assert!(message.contains("entries removed below `dir`: 100;") && left == 51, "{message}");
     }
 
     #[cfg(unix)]
@@ -212,20 +218,20 @@ mod tests {
         fixture.write("dir/b/c", "");
         fixture.write("other", "");
         let cx = fixture.cx().clone().with_approver(Arc::new(Yes));
-        let fixture = fixture.with(cx);
+        let fixture = fixture.with_context(cx);
         fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
         assert_eq!(fixture.names("."), ["other"]);
     }
 
     #[tokio::test]
     async fn a_read_only_mark_keeps_no_file_and_the_system_decides_by_the_directory() {
-        let fixture = Fixture::of(&["marked", "in/marked", "dir/a", "dir/b"].map(|path| (path, "")));
+        let fixture = Fixture::with_files(&["marked", "in/marked", "dir/a", "dir/b"].map(|path| (path, "")));
         for (path, mode) in [("marked", 0o444), ("in/marked", 0o444), ("dir", 0o555)] {
             fixture.set_mode(path, mode);
         }
         fixture.text("fs.remove", json!({"path": "marked"})).await;
         fixture.text("fs.remove", json!({"path": "in", "recursive": true})).await;
-        // Root may do it, others may not.
+        // Only root may do it.
         let may = std::fs::remove_file(fixture.root().join("dir/a")).is_ok();
         assert_eq!(fixture.call("fs.remove", json!({"path": "dir/b"})).await.is_ok(), may);
         fixture.set_mode("dir", 0o755);
@@ -234,7 +240,7 @@ mod tests {
 
     #[tokio::test]
     async fn files_and_empty_directories_are_removed() {
-        let fixture = Fixture::of(&[("dir/file", "")]);
+        let fixture = Fixture::with_files(&[("dir/file", "")]);
         assert_eq!(fixture.text("fs.remove", json!({"path": "dir/file"})).await, "removed `dir/file`, a file");
         assert_eq!(fixture.text("fs.remove", json!({"path": "dir/"})).await, "removed `dir`, a directory");
         fixture.fails("fs.remove", json!({"path": "dir"}), "there is no `dir`").await;
@@ -242,10 +248,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_directory_with_entries_goes_only_when_asked_for() {
-        let fixture = Fixture::of(&[("dir/a/b", ""), ("dir/c", "")]);
-        fixture.fails("fs.remove", json!({"path": "dir"}), "`dir` has entries; remove them first").await;
-        let told = fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
-        assert_eq!(told, "removed `dir`, a directory, with everything in it: 3 entries");
+        let fixture = Fixture::with_files(&[("dir/a/b", ""), ("dir/c", "")]);
+        fixture.fails("fs.remove", json!({"path": "dir"}), "`dir` is not empty; remove its entries first").await;
+        let message = fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
+        assert_eq!(message, "removed `dir`, a directory, with its contents: 3 entries");
         assert_eq!(fixture.names("."), Vec::<String>::new());
     }
 
@@ -255,7 +261,13 @@ mod tests {
         fixture.write(&("d/".repeat(110) + "file"), "");
         fixture.write("d/a", "");
         let arguments = json!({"path": "d", "recursive": true});
-        fixture.fails("fs.remove", arguments, "are nested deeper than 100; begin at a deeper one").await;
+        fixture
+            .fails(
+                "fs.remove",
+                arguments,
+                "is nested more than 100 directories deep; start at a directory further down",
+            )
+            .await;
         assert_eq!(fixture.names("d"), ["a", "d"]);
         let note = fixture.value("fs.glob", json!({"pattern": "**/file"})).await["note"].clone();
         assert_eq!(note, "entries nested too deep to be entered: 1");
@@ -263,17 +275,17 @@ mod tests {
 
     #[tokio::test]
     async fn the_root_stays() {
-        let fixture = Fixture::of(&[("dir/file", "")]);
+        let fixture = Fixture::with_files(&[("dir/file", "")]);
         for path in [".", "dir/..", "./"] {
             let arguments = json!({"path": path, "recursive": true});
-            fixture.fails("fs.remove", arguments, "the root of the workspace stays").await;
+            fixture.fails("fs.remove", arguments, "the workspace root cannot be moved, replaced or removed").await;
         }
         assert_eq!(fixture.names("dir"), ["file"]);
     }
 
     #[tokio::test]
-    async fn what_is_partly_granted_stays_whole() {
-        let fixture = Fixture::of(&["dir/a/x", "dir/b", "dir/z"].map(|path| (path, "")));
+    async fn a_partly_granted_directory_stays_whole() {
+        let fixture = Fixture::with_files(&["dir/a/x", "dir/b", "dir/z"].map(|path| (path, "")));
         let fixture = fixture.granted_all(&["fs:destroy:dir", "fs:destroy:dir/a/**", "fs:destroy:dir/b"]);
         fixture.denies("fs.remove", json!({"path": "dir", "recursive": true})).await;
         assert_eq!(
@@ -285,15 +297,15 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn of_a_link_the_destination_stays() {
-        let fixture = Fixture::of(&[("dir/file", "")]);
+        let fixture = Fixture::with_files(&[("dir/file", "")]);
         fixture.link("..", "dir/up");
         fixture.link("dir", "to_dir");
         fixture.link("../outside", "out");
         fixture.link("gone", "dangling");
         fixture.pipe("dir/pipe");
         for link in ["to_dir/", "out", "dangling"] {
-            let told = fixture.text("fs.remove", json!({"path": link, "recursive": true})).await;
-            assert!(told.ends_with("a link"), "{told}");
+            let message = fixture.text("fs.remove", json!({"path": link, "recursive": true})).await;
+            assert!(message.ends_with("a link"), "{message}");
         }
         assert_eq!(fixture.names("dir"), ["file", "pipe", "up"]);
         fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
@@ -303,7 +315,7 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn through_a_link_the_grant_for_its_destination_counts() {
-        let fixture = Fixture::of(&[("secret/file", "")]);
+        let fixture = Fixture::with_files(&[("secret/file", "")]);
         fixture.link("../secret", "dir_link");
         fixture.link("secret", "link");
         let fixture = fixture.granted("fs:destroy:link/**");

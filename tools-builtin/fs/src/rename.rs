@@ -1,32 +1,36 @@
-//! Renaming that replaces nothing.
+//! Renaming without overwriting.
 
 use std::io;
 
 use cap_std::fs::Dir;
 
-/// Renames an entry, and fails with [`io::ErrorKind::AlreadyExists`] where there is one of the new name. Both names are
-/// single parts of a path.
+/// Renames an entry. Both names must be single path components.
+///
+/// # Errors
+/// Returns [`io::ErrorKind::AlreadyExists`] if the new name exists.
 #[cfg(target_os = "linux")]
 pub(crate) fn rename_new(from: &Dir, name: &str, to: &Dir, new_name: &str) -> io::Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};
     use rustix::io::Errno;
 
-    // A single part of a path that is no link to the kernel here, for a rename follows none: it cannot lead out.
+    // Single components cannot leave the directory: a rename follows no links.
     match renameat_with(from, name, to, new_name, RenameFlags::NOREPLACE) {
-        // Some file systems do not know the flag.
+        // Some file systems do not support the flag.
         Err(Errno::INVAL | Errno::NOSYS) => rename_checked(from, name, to, new_name),
         renamed => Ok(renamed?),
     }
 }
 
-/// Renames an entry, and fails with [`io::ErrorKind::AlreadyExists`] where there is one of the new name. Both names are
-/// single parts of a path.
+/// Renames an entry. Both names must be single path components.
+///
+/// # Errors
+/// Returns [`io::ErrorKind::AlreadyExists`] if the new name exists.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn rename_new(from: &Dir, name: &str, to: &Dir, new_name: &str) -> io::Result<()> {
     rename_checked(from, name, to, new_name)
 }
 
-/// The best that can be done where the system does not do it: another process could come in between.
+/// Checks for the new name before the rename. Not atomic: another process can create the name in between.
 fn rename_checked(from: &Dir, name: &str, to: &Dir, new_name: &str) -> io::Result<()> {
     match to.symlink_metadata(new_name) {
         Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),

@@ -1,4 +1,4 @@
-//! Text in the place of other text.
+//! Text replacement that preserves line endings and bytes that are not UTF-8.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -8,26 +8,27 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use tools::ToolContext;
 
 use crate::error::FsError;
-use crate::line_end::LineEnd;
+use crate::line_ending::LineEnding;
 use crate::nearest::nearest;
 use crate::path::RelativePath;
 use crate::view::View;
 
-/// How large a file may be, in bytes, before and after.
+/// The maximum size of a file before and after an edit, in bytes.
 pub(crate) const MAX_FILE: u64 = 8 * 1024 * 1024;
 
-/// How many occurrences are counted of a text that should occur once.
+/// The maximum number of occurrences counted.
 const MAX_COUNTED: usize = 1000;
 
-/// How many lines are named.
+/// The maximum number of line numbers in a message.
 const MAX_LINES_NAMED: usize = 8;
 
-/// How long lines that `old` and `new` share are looked for. Those that are not found are written anew.
+/// The time limit for finding the lines that `old` and `new` share. The others are rewritten.
 const MAX_TIME: Duration = Duration::from_millis(500);
 
-/// Returns the bytes of a file with `new` in the place of `old`: of its one occurrence, or of all. The bytes around it stay, and
-/// so do the lines in it that `new` has too. Its other lines end like those of the file.
-pub(crate) fn replaced(
+/// Returns the bytes of a file with one occurrence of `old`, or all, replaced by `new`.
+///
+/// Keeps the bytes around the occurrences and the lines that `old` and `new` share. Other lines get the line ending of the file.
+pub(crate) fn replace(
     cx: &ToolContext,
     path: &RelativePath,
     view: &View<'_>,
@@ -35,7 +36,7 @@ pub(crate) fn replaced(
     new: &str,
     all: bool,
 ) -> Result<Vec<u8>, FsError> {
-    let line_end = view.line_end.or_else(|| LineEnd::of(new.as_bytes())).unwrap_or(LineEnd::Lf);
+    let line_end = view.line_end.or_else(|| LineEnding::detect(new.as_bytes())).unwrap_or(LineEnding::Lf);
     let (old, new) = (view.argument(old), view.argument(new));
     if old.is_empty() || old == new {
         return Err(FsError::Kept { path: path.clone() });
@@ -45,8 +46,7 @@ pub(crate) fn replaced(
         return Err(missing(cx, path, view, &old)?);
     }
     if !all {
-        // Also where they overlap: `aa` is twice in `aaa`, and which one is meant is open. One more than are counted tells
-        // that there are more.
+        // Overlapping occurrences count: `aa` occurs twice in `aaa`. One occurrence above the limit shows that there are more.
         let step = old.chars().next().map_or(1, char::len_utf8);
         let starts: Vec<_> = occurrences(view, &old, step).take(MAX_COUNTED + 1).collect();
         let count = match starts.len() {
@@ -79,7 +79,7 @@ pub(crate) fn replaced(
             }
         }
         at = view.offset(start + old.len());
-        // A long text in many places can be more than fits into memory.
+        // Checked in the loop: the result could exceed the memory.
         check_size(path, bytes.len())?;
     }
     bytes.extend_from_slice(&view.bytes[at..]);
@@ -91,21 +91,21 @@ fn check_size(path: &RelativePath, size: usize) -> Result<(), FsError> {
     if size as u64 > MAX_FILE { Err(FsError::TooLarge { path: path.clone(), limit: MAX_FILE }) } else { Ok(()) }
 }
 
-/// Returns the places where a text begins in a view. Each is looked for `step` bytes after the last.
+/// Returns the offsets at which a text occurs in a view. Each search starts `step` bytes after the last occurrence.
 fn occurrences<'a>(view: &'a View<'_>, old: &'a str, step: usize) -> impl Iterator<Item = usize> + use<'a> {
     let mut from = 0;
     let mut replaced = view.replaced_bytes().peekable();
     std::iter::from_fn(move || {
         loop {
             let start = from + view.text[from..].find(old)?;
-            // Replacement characters of the view are not in the file, so `old` does not occur where it has one of them.
+            // Replacement characters of the view are not in the file, so a match with one of them does not count.
             while replaced.next_if(|end| *end <= start).is_some() {}
             let mut inside = replaced.clone();
             let mut last = None;
             while let Some(end) = inside.next_if(|end| *end <= start + old.len()) {
                 last = Some(end);
             }
-            // Nor does it where it begins before that one.
+            // Continue after the last one inside the match.
             from = last.unwrap_or(start + step);
             if last.is_none() {
                 return Some(start);
@@ -122,16 +122,16 @@ fn missing(cx: &ToolContext, path: &RelativePath, view: &View<'_>, old: &str) ->
     Ok(FsError::NoMatch { path: path.clone(), near: nearest(cx, &view.text, old)? })
 }
 
-/// A part of what takes the place of `old`.
+/// A part of the replacement.
 enum Piece {
-    /// Lines of the file, by their place in `old`.
+    /// Lines copied from the file, as a range of `old`.
     Kept(Range<usize>),
-    /// Text, as it is written.
+    /// New text.
     New(String),
 }
 
-/// Returns `new` in pieces: whole lines that `old` has too are those of the file, whatever they end with there.
-fn pieces(old: &str, new: &str, line_end: LineEnd) -> Vec<Piece> {
+/// Splits `new` into lines that `old` has too, which keep their line endings in the file, and new text.
+fn pieces(old: &str, new: &str, line_end: LineEnding) -> Vec<Piece> {
     let [old, new] = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let length = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
     let deadline = Instant::now().checked_add(MAX_TIME);
@@ -148,7 +148,7 @@ fn pieces(old: &str, new: &str, line_end: LineEnd) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the numbers of the lines in which places are, which are in order.
+/// Returns the numbers of the lines that contain the given offsets, which must be sorted.
 fn lines(text: &str, places: impl IntoIterator<Item = usize>) -> String {
     let (mut lines, mut line, mut seen) = (Vec::new(), 1, 0);
     for place in places {
@@ -223,7 +223,7 @@ mod tests {
             refused(latin, edit(old, "x"), &["lines 2, 4", "fs.read", "\u{FFFD}", "choose an `old` without"]).await;
         }
         refused(latin, edit("caf = 1", "x"), &["the nearest place"]).await;
-        // One that is in the file as such is text like any other.
+        // U+FFFD that is in the file itself is ordinary text.
         edited("a \u{FFFD} b", edit("\u{FFFD}", "x"), "a x b").await;
         edited(b"a \xEF\xBF\xBD b \xE9", edit("\u{FFFD}", "x"), b"a x b \xE9").await;
     }
@@ -232,13 +232,13 @@ mod tests {
     async fn characters_of_another_encoding_are_not_mixed_into_a_file() {
         let latin = b"caf\xE9 = 1\n";
         refused(latin, edit("= 1", "= é"), &["not UTF-8", "`é`", "ASCII"]).await;
-        // Those that were there in UTF-8 may stay.
+        // UTF-8 characters of `old` may be kept.
         edited("à la \u{1F600}".as_bytes(), edit("à la", "à"), "à \u{1F600}").await;
         edited(b"\xC3\xA0 la caf\xE9", edit("à la", "la à"), b"la \xC3\xA0 caf\xE9").await;
     }
 
     #[tokio::test]
-    async fn what_is_not_utf8_text_at_all_is_refused() {
+    async fn utf16_and_binary_files_are_refused() {
         for utf16 in [&b"\xFF\xFEa\0\n\0"[..], b"\xFE\xFF\0a\0\n", b"\xFE\xFF\x4E\x2D"] {
             refused(utf16, edit("a", "b"), &["UTF-16"]).await;
         }
@@ -265,7 +265,7 @@ mod tests {
             ("one\r\ntwo\r\n", edit("\ntwo", ""), "one\r\n"),
             ("one\r\ntwo\r\n", edit("one\n", ""), "two\r\n"),
             ("a\r\nb\r\na\r\nb\r\n", all("a\nb\n", "c\n"), "c\r\nc\r\n"),
-            // Half a line end, which lines have that were split at LF.
+            // A trailing CR, as in lines that were split at LF.
             ("one\r\ntwo\r\n", edit("one\r", "1\r"), "1\r\ntwo\r\n"),
             ("one\ntwo\n", edit("one", "1\r"), "1\ntwo\n"),
             // A file without a line end has no style.
@@ -298,7 +298,7 @@ mod tests {
         refused("x = 1;\r\n  y = 2;\r\n", edit("x = 1;\ny = 2;", ""), &["lines 1 to 2:\n1: x = 1;\n2:   y = 2;"]).await;
         let diff = edited(crlf, edit("y\nx", "y\nz"), "x\r\ny\r\nz\r\ny\r\n").await;
         assert_eq!(diff, "--- a\n+++ a\n@@ -1,4 +1,4 @@\n x\n y\n-x\n+z\n y\n");
-        refused(crlf, edit("y\nx", "y\r\nx"), &["line ends"]).await;
-        refused(crlf, edit("\r", ""), &["line ends"]).await;
+        refused(crlf, edit("y\nx", "y\r\nx"), &["line endings"]).await;
+        refused(crlf, edit("\r", ""), &["line endings"]).await;
     }
 }

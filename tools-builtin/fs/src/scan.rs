@@ -1,4 +1,4 @@
-//! [`Scan`]: the lines of files that match, with the lines around them.
+//! [`Scan`]: collects matching lines with their context lines.
 
 use std::collections::VecDeque;
 
@@ -8,44 +8,44 @@ use tools::ToolContext;
 use crate::error::FsError;
 use crate::path::RelativePath;
 
-/// How many matching lines one result has.
+/// The maximum number of matching lines in a result.
 const MAX_HITS: u64 = 200;
 
-/// How much text one result has, in bytes: the line that passes this is its last.
+/// The size of a result in bytes at which it ends. The last line may exceed it.
 const MAX_TEXT: usize = 48 * 1024;
 
-/// How much of a line is searched, in bytes.
+/// The number of bytes of a line that are searched.
 const MAX_SEARCHED: usize = 64 * 1024;
 
-/// How much of a line is shown, in bytes, and how much of that comes before the match.
+/// The number of bytes of a line that are shown, and how many of them may precede the match.
 const MAX_SHOWN: usize = 400;
 const BEFORE_MATCH: usize = 100;
 
-/// How large a compiled pattern may be, in bytes. A larger one takes longer for each byte of a line.
+/// The maximum size of a compiled pattern, in bytes. Larger patterns take longer for each byte of a line.
 const MAX_PATTERN: usize = 128 * 1024;
 
-/// How many bytes are searched before it is looked whether anybody still waits.
+/// The number of bytes searched between two checks for cancellation.
 const UNINTERRUPTED: usize = 64 * 1024;
 
-/// Lines that match, gathered file by file.
+/// Collects the matching lines of one file after another.
 #[derive(Debug)]
 pub(crate) struct Scan {
     regex: Regex,
     context: usize,
-    /// What was found, as text.
+    /// The matching lines with their context, as shown.
     pub(crate) text: String,
-    /// How many lines match.
+    /// The number of matching lines.
     pub(crate) hits: u64,
-    /// How many files they are in.
+    /// The number of files with matching lines.
     pub(crate) files: u64,
-    /// Whether there is a line that matches and that there was no room for.
+    /// True if a further matching line was omitted because the result is full.
     pub(crate) more: bool,
-    /// How many lines were too long to be searched whole.
+    /// The number of lines that were searched only in part.
     pub(crate) long: u64,
 }
 
-/// A line of a file, with its number, from 1.
-type Line<'a> = (u64, &'a [u8]);
+/// A line of a file with its number, counted from 1.
+type NumberedLine<'a> = (u64, &'a [u8]);
 
 impl Scan {
     pub(crate) fn new(pattern: &str, ignore_case: bool, context: usize) -> Result<Self, FsError> {
@@ -58,14 +58,14 @@ impl Scan {
         Ok(Self { regex, context, text: String::new(), hits: 0, files: 0, more: false, long: 0 })
     }
 
-    /// Whether a result can have no more. Whether there is more shows only when that is found.
+    /// Returns true if the result has no room for another matching line.
     pub(crate) fn is_full(&self) -> bool {
         self.hits >= MAX_HITS || self.text.len() >= MAX_TEXT
     }
 
-    /// Searches the content of one file.
+    /// Searches the content of a file.
     pub(crate) fn file(&mut self, cx: &ToolContext, path: &RelativePath, content: &[u8]) -> Result<(), FsError> {
-        let mut before: VecDeque<Line<'_>> = VecDeque::with_capacity(self.context);
+        let mut before: VecDeque<NumberedLine<'_>> = VecDeque::with_capacity(self.context);
         let (mut shown, mut after, mut unchecked) = (None, 0, 0);
         for (number, line) in (1..).zip(content.strip_suffix(b"\n").unwrap_or(content).split(|byte| *byte == b'\n')) {
             unchecked += line.len() + 1;
@@ -122,7 +122,7 @@ impl Scan {
         self.text.push('\n');
     }
 
-    /// A line with its number; of a long one, what is around `at`.
+    /// Appends a line with its number. Shows only the part around `at` of a long line.
     fn show(&mut self, number: u64, mark: char, line: &[u8], at: usize) {
         let start = if line.len() <= MAX_SHOWN { 0 } else { at.saturating_sub(BEFORE_MATCH) };
         let end = line.len().min(start + MAX_SHOWN);
@@ -133,7 +133,7 @@ impl Scan {
     }
 }
 
-/// The first place from `at` on that is not inside of a character, if the line is UTF-8.
+/// Returns the first character boundary at or after `at`, if the line is UTF-8.
 fn boundary(line: &[u8], at: usize) -> usize {
     let is_inside = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
     at + line[at..].iter().take(3).take_while(|byte| is_inside(byte)).count()

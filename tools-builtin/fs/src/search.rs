@@ -1,4 +1,4 @@
-//! `fs.search`: the lines that match a regular expression.
+//! `fs.search`: finds lines that match a regular expression.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -12,28 +12,27 @@ use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::pattern::pattern as glob_pattern;
-use crate::place::{Place, open_file};
+use crate::resolved_entry::{ResolvedEntry, open_file};
 use crate::scan::Scan;
-use crate::tree::Tree;
+use crate::tree_walk::TreeWalk;
 
-/// How large a file may be to be searched, in bytes.
+/// The size up to which files are searched, in bytes.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// How much is looked at after a result is full, in bytes, to see whether there is more. An entry counts as
-/// [`ENTRY`] bytes and the content of its file.
+/// The limit of the search for further matches after the result is full, in bytes. An entry counts as [`ENTRY`] bytes plus the
+/// content of its file.
 const MAX_AHEAD: u64 = 32 * 1024 * 1024;
 const ENTRY: u64 = 1024;
 
-/// Searches the text files of the workspace for lines that match a regular expression (Rust's syntax, without look-around
-/// and backreferences), each line by itself. What ignore files such as .gitignore name is left out, and so are .git, binary
-/// files and links.
+/// Searches text files of the workspace, line by line, for a regular expression (Rust syntax, without look-around and
+/// backreferences). Skips binary files, links, .git, and files that ignore files such as .gitignore exclude.
 #[tool(
     name = "fs.search",
     title = "Search in files",
     reads = "fs:{path}",
     needs = Workspace,
     tags = ["files"],
-    // More than a scan can have, which cuts with more care.
+    // Above the limit of a scan, so that the pipeline does not truncate the output.
     max_output = "256KiB",
     timeout = "60s",
     example({"pattern": "fn main"}),
@@ -44,20 +43,20 @@ pub(crate) fn search(
     /// The regular expression.
     #[schemars(length(min = 1, max = 4096))]
     pattern: String,
-    /// The directory or file to search, relative to the workspace root, which is the default.
+    /// The directory or file to search, relative to the workspace root. The root if omitted.
     #[serde(default)]
     path: RelativePath,
-    /// Searches only files like this: by name, as in `*.rs`, or, with a slash, by path relative to `path`.
+    /// Search only files that match this glob: by file name, as in `*.rs`, or by path relative to `path` if it has a slash.
     #[schemars(length(min = 1, max = 1024))]
     glob: Option<String>,
-    /// How many lines to show before and after each match, up to 10.
+    /// The number of lines to show before and after each match, at most 10.
     #[serde(default)]
     #[schemars(range(max = 10))]
     context: u8,
-    /// Whether upper and lower case are the same.
+    /// Match upper and lower case alike.
     #[serde(default)]
     ignore_case: bool,
-    /// Whether to search what ignore files name too.
+    /// Include .git and files that ignore files exclude.
     #[serde(default)]
     ignored: bool,
 ) -> Result<Vec<Content>, ToolError> {
@@ -73,7 +72,7 @@ struct Search<'a> {
     glob: Option<GlobMatcher>,
     scan: Scan,
     searched: u64,
-    /// How much was looked at since the result is full.
+    /// The bytes searched since the result became full; see [`MAX_AHEAD`].
     ahead: u64,
     binary: u64,
     large: u64,
@@ -82,12 +81,12 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(mut self, workspace: &Workspace, path: &RelativePath, ignored: bool) -> Result<Vec<Content>, FsError> {
-        let place = Place::find(self.cx, workspace, path)?;
-        let mut facts = Vec::new();
-        if place.kind == Kind::Directory {
-            let tree = Tree::new(self.cx, workspace, &place.path, ignored);
-            let left_out = tree.walk(&place.open_dir()?, &place.path, &mut |found| {
-                if found.kind == Kind::File && self.is_wanted(found.path, &place.path) {
+        let start = ResolvedEntry::find(self.cx, workspace, path)?;
+        let mut notes = Vec::new();
+        if start.kind == Kind::Directory {
+            let walk = TreeWalk::new(self.cx, workspace, &start.path, ignored);
+            let skipped = walk.run(&start.open_dir()?, &start.path, &mut |found| {
+                if found.kind == Kind::File && self.is_wanted(found.path, &start.path) {
                     self.file(found.dir, found.name, found.path)?;
                 }
                 if self.scan.is_full() {
@@ -95,16 +94,16 @@ impl Search<'_> {
                 }
                 Ok(if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             })?;
-            facts = left_out.facts();
+            notes = skipped.notes();
         } else {
-            self.content(&place.path, place.open_file()?)?;
+            self.content(&start.path, start.open_file()?)?;
         }
-        facts.splice(0..0, self.facts());
+        notes.splice(0..0, self.notes());
         let text = Some(std::mem::take(&mut self.scan.text)).filter(|text| !text.is_empty());
-        Ok(text.into_iter().chain([format!("[{}]", facts.join("; "))]).map(Content::text).collect())
+        Ok(text.into_iter().chain([format!("[{}]", notes.join("; "))]).map(Content::text).collect())
     }
 
-    /// Whether there is nothing to learn from the files that follow.
+    /// Returns true if the search can stop.
     fn is_over(&self) -> bool {
         self.scan.more || self.ahead >= MAX_AHEAD
     }
@@ -119,7 +118,7 @@ impl Search<'_> {
         match open_file(dir, name, path) {
             Ok(file) => self.content(path, file),
             Err(_) => {
-                // Gone, or something else, since it was seen; or not for us.
+                // Removed or replaced since it was listed, or not readable.
                 self.unreadable += 1;
                 Ok(())
             }
@@ -145,20 +144,20 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn facts(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         let Scan { hits, files, more, .. } = self.scan;
         let bound = match (more, self.is_over()) {
             (true, _) => "more than ",
             (false, true) => "at least ",
             (false, false) => "",
         };
-        let mut facts = vec![match hits {
+        let mut notes = vec![match hits {
             0 => format!("no line matches; files searched: {}", self.searched),
             _ => format!("matching lines: {bound}{hits}, in {files} of {} files searched", self.searched),
         }];
         if self.is_over() {
-            facts.push(format!(
-                "the search ended there, and the first {hits} are shown; use a narrower pattern, glob or path to see others"
+            notes.push(format!(
+                "the search stopped there and shows the first {hits}; use a narrower pattern, glob or path to find others"
             ));
         }
         let skipped = [
@@ -167,8 +166,8 @@ impl Search<'_> {
             (self.unreadable, "files that could not be read"),
             (self.scan.long, "lines searched only in their first 64 KiB"),
         ];
-        facts.extend(skipped.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}")));
-        facts
+        notes.extend(skipped.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}")));
+        notes
     }
 }
 
@@ -180,7 +179,7 @@ mod tests {
     use crate::fixture::Fixture;
 
     fn fixture() -> Fixture {
-        Fixture::of(&[
+        Fixture::with_files(&[
             ("src/main.rs", "fn main() {\n    run();\n}\n"),
             ("src/run.rs", "fn run() {}\n"),
             ("notes.txt", "call run\n"),
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_ignore_files_name_is_left_out() {
+    async fn ignored_files_are_skipped() {
         let fixture = fixture();
         fixture.write(".ignore", "*.txt\nsrc/run.rs\n");
         assert!(fixture.text("fs.search", json!({"pattern": r"run\("})).await.contains("in 1 of 2 files"));
@@ -226,8 +225,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_text_is_skipped_and_counted() {
-        let fixture = Fixture::of(&[("binary", "run\0")]);
+    async fn files_that_are_not_text_are_skipped_and_counted() {
+        let fixture = Fixture::with_files(&[("binary", "run\0")]);
         std::fs::write(fixture.root().join("latin"), b"run caf\xE9\n").unwrap();
         std::fs::File::create(fixture.root().join("large")).unwrap().set_len(17 * 1024 * 1024).unwrap();
         let text = fixture.text("fs.search", json!({"pattern": "run"})).await;
@@ -247,39 +246,39 @@ mod tests {
         assert!(text.ends_with("[matching lines: 200, in 200 of 201 files searched]"), "{text}");
         fixture.write("b", "y\nx");
         let text = fixture.text("fs.search", search.clone()).await;
-        let told = "[matching lines: more than 200, in 200 of 202 files searched; the search ended there, and the \
-                    first 200 are shown; use a narrower pattern, glob or path to see others]";
-        assert!(text.ends_with(told), "{text}");
-        // It is not looked for without end.
+        let message = "[matching lines: more than 200, in 200 of 202 files searched; the search stopped there and \
+                    shows the first 200; use a narrower pattern, glob or path to find others]";
+        assert!(text.ends_with(message), "{text}");
+        // The search for further matches is bounded.
         for name in ["a", "aa", "aaa"] {
             fixture.write(name, &"y\n".repeat(6 * 1024 * 1024));
         }
         let text = fixture.text("fs.search", search).await;
         assert!(
-            text.contains("[matching lines: at least 200, in 200 of 203 files searched; the search ended"),
+            text.contains("[matching lines: at least 200, in 200 of 203 files searched; the search stopped"),
             "{text}"
         );
     }
 
     #[tokio::test]
-    async fn what_is_not_granted_is_not_searched() {
+    async fn files_without_a_grant_are_not_searched() {
         let fixture = fixture().granted_all(&["fs:read:.", "fs:read:src", "fs:read:src/m*"]);
         let text = fixture.text("fs.search", json!({"pattern": "run"})).await;
         assert!(text.starts_with("src/main.rs\n2:     run();\n"), "{text}");
-        assert!(text.ends_with("in 1 of 1 files searched; entries left out for lack of a grant: 2]"), "{text}");
+        assert!(text.ends_with("in 1 of 1 files searched; entries skipped for lack of a grant: 2]"), "{text}");
     }
 
     #[tokio::test]
-    async fn what_cannot_be_searched_is_told() {
+    async fn unusable_searches_are_refused() {
         let fixture = fixture();
-        fixture.fails("fs.search", json!({"pattern": "("}), "the pattern is not usable").await;
+        fixture.fails("fs.search", json!({"pattern": "("}), "invalid pattern").await;
         fixture.fails("fs.search", json!({"pattern": "x", "glob": "/x"}), "not relative").await;
         fixture.fails("fs.search", json!({"pattern": "x", "path": "gone"}), "there is no `gone`").await;
         fixture.fails("fs.search", json!({"pattern": "x", "context": 11}), "/context").await;
     }
 
     #[tokio::test]
-    async fn a_search_that_was_taken_back_ends() {
+    async fn a_search_that_was_cancelled_ends() {
         let fixture = fixture();
         fixture.cancel();
         let error = fixture.call("fs.search", json!({"pattern": "x"})).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! [`Slot`]: where an entry is, or where one may be put.
+//! [`Slot`]: a directory entry that exists or may be created.
 
 use std::io;
 
@@ -9,102 +9,102 @@ use tools::{Access, Progress, ToolContext, ToolError};
 use crate::Workspace;
 use crate::draft_name::is_draft;
 use crate::error::{FsError, LinkFault};
-use crate::hidden::Sight;
+use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 
-/// How many links a path may pass, as on Linux.
+/// The maximum number of links on a path, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// How many entries of a directory are looked through for names like one that is missing.
+/// The maximum number of entries searched for names similar to a missing one.
 const MAX_CANDIDATES: usize = 10_000;
 
-/// How much of a name that is too long is shown, in characters.
+/// The number of characters shown of an overlong name.
 const MAX_NAMED: usize = 40;
 
-/// A name in a directory that is held open. Nothing that happens to the directories above it can lead to another one.
+/// A name in a directory that is held open. Changes to the directories above cannot redirect it.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// The path by which it was reached in the end. No directory on it is a link.
+    /// The path after links were resolved. No directory on it is a link.
     pub(crate) path: RelativePath,
-    /// What was there when it was found, if anything.
+    /// The kind of the entry when it was found. `None` if it did not exist.
     pub(crate) kind: Option<Kind>,
     pub(crate) parent: Dir,
-    /// One part of a path, or `.` for the root.
+    /// A single path component, or `.` for the root.
     pub(crate) name: String,
 }
 
-/// How a path is walked.
+/// Options for resolving a path.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
-    /// What the grant has to allow with whatever a link leads to.
+pub(crate) struct FindOptions {
+    /// The accesses that the grant must cover for the targets of links.
     pub(crate) accesses: &'static [Access],
-    /// Whether a link at the end is followed too, or is itself what was meant.
+    /// Whether to follow a link in the last component.
     pub(crate) follow: bool,
-    pub(crate) missing: Missing,
+    pub(crate) missing: IfMissing,
 }
 
-/// What becomes of a part of a path that is not there.
+/// How to treat missing components of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Missing {
-    /// It is an error.
-    Refused,
-    /// The last part may be missing.
-    Last,
-    /// So may the others, and directories are made in their place.
-    Made,
+pub(crate) enum IfMissing {
+    /// Returns an error.
+    Fail,
+    /// Allows the last component to be missing.
+    AllowLast,
+    /// Allows the last component to be missing, and creates the directories before it.
+    CreateDirs,
 }
 
+/// The result of walking a path up to its end or its first link.
 enum Walk {
     Found(Slot),
-    /// The path goes on here.
+    /// The path with the link replaced by its target.
     Link(RelativePath),
 }
 
 impl Slot {
-    /// Finds where a path leads.
+    /// Resolves a path.
     ///
-    /// The way is walked one directory at a time, and nothing on it is followed without being looked at: a link turns the
-    /// path into another one, which has to lie below the root and be covered by the grant as if it had been asked for. The
-    /// directory handles refuse to step out in any case, whatever happens to the tree meanwhile.
+    /// Opens one directory at a time and resolves each link explicitly: its target must lie below the root, and the grant must
+    /// cover the resulting path. The directory handles refuse to leave the workspace even if the tree changes meanwhile.
     pub(crate) fn find(
         cx: &ToolContext,
         workspace: &Workspace,
         path: &RelativePath,
-        way: Way,
+        options: FindOptions,
     ) -> Result<Self, FsError> {
-        Self::find_or_make(cx, workspace, path, way, &mut Vec::new())
+        Self::find_or_create(cx, workspace, path, options, &mut Vec::new())
     }
 
-    /// [`Slot::find`], which adds the directories that it made to `made`, also when it fails after that.
-    pub(crate) fn find_or_make(
+    /// Resolves a path like [`Slot::find`]. Adds the directories it creates to `created`, even if it then fails.
+    pub(crate) fn find_or_create(
         cx: &ToolContext,
         workspace: &Workspace,
         path: &RelativePath,
-        way: Way,
-        made: &mut Vec<RelativePath>,
+        options: FindOptions,
+        created: &mut Vec<RelativePath>,
     ) -> Result<Self, FsError> {
         let mut current = path.clone();
-        let sight = workspace.sight();
+        let hidden = workspace.hidden_snapshot();
         for _ in 0..=MAX_LINKS {
-            match walk(cx, workspace.dir(), &sight, &current, way, made)? {
+            match walk(cx, workspace.dir(), &hidden, &current, options, created)? {
                 Walk::Found(slot) => return Ok(slot),
                 Walk::Link(next) => current = next,
             }
-            for access in way.accesses {
+            for access in options.accesses {
                 cx.require(*access, "fs", current.as_str())?;
             }
         }
         Err(FsError::TooManyLinks { path: path.clone(), limit: MAX_LINKS })
     }
 
-    /// What is there now.
-    pub(crate) fn look(&self) -> Result<Option<Kind>, FsError> {
+    /// Reads the current kind of the entry. Returns `None` if it does not exist.
+    pub(crate) fn current_kind(&self) -> Result<Option<Kind>, FsError> {
         kind(&self.parent, &self.name, &self.path)
     }
 }
 
-/// What a name stands for, if there is anything.
+/// Returns the kind of an entry, or `None` if it does not exist.
 fn kind(parent: &Dir, name: &str, path: &RelativePath) -> Result<Option<Kind>, FsError> {
     match parent.symlink_metadata(name) {
         Ok(metadata) => Ok(Some(Kind::from(metadata.file_type()))),
@@ -116,45 +116,45 @@ fn kind(parent: &Dir, name: &str, path: &RelativePath) -> Result<Option<Kind>, F
     }
 }
 
-/// Goes down a path, up to its end or to the first link on it.
+/// Walks a path to its end or its first link.
 fn walk(
     cx: &ToolContext,
     root: &Dir,
-    sight: &Sight<'_>,
+    hidden: &HiddenSnapshot<'_>,
     path: &RelativePath,
-    way: Way,
-    made: &mut Vec<RelativePath>,
+    options: FindOptions,
+    created: &mut Vec<RelativePath>,
 ) -> Result<Walk, FsError> {
     let mut parent = root.try_clone().map_err(FsError::io(path))?;
     let mut names = path.names().enumerate().peekable();
     while let Some((index, name)) = names.next() {
         let here = path.prefix(index + 1);
         let is_last = names.peek().is_none();
-        let is_hidden = sight.hides(&parent, name, &here);
+        let is_hidden = hidden.hides(&parent, name, &here);
         let kind = if is_hidden { None } else { kind(&parent, name, &here)? };
         match kind {
-            Some(Kind::Link) if way.follow || !is_last => {
-                let destination = parent.read_link_contents(name).map_err(FsError::io(&here))?;
-                let next = destination.to_str().ok_or(LinkFault::NotUtf8);
-                let next = next.and_then(|destination| Ok(path.through_link(index, destination)?));
+            Some(Kind::Link) if options.follow || !is_last => {
+                let target = parent.read_link_contents(name).map_err(FsError::io(&here))?;
+                let next = target.to_str().ok_or(LinkFault::NotUtf8);
+                let next = next.and_then(|target| Ok(path.through_link(index, target)?));
                 return next.map(Walk::Link).map_err(|reason| FsError::Link { link: here, reason });
             }
-            None if way.missing == Missing::Refused => {
-                let near = near(cx, &parent, sight, &path.prefix(index), name);
+            None if options.missing == IfMissing::Fail => {
+                let near = near(cx, &parent, hidden, &path.prefix(index), name);
                 return Err(FsError::Missing { path: here, near });
             }
             None if is_hidden => return Err(FsError::Hidden { path: here }),
-            // It would be seen by nobody, and be taken for abandoned some day.
+            // Tools do not show drafts, and later remove them as abandoned.
             None if is_draft(name) => return Err(FsError::Reserved { path: here }),
             kind if is_last => return Ok(Walk::Found(Slot { path: here, kind, parent, name: name.to_owned() })),
             Some(Kind::Directory) => parent = parent.open_dir_nofollow(name).map_err(FsError::io(&here))?,
             Some(kind) => return Err(FsError::NotADirectory { path: here, kind }),
-            None if way.missing == Missing::Made => {
-                if made.is_empty() {
+            None if options.missing == IfMissing::CreateDirs => {
+                if created.is_empty() {
                     cx.check_cancelled()?;
-                    check_rest(&parent, sight, path, index)?;
+                    check_remaining(&parent, hidden, path, index)?;
                 }
-                parent = make(cx, &parent, name, &here, made)?;
+                parent = create_dir(cx, &parent, name, &here, created)?;
             }
             None => return Err(FsError::NoDirectory { path: here }),
         }
@@ -163,10 +163,10 @@ fn walk(
     Ok(Walk::Found(Slot { path: path.clone(), kind, parent, name: ".".to_owned() }))
 }
 
-/// Whether the names that come after the one at `index` may be given, before anything is made for them. What the file system
-/// does not take shows when it is asked for it.
-fn check_rest(dir: &Dir, sight: &Sight<'_>, path: &RelativePath, index: usize) -> Result<(), FsError> {
-    if sight.hides_path(path.as_str()) {
+/// Checks the names after `index` before any directory is created for them. Looking a name up shows whether the file system
+/// accepts it.
+fn check_remaining(dir: &Dir, hidden: &HiddenSnapshot<'_>, path: &RelativePath, index: usize) -> Result<(), FsError> {
+    if hidden.hides_path(path.as_str()) {
         return Err(FsError::Hidden { path: path.clone() });
     }
     for (at, name) in path.names().enumerate().skip(index + 1) {
@@ -178,36 +178,36 @@ fn check_rest(dir: &Dir, sight: &Sight<'_>, path: &RelativePath, index: usize) -
     Ok(())
 }
 
-/// Makes a directory and opens it. One that somebody else made meanwhile is as good.
-pub(crate) fn make(
+/// Creates a directory and opens it. Succeeds if another process created it meanwhile.
+pub(crate) fn create_dir(
     cx: &ToolContext,
     parent: &Dir,
     name: &str,
     path: &RelativePath,
-    made: &mut Vec<RelativePath>,
+    created: &mut Vec<RelativePath>,
 ) -> Result<Dir, FsError> {
     match parent.create_dir(name) {
         Ok(()) => {
-            // Whoever takes the call back now gets no result that could say it.
-            cx.report(Progress::message(format!("made the directory `{path}`")));
-            // It may be made again, when somebody removes it meanwhile.
-            if !made.contains(path) {
-                made.push(path.clone());
+            // A cancelled call has no result, so the change is reported as progress.
+            cx.report(Progress::message(format!("created the directory `{path}`")));
+            // The directory may be created twice if another process removes it meanwhile.
+            if !created.contains(path) {
+                created.push(path.clone());
             }
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(FsError::change("make", path)(error)),
+        Err(error) => return Err(FsError::change("create", path)(error)),
     }
     parent.open_dir_nofollow(name).map_err(FsError::io(path))
 }
 
-/// Up to three entries of a directory with a name like a missing one, the most alike first. What the grant does not cover
-/// is not named, nor is what is hidden.
-fn near(cx: &ToolContext, dir: &Dir, sight: &Sight<'_>, path: &RelativePath, missing: &str) -> Vec<String> {
+/// Returns up to three entries with names similar to a missing one, the closest first. Omits hidden entries and entries that
+/// the grant does not cover.
+fn near(cx: &ToolContext, dir: &Dir, hidden: &HiddenSnapshot<'_>, path: &RelativePath, missing: &str) -> Vec<String> {
     let entries = dir.entries().into_iter().flatten().take(MAX_CANDIDATES).flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok().filter(|name| !is_draft(name)));
     let is_shown = |name: &String| {
-        let path = path.child(name).ok().filter(|path| !sight.hides(dir, name, path));
+        let path = path.child(name).ok().filter(|path| !hidden.hides(dir, name, path));
         path.is_some_and(|path| cx.require(Access::Read, "fs", path.as_str()).is_ok())
     };
     let names: Vec<_> = names.filter(is_shown).collect();

@@ -1,36 +1,38 @@
-//! What is below a directory, all of it.
+//! A recursive walk of a complete subtree, for moving and removing.
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use tools::ToolContext;
 
 use crate::error::FsError;
-use crate::hidden::Sight;
+use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 
-/// How many entries a directory may have below it to be moved or removed at once.
+/// The maximum number of entries below a directory that is moved or removed.
 const MAX_ENTRIES: u64 = 100_000;
 
-/// How deep they may be nested; one handle is open for each directory on the way.
+/// The maximum depth; each level keeps one directory handle open.
 const MAX_DEPTH: usize = 100;
 
-/// What is done with one entry: in which directory, by which name, where that is, and what it is.
+/// A callback for one entry: its parent directory, name, path and kind.
 pub(crate) type Visit<'a> = dyn FnMut(&Dir, &str, &RelativePath, Kind) -> Result<(), FsError> + 'a;
 
-/// Refuses an entry below a directory if it is hidden, for the sake of which the directory stays.
-pub(crate) fn check_seen(
-    sight: &Sight<'_>,
+/// Returns an error if an entry below `directory` is hidden: the directory must then not be changed.
+pub(crate) fn check_not_hidden(
+    hidden: &HiddenSnapshot<'_>,
     dir: &Dir,
     name: &str,
     entry: &RelativePath,
     directory: &RelativePath,
 ) -> Result<(), FsError> {
-    if sight.hides(dir, name, entry) { Err(FsError::LeadsToHidden { path: directory.clone() }) } else { Ok(()) }
+    if hidden.hides(dir, name, entry) { Err(FsError::LeadsToHidden { path: directory.clone() }) } else { Ok(()) }
 }
 
-/// Shows everything below a directory to `visit`, what is in a directory before the directory itself. Links are shown and
-/// not followed. Gives the number of entries; unlike with a [`Tree`](crate::tree::Tree), one that cannot be shown is an error.
+/// Calls `visit` for every entry below a directory, contents before their directory. Does not follow links.
+///
+/// Returns the number of entries. Unlike [`TreeWalk`](crate::tree_walk::TreeWalk), returns an error for an entry that cannot be
+/// visited.
 pub(crate) fn visit_all(
     cx: &ToolContext,
     dir: &Dir,
@@ -50,7 +52,7 @@ fn enter(
     seen: &mut u64,
     visit: &mut Visit<'_>,
 ) -> Result<(), FsError> {
-    // Before any is shown: what happens to them may change what the system lists.
+    // All names are read first: `visit` may change the directory.
     let mut names = Vec::new();
     for entry in dir.entries().map_err(FsError::io(path))? {
         *seen += 1;
@@ -61,9 +63,9 @@ fn enter(
     }
     for name in names {
         cx.check_cancelled()?;
-        let unspeakable = || FsError::Unspeakable { path: path.clone() };
-        let name = name.to_str().ok_or_else(unspeakable)?;
-        let child = path.child(name).map_err(|_| unspeakable())?;
+        let invalid_name = || FsError::InvalidName { path: path.clone() };
+        let name = name.to_str().ok_or_else(invalid_name)?;
+        let child = path.child(name).map_err(|_| invalid_name())?;
         let kind = Kind::from(dir.symlink_metadata(name).map_err(FsError::io(&child))?.file_type());
         if kind == Kind::Directory {
             if depth == 0 {

@@ -1,26 +1,27 @@
-//! [`View`]: the text of a file as a model sees it, and the way back to the file's bytes.
+//! [`View`]: the text of a file as a model sees it, mapped to the bytes of the file.
 
-use crate::line_end::LineEnd;
+use crate::line_ending::LineEnding;
 
 /// The byte order mark of UTF-8.
 const MARK: &str = "\u{FEFF}";
 
-/// The text of a file as a model sees it: every line ends with LF, bytes that are not UTF-8 are U+FFFD, and a byte order mark
-/// is left out. Each place in it has one in the bytes.
+/// The text of a file as a model sees it, with a mapping from text offsets to byte offsets.
+///
+/// In the text, lines end with LF, bytes that are not UTF-8 are U+FFFD, and a byte order mark is omitted.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) text: String,
-    /// How the lines of the file end, or most of them.
-    pub(crate) line_end: Option<LineEnd>,
+    /// The most common line ending of the file.
+    pub(crate) line_end: Option<LineEnding>,
     /// The length of the byte order mark.
     mark: usize,
-    /// Where the text has fewer or more bytes than the file.
+    /// The ends of the pieces with different lengths in text and file.
     seams: Vec<Seam>,
 }
 
-/// The end of a piece that has another length in the text than in the file. A file that is edited is small enough for `u32`,
-/// and nearly every byte of it may be such a piece.
+/// The end of a piece that has different lengths in text and file. `u32` saves memory: nearly every byte may be such a piece, and
+/// edited files are small enough.
 #[derive(Clone, Copy, Debug)]
 struct Seam {
     text: u32,
@@ -30,7 +31,7 @@ struct Seam {
 impl<'a> View<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         let mark = if bytes.starts_with(MARK.as_bytes()) { MARK.len() } else { 0 };
-        let line_end = LineEnd::of(bytes);
+        let line_end = LineEnding::detect(bytes);
         let mut view = Self { bytes, text: String::with_capacity(bytes.len()), line_end, mark, seams: Vec::new() };
         let mut at = mark;
         for chunk in bytes[mark..].utf8_chunks() {
@@ -50,7 +51,7 @@ impl<'a> View<'a> {
                 view.close(at);
             }
         }
-        if line_end == Some(LineEnd::Cr) {
+        if line_end == Some(LineEnding::Cr) {
             view.text = view.text.replace('\r', "\n");
         }
         view
@@ -60,7 +61,7 @@ impl<'a> View<'a> {
         self.seams.push(Seam { text: self.text.len() as u32, bytes: bytes as u32 });
     }
 
-    /// Returns where a place in the text is in the bytes. A place before a line end is before all of it.
+    /// Converts a text offset to a byte offset. An offset before a line ending maps to its first byte.
     pub(crate) fn offset(&self, at: usize) -> usize {
         match self.seams.partition_point(|seam| seam.text as usize <= at) {
             0 => self.mark + at,
@@ -68,23 +69,23 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the ends of the replacement characters that stand for bytes that are not UTF-8.
+    /// Returns the end offsets of the replacement characters for bytes that are not UTF-8.
     pub(crate) fn replaced_bytes(&self) -> impl Iterator<Item = usize> + Clone {
-        // Of the two kinds of seams, only a line end has this last.
+        // A seam is a line ending or invalid bytes; only a line ending ends with LF.
         let is_invalid = |seam: &&Seam| self.bytes[seam.bytes as usize - 1] != b'\n';
         self.seams.iter().filter(is_invalid).map(|seam| seam.text as usize)
     }
 
-    /// Returns true if the text is all that there is to see of the file.
+    /// Returns true if the file is valid UTF-8.
     pub(crate) fn is_utf8(&self) -> bool {
         self.replaced_bytes().next().is_none()
     }
 
-    /// Writes an argument of a call like the text: without half a line end at its end, which a line has that was split off at
-    /// LF, and without the byte order mark that the file begins with.
+    /// Converts an argument to the form of the text. Removes the byte order mark of the file and a trailing CR, as in lines that were
+    /// split at LF.
     pub(crate) fn argument(&self, text: &str) -> String {
         let text = text.strip_prefix(MARK).filter(|_| self.mark > 0).unwrap_or(text);
-        let line_end = self.line_end.unwrap_or(LineEnd::Lf);
+        let line_end = self.line_end.unwrap_or(LineEnding::Lf);
         let text = line_end.to_lf(text);
         text.strip_suffix('\r').map_or(text.clone(), str::to_owned)
     }

@@ -1,4 +1,4 @@
-//! [`Workspace`]: the directory that file tools work in.
+//! [`Workspace`]: the directory to which file tools are confined.
 
 #[cfg(target_os = "linux")]
 use std::collections::HashSet;
@@ -10,16 +10,15 @@ use cap_fs_ext::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use crate::hidden::{self, Hidden, Identity, Sight};
+use crate::hidden::{self, Hidden, HiddenSnapshot, Identity};
 
-/// How many directories are remembered to have been visited. Those after them count as visited.
+/// The maximum number of visited directories remembered. Further directories count as visited.
 #[cfg(target_os = "linux")]
 const MAX_VISITED: usize = 10_000;
 
-/// The directory that file tools work in, and cannot leave: the service that a host puts into the context for them.
+/// The directory to which file tools are confined, and the service that they take from the call's context.
 ///
-/// The directory is opened once and held open. Renaming it, or putting a link in its place, does not send the tools
-/// elsewhere.
+/// The directory is opened once and stays open. Renaming it or replacing it with a link does not redirect the tools.
 ///
 /// ```
 /// use tools::{Grant, ToolContext};
@@ -35,20 +34,19 @@ const MAX_VISITED: usize = 10_000;
 pub struct Workspace {
     dir: Dir,
     root: PathBuf,
-    /// Its device and number.
     identity: Identity,
     hidden: Hidden,
     changing: Mutex<()>,
-    /// The directories in which something was written, by device and number.
+    /// The directories that were already cleared of abandoned drafts.
     #[cfg(target_os = "linux")]
-    visited: Mutex<HashSet<(u64, u64)>>,
+    visited: Mutex<HashSet<Identity>>,
 }
 
 impl Workspace {
-    /// Opens a directory as a workspace. Links on the way to it are followed.
+    /// Opens a directory as a workspace. Follows links in `path`.
     ///
     /// # Errors
-    /// What the system says when the path is not a directory or cannot be opened.
+    /// Returns an error if the path is not a directory or cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let root = std::fs::canonicalize(path)?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority())?;
@@ -64,15 +62,19 @@ impl Workspace {
         })
     }
 
-    /// Hides files and directories of the host from every tool, whatever is granted. Such a place need not exist yet, and it may lie
-    /// outside of the workspace.
+    /// Hides host files and directories from every tool. No grant makes them accessible.
     ///
-    /// A hidden place is neither listed nor found, and no link leads there. Reading it gives the same answer as a path that does not
-    /// exist. Writing to it is refused, and so is moving or removing what contains it. It is known by its path, by the paths that
-    /// the links on it lead to when this is called, and by its device and number for as long as something is there.
+    /// A hidden path need not exist yet and may lie outside the workspace.
+    ///
+    /// - Listings and searches omit it, and no link leads to it.
+    /// - Reading it gives the same error as a path that does not exist.
+    /// - Writing to it, or moving or removing a directory that contains it, is refused.
+    ///
+    /// A hidden path is recognised by its text, and by the paths to which links on it lead when this method is called. An existing
+    /// file is also recognised by its device and inode number.
     ///
     /// # Errors
-    /// An error if the workspace lies inside of such a place, or if a path cannot be made absolute.
+    /// Returns an error if the workspace lies inside a hidden path, or if a path cannot be made absolute.
     pub fn with_hidden(mut self, places: impl IntoIterator<Item: AsRef<Path>>) -> io::Result<Self> {
         for place in places {
             self.hidden.add(&self.root, place.as_ref())?;
@@ -80,45 +82,48 @@ impl Workspace {
         Ok(self)
     }
 
-    /// Returns the paths below the workspace by which a path of the host is reached, none if it lies outside: as it is written, and
-    /// after each link on the way. A host names them in its [`SensitivePaths`](tools::policy::SensitivePaths).
+    /// Returns the relative paths below the workspace root that lead to a host path: as it is written, and after each link on it.
+    ///
+    /// The result is empty if the path lies outside the workspace. Hosts add these paths to their
+    /// [`SensitivePaths`](tools::policy::SensitivePaths).
     pub fn paths_to(&self, place: impl AsRef<Path>) -> Vec<String> {
         std::path::absolute(place).map(|place| hidden::paths_below(&self.root, &place)).unwrap_or_default()
     }
 
-    /// Where the directory was when it was opened: an absolute path to show to people, not one to open files by.
+    /// Returns the absolute path of the directory at the time it was opened. Use it for display only, not to open files.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The directory itself, by its device and number: the same by whatever path it was opened, for as long as it is open. A host
-    /// names it to [`with_domain`](tools::ToolContext::with_domain), so that calls in different workspaces do not wait for each other.
+    /// Returns the device and inode number of the directory, as text. It does not depend on the path by which the directory was opened.
     ///
-    /// Workspaces that lie in each other have different identities although they share files: a host that has such ones at the same
-    /// time names the outer one for all of them, or none.
+    /// Pass it to [`with_domain`](tools::ToolContext::with_domain), so that calls in different workspaces do not wait for each other.
+    ///
+    /// Nested workspaces share files but have different identities. If a host uses them at the same time, it passes the identity
+    /// of the outermost one for all of them, or sets no domain.
     pub fn identity(&self) -> String {
         let (device, number) = self.identity;
         format!("{device:x}:{number:x}")
     }
 
-    /// Looks at the hidden places.
-    pub(crate) fn sight(&self) -> Sight<'_> {
-        self.hidden.sight()
+    /// Reads the current state of the hidden paths.
+    pub(crate) fn hidden_snapshot(&self) -> HiddenSnapshot<'_> {
+        self.hidden.snapshot()
     }
 
     pub(crate) fn dir(&self) -> &Dir {
         &self.dir
     }
 
-    /// Held while something that was looked at is being changed, so that tools of one workspace do not come in between.
-    pub(crate) fn changing(&self) -> MutexGuard<'_, ()> {
-        // It guards no data that a panic could have left half done.
+    /// Locks the workspace for a change, so that no other call of it interferes between check and change.
+    pub(crate) fn lock_changes(&self) -> MutexGuard<'_, ()> {
+        // The lock guards no data that a panic could leave inconsistent.
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a directory, by its device and number, was not visited before.
+    /// Marks a directory as visited. Returns true if it was not visited before.
     #[cfg(target_os = "linux")]
-    pub(crate) fn is_first_visit(&self, directory: (u64, u64)) -> bool {
+    pub(crate) fn is_first_visit(&self, directory: Identity) -> bool {
         let mut visited = self.visited.lock().unwrap_or_else(PoisonError::into_inner);
         visited.len() < MAX_VISITED && visited.insert(directory)
     }
@@ -149,7 +154,7 @@ mod tests {
         let [one, other, linked] = [&a, &b, &link].map(|path| Workspace::open(path).unwrap());
         assert_eq!(one.identity(), linked.identity());
         assert_ne!(one.identity(), other.identity());
-        // Held open, it cannot lose its number to another one.
+        // The inode number is not reused while the directory is open.
         std::fs::remove_dir(&a).unwrap();
         std::fs::create_dir(&a).unwrap();
         assert_ne!(Workspace::open(&a).unwrap().identity(), one.identity());

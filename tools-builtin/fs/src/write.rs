@@ -1,4 +1,4 @@
-//! `fs.write`: a whole file.
+//! `fs.write`: creates a file or replaces its content.
 
 use tools::{Access, ToolContext, ToolError, tool};
 
@@ -9,14 +9,14 @@ use crate::error::FsError;
 use crate::kind::Kind;
 use crate::note::note;
 use crate::path::RelativePath;
-use crate::place::open_file;
-use crate::slot::{Missing, Slot, Way};
+use crate::resolved_entry::open_file;
+use crate::slot::{FindOptions, IfMissing, Slot};
 
-/// How often a write begins anew because the place has become something else meanwhile.
+/// The maximum number of attempts if other programs change the path meanwhile.
 const ATTEMPTS: usize = 16;
 
-/// Writes a text file of the workspace, whole: a new one, or all of the content of one that is there, unless that is text which
-/// is not UTF-8. To change a part of a file, use fs.edit.
+/// Creates a text file in the workspace or replaces its whole content. Refuses to replace text that is not UTF-8. To change part of
+/// a file, use fs.edit.
 #[tool(
     name = "fs.write",
     title = "Write a file",
@@ -31,20 +31,20 @@ pub(crate) fn write(
     cx: &ToolContext,
     /// The file, relative to the workspace root.
     path: RelativePath,
-    /// What it shall contain, to the last line end.
+    /// The complete content, including the last line ending.
     content: String,
-    /// Whether directories on the way that do not exist are made.
+    /// Create missing parent directories.
     #[serde(default)]
     parents: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     let check = |slot: &Slot| check_readable(cx, slot);
-    Ok(written(cx, &workspace, &path, content.as_bytes(), parents, check)?)
+    Ok(write_atomically(cx, &workspace, &path, content.as_bytes(), parents, check)?)
 }
 
-/// Refuses to replace text of which fs.read shows only a part: who writes it whole can only lose the rest.
+/// Returns an error if the file is text that fs.read cannot show completely: replacing it would lose bytes.
 fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
-    // One that cannot be opened was not shown by fs.read either.
+    // fs.read cannot show a file that cannot be opened.
     let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else { return Ok(()) };
     match Encoding::detect(cx, &slot.path, file)? {
         Encoding::Utf8 | Encoding::Binary => Ok(()),
@@ -52,8 +52,8 @@ fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
     }
 }
 
-/// Writes a file in one step and tells what was done. A file that is there is shown to `check` before it is replaced.
-pub(crate) fn written(
+/// Writes a file atomically and returns a description of the change. Calls `check` before it replaces an existing file.
+pub(crate) fn write_atomically(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
@@ -61,23 +61,24 @@ pub(crate) fn written(
     parents: bool,
     check: impl Fn(&Slot) -> Result<(), FsError>,
 ) -> Result<String, FsError> {
-    let mut made = Vec::new();
-    put(cx, workspace, path, content, parents, check, &mut made).map_err(|error| error.after_making(&made))
+    let mut created = Vec::new();
+    try_write(cx, workspace, path, content, parents, check, &mut created)
+        .map_err(|error| error.with_created_dirs(&created))
 }
 
-fn put(
+fn try_write(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
     content: &[u8],
     parents: bool,
     check: impl Fn(&Slot) -> Result<(), FsError>,
-    made: &mut Vec<RelativePath>,
+    created: &mut Vec<RelativePath>,
 ) -> Result<String, FsError> {
-    let missing = if parents { Missing::Made } else { Missing::Last };
-    let way = Way { accesses: &[Access::Write], follow: true, missing };
+    let missing = if parents { IfMissing::CreateDirs } else { IfMissing::AllowLast };
+    let options = FindOptions { accesses: &[Access::Write], follow: true, missing };
     for _ in 0..ATTEMPTS {
-        let slot = Slot::find_or_make(cx, workspace, path, way, made)?;
+        let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
         let done = match slot.kind {
             None => "created",
             Some(Kind::File) => {
@@ -87,10 +88,10 @@ fn put(
             Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
         };
         let draft = Draft::new(workspace, &slot, content)?;
-        // What the place is by now is decided while no other call of this workspace changes it.
-        let _changing = workspace.changing();
+        // From here on no other call of this workspace changes the path.
+        let _changing = workspace.lock_changes();
         cx.check_cancelled()?;
-        if draft.put()? {
+        if draft.commit()? {
             return Ok(format!("{done} `{}`, {} bytes{}", slot.path, content.len(), note(cx, &slot.path)));
         }
     }
@@ -109,7 +110,7 @@ mod tests {
     use crate::fixture::Fixture;
 
     #[tokio::test]
-    async fn text_that_fs_read_shows_in_part_is_not_written_over() {
+    async fn text_that_fs_read_shows_in_part_is_not_replaced() {
         let fixture = Fixture::new();
         let late = [&b"x\n".repeat(100_000)[..], b"caf\xE9"].concat();
         for before in [&b"caf\xE9 = 1\n"[..], b"\xFF\xFEa\0\n\0", &late] {
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_fs_read_shows_whole_or_not_as_text_is_written_over() {
+    async fn utf8_text_and_binary_files_are_replaced() {
         let fixture = Fixture::new();
         for before in
             ["\u{FEFF}größe \u{FFFD}".as_bytes(), b"\x89PNG\r\n\x1A\n\0", b"\xFF\xD8\xFF\xE0\0", b"a\0\xFF", b""]
@@ -140,8 +141,8 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn what_lets_others_run_a_file_in_its_owners_name_is_not_handed_on() {
-        let fixture = Fixture::of(&[("program", "old")]);
+    async fn set_id_bits_are_dropped() {
+        let fixture = Fixture::with_files(&[("program", "old")]);
         fixture.set_mode("program", 0o6755);
         fixture.text("fs.write", json!({"path": "program", "content": "new"})).await;
         assert_eq!(fixture.mode("program"), 0o755);
@@ -150,17 +151,17 @@ mod tests {
     #[tokio::test]
     async fn a_file_is_created_and_then_replaced() {
         let fixture = Fixture::new();
-        let told = fixture.text("fs.write", json!({"path": "a.txt", "content": "one\n"})).await;
-        assert_eq!(told, "created `a.txt`, 4 bytes");
-        let told = fixture.text("fs.write", json!({"path": "x/../a.txt", "content": ""})).await;
-        assert_eq!(told, "replaced `a.txt`, 0 bytes");
+        let message = fixture.text("fs.write", json!({"path": "a.txt", "content": "one\n"})).await;
+        assert_eq!(message, "created `a.txt`, 4 bytes");
+        let message = fixture.text("fs.write", json!({"path": "x/../a.txt", "content": ""})).await;
+        assert_eq!(message, "replaced `a.txt`, 0 bytes");
         assert_eq!(fixture.read("a.txt"), "");
         assert_eq!(fixture.names("."), ["a.txt"]);
     }
 
     #[tokio::test]
     async fn directories_are_made_when_asked_for() {
-        let fixture = Fixture::of(&[("file", "")]);
+        let fixture = Fixture::with_files(&[("file", "")]);
         let deep = |parents| json!({"path": "a/b/c", "content": "x", "parents": parents});
         fixture.fails("fs.write", deep(false), "there is no directory `a`; set `parents`").await;
         assert_eq!(fixture.names("."), ["file"]);
@@ -168,29 +169,29 @@ mod tests {
         assert_eq!(fixture.read("a/b/c"), "x");
         fixture.text("fs.write", deep(true)).await;
         let below = json!({"path": "file/x", "content": "", "parents": true});
-        fixture.fails("fs.write", below, "there is nothing below it").await;
+        fixture.fails("fs.write", below, "not a directory; shorten the path").await;
     }
 
     #[tokio::test]
-    async fn an_overlong_name_is_told_before_anything_is_made() {
+    async fn an_overlong_name_is_refused_before_any_directory_is_created() {
         let fixture = Fixture::new();
         let long = "x".repeat(256);
         for path in [long.clone(), format!("a/b/{long}"), format!("a/{long}/b")] {
             let arguments = json!({"path": path, "content": "", "parents": true});
-            let told = format!("the name `{}…` has 256 bytes, more than the file system takes", "x".repeat(40));
-            fixture.fails("fs.write", arguments, &told).await;
+            let message = format!("the name `{}…` has 256 bytes, more than the file system allows", "x".repeat(40));
+            fixture.fails("fs.write", arguments, &message).await;
             assert_eq!(fixture.names("."), Vec::<String>::new(), "{path}");
         }
         fixture.text("fs.write", json!({"path": format!("a/{}", &long[1..]), "content": "", "parents": true})).await;
     }
 
-    /// What a write of `a/b` gives when `meanwhile` happens after it was prepared and before the file is put in place.
+    /// Writes `a/b`, and runs `meanwhile` between the preparation of the write and the final rename.
     fn written_while(fixture: &Fixture, meanwhile: impl FnOnce()) -> Result<String, FsError> {
         let (cx, workspace) = (ToolContext::new(), Workspace::open(fixture.root()).unwrap());
         let path = "a/b".to_owned().try_into().unwrap();
         std::thread::scope(|scope| {
-            let changing = workspace.changing();
-            let writing = scope.spawn(|| written(&cx, &workspace, &path, b"ours", true, |_| Ok(())));
+            let changing = workspace.lock_changes();
+            let writing = scope.spawn(|| write_atomically(&cx, &workspace, &path, b"ours", true, |_| Ok(())));
             fixture.wait_for_draft("a");
             meanwhile();
             drop(changing);
@@ -199,21 +200,21 @@ mod tests {
     }
 
     #[test]
-    fn what_a_place_has_become_meanwhile_decides_what_a_write_does() {
+    fn a_write_adapts_to_a_concurrent_change() {
         let fixture = Fixture::new();
-        let told = written_while(&fixture, || fixture.write("a/b", "theirs")).unwrap();
-        assert_eq!((&*told, &*fixture.read("a/b")), ("replaced `a/b`, 4 bytes", "ours"));
-        let told = written_while(&fixture, || fs::remove_file(fixture.root().join("a/b")).unwrap()).unwrap();
-        assert_eq!((&*told, &*fixture.read("a/b")), ("created `a/b`, 4 bytes", "ours"));
+        let message = written_while(&fixture, || fixture.write("a/b", "theirs")).unwrap();
+        assert_eq!((&*message, &*fixture.read("a/b")), ("replaced `a/b`, 4 bytes", "ours"));
+        let message = written_while(&fixture, || fs::remove_file(fixture.root().join("a/b")).unwrap()).unwrap();
+        assert_eq!((&*message, &*fixture.read("a/b")), ("created `a/b`, 4 bytes", "ours"));
         assert_eq!(fixture.names("a"), ["b"]);
-        let told = written_while(&fixture, || fs::remove_dir_all(fixture.root().join("a")).unwrap()).unwrap();
-        assert_eq!((&*told, fixture.names("a")), ("created `a/b`, 4 bytes", vec!["b".to_owned()]));
+        let message = written_while(&fixture, || fs::remove_dir_all(fixture.root().join("a")).unwrap()).unwrap();
+        assert_eq!((&*message, fixture.names("a")), ("created `a/b`, 4 bytes", vec!["b".to_owned()]));
     }
 
     #[cfg(unix)]
     #[test]
-    fn what_somebody_did_to_permissions_meanwhile_holds() {
-        let fixture = Fixture::of(&[("a/b", "old")]);
+    fn concurrent_changes_of_permissions_hold() {
+        let fixture = Fixture::with_files(&[("a/b", "old")]);
         fixture.set_mode("a/b", 0o644);
         written_while(&fixture, || fixture.set_mode("a/b", 0o600)).unwrap();
         assert_eq!((fixture.mode("a/b"), &*fixture.read("a/b")), (0o600, "ours"));
@@ -222,48 +223,48 @@ mod tests {
     }
 
     #[test]
-    fn directories_that_a_write_made_before_it_failed_are_told() {
+    fn the_error_of_a_write_names_the_directories_that_it_created() {
         let fixture = Fixture::new();
         let failed = written_while(&fixture, || fixture.write("a/b/c", "")).unwrap_err().to_string();
-        let told = "`a/b` is a directory, and only regular files are written; choose another path; before that, these \
-                    directories were made, and stay: `a`";
-        assert_eq!((&*failed, fixture.names("a")), (told, vec!["b".to_owned()]));
+        let message = "`a/b` is a directory, and only regular files can be written; choose another path; before that, created \
+                    directories that remain: `a`";
+        assert_eq!((&*failed, fixture.names("a")), (message, vec!["b".to_owned()]));
     }
 
     #[tokio::test]
-    async fn directories_are_told_when_they_are_made_too() {
+    async fn created_directories_are_reported_as_progress() {
         #[derive(Default)]
-        struct Told(Mutex<Vec<Option<String>>>);
+        struct Recorder(Mutex<Vec<Option<String>>>);
 
-        impl ProgressSink for Told {
+        impl ProgressSink for Recorder {
             fn report(&self, _: &ToolContext, progress: Progress) {
                 self.0.lock().unwrap().push(progress.message);
             }
         }
 
-        let (fixture, told) = (Fixture::new(), Arc::new(Told::default()));
-        let cx = fixture.cx().clone().with_progress(told.clone());
-        let fixture = fixture.with(cx);
+        let (fixture, recorder) = (Fixture::new(), Arc::new(Recorder::default()));
+        let cx = fixture.cx().clone().with_progress(recorder.clone());
+        let fixture = fixture.with_context(cx);
         fixture.text("fs.write", json!({"path": "a/b/c", "content": "", "parents": true})).await;
-        let expected = ["a", "a/b"].map(|path| Some(format!("made the directory `{path}`")));
-        assert_eq!(*told.0.lock().unwrap(), expected);
+        let expected = ["a", "a/b"].map(|path| Some(format!("created the directory `{path}`")));
+        assert_eq!(*recorder.0.lock().unwrap(), expected);
     }
 
     #[tokio::test]
     async fn names_of_drafts_are_not_given_to_files() {
-        let fixture = Fixture::of(&[("a", "")]);
+        let fixture = Fixture::with_files(&[("a", "")]);
         let draft = ".toolcrib-0123456789abcdef.tmp";
-        let told = "are for the file tools themselves";
+        let message = "is reserved for temporary files";
         for path in [draft.to_owned(), format!("dir/{draft}"), format!("dir/{draft}/file")] {
-            fixture.fails("fs.write", json!({"path": path, "content": "", "parents": true}), told).await;
+            fixture.fails("fs.write", json!({"path": path, "content": "", "parents": true}), message).await;
         }
-        fixture.fails("fs.move", json!({"from": "a", "to": draft}), told).await;
+        fixture.fails("fs.move", json!({"from": "a", "to": draft}), message).await;
         assert_eq!(fixture.names("."), ["a"]);
     }
 
     #[tokio::test]
     async fn only_files_are_written() {
-        let fixture = Fixture::of(&[("dir/file", "")]);
+        let fixture = Fixture::with_files(&[("dir/file", "")]);
         for path in ["dir", ".", "dir/.."] {
             fixture.fails("fs.write", json!({"path": path, "content": ""}), "is a directory, and only regular").await;
         }
@@ -272,12 +273,12 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn permissions_are_kept_and_a_read_only_file_stays() {
-        let fixture = Fixture::of(&[("script", "old")]);
-        for (mode, told) in [(0o755, "replaced"), (0o640, "replaced"), (0o444, "marked as read-only")] {
+        let fixture = Fixture::with_files(&[("script", "old")]);
+        for (mode, message) in [(0o755, "replaced"), (0o640, "replaced"), (0o444, "marked as read-only")] {
             fixture.set_mode("script", mode);
             let outcome = fixture.call("fs.write", json!({"path": "script", "content": "new"})).await;
             let outcome = outcome.map_or_else(|error| error.to_string(), |result| result.to_text());
-            assert!(outcome.contains(told), "{mode:o}: {outcome}");
+            assert!(outcome.contains(message), "{mode:o}: {outcome}");
             assert_eq!(fixture.mode("script"), mode);
         }
         assert_eq!(fixture.names("."), ["script"]);
@@ -286,15 +287,15 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn a_link_stays_and_what_it_leads_to_is_written() {
-        let fixture = Fixture::of(&[("docs/a", "old")]);
+        let fixture = Fixture::with_files(&[("docs/a", "old")]);
         fixture.link("docs/a", "to_a");
         fixture.link("docs/new", "to_new");
         fixture.link("docs", "to_docs");
         fixture.link("../outside", "out");
-        let told = fixture.text("fs.write", json!({"path": "to_a", "content": "new"})).await;
-        assert_eq!((&*told, &*fixture.read("docs/a")), ("replaced `docs/a`, 3 bytes", "new"));
-        let told = fixture.text("fs.write", json!({"path": "to_new", "content": ""})).await;
-        assert_eq!(told, "created `docs/new`, 0 bytes");
+        let message = fixture.text("fs.write", json!({"path": "to_a", "content": "new"})).await;
+        assert_eq!((&*message, &*fixture.read("docs/a")), ("replaced `docs/a`, 3 bytes", "new"));
+        let message = fixture.text("fs.write", json!({"path": "to_new", "content": ""})).await;
+        assert_eq!(message, "created `docs/new`, 0 bytes");
         fixture.text("fs.write", json!({"path": "to_docs/deep/er", "content": "", "parents": true})).await;
         assert!(fixture.root().join("docs/deep/er").is_file() && fixture.root().join("to_a").is_symlink());
         fixture.fails("fs.write", json!({"path": "out", "content": ""}), "leads out of the workspace").await;
@@ -307,14 +308,14 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn the_other_name_of_a_file_keeps_the_old_content() {
-        let fixture = Fixture::of(&[("a", "old")]);
+        let fixture = Fixture::with_files(&[("a", "old")]);
         fs::hard_link(fixture.root().join("a"), fixture.root().join("b")).unwrap();
         fixture.text("fs.write", json!({"path": "a", "content": "new"})).await;
         assert_eq!((fixture.read("a"), fixture.read("b")), ("new".to_owned(), "old".to_owned()));
     }
 
     #[tokio::test]
-    async fn a_call_that_was_taken_back_writes_nothing() {
+    async fn a_call_that_was_cancelled_writes_nothing() {
         let fixture = Fixture::new();
         fixture.cancel();
         assert!(fixture.call("fs.write", json!({"path": "a", "content": "x"})).await.is_err());

@@ -1,5 +1,4 @@
-//! What a walk takes in memory does not depend on what stands in ignore files. Alone in its file, so that the process does
-//! nothing else.
+//! The memory of a walk does not depend on the content of ignore files. The test has a process of its own.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -10,8 +9,7 @@ use serde_json::json;
 use tools::{Catalog, Grant, ToolContext};
 use tools_fs::Workspace;
 
-/// How much the process may have had at most, in KiB. The tools themselves, their catalog and a runtime take 20 MiB when built
-/// without optimisation.
+/// The limit of the peak memory, in KiB. Tools, catalog and runtime take 20 MiB in a debug build.
 const MOST: u64 = 64 * 1024;
 
 #[test]
@@ -21,7 +19,7 @@ fn hostile_ignore_files_cost_no_memory_to_speak_of() {
     for depth in 0..12 {
         dir.push("d");
         fs::create_dir(&dir).unwrap();
-        // Each a pattern that a compiled matcher has to try on every name with this end.
+        // A compiled matcher would have to try each pattern on every name with this suffix.
         let patterns = (0..8_000).fold(String::new(), |mut patterns, number| {
             writeln!(patterns, "*{depth}?{number}?*.o").unwrap();
             patterns
@@ -44,7 +42,7 @@ fn hostile_ignore_files_cost_no_memory_to_speak_of() {
     assert!(after < MOST, "{before} KiB before and {after} KiB after the walk");
 }
 
-/// The most memory that this process has had at once, in KiB.
+/// Returns the peak memory of this process, in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

@@ -1,4 +1,4 @@
-//! Whatever a model sends as arguments, every tool gives exactly one result and none panics.
+//! Every tool returns exactly one result for any arguments, and never panics.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tools::{Arguments, Catalog, Grant, ToolContext, ToolError, ToolErrorKind};
 use tools_builtin::fs::Workspace;
 
-/// All tools in a workspace with something in it, everything granted.
+/// All tools, with a filled workspace and everything granted.
 struct Bench {
     catalog: Catalog,
     cx: ToolContext,
@@ -30,9 +30,9 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
     Bench { catalog, cx, runtime, dir }
 });
 
-/// Puts the files into the workspace, again where tools have changed or removed them.
+/// Creates the files of the workspace, or restores them.
 fn fill(root: &Path) {
-    // A file may have taken the place of a directory, and the other way round.
+    // Errors are ignored: tools may have replaced a directory with a file, or the reverse.
     let _ = std::fs::create_dir(root.join("src"));
     for (file, text) in
         [("README.md", &b"# Title\n\ntext\n"[..]), ("src/main.rs", b"fn main() {}"), ("src/x", b"\xFF\xFE\0")]
@@ -96,7 +96,7 @@ fn everywhere(arguments: &Value) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A result, or a refusal that a model can mend. The future gives one by its type; that it ends is for the timeout.
+/// Asserts that a call returns a result or an error that a model can act on.
 fn one_result(tool: &str, arguments: impl Into<Arguments>) -> Result<(), TestCaseError> {
     let outcome = BENCH.runtime.block_on(BENCH.catalog.execute(&BENCH.cx, tool, arguments));
     match outcome.map_err(ToolError::into_kind) {
@@ -124,7 +124,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The arguments of some example with up to two fields changed, added or taken away.
+/// Generates the arguments of an example with up to two fields changed, added or removed.
 fn nearly_valid() -> impl Strategy<Value = Value> {
     let mut examples: Vec<Value> = BENCH
         .catalog

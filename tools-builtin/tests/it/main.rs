@@ -1,4 +1,4 @@
-//! The tests of the tools that come with Toolcrib, of which none asks for what is linked: see `linked.rs`.
+//! Tests of the built-in tools that do not depend on link-time registration; for that see `linked.rs`.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,11 +1,11 @@
-//! The explicit way puts the same tools into a catalog as linking does; see `linked.rs`.
+//! Explicit registration gives the same tools as link-time registration; see `linked.rs`.
 
 use tools::Catalog;
 
 const NAMES: &str = include_str!("../names.txt");
 
 #[test]
-fn what_is_registered_is_what_is_written_down() {
+fn registered_tools_match_the_golden_list() {
     let mut catalog = Catalog::new();
     tools_builtin::register(&mut catalog).unwrap();
     let entries = catalog.list();

@@ -1,10 +1,11 @@
-//! [`Clock`]: the clock that the tools read.
+//! [`Clock`]: the time source of `time.now`.
 
 use std::fmt;
 use std::time::SystemTime;
 
-/// A service for hosts that set the time themselves, such as a replay of a recorded session. Where the context has none,
-/// the tools read the clock of the system.
+/// A time source that a host adds to the context, such as the recorded time of a replayed session.
+///
+/// Without this service, `time.now` reads the system clock.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -18,12 +19,12 @@ use std::time::SystemTime;
 pub struct Clock(Box<dyn Fn() -> SystemTime + Send + Sync>);
 
 impl Clock {
-    /// A clock that shows what `read` gives.
+    /// Creates a clock that calls `read` for the current time.
     pub fn new(read: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         Self(Box::new(read))
     }
 
-    /// What it shows.
+    /// Returns the current time of this clock.
     pub fn now(&self) -> SystemTime {
         (self.0)()
     }

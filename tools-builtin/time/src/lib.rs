@@ -8,10 +8,10 @@ use tools::{Catalog, RegisterError};
 
 pub use clock::Clock;
 
-/// Adds the tools of this crate to a catalog, for hosts that do not rely on linking.
+/// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
 ///
 /// # Errors
-/// [`RegisterError`] when a name is taken; the catalog is then as it was.
+/// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     catalog.submit(&[&now::NOW_TOOL])
 }

@@ -8,9 +8,8 @@ use tools::{ToolContext, ToolError, tool};
 
 use crate::{Clock, zone};
 
-/// Tells the current date and time, in UTC or in the time zone that is asked for.
-// Not pure: a pure tool gives the same result for the same arguments, so a host may remember its results. And to know the
-// hour is something that a session, such as one that is replayed, may be denied: grant it with `clock:read:**`.
+/// Returns the current date and time, in UTC or in the given time zone.
+// Not pure: hosts may cache the results of pure tools, and a session may be denied the time, for example during a replay.
 #[tool(
     name = "time.now",
     title = "Current time",
@@ -28,23 +27,23 @@ pub(crate) async fn now(
     zone: String,
 ) -> Result<Now, ToolError> {
     let clock = cx.service::<Clock>().map_or_else(SystemTime::now, |clock| clock.now());
-    shown(clock, &zone).map_err(|error| ToolError::execution_failed(error.to_string()))
+    moment(clock, &zone).map_err(|error| ToolError::execution_failed(error.to_string()))
 }
 
-/// A moment as people and programs of one zone write it, in whole seconds.
+/// A point in time in one time zone, in whole seconds.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Now {
-    /// By RFC 3339: `2026-07-21T14:30:00+02:00`.
+    /// In RFC 3339 format: `2026-07-21T14:30:00+02:00`.
     rfc3339: String,
-    /// By RFC 9557, which keeps the zone: `2026-07-21T14:30:00+02:00[Europe/Berlin]`.
+    /// In RFC 9557 format, which includes the zone: `2026-07-21T14:30:00+02:00[Europe/Berlin]`.
     rfc9557: String,
-    /// The zone's IANA name, or its offset.
+    /// The zone's IANA name, or its offset if it has none.
     zone: String,
-    /// East of Greenwich, at this moment.
+    /// The offset from UTC, in seconds east of Greenwich.
     offset_seconds: i32,
-    /// In English.
+    /// The English name of the weekday.
     weekday: String,
-    /// Since 1970-01-01T00:00:00Z.
+    /// The seconds since 1970-01-01T00:00:00Z.
     unix_seconds: i64,
 }
 
@@ -52,24 +51,24 @@ pub(crate) struct Now {
 enum NowError {
     #[error(transparent)]
     Zone(#[from] zone::UnknownZone),
-    #[error("the clock shows no usable time: {0}; the host has to set it right")]
+    #[error("the clock of this machine has an invalid time: {0}; ask the user to correct it")]
     Clock(#[from] jiff::Error),
 }
 
-fn shown(clock: SystemTime, zone: &str) -> Result<Now, NowError> {
+fn moment(clock: SystemTime, zone: &str) -> Result<Now, NowError> {
     let zone = zone::find(zone)?;
-    let moment = Timestamp::try_from(clock)?;
-    // Downwards, as clocks are read, also before 1970.
-    let moment = Timestamp::from_second(moment.as_nanosecond().div_euclid(1_000_000_000) as i64)?;
-    let zoned = moment.to_zoned(zone);
+    let exact = Timestamp::try_from(clock)?;
+    // Rounds down, also before 1970.
+    let second = Timestamp::from_second(exact.as_nanosecond().div_euclid(1_000_000_000) as i64)?;
+    let zoned = second.to_zoned(zone);
     let offset = zoned.offset();
     Ok(Now {
-        rfc3339: moment.display_with_offset(offset).to_string(),
+        rfc3339: second.display_with_offset(offset).to_string(),
         rfc9557: zoned.to_string(),
         zone: zoned.time_zone().iana_name().map_or_else(|| zoned.strftime("%:z").to_string(), str::to_owned),
         offset_seconds: offset.seconds(),
         weekday: zoned.strftime("%A").to_string(),
-        unix_seconds: moment.as_second(),
+        unix_seconds: second.as_second(),
     })
 }
 
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_moment_is_told_in_every_form() {
+    async fn the_time_is_returned_in_every_format() {
         let expected = json!({
             "rfc3339": "2024-02-29T13:34:56+01:00",
             "rfc9557": "2024-02-29T13:34:56+01:00[Europe/Berlin]",

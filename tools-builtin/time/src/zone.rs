@@ -1,10 +1,10 @@
-//! Finding a time zone by what a model calls it.
+//! Lookup of time zones by name or offset.
 
 use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use tools::ToolError;
 
-/// A text that names no time zone.
+/// The error for a text that names no time zone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UnknownZone {
     #[error("{zone:?} is not an offset; write hours and minutes such as `+02:00` or `-09:30`")]
@@ -16,24 +16,23 @@ pub(crate) enum UnknownZone {
     Name { zone: String, near: Vec<String> },
 }
 
-/// The zone of an IANA name, in any case of letters, or of an offset.
+/// Returns the time zone for an IANA name, in any letter case, or for an offset.
 ///
-/// Names are looked up in the data that is part of the program, whatever the machine has: the tool touches no file, and
-/// the same question has the same answer everywhere.
+/// Names are looked up in the bundled data, so the tool reads no file and gives the same answer on every machine.
 pub(crate) fn find(zone: &str) -> Result<TimeZone, UnknownZone> {
     let names = TimeZoneDatabase::bundled();
     if zone.starts_with(['+', '-']) {
         let offset = DateTimeParser::new().parse_time_zone_with(&names, zone);
         return offset.map_err(|_| UnknownZone::Offset { zone: zone.to_owned() });
     }
-    // `Etc/Unknown` is found, and is no place where a clock could be.
+    // `Etc/Unknown` is in the data, but is not a usable zone.
     let found = names.get(zone).ok().filter(|found| !found.is_unknown());
     found.ok_or_else(|| UnknownZone::Name { zone: zone.to_owned(), near: near(zone, &names) })
 }
 
-/// Up to three names like `zone`, the most alike first. A city alone is enough: `Berlin` is like `Europe/Berlin`.
+/// Returns up to three names similar to `zone`, the closest first. Compares cities, so `Berlin` finds `Europe/Berlin`.
 fn near(zone: &str, names: &TimeZoneDatabase) -> Vec<String> {
-    // The part after the last slash: with the continent, all names of Europe would be alike.
+    // Without the continent: it would make all names of Europe similar.
     let city = |name: &str| name.rsplit('/').next().unwrap_or(name).to_lowercase().replace(' ', "_");
     let names: Vec<_> = names.available().map(|name| (city(name.as_str()), name.to_string())).collect();
     let near = ToolError::near(&city(zone), names.iter().map(|(city, _)| &**city));

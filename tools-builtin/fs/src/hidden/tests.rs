@@ -11,7 +11,7 @@ fn hiding(fixture: Fixture, places: &[&str]) -> Fixture {
     let places = places.iter().map(|place| fixture.root().join(place));
     let workspace = Workspace::open(fixture.root()).unwrap().with_hidden(places).unwrap();
     let cx = ToolContext::new().with_grant(Grant::all()).with_service(workspace);
-    fixture.with(cx)
+    fixture.with_context(cx)
 }
 
 async fn refused(fixture: &Fixture, tool: &str, arguments: Value) -> String {
@@ -20,7 +20,7 @@ async fn refused(fixture: &Fixture, tool: &str, arguments: Value) -> String {
 
 #[tokio::test]
 async fn a_hidden_place_is_neither_listed_nor_found() {
-    let fixture = Fixture::of(&[(".conf/toolcrib/own.toml", "canary"), (".conf/other", "canary")]);
+    let fixture = Fixture::with_files(&[(".conf/toolcrib/own.toml", "canary"), (".conf/other", "canary")]);
     let fixture = hiding(fixture, &[".conf/toolcrib"]);
     let listed = fixture.value("fs.list", json!({"path": ".conf"})).await;
     assert_eq!(listed["entries"], json!([{"name": "other", "kind": "file", "size": 6}]));
@@ -52,18 +52,18 @@ async fn reading_a_hidden_place_is_answered_as_if_it_were_not_there() {
             "fs.search" | "fs.glob" => arguments,
             _ => json!({"path": path}),
         };
-        let told = refused(&there, tool, arguments.clone()).await;
-        assert!(told.contains("there is no `.conf/"), "{told}");
-        assert_eq!(told, refused(&not_there, tool, arguments).await, "{tool} {path}");
+        let message = refused(&there, tool, arguments.clone()).await;
+        assert!(message.contains("there is no `.conf/"), "{message}");
+        assert_eq!(message, refused(&not_there, tool, arguments).await, "{tool} {path}");
     }
-    let told = refused(&there, "fs.move", json!({"from": ".conf/toolcrib/own.toml", "to": "x"})).await;
-    assert!(told.contains("there is no `.conf/toolcrib`"), "{told}");
+    let message = refused(&there, "fs.move", json!({"from": ".conf/toolcrib/own.toml", "to": "x"})).await;
+    assert!(message.contains("there is no `.conf/toolcrib`"), "{message}");
 }
 
 #[tokio::test]
 async fn nothing_is_written_to_a_hidden_place_whether_it_exists_or_not() {
     for exists in [true, false] {
-        let fixture = Fixture::of(&[("mine/toolcrib/own.toml", "mine")]);
+        let fixture = Fixture::with_files(&[("mine/toolcrib/own.toml", "mine")]);
         if exists {
             fixture.write(".conf/toolcrib/own.toml", "theirs");
         }
@@ -72,8 +72,8 @@ async fn nothing_is_written_to_a_hidden_place_whether_it_exists_or_not() {
         for path in [".conf/toolcrib/new", ".conf/toolcrib", ".conf/Toolcrib/a/b"] {
             let write = json!({"path": path, "content": "x", "parents": true});
             fixture.fails("fs.write", write, "out of reach").await;
-            let told = refused(&fixture, "fs.move", json!({"from": "mine", "to": path})).await;
-            assert!(told.contains("out of reach") || told.contains("there is no directory"), "{told}");
+            let message = refused(&fixture, "fs.move", json!({"from": "mine", "to": path})).await;
+            assert!(message.contains("out of reach") || message.contains("there is no directory"), "{message}");
         }
         fixture.fails("fs.move", json!({"from": "mine", "to": ".conf"}), "may not touch").await;
         assert_eq!(fixture.names("."), before);
@@ -82,8 +82,9 @@ async fn nothing_is_written_to_a_hidden_place_whether_it_exists_or_not() {
 }
 
 #[tokio::test]
-async fn what_contains_a_hidden_place_stays_whole() {
-    let fixture = Fixture::of(&[("home/.conf/a", ""), ("home/.conf/toolcrib/own.toml", "theirs"), ("home/z", "")]);
+async fn a_directory_with_a_hidden_path_below_stays_whole() {
+    let fixture =
+        Fixture::with_files(&[("home/.conf/a", ""), ("home/.conf/toolcrib/own.toml", "theirs"), ("home/z", "")]);
     let fixture = hiding(fixture, &["home/.conf/toolcrib", "home/.cache/toolcrib"]);
     for (tool, arguments) in [
         ("fs.remove", json!({"path": "home", "recursive": true})),
@@ -99,7 +100,7 @@ async fn what_contains_a_hidden_place_stays_whole() {
 }
 
 #[tokio::test]
-async fn what_is_made_later_is_hidden_as_well() {
+async fn hidden_paths_that_are_created_later_are_hidden() {
     let fixture = hiding(Fixture::new(), &["state/toolcrib", "calls.journal"]);
     fixture.write("state/toolcrib/history", "canary");
     fixture.write("calls.journal", "canary");
@@ -111,7 +112,7 @@ async fn what_is_made_later_is_hidden_as_well() {
 
 #[tokio::test]
 async fn links_and_other_names_do_not_lead_there() {
-    let fixture = Fixture::of(&[("dot/toolcrib/own.toml", "canary")]);
+    let fixture = Fixture::with_files(&[("dot/toolcrib/own.toml", "canary")]);
     fixture.link("dot", ".conf");
     fixture.link(".conf/toolcrib", "direct");
     fixture.link("dot/toolcrib/own.toml", "file");
@@ -132,7 +133,7 @@ async fn links_and_other_names_do_not_lead_there() {
     ] {
         fixture.fails(tool, arguments, "may not touch").await;
     }
-    // Renamed by somebody else, it is still known by its number.
+    // Renamed by another program, the directory is still recognised by its inode number.
     fs::rename(fixture.root().join("dot/toolcrib"), fixture.root().join("dot/renamed")).unwrap();
     fs::remove_file(fixture.root().join(".conf")).unwrap();
     fs::create_dir(fixture.root().join(".conf")).unwrap();
@@ -142,7 +143,7 @@ async fn links_and_other_names_do_not_lead_there() {
 
 #[test]
 fn a_root_inside_of_a_hidden_place_is_refused() {
-    let fixture = Fixture::of(&[("config/toolcrib/inner/x", "")]);
+    let fixture = Fixture::with_files(&[("config/toolcrib/inner/x", "")]);
     fixture.link("config/toolcrib", "link");
     for root in ["config/toolcrib", "config/toolcrib/inner", "link/inner"] {
         for place in ["config/toolcrib", "link"] {
@@ -157,7 +158,7 @@ fn a_root_inside_of_a_hidden_place_is_refused() {
 
 #[test]
 fn a_place_has_a_path_by_each_way_to_it() {
-    let fixture = Fixture::of(&[("a/file", "")]);
+    let fixture = Fixture::with_files(&[("a/file", "")]);
     fixture.link("a", "b");
     fixture.link("b", "c");
     fixture.link("gone/deep", "dangling");

@@ -1,4 +1,4 @@
-//! Edits of random files with random line ends, held against a search that goes token by token.
+//! Random edits of random files, compared with a naive search token by token.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::sample::select;
 
 use super::*;
 
-/// A character of a file, or a line end: how it is shown, and its bytes.
+/// A character or line ending of a file: the text shown for it, and its bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Token {
     shown: &'static str,
@@ -25,7 +25,7 @@ const CR: Token = token("\n", b"\r");
 const CHARACTERS: &[Token] =
     &[token("a", b"a"), token("b", b"b"), token("\u{E9}", b"\xC3\xA9"), token("\u{FFFD}", b"\xEF\xBF\xBD")];
 
-/// A file whose lines end in one of the ways that are given.
+/// Generates a file with the given line endings.
 fn file(ends: &'static [Token]) -> impl Strategy<Value = Vec<Token>> {
     vec(
         prop_oneof![6 => select(&CHARACTERS[..2]), 2 => select(CHARACTERS), 1 => Just(INVALID), 4 => select(ends)],
@@ -41,7 +41,7 @@ fn bytes(tokens: &[Token]) -> Vec<u8> {
     tokens.iter().flat_map(|token| token.bytes).copied().collect()
 }
 
-/// Where `old` is in a file, the next one `step` tokens on.
+/// Returns the positions of `old` in a file. Each search starts `step` tokens after the last match.
 fn naive(file: &[Token], old: &[Token], step: usize) -> Vec<usize> {
     let is_here = |at: usize| {
         file[at..].len() >= old.len()
@@ -59,7 +59,7 @@ fn naive(file: &[Token], old: &[Token], step: usize) -> Vec<usize> {
     found
 }
 
-/// Takes the beginning off, which has to be there.
+/// Strips a prefix. Panics if it is missing.
 fn pass<'a>(rest: &'a [u8], beginning: &[u8]) -> &'a [u8] {
     rest.strip_prefix(beginning).unwrap_or_else(|| panic!("{} does not begin with {beginning:?}", rest.escape_ascii()))
 }
@@ -72,7 +72,7 @@ fn check(file: &[Token], span: Range<usize>, crlf: bool, new: &str, all: bool, m
     let new_shown = new.replace("\r\n", "\n");
     let found = naive(file, tokens, if all { tokens.len() } else { 1 });
     let view = View::new(&content);
-    let outcome = match replaced(&ToolContext::new(), &RelativePath::default(), &view, &old, new, all) {
+    let outcome = match replace(&ToolContext::new(), &RelativePath::default(), &view, &old, new, all) {
         Ok(outcome) => outcome,
         Err(FsError::Kept { .. }) => return assert_eq!(shown, new_shown),
         Err(FsError::NoMatch { .. } | FsError::NotUtf8 { .. }) => return assert!(found.is_empty(), "{found:?}"),
@@ -86,7 +86,7 @@ fn check(file: &[Token], span: Range<usize>, crlf: bool, new: &str, all: bool, m
         Err(error) => panic!("{error}"),
     };
     assert!(shown != new_shown && (found.len() == 1 || all && !found.is_empty()), "{found:?}");
-    // All that is around the places stays, byte by byte, and there is `new` in between, whatever ends its lines.
+    // The bytes around the matches are unchanged, with the lines of `new` between them in any line ending style.
     let (mut rest, mut from) = (pass(&outcome, mark.as_bytes()), 0);
     for at in found {
         rest = pass(rest, &bytes(&file[from..at]));
@@ -100,7 +100,7 @@ fn check(file: &[Token], span: Range<usize>, crlf: bool, new: &str, all: bool, m
         }
     }
     assert_eq!(rest, bytes(&file[from..]));
-    // A file of one style is still one.
+    // A file with a single line ending style keeps it.
     let styles = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
         let rest = text.replace("\r\n", "");

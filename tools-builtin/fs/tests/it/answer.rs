@@ -1,5 +1,4 @@
-//! What every tool says to what is no ordinary text file: each has an answer, at once, and none of it is opened that would not
-//! come back.
+//! Every tool answers calls on unusual files (pipes, devices, huge files, odd names) at once, and never opens a file that blocks.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,14 +11,14 @@ use serde_json::{Value, json};
 use tools::{Catalog, Grant, ToolContext};
 use tools_fs::Workspace;
 
-/// Odd things in a workspace, each under the name that says what it is.
+/// Creates a workspace with unusual entries, each named after its kind.
 fn odd() -> (Trap, UnixListener) {
     let trap = Trap::new();
     let at = |name: &str| trap.path("root").join(name);
     fs::write(at("binary"), b"head\nneedle\0").unwrap();
     fs::write(at("latin"), b"caf\xE9 needle\n").unwrap();
     fs::write(at("long_line"), format!("{}needle{}", "x".repeat(30_000), "y".repeat(100_000))).unwrap();
-    // It takes no room, and to read it whole would take days.
+    // A sparse file: reading it whole would take days.
     fs::File::create(at("huge")).unwrap().set_len(1 << 40).unwrap();
     fs::write(at("many_lines"), "needle\n".repeat(1_000_000)).unwrap();
     let status = std::process::Command::new("mkfifo").arg(at("pipe")).status();
@@ -39,7 +38,7 @@ fn odd() -> (Trap, UnixListener) {
     (trap, socket)
 }
 
-/// Asserts what is shown for a call: the beginning of it is whether it worked.
+/// Asserts the outcome of a call: `worked: ` or `failed: `, followed by a part of the result or message.
 fn assert_shown(trap: &Trap, tool: &str, arguments: &Value, expected: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let shown = match runtime.block_on(trap.call(tool, arguments)) {
@@ -51,7 +50,7 @@ fn assert_shown(trap: &Trap, tool: &str, arguments: &Value, expected: &str) {
     assert!(is_told, "{tool} {arguments}: {}", shown.chars().take(600).collect::<String>());
 }
 
-/// The names in a directory with their kinds, as they are listed.
+/// Returns the names and kinds that `fs.list` shows for a directory.
 fn kinds(trap: &Trap, path: &str) -> Vec<(String, String)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let shown = runtime.block_on(trap.call("fs.list", &json!({"path": path}))).unwrap();
@@ -68,12 +67,12 @@ fn everything_odd_is_read_and_listed_and_searched_with_an_answer() {
     let read = [
         ("binary", "failed: it has NUL bytes"),
         ("latin", "worked: bytes that are not UTF-8 are shown as"),
-        ("long_line", "worked: long lines that were cut: 1"),
+        ("long_line", "worked: truncated lines: 1"),
         ("huge", "failed: it has NUL bytes"),
-        ("many_lines", "worked: the file goes on, read on with start = "),
-        ("pipe", "failed: is a named pipe, and only regular files are read"),
+        ("many_lines", "worked: more lines follow, continue with start = "),
+        ("pipe", "failed: is a named pipe, and only regular files can be read"),
         ("to_pipe", "failed: `pipe` is a named pipe"),
-        ("socket", "failed: is a socket, and only regular files are read"),
+        ("socket", "failed: is a socket, and only regular files can be read"),
         ("dangling", "failed: there is no `gone`"),
         ("loop", "failed: passes more than 40 links"),
         ("device", "failed: it leads out of the workspace"),
@@ -93,20 +92,20 @@ fn everything_odd_is_read_and_listed_and_searched_with_an_answer() {
         ("long_line", "worked: […]xxx"),
         ("huge", "worked: files over 16 MiB skipped: 1"),
         ("many_lines", "worked: matching lines: more than 200"),
-        ("pipe", "failed: is a named pipe, and only regular files are read"),
-        ("socket", "failed: is a socket, and only regular files are read"),
+        ("pipe", "failed: is a named pipe, and only regular files can be read"),
+        ("socket", "failed: is a socket, and only regular files can be read"),
         ("dangling", "failed: there is no `gone`"),
         ("loop", "failed: passes more than 40 links"),
         ("device", "failed: it leads out of the workspace"),
         ("dir", "worked: no line matches; files searched: 0"),
-        ("names", "worked: entries left out because no argument could spell their names: 3"),
+        ("names", "worked: entries skipped because their names are not valid in path arguments: 3"),
     ] {
         assert_shown(&trap, "fs.search", &json!({"pattern": "needle", "path": path}), expected);
     }
     for tool in ["fs.list", "fs.glob"] {
         for (path, expected) in [
-            ("binary", "failed: `binary` is a file; name a directory"),
-            ("pipe", "failed: `pipe` is a named pipe; name a directory"),
+            ("binary", "failed: `binary` is a file, not a directory; name a directory"),
+            ("pipe", "failed: `pipe` is a named pipe, not a directory; name a directory"),
             ("dangling", "failed: there is no `gone`"),
             ("loop", "failed: passes more than 40 links"),
             ("device", "failed: it leads out of the workspace"),
@@ -129,11 +128,11 @@ fn everything_odd_is_written_and_edited_with_an_answer() {
     let (trap, _socket) = odd();
     let before = trap.outside();
     for (path, expected) in [
-        ("pipe", "failed: is a named pipe, and only regular files are written"),
-        ("socket", "failed: is a socket, and only regular files are written"),
+        ("pipe", "failed: is a named pipe, and only regular files can be written"),
+        ("socket", "failed: is a socket, and only regular files can be written"),
         ("loop", "failed: passes more than 40 links"),
         ("device", "failed: it leads out of the workspace"),
-        ("dir", "failed: is a directory, and only regular files are written"),
+        ("dir", "failed: is a directory, and only regular files can be written"),
     ] {
         assert_shown(&trap, "fs.write", &json!({"path": path, "content": "x"}), expected);
         assert_shown(&trap, "fs.edit", &json!({"path": path, "old": "x", "new": "y"}), expected);
@@ -141,7 +140,7 @@ fn everything_odd_is_written_and_edited_with_an_answer() {
     for (path, expected) in [
         ("binary", "failed: it has NUL bytes"),
         ("latin", "worked: not UTF-8 are shown as"),
-        ("long_line", "worked: bytes of the diff left out"),
+        ("long_line", "worked: bytes of the diff omitted"),
         ("huge", "failed: has more than 8388608 bytes"),
         ("many_lines", "failed: occurs more than 1000 times"),
         ("dangling", "failed: there is no `gone`"),
@@ -169,12 +168,12 @@ fn everything_odd_is_moved_and_removed_as_it_is() {
         assert_shown(&trap, "fs.move", &to, "worked: moved");
         assert_shown(&trap, "fs.remove", &json!({"path": name, "recursive": true}), "worked: removed");
     }
-    // What no argument could spell cannot be compared with a grant.
+    // Names that are not valid in arguments cannot be checked against a grant.
     for (tool, arguments) in [
         ("fs.remove", json!({"path": "names", "recursive": true})),
         ("fs.move", json!({"from": "names", "to": "moved"})),
     ] {
-        assert_shown(&trap, tool, &arguments, "failed: has an entry whose name no argument could spell");
+        assert_shown(&trap, tool, &arguments, "failed: has an entry with a name that is not valid in a path argument");
     }
     assert_eq!(fs::read_dir(trap.path("root/names")).unwrap().count(), 3);
     assert!(fs::exists("/dev/zero").unwrap());
@@ -195,13 +194,21 @@ fn devices_are_shown_and_never_opened() {
     let listed = call("fs.list", json!({"after": "zern"}));
     assert!(listed.contains("\"zero\"") && listed.contains("\"device\""), "{listed}");
     assert!(call("fs.glob", json!({"pattern": "zer[o]"})).contains("\"zero\""));
-    for (tool, arguments, told) in [
-        ("fs.read", json!({"path": "zero"}), "`zero` is a device, and only regular files are read"),
-        ("fs.search", json!({"path": "zero", "pattern": "x"}), "`zero` is a device, and only regular files are read"),
-        ("fs.write", json!({"path": "null", "content": "x"}), "`null` is a device, and only regular files are written"),
+    for (tool, arguments, message) in [
+        ("fs.read", json!({"path": "zero"}), "`zero` is a device, and only regular files can be read"),
+        (
+            "fs.search",
+            json!({"path": "zero", "pattern": "x"}),
+            "`zero` is a device, and only regular files can be read",
+        ),
+        (
+            "fs.write",
+            json!({"path": "null", "content": "x"}),
+            "`null` is a device, and only regular files can be written",
+        ),
         ("fs.edit", json!({"path": "zero", "old": "x", "new": "y"}), "`zero` is a device, and only regular files"),
     ] {
         let shown = call(tool, arguments);
-        assert!(shown.contains(told), "{tool}: {shown}");
+        assert!(shown.contains(message), "{tool}: {shown}");
     }
 }

@@ -1,5 +1,5 @@
-//! What a process leaves behind that is killed while it writes: nobody sees it, and the next one that writes there takes it
-//! away, but not while its writer lives.
+//! The draft of a process that is killed while it writes: tools do not show it, and the next write in that directory removes it,
+//! but not while its writer lives.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tools::{Catalog, Grant, ToolContext};
 use tools_fs::Workspace;
 
-/// Where the other process finds the directory in which it is to write.
+/// The variable that tells the other process its directory.
 const ROOT: &str = "TOOLCRIB_TEST_CRASH";
 
 #[test]
@@ -18,7 +18,7 @@ fn the_draft_of_a_killed_process_is_hidden_and_goes_with_the_next_write() {
     let root = tempfile::tempdir().unwrap();
     let mut writer = Writer::start(root.path());
     let draft = writer.stop_while_writing(root.path());
-    // It looks old enough to be abandoned, but its writer only sleeps.
+    // Old enough to be abandoned, but its writer is only stopped.
     let file = fs::File::options().write(true).open(&draft).unwrap();
     file.set_modified(SystemTime::now() - Duration::from_secs(7_200)).unwrap();
     write(root.path());
@@ -34,7 +34,7 @@ fn the_draft_of_a_killed_process_is_hidden_and_goes_with_the_next_write() {
     assert!(names.iter().all(|name| name == "other" || name == "file"), "{names:?}");
 }
 
-/// Not a test of its own: the other process, which writes until it is ended.
+/// Not a test of its own: the main function of the other process, which writes until it is killed.
 #[test]
 #[ignore = "the other process"]
 fn other_process() {
@@ -66,7 +66,7 @@ impl Writer {
         Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 
-    /// Puts the process to sleep at a moment when a draft of it is there, held and with text in it.
+    /// Stops the process while it has a locked draft with text in it.
     fn stop_while_writing(&self, root: &Path) -> PathBuf {
         let start = Instant::now();
         loop {
@@ -85,7 +85,7 @@ impl Writer {
     fn signal(&self, name: &str) {
         let status = Command::new("sh").args(["-c", "kill -$1 $2", "sh", name, &self.0.id().to_string()]).status();
         assert!(status.unwrap().success());
-        // A process stops some time after it was told to.
+        // The signal takes effect with a delay.
         while name == "STOP" && !fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap().contains(") T ") {
             std::thread::sleep(Duration::from_millis(1));
         }

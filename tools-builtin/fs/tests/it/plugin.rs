@@ -1,4 +1,4 @@
-//! Tools of other crates that work in a workspace, under a grant for their own targets and without the tools of this one.
+//! Tools of other crates that use a workspace, with a grant for their own targets only.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
@@ -23,7 +23,7 @@ fn save(
     Ok("saved".to_owned())
 }
 
-/// Saves a note somewhere else than it declares.
+/// Saves a note to another path than declared.
 #[tool(name = "note.stray", writes = "fs:notes/{name}.md", idempotent, needs = Workspace)]
 fn stray(
     cx: &ToolContext,
@@ -44,7 +44,7 @@ fn session(grant: &str) -> (TempDir, Catalog, ToolContext) {
     (dir, catalog, cx)
 }
 
-/// The files below a directory.
+/// Lists the files below a directory.
 fn files(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> =
@@ -72,11 +72,11 @@ async fn no_argument_leads_a_template_out_of_its_directory() {
         ["../x", "../../x", "../../../x", "a/../../x", "a/../../../x", "/x", "..\\x", "../notes/../x", "\0", ".."]
     {
         let refused = catalog.execute(&cx, "note.save", json!({"name": name, "text": ""})).await;
-        // `...md` is a name like others.
+        // `...md` is an ordinary name.
         assert_eq!(refused.is_ok(), name == "..", "{name}");
     }
     assert_eq!(files(dir.path()), [dir.path().join("root/notes/...md").display().to_string()]);
-    // Not even where everything is granted.
+    // Even with everything granted.
     let (dir, catalog, cx) = session("fs:write:**");
     for name in ["../../x", "../../../x", "a/../../../x", "/x"] {
         assert!(catalog.execute(&cx, "note.save", json!({"name": name, "text": ""})).await.is_err(), "{name}");
@@ -94,8 +94,8 @@ async fn a_plugin_that_writes_elsewhere_than_it_declares_is_held_to_the_grant() 
 
 const SECRET: &str = "canary";
 
-/// A workspace with `notes`, which is granted, `private`, which is not, a directory `outside` beside it, and links in
-/// `notes` that lead to both.
+/// A workspace with a granted directory `notes` and an ungranted directory `private`. `notes` has links to `private` and to a
+/// directory outside the workspace.
 struct Notes {
     dir: TempDir,
     workspace: Workspace,
@@ -130,7 +130,7 @@ impl Notes {
         self.dir.path().join("root").join(path)
     }
 
-    /// All there is, with its content.
+    /// Returns all files with their content.
     fn state(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         fn gather(dir: &Path, state: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
             for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
@@ -152,7 +152,7 @@ impl Notes {
 }
 
 #[test]
-fn what_is_granted_is_read_written_listed_moved_and_removed() {
+fn granted_paths_are_read_written_listed_moved_and_removed() {
     let notes = Notes::new(&["fs:*:notes/**"]);
     let Notes { workspace, cx, .. } = &notes;
     notes.write("notes/./new/deep/a", "one").unwrap();
@@ -201,7 +201,7 @@ fn nothing_else_is_touched_than_what_is_granted() {
             assert!(outcome.is_err(), "{call} {path}");
         }
     }
-    // At the end of a path, some follow a link and some take it for what is meant.
+    // Some methods follow a link in the last component, others use the link itself.
     for path in ["notes/file_out", "notes/file_aside", "notes/new_out", "notes/new_aside"] {
         assert!(notes.write(path, "x").is_err(), "{path}");
         assert!(workspace.create_dir(cx, path).is_err(), "{path}");
@@ -243,7 +243,7 @@ fn a_directory_is_removed_whole_only_if_all_of_it_is_granted() {
     assert_eq!(notes.state(), before);
 }
 
-/// A plugin knows what it writes over.
+/// Unlike `fs.write`, `write_file` replaces any file.
 #[test]
 fn any_bytes_are_written() {
     let notes = Notes::new(&["fs:write:notes/**"]);

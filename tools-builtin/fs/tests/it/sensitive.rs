@@ -1,4 +1,4 @@
-//! Files whose writing does more than change a file, with real files and a real git.
+//! Writes to sensitive paths, with real files and a real git.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,15 +19,15 @@ struct Bench {
     cx: ToolContext,
 }
 
-/// Says yes, and remembers the targets with what it was told about them.
+/// Approves every call and records its targets with their notes.
 #[derive(Default)]
 struct Yes(Mutex<Vec<String>>);
 
 impl Approver for Yes {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
-        let told =
+        let message =
             |target: &Target| approval.sensitive(target).map_or_else(String::new, |path| path.describe(target.value()));
-        let asked = approval.targets.iter().map(|target| format!("{target} {}", told(target)));
+        let asked = approval.targets.iter().map(|target| format!("{target} {}", message(target)));
         self.0.lock().unwrap().extend(asked);
         Box::pin(async { Decision::Allow })
     }
@@ -82,7 +82,7 @@ impl Bench {
     }
 }
 
-/// Git in a directory, without the settings of the machine.
+/// Runs git in a directory, without the configuration of the machine.
 fn git(directory: &Path, arguments: &[&str]) -> bool {
     let mut git = Command::new("git");
     git.args(arguments).current_dir(directory).env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", directory);
@@ -115,7 +115,7 @@ async fn a_command_gets_into_the_configuration_of_git_only_by_a_grant_that_names
 }
 
 #[tokio::test]
-async fn what_runs_by_itself_needs_a_grant_that_names_it_in_every_tool() {
+async fn files_that_run_by_themselves_need_a_grant_that_names_them_in_every_tool() {
     let bench = Bench::new(&["*:*:**"]);
     bench.put("plain", "x");
     bench.put("sub/.envrc", "x");
@@ -145,7 +145,7 @@ async fn what_runs_by_itself_needs_a_grant_that_names_it_in_every_tool() {
     Bench::unapproved(Bench::new(&["fs:write:.envrc", "fs:write:**"]).write("sub/.envrc").await);
 }
 
-/// Writes a file by the workspace, as tools of other crates do.
+/// Writes a file through the workspace, like tools of other crates.
 #[tools::tool(name = "note.save", writes = "fs:notes/**", needs = Workspace)]
 fn save(
     cx: &ToolContext,
@@ -165,7 +165,7 @@ async fn a_tool_of_another_crate_writes_no_such_file_either() {
 }
 
 #[tokio::test]
-async fn what_is_discovered_in_a_directory_that_moves_counts_as_well() {
+async fn sensitive_paths_in_a_moved_directory_count() {
     let approver = Arc::new(Yes::default());
     let bench = Bench::new(&["*:*:**"]).approved_by(&approver);
     bench.put("project/.git/config", "");
@@ -180,7 +180,7 @@ async fn what_is_discovered_in_a_directory_that_moves_counts_as_well() {
 }
 
 #[tokio::test]
-async fn what_an_approved_directory_contains_is_not_approved_with_it() {
+async fn approval_of_a_directory_does_not_cover_its_sensitive_paths() {
     let approver = Arc::new(Yes::default());
     let bench = Bench::new(&["fs:*:open/**"]).approved_by(&approver);
     bench.put("project/.git/config", "");
@@ -259,16 +259,16 @@ async fn a_host_adds_settings_of_its_own() {
 async fn a_build_file_is_written_as_before_and_the_result_says_what_it_is() {
     let bench = Bench::new(&["*:*:**"]);
     bench.put("plain", "x");
-    let told = bench.write("build.rs").await.unwrap().to_text();
-    assert!(told.starts_with("created `build.rs`, 1 bytes (a build script"), "{told}");
+    let message = bench.write("build.rs").await.unwrap().to_text();
+    assert!(message.starts_with("created `build.rs`, 1 bytes (a build script"), "{message}");
     let edit = json!({"path": "build.rs", "old": "x", "new": "y"});
-    let told = bench.call("fs.edit", edit).await.unwrap().to_text();
+    let message = bench.call("fs.edit", edit).await.unwrap().to_text();
     assert!(
-        told.contains("+y")
-            && told.ends_with("[edited `build.rs` (a build script, which cargo runs at the next build)]\n")
+        message.contains("+y")
+            && message.ends_with("[edited `build.rs` (a build script, which cargo runs at the next build)]\n")
     );
-    let told = bench.call("fs.move", json!({"from": "plain", "to": "Makefile"})).await.unwrap().to_text();
-    assert!(told.starts_with("moved `plain` to `Makefile` (a list of commands"), "{told}");
+    let message = bench.call("fs.move", json!({"from": "plain", "to": "Makefile"})).await.unwrap().to_text();
+    assert!(message.starts_with("moved `plain` to `Makefile` (a list of commands"), "{message}");
 }
 
 #[tokio::test]

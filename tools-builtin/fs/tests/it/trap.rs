@@ -1,4 +1,4 @@
-//! A workspace with canaries around it.
+//! [`Trap`]: a workspace surrounded by canary files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,17 +10,17 @@ use tempfile::TempDir;
 use tools::{Catalog, ErrorCode, Grant, ToolContext, ToolResult};
 use tools_fs::Workspace;
 
-/// The text of every file outside, and part of a name there. No argument of a call has it.
+/// The text of every file outside, also used in a file name there. Never part of an argument.
 pub(crate) const CANARY: &str = "canary-7f3a";
 
-/// `root` is the workspace, with everything granted; all that is beside it is outside.
+/// A directory whose entry `root` is the workspace, with everything granted. The other entries are outside.
 pub(crate) struct Trap {
     dir: TempDir,
     catalog: Catalog,
     cx: ToolContext,
 }
 
-/// All that can be seen of a file without opening it, and what is in it.
+/// The metadata and the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State {
     mode: u32,
@@ -31,7 +31,7 @@ pub(crate) struct State {
 
 impl Trap {
     pub(crate) fn new() -> Self {
-        // In memory where that is possible: writing to a disk and waiting for it is most of the time otherwise.
+        // In memory if possible: syncing to a disk would dominate the run time.
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let path = |name: &str| dir.path().join(name);
         fs::create_dir(path("root")).unwrap();
@@ -39,7 +39,7 @@ impl Trap {
         for file in ["file", "outside/file", "outside/sub/file", &format!("outside/{CANARY}")] {
             fs::write(path(file), CANARY).unwrap();
         }
-        // With the tools of the test itself.
+        // Includes the tools that the test defines.
         let catalog = Catalog::linked();
         let cx = ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(path("root")).unwrap());
         Self { dir, catalog, cx }
@@ -49,7 +49,7 @@ impl Trap {
         self.dir.path().join(name)
     }
 
-    /// What the caller of a tool gets to see, which never is a canary.
+    /// Calls a tool and returns its result or error as text. Asserts that it contains no canary.
     pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Result<String, String> {
         let result = self.catalog.execute(&self.cx, tool, arguments.clone()).await;
         assert!(
@@ -63,7 +63,7 @@ impl Trap {
         if is_ok { Ok(shown) } else { Err(shown) }
     }
 
-    /// Everything outside, the root itself excepted.
+    /// Returns everything outside except the root itself.
     pub(crate) fn outside(&self) -> BTreeMap<PathBuf, State> {
         let mut states = BTreeMap::new();
         gather(self.dir.path(), &self.path("root"), &mut states);

@@ -1,5 +1,5 @@
-//! A corpus of hostile paths × every tool: nothing outside the root is read, written, renamed, linked or removed, judged from
-//! outside by what is there before and after.
+//! A corpus of hostile paths × every tool: nothing outside the root is read, written, renamed, linked or removed. The test compares
+//! the files outside before and after.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::trap::{CANARY, Trap};
 use serde_json::{Value, json};
 
-/// Steps up, and what has been taken for one somewhere.
+/// Forms of `..`, including ones that some systems accept.
 const STEPS: &[&str] = &[
     "..", ".", "", "...", "....", ".. ", " ..", "..;", "..\0", "\0", "..\n", "..\t", "%2e%2e", "%252e%252e",
     "%c0%ae%c0%ae", "%2e.", "..%00", "..%2f", "..%5c", "..%c0%af", "\u{FF0E}\u{FF0E}", "\u{2024}\u{2024}", "\u{2025}",
@@ -21,7 +21,7 @@ const SEPARATORS: &[&str] = &["/", "//", "/./", "\\", "%2f", "%5c", "\u{2215}", 
 
 const ENDS: &[&str] = &["outside", "outside/file", "outside/file/", "file", "outside/sub/..", "sub/file/."];
 
-/// Links that lead out, each from where it is.
+/// Links that lead out of the workspace, with their targets.
 const LINKS: &[(&str, &str)] = &[
     ("dir_link", "../outside"),
     ("file_link", "../outside/file"),
@@ -32,7 +32,7 @@ const LINKS: &[(&str, &str)] = &[
     ("new_link", "../outside/new"),
 ];
 
-/// In a debug build one path in this many is tried.
+/// In a debug build, one of this many paths is tried.
 const EVERY: usize = if cfg!(debug_assertions) { 8 } else { 1 };
 
 #[test]
@@ -47,12 +47,12 @@ fn no_tool_is_led_out_by_any_path() {
         }
     });
     assert!(paths >= 20_000 / EVERY, "{paths} paths");
-    // They are no nonsense that is refused at once.
+    // The corpus is not just invalid paths: some calls succeed.
     assert!(worked > 10_000 / EVERY, "{worked} calls worked");
 }
 
-/// Calls every tool with each path of one part of the corpus, in a workspace of its own. Gives the number of paths, and of
-/// calls that worked.
+/// Calls every tool with each path of one part of the corpus, in a new workspace. Returns the number of paths and of successful
+/// calls.
 fn confined(part: usize, parts: usize) -> (usize, usize) {
     let trap = Trap::new();
     arm(&trap);
@@ -79,7 +79,7 @@ fn confined(part: usize, parts: usize) -> (usize, usize) {
     (paths, worked)
 }
 
-/// A link through `/proc` is followed by the kernel without looking at its text. Only what changes nothing is tried on it.
+/// The kernel follows links in `/proc` without resolving their text. Only reading tools are tried on them.
 #[tokio::test]
 async fn no_tool_is_led_out_through_proc() {
     let trap = Trap::new();
@@ -113,7 +113,7 @@ async fn a_directory_that_becomes_a_link_between_two_calls_is_no_way_out() {
     call("fs.read", "moved/inside").await.unwrap();
 }
 
-/// The same corpus leads out where paths are followed without the wall, and even where they are filtered by their text.
+/// The corpus does lead out of the workspace without confinement, even if paths are filtered by their text.
 #[test]
 fn the_corpus_leads_out_without_the_wall() {
     let trap = Trap::new();
@@ -132,9 +132,9 @@ fn the_corpus_leads_out_without_the_wall() {
     assert!(filtered >= 80, "{filtered} paths pass a filter of texts");
 }
 
-/// What tools must not do is done here without them, to see that it would be seen.
+/// Makes forbidden changes directly, to show that the comparison detects them.
 #[test]
-fn what_is_done_outside_is_noticed() {
+fn changes_outside_are_noticed() {
     let changes: [fn(&Path) -> std::io::Result<()>; 6] = [
         |root| fs::write(root.join("dir_link/file"), "canary-7f3b"),
         |root| fs::write(root.join("dir_link/new"), ""),
@@ -152,7 +152,7 @@ fn what_is_done_outside_is_noticed() {
     }
 }
 
-/// Every tool, with a path wherever it takes one, or a pattern for paths.
+/// Returns a call of every tool for each argument that takes a path or a glob.
 fn uses(path: &str, parents: bool) -> [(&'static str, Value); 12] {
     [
         ("fs.list", json!({"after": path})),
@@ -175,7 +175,7 @@ fn corpus(outside: &str) -> BTreeSet<String> {
     for first in STEPS {
         for second in STEPS {
             for separator in SEPARATORS {
-                // In turn: all with everything would take minutes.
+                // Rotates through the endings: all combinations would take minutes.
                 let end = ENDS[(corpus.len() * 7) % ENDS.len()];
                 let before = if corpus.len() % 2 == 0 { *separator } else { "/" };
                 corpus.insert(format!("{first}{before}{second}{separator}{end}"));
@@ -219,7 +219,7 @@ fn corpus(outside: &str) -> BTreeSet<String> {
     corpus
 }
 
-/// Makes the root what it is to be, whatever it has become.
+/// Restores the workspace completely.
 fn arm(trap: &Trap) {
     for entry in fs::read_dir(trap.path("root")).unwrap() {
         let entry = entry.unwrap();
@@ -233,7 +233,7 @@ fn arm(trap: &Trap) {
     rearm(trap);
 }
 
-/// Puts back what tools may rightly have taken away.
+/// Restores the files and links that tools may have removed.
 fn rearm(trap: &Trap) {
     let root = trap.path("root");
     for dir in ["deep", "deep/er"] {

@@ -1,5 +1,5 @@
-//! The wall around a workspace, judged from outside. In a program of its own, which CI runs in release as well: there it tries all of
-//! the hostile paths, and a race for a minute.
+//! Confinement tests that check the files outside the workspace. A release build tries all hostile paths. The ignored tests are longer
+//! races.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]

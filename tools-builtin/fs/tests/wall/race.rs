@@ -1,5 +1,5 @@
-//! Directories and files are swapped for links by two other processes while tools run: no escape, judged from
-//! outside, in what is there and in what is shown. Two more tests show that a race that is lost would be noticed.
+//! Two other processes swap directories and files for links while tools run. No tool escapes, neither in the files outside nor in
+//! its results. Two more tests show that an escape would be noticed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use tools::{ToolContext, ToolError, tool};
 use tools_fs::Workspace;
 
-/// Where another process finds what it is to swap, and by which name.
+/// The variables that tell another process its directory and the name of the entry to swap.
 const ROOT: &str = "TOOLCRIB_TEST_SWAP";
 const NAME: &str = "TOOLCRIB_TEST_SWAP_NAME";
 
-/// How long something is tried that takes moments on a machine with nothing else to do.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// The time limit for events that take moments on an idle machine.
+const TIME_LIMIT: Duration = Duration::from_secs(300);
 
 #[test]
 fn no_tool_is_led_out_by_a_swap() {
@@ -39,7 +39,7 @@ fn no_tool_is_led_out_by_a_swap_in_a_million_calls() {
     race(|calls| calls < 1_000_000);
 }
 
-/// What the race is worth: to look where a path leads and to open it then is not safe, and it shows at once.
+/// Shows that the race detects an unsafe read that first checks a path and then opens it.
 #[test]
 fn looking_first_and_reading_then_is_led_out() {
     let trap = Trap::new();
@@ -50,7 +50,7 @@ fn looking_first_and_reading_then_is_led_out() {
     assert!(is_led_out, "the race was never lost, so it shows nothing");
 }
 
-/// And so for edits, with the very edit that the tools are asked for.
+/// Shows that the race detects an unsafe edit, with the same edit as for the tools.
 #[test]
 fn looking_first_and_editing_then_is_led_out() {
     for flat in [false, true] {
@@ -68,12 +68,12 @@ fn looking_first_and_editing_then_is_led_out() {
     }
 }
 
-/// Where a path leads, if that is below the root: by now it may lead elsewhere.
+/// Resolves a path and checks that it lies below the root. Another process may change it afterwards.
 fn checked(root: &Path, path: &str) -> Option<PathBuf> {
     fs::canonicalize(root.join(path)).ok().filter(|path| path.starts_with(root))
 }
 
-/// Not a test of its own: another process of the race, which swaps until it is ended.
+/// Not a test of its own: the main function of another process, which swaps until it is killed.
 #[test]
 #[ignore = "another process of the race"]
 fn other_process() {
@@ -84,15 +84,15 @@ fn other_process() {
     }
 }
 
-/// Does what a tool of another crate can do to the path.
+/// Calls a method of the workspace on the path.
 #[tool(name = "plugin.call", writes = "fs:{path}", needs = Workspace)]
 fn plugin(
     cx: &ToolContext,
-    /// The function.
+    /// The method.
     function: String,
-    /// Its path.
+    /// The path.
     path: String,
-    /// Where a file is moved to.
+    /// The new path of a moved file.
     #[serde(default)]
     to: String,
 ) -> Result<String, ToolError> {
@@ -126,7 +126,7 @@ fn race(goes_on: impl Fn(usize) -> bool) {
             let is_refused = runtime.block_on(trap.call(tool, arguments)).is_err();
             seen.entry(tool).or_default()[usize::from(is_refused)] += 1;
         }
-        // Both sides of the swaps are to be seen by every tool, however long that takes where others are at work too.
+        // Every tool must meet both sides of the swaps, however long that takes on a busy machine.
         seen.values().all(|[worked, refused]| *worked > 0 && *refused > 0)
     };
     let mut calls = 0;
@@ -140,7 +140,7 @@ fn race(goes_on: impl Fn(usize) -> bool) {
     eprintln!("{calls} calls");
 }
 
-/// Every tool, at what one of the two swaps. What is edited occurs inside and outside, so that an edit led out would show.
+/// Returns calls of every tool on both swapped entries. The edited text occurs inside and outside, so that an escape would show.
 fn uses() -> Vec<(&'static str, Value)> {
     let mut uses = Vec::new();
     for at in ["a", "b"] {
@@ -179,24 +179,24 @@ fn uses() -> Vec<(&'static str, Value)> {
     uses
 }
 
-/// A directory and a link to swap it for.
+/// Creates a directory and the link to swap it for.
 fn prepare(root: &Path, name: &str) {
     fs::create_dir(root.join(name)).unwrap();
     fs::write(root.join(name).join("file"), "a file inside").unwrap();
     symlink("../outside", root.join(format!("{name}_link"))).unwrap();
 }
 
-/// Puts a link that leads out in the places of a directory, of a file, and of one that tools make, and takes it away again.
+/// Replaces a directory, a file and a directory that tools create with links that lead out, and restores them.
 fn swap(root: &Path, name: &str) {
     let at = |end: &str| root.join(format!("{name}{end}"));
-    // These are touched by nobody else, so nothing can fail.
+    // No tool touches these, so the renames cannot fail.
     for (from, to) in [("", "_spare"), ("_link", ""), ("", "_link"), ("_spare", "")] {
         fs::rename(at(from), at(to)).unwrap();
     }
-    // These are, so anything can.
+    // Tools touch these, so errors are ignored.
     let _ = symlink("../outside/file", at("_next"));
     let _ = fs::rename(at("_next"), at("_flat"));
-    // Were it the link still, this would write through it.
+    // Writing to `_next` must not follow the link.
     let _ = fs::remove_file(at("_next"));
     let _ = fs::write(at("_next"), "a file inside");
     let _ = fs::rename(at("_next"), at("_flat"));
@@ -204,7 +204,7 @@ fn swap(root: &Path, name: &str) {
     let _ = fs::remove_file(at("_made"));
 }
 
-/// What `run` gives while a thread swaps.
+/// Runs `run` while a thread swaps.
 fn swapped<T>(root: &Path, run: impl FnOnce() -> T) -> T {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -218,18 +218,18 @@ fn swapped<T>(root: &Path, run: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Tries something until it comes out, or for so long that it never will.
+/// Retries until success. Returns false after [`TIME_LIMIT`].
 fn in_time(mut attempt: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while !attempt() {
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > TIME_LIMIT {
             return false;
         }
     }
     true
 }
 
-/// Ends the swapping also when an assertion fails.
+/// Stops the swapping thread on drop, also if an assertion fails.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {

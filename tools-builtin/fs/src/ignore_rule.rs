@@ -1,64 +1,66 @@
-//! [`Rule`]: one line of an ignore file.
+//! [`IgnoreRule`]: a pattern of an ignore file.
 
 use fast_glob::{glob_match, validate};
 
-/// How long a pattern may be, in bytes. Matching takes its length times that of a path, and no name is longer.
+/// The maximum length of a pattern, in bytes. Matching takes time proportional to its length times that of the path.
 const MAX_PATTERN: usize = 1024;
 
-/// One line of an ignore file, by the rules of git, also in that `?` is one byte. It is matched as it stands: a compiled matcher would be faster, and take
-/// as much memory as whoever wrote the file wants.
+/// A pattern of an ignore file, with the semantics of git. As in git, `?` matches one byte.
+///
+/// The pattern is not compiled: a compiled matcher would be faster, but its memory would depend on untrusted input.
 #[derive(Debug)]
-pub(crate) struct Rule {
+pub(crate) struct IgnoreRule {
     glob: String,
-    keeps: bool,
+    negated: bool,
     only_directories: bool,
-    /// Without a slash, it is about names, wherever they are.
+    /// True if the pattern has no slash and therefore matches names at any depth.
     by_name: bool,
 }
 
-/// What a line says.
+/// A parsed line of an ignore file.
 #[derive(Debug)]
-pub(crate) enum Line {
-    Rule(Rule),
-    /// Nothing: it is empty, or a comment.
-    Nothing,
-    /// It is no pattern.
-    Fault,
+pub(crate) enum ParsedLine {
+    Rule(IgnoreRule),
+    /// An empty line or a comment.
+    Blank,
+    /// An invalid pattern.
+    Invalid,
 }
 
-impl Rule {
-    pub(crate) fn parse(line: &[u8]) -> Line {
-        let Ok(line) = str::from_utf8(line) else { return Line::Fault };
+impl IgnoreRule {
+    pub(crate) fn parse(line: &[u8]) -> ParsedLine {
+        let Ok(line) = str::from_utf8(line) else { return ParsedLine::Invalid };
         let line = if line.ends_with("\\ ") { line } else { line.trim_end() };
         if line.is_empty() || line.starts_with('#') {
-            return Line::Nothing;
+            return ParsedLine::Blank;
         }
-        let (keeps, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+        let (negated, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
         let directory = line.strip_suffix("\\/").or_else(|| line.strip_suffix('/'));
         let (only_directories, line) = directory.map_or((false, line), |rest| (true, rest));
         let by_name = !line.contains('/');
-        let Some(glob) = glob(line.strip_prefix('/').unwrap_or(line)) else { return Line::Fault };
-        Line::Rule(Self { glob, keeps, only_directories, by_name })
+        let Some(glob) = glob(line.strip_prefix('/').unwrap_or(line)) else { return ParsedLine::Invalid };
+        ParsedLine::Rule(Self { glob, negated, only_directories, by_name })
     }
 
-    /// Whether the rule is about something, given by its path below the directory of the file and by its name.
-    pub(crate) fn is_about(&self, below: &str, name: &str, is_directory: bool) -> bool {
+    /// Returns true if the pattern matches an entry. `below` is its path relative to the directory of the ignore file.
+    pub(crate) fn matches(&self, below: &str, name: &str, is_directory: bool) -> bool {
         (is_directory || !self.only_directories) && glob_match(&self.glob, if self.by_name { name } else { below })
     }
 
-    /// Whether what it is about is seen all the same.
-    pub(crate) fn keeps(&self) -> bool {
-        self.keeps
+    /// Returns true if the rule re-includes the entries that it matches.
+    pub(crate) fn is_negated(&self) -> bool {
+        self.negated
     }
 
-    /// How much text there is to match, in bytes.
+    /// Returns the length of the pattern, in bytes.
     pub(crate) fn len(&self) -> usize {
         self.glob.len()
     }
 }
 
-/// A pattern as the matcher spells it: in git, braces stand for themselves, and so does a letter after a backslash, and two
-/// stars are one unless they stand alone between slashes.
+/// Converts a pattern of git to the syntax of the matcher. Returns `None` if it is invalid.
+///
+/// In git, braces and a letter after a backslash are literal, and `**` equals `*` unless it is a whole path component.
 fn glob(pattern: &str) -> Option<String> {
     let mut glob = String::with_capacity(pattern.len() + 2);
     let mut characters = pattern.chars().peekable();
@@ -78,12 +80,12 @@ fn glob(pattern: &str) -> Option<String> {
                 glob.push_str(if more == 1 && is_first && is_last { "**" } else { "*" });
             }
             '{' | '}' => glob.extend(['\\', character]),
-            // To the matcher, it would turn the pattern around.
+            // The matcher would negate the pattern.
             '!' if glob.is_empty() => glob.push_str("\\!"),
             _ => glob.push(character),
         }
     }
-    // All that is in a directory, and not the directory.
+    // Matches the contents of a directory, and not the directory itself.
     if glob == "**" || glob.ends_with("/**") {
         glob.push_str("/*");
     }
@@ -94,11 +96,11 @@ fn glob(pattern: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Whether a line is about a path, which is one of a directory if it ends with a slash.
+    /// Returns true if the pattern matches the path. A trailing slash marks a directory.
     fn is_about(line: &str, path: &str) -> bool {
-        let Line::Rule(rule) = Rule::parse(line.as_bytes()) else { panic!("{line:?} is no pattern") };
+        let ParsedLine::Rule(rule) = IgnoreRule::parse(line.as_bytes()) else { panic!("{line:?} is not a rule") };
         let below = path.strip_suffix('/').unwrap_or(path);
-        rule.is_about(below, below.rsplit('/').next().unwrap_or_default(), path.ends_with('/'))
+        rule.matches(below, below.rsplit('/').next().unwrap_or_default(), path.ends_with('/'))
     }
 
     #[test]
@@ -145,16 +147,16 @@ mod tests {
     #[test]
     fn lines_that_say_nothing_are_no_faults_and_those_that_cannot_be_read_are() {
         for line in ["", "  ", "# x", "\r"] {
-            assert!(matches!(Rule::parse(line.as_bytes()), Line::Nothing), "{line:?}");
+            assert!(matches!(IgnoreRule::parse(line.as_bytes()), ParsedLine::Blank), "{line:?}");
         }
         for line in [&b"[a"[..], b"a\\", b"\xff", b"/", b"!", b"[", &[b'x'; MAX_PATTERN + 1]] {
-            assert!(matches!(Rule::parse(line), Line::Fault), "{line:?}");
+            assert!(matches!(IgnoreRule::parse(line), ParsedLine::Invalid), "{line:?}");
         }
     }
 
     #[test]
-    fn what_is_kept_is_marked() {
-        assert!(matches!(Rule::parse(b"!a"), Line::Rule(rule) if rule.keeps()));
-        assert!(matches!(Rule::parse(b"\\!a"), Line::Rule(rule) if !rule.keeps()));
+    fn negated_patterns_are_marked() {
+        assert!(matches!(IgnoreRule::parse(b"!a"), ParsedLine::Rule(rule) if rule.is_negated()));
+        assert!(matches!(IgnoreRule::parse(b"\\!a"), ParsedLine::Rule(rule) if !rule.is_negated()));
     }
 }

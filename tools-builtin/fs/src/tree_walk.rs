@@ -1,4 +1,4 @@
-//! [`Tree`]: what is in a directory and below it, as far as it may be seen.
+//! [`TreeWalk`]: a recursive walk that respects the grant, hidden paths and ignore files.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -10,66 +10,69 @@ use tools::{Access, ToolContext};
 use crate::Workspace;
 use crate::draft_name::is_draft;
 use crate::error::FsError;
-use crate::hidden::Sight;
-use crate::ignored::Ignored;
+use crate::hidden::HiddenSnapshot;
+use crate::ignore_rules::IgnoreRules;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 
-/// How many entries are looked at.
+/// The maximum number of entries visited.
 const MAX_ENTRIES: u64 = 200_000;
 
-/// How deep directories are entered; one handle is open for each.
+/// The maximum depth; each level keeps one directory handle open.
 const MAX_DEPTH: usize = 100;
 
-/// A walk through a directory and those below it. Links are seen and never followed, so it has an end. Each directory is
-/// opened by its name in the one above it, which is held open meanwhile; each entry has to be covered by the grant.
+/// A recursive walk of a directory.
+///
+/// - Links are visited and not followed.
+/// - Each directory is opened through the handle of its parent.
+/// - Entries that the grant does not cover are skipped and counted.
 #[derive(Debug)]
-pub(crate) struct Tree<'a> {
+pub(crate) struct TreeWalk<'a> {
     cx: &'a ToolContext,
-    sight: Sight<'a>,
-    /// `None` where ignore files are not asked.
-    ignored: Option<Ignored>,
+    hidden: HiddenSnapshot<'a>,
+    /// `None` if ignore files are not applied.
+    ignored: Option<IgnoreRules>,
     entries: u64,
-    left_out: LeftOut,
+    skipped: Skipped,
 }
 
-/// An entry on the way.
-pub(crate) struct Found<'a> {
+/// A visited entry.
+pub(crate) struct WalkEntry<'a> {
     pub(crate) dir: &'a Dir,
     pub(crate) name: &'a str,
     pub(crate) path: &'a RelativePath,
     pub(crate) kind: Kind,
 }
 
-/// How much was not seen, and why.
+/// The numbers of skipped entries, by reason.
 #[derive(Debug, Default)]
-pub(crate) struct LeftOut {
+pub(crate) struct Skipped {
     not_granted: u64,
-    unspeakable: u64,
+    invalid_name: u64,
     unreadable: u64,
     too_deep: u64,
     stopped: bool,
-    /// What is to be said of ignore files.
+    /// Notes about the ignore files themselves.
     ignore_files: Vec<String>,
 }
 
-impl<'a> Tree<'a> {
-    /// A walk that begins at `path`.
+impl<'a> TreeWalk<'a> {
+    /// Creates a walk that starts at `path`. With `all`, ignore files are not applied.
     pub(crate) fn new(cx: &'a ToolContext, workspace: &'a Workspace, path: &RelativePath, all: bool) -> Self {
-        let ignored = (!all).then(|| Ignored::above(cx, workspace.dir(), path));
-        Self { cx, sight: workspace.sight(), ignored, entries: 0, left_out: LeftOut::default() }
+        let ignored = (!all).then(|| IgnoreRules::from_ancestors(cx, workspace.dir(), path));
+        Self { cx, hidden: workspace.hidden_snapshot(), ignored, entries: 0, skipped: Skipped::default() }
     }
 
-    /// Shows every entry to `visit`, in the order of their names, directories before what is in them, until it breaks off.
-    pub(crate) fn walk(
+    /// Calls `visit` for each entry until it breaks. Entries are sorted by name, directories come before their contents.
+    pub(crate) fn run(
         mut self,
         dir: &Dir,
         path: &RelativePath,
-        visit: &mut dyn FnMut(Found<'_>) -> Result<ControlFlow<()>, FsError>,
-    ) -> Result<LeftOut, FsError> {
+        visit: &mut dyn FnMut(WalkEntry<'_>) -> Result<ControlFlow<()>, FsError>,
+    ) -> Result<Skipped, FsError> {
         let _ = self.enter(dir, path, MAX_DEPTH, visit)?;
-        self.left_out.ignore_files = self.ignored.map(|ignored| ignored.facts()).unwrap_or_default();
-        Ok(self.left_out)
+        self.skipped.ignore_files = self.ignored.map(|ignored| ignored.notes()).unwrap_or_default();
+        Ok(self.skipped)
     }
 
     fn enter(
@@ -77,7 +80,7 @@ impl<'a> Tree<'a> {
         dir: &Dir,
         path: &RelativePath,
         depth: usize,
-        visit: &mut dyn FnMut(Found<'_>) -> Result<ControlFlow<()>, FsError>,
+        visit: &mut dyn FnMut(WalkEntry<'_>) -> Result<ControlFlow<()>, FsError>,
     ) -> Result<ControlFlow<()>, FsError> {
         let names = self.names(dir)?;
         if let Some(ignored) = &mut self.ignored {
@@ -85,15 +88,15 @@ impl<'a> Tree<'a> {
         }
         for name in &names {
             self.cx.check_cancelled()?;
-            let Some((path, kind)) = self.seen(dir, path, name)? else { continue };
-            if visit(Found { dir, name, path: &path, kind })?.is_break() {
+            let Some((path, kind)) = self.visible(dir, path, name)? else { continue };
+            if visit(WalkEntry { dir, name, path: &path, kind })?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
             if kind != Kind::Directory {
                 continue;
             }
             if depth == 0 {
-                self.left_out.too_deep += 1;
+                self.skipped.too_deep += 1;
                 continue;
             }
             match dir.open_dir_nofollow(name) {
@@ -101,93 +104,93 @@ impl<'a> Tree<'a> {
                     return Ok(ControlFlow::Break(()));
                 }
                 Ok(_) => {}
-                Err(_) => self.left_out.unreadable += 1,
+                Err(_) => self.skipped.unreadable += 1,
             }
         }
         if let Some(ignored) = &mut self.ignored {
             ignored.leave();
         }
-        Ok(if self.left_out.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if self.skipped.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// The names in a directory, sorted, as far as arguments could spell them.
+    /// Returns the UTF-8 names in a directory, sorted.
     fn names(&mut self, dir: &Dir) -> Result<Vec<String>, FsError> {
         let mut names = Vec::new();
         let Ok(entries) = dir.entries() else {
-            self.left_out.unreadable += 1;
+            self.skipped.unreadable += 1;
             return Ok(names);
         };
         for entry in entries {
             self.cx.check_cancelled()?;
             if self.entries == MAX_ENTRIES {
-                self.left_out.stopped = true;
+                self.skipped.stopped = true;
                 break;
             }
             self.entries += 1;
             match entry.map(|entry| entry.file_name().into_string()) {
                 Ok(Ok(name)) if is_draft(&name) => {}
                 Ok(Ok(name)) => names.push(name),
-                Ok(Err(_)) => self.left_out.unspeakable += 1,
-                Err(_) => self.left_out.unreadable += 1,
+                Ok(Err(_)) => self.skipped.invalid_name += 1,
+                Err(_) => self.skipped.unreadable += 1,
             }
         }
         names.sort_unstable();
         Ok(names)
     }
 
-    /// What an entry is, if it is to be seen.
-    fn seen(&mut self, dir: &Dir, path: &RelativePath, name: &str) -> Result<Option<(RelativePath, Kind)>, FsError> {
+    /// Returns `None` if the entry is to be skipped.
+    fn visible(&mut self, dir: &Dir, path: &RelativePath, name: &str) -> Result<Option<(RelativePath, Kind)>, FsError> {
         let Ok(path) = path.child(name) else {
-            self.left_out.unspeakable += 1;
+            self.skipped.invalid_name += 1;
             return Ok(None);
         };
-        if self.sight.hides(dir, name, &path) {
+        if self.hidden.hides(dir, name, &path) {
             return Ok(None);
         }
         let kind = match dir.symlink_metadata(name) {
             Ok(metadata) => Kind::from(metadata.file_type()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(_) => {
-                self.left_out.unreadable += 1;
+                self.skipped.unreadable += 1;
                 return Ok(None);
             }
         };
         if let Some(ignored) = &self.ignored
-            && ignored.covers(self.cx, &path, kind == Kind::Directory)?
+            && ignored.excludes(self.cx, &path, kind == Kind::Directory)?
         {
             return Ok(None);
         }
         if self.cx.require(Access::Read, "fs", path.as_str()).is_err() {
-            self.left_out.not_granted += 1;
+            self.skipped.not_granted += 1;
             return Ok(None);
         }
         Ok(Some((path, kind)))
     }
 }
 
-impl LeftOut {
-    /// Whether there are entries that were not even counted.
+impl Skipped {
+    /// Returns true if the walk stopped at [`MAX_ENTRIES`].
     pub(crate) fn stopped(&self) -> bool {
         self.stopped
     }
 
-    /// What there is to say about it.
-    pub(crate) fn facts(&self) -> Vec<String> {
+    /// Returns the counts as notes for a result.
+    pub(crate) fn notes(&self) -> Vec<String> {
         let counted = [
-            (self.not_granted, "left out for lack of a grant"),
-            (self.unspeakable, "left out because no argument could spell their names"),
+            (self.not_granted, "skipped for lack of a grant"),
+            (self.invalid_name, "skipped because their names are not valid in path arguments"),
             (self.unreadable, "that could not be opened"),
             (self.too_deep, "nested too deep to be entered"),
         ];
-        let mut facts: Vec<String> = counted
+        let mut notes: Vec<String> = counted
             .into_iter()
             .filter(|(count, _)| *count > 0)
             .map(|(count, why)| format!("entries {why}: {count}"))
             .collect();
         if self.stopped {
-            facts.push(format!("stopped after {MAX_ENTRIES} entries; begin in a directory further down"));
+            notes.push(format!("stopped after {MAX_ENTRIES} entries; start in a subdirectory"));
         }
-        facts.extend_from_slice(&self.ignore_files);
-        facts
+        notes.extend_from_slice(&self.ignore_files);
+        notes
     }
 }

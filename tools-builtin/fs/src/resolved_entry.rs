@@ -1,4 +1,4 @@
-//! [`Place`]: where a path leads, when something is there.
+//! [`ResolvedEntry`]: an existing entry to which a path leads.
 
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
@@ -8,34 +8,34 @@ use crate::Workspace;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::slot::{Missing, Slot, Way};
+use crate::slot::{FindOptions, IfMissing, Slot};
 
-/// An entry of a directory that is held open. Nothing that happens to the directories above it can lead to another one.
+/// An existing entry of a directory that is held open. Changes to the directories above cannot redirect it.
 #[derive(Debug)]
-pub(crate) struct Place {
-    /// The path by which it was reached in the end, without links.
+pub(crate) struct ResolvedEntry {
+    /// The path after links were resolved.
     pub(crate) path: RelativePath,
-    /// What it was when it was found. Never a link.
+    /// The kind of the entry when it was found. Never a link.
     pub(crate) kind: Kind,
     parent: Dir,
     name: String,
 }
 
-impl Place {
-    /// Finds where a path leads, for reading; see [`Slot::find`].
+impl ResolvedEntry {
+    /// Resolves a path for reading; see [`Slot::find`].
     pub(crate) fn find(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> Result<Self, FsError> {
-        let way = Way { accesses: &[Access::Read], follow: true, missing: Missing::Refused };
-        let Slot { path, kind, parent, name } = Slot::find(cx, workspace, path, way)?;
+        let options = FindOptions { accesses: &[Access::Read], follow: true, missing: IfMissing::Fail };
+        let Slot { path, kind, parent, name } = Slot::find(cx, workspace, path, options)?;
         Ok(Self { path, kind: kind.unwrap_or(Kind::Unknown), parent, name })
     }
 
-    /// Opens it for reading, if it is a regular file.
+    /// Opens the entry for reading. Returns an error if it is not a regular file.
     pub(crate) fn open_file(&self) -> Result<File, FsError> {
         check_file(&self.path, self.kind)?;
         open_file(&self.parent, &self.name, &self.path)
     }
 
-    /// Opens it, if it is a directory.
+    /// Opens the entry as a directory. Returns an error if it is not one.
     pub(crate) fn open_dir(&self) -> Result<Dir, FsError> {
         match self.kind {
             Kind::Directory => self.parent.open_dir_nofollow(&self.name).map_err(FsError::io(&self.path)),
@@ -44,8 +44,9 @@ impl Place {
     }
 }
 
-/// Opens a regular file for reading by its name in a directory. Links are not followed, and it never waits, whatever the
-/// name may stand for by now: the other end of a pipe need not exist.
+/// Opens a regular file in a directory for reading.
+///
+/// Does not follow links and never blocks, even if the entry has become a pipe without a writer.
 pub(crate) fn open_file(parent: &Dir, name: &str, path: &RelativePath) -> Result<File, FsError> {
     let mut options = OpenOptions::new();
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
@@ -71,13 +72,13 @@ mod tests {
     use super::*;
     use crate::fixture::Fixture;
 
-    /// What happens when a place is changed after it was found and before it is opened.
+    /// Opens a file and a directory that were changed after they were resolved.
     fn opened_after(change: impl FnOnce(&Fixture)) -> (Result<File, FsError>, Result<Dir, FsError>) {
-        let fixture = Fixture::of(&[("file", ""), ("dir/x", "")]);
+        let fixture = Fixture::with_files(&[("file", ""), ("dir/x", "")]);
         let workspace = Workspace::open(fixture.root()).unwrap();
         let find = |path: &str| {
             let path = path.to_owned().try_into().unwrap();
-            Place::find(&ToolContext::new(), &workspace, &path).unwrap()
+            ResolvedEntry::find(&ToolContext::new(), &workspace, &path).unwrap()
         };
         let (file, dir) = (find("file"), find("dir"));
         fs::rename(fixture.root().join("file"), fixture.root().join("old_file")).unwrap();
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_become_a_link_is_not_followed() {
+    fn an_entry_that_became_a_link_is_not_followed() {
         let (file, dir) = opened_after(|fixture| {
             fixture.link("old_file", "file");
             fixture.link("old_dir", "dir");
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_become_a_pipe_is_not_waited_for() {
+    fn an_entry_that_became_a_pipe_does_not_block() {
         let (file, dir) = opened_after(|fixture| {
             fixture.pipe("file");
             fixture.pipe("dir");
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_become_a_directory_is_no_file() {
+    fn an_entry_that_became_a_directory_is_no_file() {
         let (file, _) = opened_after(|fixture| fixture.write("file/x", ""));
         assert!(matches!(file, Err(FsError::IsADirectory { .. })));
     }

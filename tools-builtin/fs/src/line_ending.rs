@@ -1,19 +1,19 @@
-//! [`LineEnd`]: how the lines of a text end.
+//! [`LineEnding`]: the line ending style of a text.
 
 use std::borrow::Cow;
 
-/// How the lines of a text end.
+/// A line ending style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LineEnd {
+pub(crate) enum LineEnding {
     Lf,
     CrLf,
-    /// In texts without any LF. Elsewhere a CR alone is a character like others.
+    /// Only in texts without LF. In other texts a lone CR is an ordinary character.
     Cr,
 }
 
-impl LineEnd {
-    /// Returns the most common line end of a text, LF where two are as common. Returns `None` if it is one line.
-    pub(crate) fn of(text: &[u8]) -> Option<Self> {
+impl LineEnding {
+    /// Returns the most common line ending of a text, LF if there is a tie. Returns `None` if the text has a single line.
+    pub(crate) fn detect(text: &[u8]) -> Option<Self> {
         let lines = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         let (all, crlf) =
             lines.fold((0_usize, 0), |(all, crlf), line| (all + 1, crlf + usize::from(line.ends_with(b"\r\n"))));
@@ -24,13 +24,13 @@ impl LineEnd {
         }
     }
 
-    /// Writes every line end of a text as LF. The text is from a file whose lines end like this.
+    /// Converts the line endings of a text in this style to LF.
     pub(crate) fn to_lf(self, text: &str) -> String {
         let text = text.replace("\r\n", "\n");
         if self == Self::Cr { text.replace('\r', "\n") } else { text }
     }
 
-    /// Ends the lines of a text, which end with LF, like this.
+    /// Converts LF line endings to this style.
     pub(crate) fn apply(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Lf => text.into(),
@@ -49,13 +49,13 @@ mod tests {
         for (text, expected) in [
             ("", None),
             ("one", None),
-            ("a\nb\r\nc", Some(LineEnd::Lf)),
-            ("a\nb\r\nc\r\n", Some(LineEnd::CrLf)),
-            ("a\rb", Some(LineEnd::Cr)),
-            ("a\rb\rc\n", Some(LineEnd::Lf)),
-            ("a\rb\rc\r\n", Some(LineEnd::CrLf)),
+            ("a\nb\r\nc", Some(LineEnding::Lf)),
+            ("a\nb\r\nc\r\n", Some(LineEnding::CrLf)),
+            ("a\rb", Some(LineEnding::Cr)),
+            ("a\rb\rc\n", Some(LineEnding::Lf)),
+            ("a\rb\rc\r\n", Some(LineEnding::CrLf)),
         ] {
-            assert_eq!(LineEnd::of(text.as_bytes()), expected, "{text:?}");
+            assert_eq!(LineEnding::detect(text.as_bytes()), expected, "{text:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Ignored`]: what ignore files leave out.
+//! [`IgnoreRules`]: the rules of the ignore files that apply to a directory.
 
 use std::io::{self, Read};
 
@@ -7,30 +7,31 @@ use cap_std::fs::Dir;
 use tools::{Access, ToolContext, ToolError};
 
 use crate::error::FsError;
+use crate::ignore_rule::{IgnoreRule, ParsedLine};
 use crate::path::RelativePath;
-use crate::place::open_file;
-use crate::rule::{Line, Rule};
+use crate::resolved_entry::open_file;
 
-/// The files that are honoured, the stronger one last.
+/// The names of ignore files. Later ones take precedence.
 const NAMES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// How much of one is read, in bytes.
+/// The number of bytes read of an ignore file.
 const MAX_FILE: usize = 64 * 1024;
 
-/// How much of the text of all of them is kept at once, in bytes, and how many rules: those of a directory and of all above.
+/// The maximum total length of the patterns of a directory and its ancestors, in bytes, and the maximum number of them.
 const MAX_TEXT: usize = 256 * 1024;
 const MAX_RULES: usize = 8 * 1024;
 
-/// How much is matched before it is looked whether anybody still waits: bytes of a rule times bytes of a path.
+/// The matching work between two checks for cancellation: bytes of a pattern times bytes of a path.
 const UNINTERRUPTED: usize = 1 << 20;
 
-/// What the ignore files of a directory and of those above it leave out. They are read through the handles of their
-/// directories, as far as the grant goes, and links in their places are not followed. Repositories' own `.git` is left out
-/// with them. What is kept of them is bounded, whatever is in them; the rules nearer to the root come first.
+/// The rules of the ignore files of a directory and its ancestors. They also exclude `.git`.
+///
+/// - The files are read through directory handles, if the grant covers them. Links are not followed.
+/// - Memory is bounded. If the limits are reached, rules nearer to the root are kept.
 #[derive(Debug, Default)]
-pub(crate) struct Ignored {
-    /// One for each directory on the way.
-    levels: Vec<Level>,
+pub(crate) struct IgnoreRules {
+    /// The rules of each directory, from the root down.
+    levels: Vec<DirRules>,
     text: usize,
     rules: usize,
     cut: Count,
@@ -40,23 +41,23 @@ pub(crate) struct Ignored {
 
 /// The rules of one directory.
 #[derive(Debug)]
-struct Level {
-    /// The length of what the path of the directory adds to those below it.
+struct DirRules {
+    /// The length of the prefix that the directory contributes to paths below it.
     length: usize,
-    rules: Vec<Rule>,
+    rules: Vec<IgnoreRule>,
     text: usize,
 }
 
-/// How often something was met, and where first.
+/// A number of occurrences, with the path of the first one.
 #[derive(Debug, Default)]
 struct Count {
     times: u64,
     first: Option<RelativePath>,
 }
 
-impl Ignored {
-    /// The rules that hold in a directory because of those above it.
-    pub(crate) fn above(cx: &ToolContext, root: &Dir, path: &RelativePath) -> Self {
+impl IgnoreRules {
+    /// Reads the ignore files of all ancestors of a directory.
+    pub(crate) fn from_ancestors(cx: &ToolContext, root: &Dir, path: &RelativePath) -> Self {
         let mut ignored = Self::default();
         let mut current = root.try_clone().ok();
         for (index, name) in path.names().enumerate() {
@@ -67,13 +68,13 @@ impl Ignored {
         ignored
     }
 
-    /// Adds the rules of a directory.
+    /// Reads and adds the rules of a directory.
     pub(crate) fn enter(&mut self, cx: &ToolContext, dir: &Dir, path: &RelativePath) {
         let length = if path.is_root() { 0 } else { path.as_str().len() + 1 };
-        let mut level = Level { length, rules: Vec::new(), text: 0 };
+        let mut level = DirRules { length, rules: Vec::new(), text: 0 };
         for name in NAMES {
             let Ok(path) = path.child(name) else { continue };
-            match text(cx, dir, &path, name) {
+            match read(cx, dir, &path, name) {
                 Ok(Some(text)) => self.add(&mut level, &text, &path),
                 Ok(None) => {}
                 Err(_) => self.unread.add(&path),
@@ -82,7 +83,7 @@ impl Ignored {
         self.levels.push(level);
     }
 
-    /// Takes the rules of the directory that was entered last away again.
+    /// Removes the rules of the directory that was entered last.
     pub(crate) fn leave(&mut self) {
         if let Some(level) = self.levels.pop() {
             self.text -= level.text;
@@ -90,12 +91,12 @@ impl Ignored {
         }
     }
 
-    /// Whether something in the directory that was entered last is left out. The nearest rule decides, and of those of one
-    /// directory the last.
+    /// Returns true if an entry of the directory that was entered last is excluded. The nearest rule decides; within a directory, the
+    /// last one.
     ///
     /// # Errors
-    /// [`Cancelled`](tools::ErrorCode::Cancelled) when nobody waits any more.
-    pub(crate) fn covers(&self, cx: &ToolContext, path: &RelativePath, is_dir: bool) -> Result<bool, ToolError> {
+    /// Returns [`Cancelled`](tools::ErrorCode::Cancelled) if the call was cancelled.
+    pub(crate) fn excludes(&self, cx: &ToolContext, path: &RelativePath, is_dir: bool) -> Result<bool, ToolError> {
         let name = path.names().last().unwrap_or_default();
         if name == ".git" {
             return Ok(true);
@@ -109,42 +110,42 @@ impl Ignored {
                     cx.check_cancelled()?;
                     unchecked = 0;
                 }
-                if rule.is_about(below, name, is_dir) {
-                    return Ok(!rule.keeps());
+                if rule.matches(below, name, is_dir) {
+                    return Ok(!rule.is_negated());
                 }
             }
         }
         Ok(false)
     }
 
-    /// What there is to say about the files themselves.
-    pub(crate) fn facts(&self) -> Vec<String> {
+    /// Returns notes about ignore files that were not fully used.
+    pub(crate) fn notes(&self) -> Vec<String> {
         let counted = [
-            (&self.cut, "ignore files of which only the beginning was used"),
-            (&self.faulty, "lines of ignore files that are no patterns"),
+            (&self.cut, "ignore files used only in part"),
+            (&self.faulty, "invalid patterns in ignore files"),
             (&self.unread, "ignore files that could not be read"),
         ];
-        let told = |(count, what): (&Count, &str)| {
+        let note = |(count, what): (&Count, &str)| {
             let Count { times, first } = count;
-            first.as_ref().map(|first| format!("{what}: {times} (the first in `{first}`)"))
+            first.as_ref().map(|first| format!("{what}: {times} (first in `{first}`)"))
         };
-        counted.into_iter().filter_map(told).collect()
+        counted.into_iter().filter_map(note).collect()
     }
 
-    /// Adds the rules of a file, up to where there is room for no more.
-    fn add(&mut self, level: &mut Level, text: &[u8], path: &RelativePath) {
-        // Some editors put a mark at the beginning.
+    /// Adds the rules of a file until the limits are reached.
+    fn add(&mut self, level: &mut DirRules, text: &[u8], path: &RelativePath) {
+        // Some editors write a byte order mark.
         let whole = text.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(text);
         let (lines, mut is_cut) = match whole.get(MAX_FILE..) {
-            // A line that was cut in two would say something else.
-            Some(rest) if !rest.is_empty() => (beginning(&whole[..MAX_FILE]), true),
+            // A truncated line would be a different pattern.
+            Some(rest) if !rest.is_empty() => (whole_lines(&whole[..MAX_FILE]), true),
             _ => (whole, false),
         };
         for line in lines.split(|byte| *byte == b'\n') {
-            match Rule::parse(line) {
-                Line::Nothing => {}
-                Line::Fault => self.faulty.add(path),
-                Line::Rule(rule) => {
+            match IgnoreRule::parse(line) {
+                ParsedLine::Blank => {}
+                ParsedLine::Invalid => self.faulty.add(path),
+                ParsedLine::Rule(rule) => {
                     if self.rules == MAX_RULES || self.text + rule.len() > MAX_TEXT {
                         is_cut = true;
                         break;
@@ -169,16 +170,16 @@ impl Count {
     }
 }
 
-/// The whole lines of a text.
-fn beginning(text: &[u8]) -> &[u8] {
+/// Returns the complete lines of a text.
+fn whole_lines(text: &[u8]) -> &[u8] {
     text.iter().rposition(|byte| *byte == b'\n').map_or(&[], |end| &text[..end])
 }
 
-/// What is in the file, and a little more than is used of a long one; `None` where there is none for us.
-fn text(cx: &ToolContext, dir: &Dir, path: &RelativePath, name: &str) -> Result<Option<Vec<u8>>, FsError> {
+/// Reads an ignore file, and slightly more than [`MAX_FILE`] of a long one. Returns `None` if it is missing or not granted.
+fn read(cx: &ToolContext, dir: &Dir, path: &RelativePath, name: &str) -> Result<Option<Vec<u8>>, FsError> {
     match dir.symlink_metadata(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        // The walk says itself that there is something that was not granted.
+        // The walk already counts entries that are not granted.
         Ok(_) if cx.require(Access::Read, "fs", path.as_str()).is_err() => return Ok(None),
         Ok(_) => {}
         Err(source) => return Err(FsError::Io { path: path.clone(), source }),
@@ -201,14 +202,18 @@ mod tests {
         text.to_owned().try_into().unwrap()
     }
 
-    /// The rules that hold in the deepest of nested directories called `d`.
-    fn entered(fixture: &Fixture, depth: usize) -> Ignored {
+    /// Returns the rules for the deepest of `depth` nested directories named `d`.
+    fn entered(fixture: &Fixture, depth: usize) -> IgnoreRules {
         let root = Dir::open_ambient_dir(fixture.root(), ambient_authority()).unwrap();
-        Ignored::above(&ToolContext::new().with_grant(Grant::all()), &root, &path(&vec!["d"; depth + 1].join("/")))
+        IgnoreRules::from_ancestors(
+            &ToolContext::new().with_grant(Grant::all()),
+            &root,
+            &path(&vec!["d"; depth + 1].join("/")),
+        )
     }
 
     #[test]
-    fn what_is_kept_at_once_is_bounded_and_what_is_left_makes_room() {
+    fn kept_rules_are_bounded_and_leaving_a_directory_makes_room() {
         let fixture = Fixture::new();
         let (many, long) = ("x\n".repeat(20_000), format!("{}\n", "x".repeat(1_000)).repeat(60));
         for depth in 0..12 {
@@ -216,11 +221,8 @@ mod tests {
         }
         let mut ignored = entered(&fixture, 11);
         assert!(ignored.text <= MAX_TEXT && ignored.rules == MAX_RULES, "{} bytes", ignored.text);
-        // The first one fits; of the second, and of each after it, some or all is left out.
-        assert_eq!(
-            ignored.facts(),
-            ["ignore files of which only the beginning was used: 11 (the first in `d/.gitignore`)"]
-        );
+        // The first file fits. The others are used in part or not at all.
+        assert_eq!(ignored.notes(), ["ignore files used only in part: 11 (first in `d/.gitignore`)"]);
         for _ in 0..12 {
             ignored.leave();
         }
@@ -231,36 +233,36 @@ mod tests {
     fn a_long_file_counts_up_to_its_last_whole_line() {
         let fixture = Fixture::new();
         let comment = format!("#{}\n", "x".repeat(MAX_FILE - 5));
-        // The first ends where reading ends, the second would lose its last letter.
+        // The first file ends at the limit, the second is one byte longer.
         for (end, is_covered, is_cut) in [("ab\n", true, false), ("abc\n", false, true)] {
             fixture.write(".gitignore", &format!("{comment}{end}"));
             let ignored = entered(&fixture, 0);
-            let covers = |name| ignored.covers(&ToolContext::new(), &path(name), false).unwrap();
-            assert_eq!((covers("ab"), ignored.facts().is_empty()), (is_covered, !is_cut), "{end:?}");
+            let covers = |name| ignored.excludes(&ToolContext::new(), &path(name), false).unwrap();
+            assert_eq!((covers("ab"), ignored.notes().is_empty()), (is_covered, !is_cut), "{end:?}");
         }
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
-        let fixture = Fixture::of(&[(".gitignore", "[a\nb\nc\\\n"), ("d/.gitignore/x", "")]);
-        let facts = entered(&fixture, 1).facts();
+    fn unusable_ignore_files_are_noted() {
+        let fixture = Fixture::with_files(&[(".gitignore", "[a\nb\nc\\\n"), ("d/.gitignore/x", "")]);
+        let notes = entered(&fixture, 1).notes();
         assert_eq!(
-            facts,
+            notes,
             [
-                "lines of ignore files that are no patterns: 2 (the first in `.gitignore`)",
-                "ignore files that could not be read: 1 (the first in `d/.gitignore`)",
+                "invalid patterns in ignore files: 2 (first in `.gitignore`)",
+                "ignore files that could not be read: 1 (first in `d/.gitignore`)",
             ]
         );
     }
 
     #[test]
-    fn a_call_that_was_taken_back_stops_matching() {
+    fn a_call_that_was_cancelled_stops_matching() {
         let fixture = Fixture::new();
         fixture.write(".gitignore", &format!("{}y\n", "x*".repeat(500)).repeat(60));
         let cx = ToolContext::new();
         let ignored = entered(&fixture, 0);
         cx.cancellation().cancel();
-        let covered = ignored.covers(&cx, &path(&"x".repeat(200)), false);
+        let covered = ignored.excludes(&cx, &path(&"x".repeat(200)), false);
         assert_eq!(covered.unwrap_err().code(), ErrorCode::Cancelled);
     }
 }

@@ -1,0 +1,180 @@
+//! The methods of [`Workspace`] that give tools of other crates the same confined access.
+
+use std::fs::File;
+
+use tools::protocol::InvalidTarget;
+use tools::{Access, ToolContext, ToolError};
+
+use crate::list::{DirEntry, entries};
+use crate::path::RelativePath;
+use crate::relocate::{FROM, TO, move_entry};
+use crate::remove::remove_entry;
+use crate::resolved_entry::ResolvedEntry;
+use crate::write::write_atomically;
+use crate::{Workspace, directory};
+
+/// Confined file access for tools of other crates.
+///
+/// Unlike `std::fs`, these methods guarantee:
+///
+/// - Paths are normalised lexically below the workspace. A link that leads out of it is refused.
+/// - The context's grant must cover the path and the target of every link on it.
+/// - Every directory on the path is held open, so concurrent changes to the tree cannot redirect the access.
+///
+/// A session can therefore allow your tool to write without having `fs.write`.
+///
+/// These methods block. Call them from a tool that is not `async`.
+impl Workspace {
+    /// Opens a regular file for reading. The grant must cover reading it.
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use tools::{ToolContext, ToolError, tool};
+    /// use tools_fs::Workspace;
+    ///
+    /// /// Counts the lines of a file.
+    /// #[tool(name = "file.lines", reads = "fs:{path}", needs = Workspace)]
+    /// fn lines(
+    ///     cx: &ToolContext,
+    ///     /// The file, relative to the workspace root.
+    ///     path: String,
+    /// ) -> Result<usize, ToolError> {
+    ///     let mut text = String::new();
+    ///     let file = cx.need::<Workspace>()?.open_file(cx, &path)?;
+    ///     // Limit the size: the file may be arbitrarily large.
+    ///     file.take(1 << 20)
+    ///         .read_to_string(&mut text)
+    ///         .map_err(|error| ToolError::execution_failed(format!("{path}: {error}")))?;
+    ///     Ok(text.lines().count())
+    /// }
+    /// # assert_eq!(LINES_TOOL.name, "file.lines");
+    /// ```
+    ///
+    /// # Errors
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file or leads out of the workspace.
+    pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
+        let path = granted_path(cx, path, &[Access::Read])?;
+        let file = ResolvedEntry::find(cx, self, &path).and_then(|found| found.open_file());
+        Ok(file?.into_std())
+    }
+
+    /// Writes a whole file atomically: readers see the old content or the new content. Creates missing parent directories.
+    ///
+    /// The grant must cover writing the file.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use tools::{Catalog, ErrorCode, Grant, ToolContext, ToolError, tool};
+    /// use tools_fs::Workspace;
+    ///
+    /// /// Saves a note.
+    /// #[tool(name = "note.save", writes = "fs:notes/{name}.md", idempotent, needs = Workspace)]
+    /// fn save(
+    ///     cx: &ToolContext,
+    ///     /// The name of the note.
+    ///     name: String,
+    ///     /// Its text.
+    ///     text: String,
+    /// ) -> Result<String, ToolError> {
+    ///     // This path matches the declared target. Any other path needs a grant of its own.
+    ///     let path = format!("notes/{name}.md");
+    ///     cx.need::<Workspace>()?.write_file(cx, &path, text)?;
+    ///     Ok(format!("saved `{path}`"))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let root = tempfile::tempdir()?;
+    /// let mut catalog = Catalog::new();
+    /// catalog.submit(&[&SAVE_TOOL])?;
+    /// let cx = ToolContext::new()
+    ///     .with_grant(Grant::parse(["fs:write:notes/**"])?)
+    ///     .with_service(Workspace::open(root.path())?);
+    ///
+    /// catalog.execute(&cx, "note.save", json!({"name": "milk", "text": "Buy some."})).await?;
+    /// assert_eq!(std::fs::read_to_string(root.path().join("notes/milk.md"))?, "Buy some.");
+    /// // `notes/../todo.md` lies outside the granted directory.
+    /// let refused = catalog.execute(&cx, "note.save", json!({"name": "../todo", "text": ""})).await.unwrap_err();
+    /// assert_eq!(refused.code(), ErrorCode::PermissionDenied);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is read-only, cannot be written, or leads out of
+    ///   the workspace. The message names the directories that were created before the failure.
+    pub fn write_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
+        let path = granted_path(cx, path, &[Access::Write])?;
+        write_atomically(cx, self, &path, content.as_ref(), true, |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// Creates a directory and its missing parents. Succeeds if it exists. The grant must cover writing it.
+    ///
+    /// # Errors
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if the path exists and is not a directory, cannot be created, or leads out of the workspace.
+    pub fn create_dir(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
+        let path = granted_path(cx, path, &[Access::Write])?;
+        directory::create(cx, self, &path)?;
+        Ok(())
+    }
+
+    /// Returns the entries of a directory, sorted by the bytes of their names. The grant must cover reading the directory.
+    ///
+    /// # Errors
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a directory, has more than 100,000 entries, or leads out of the workspace.
+    pub fn entries(&self, cx: &ToolContext, path: &str) -> Result<Vec<DirEntry>, ToolError> {
+        let path = granted_path(cx, path, &[Access::Read])?;
+        Ok(entries(cx, self, &path)?)
+    }
+
+    /// Moves a file, a link, or a directory with its contents. Never overwrites.
+    ///
+    /// The grant must cover reading and writing `from`, and writing and destroying `to`. For everything below a directory it must
+    /// cover reading and writing the old path and writing the new one.
+    ///
+    /// # Errors
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `from` does not exist, `to` exists, or either leads out of the workspace.
+    pub fn rename(&self, cx: &ToolContext, from: &str, to: &str) -> Result<(), ToolError> {
+        let (from, to) = (granted_path(cx, from, FROM)?, granted_path(cx, to, TO)?);
+        move_entry(cx, self, &from, &to, false)?;
+        Ok(())
+    }
+
+    /// Removes a file, an empty directory or a link, but not the target of a link. The grant must cover destroying it.
+    ///
+    /// # Errors
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` does not exist, is a directory with entries, or leads out of the workspace.
+    pub fn remove(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
+        let path = granted_path(cx, path, &[Access::Destroy])?;
+        remove_entry(cx, self, &path, false)?;
+        Ok(())
+    }
+
+    /// Removes a file, a link, or a directory with its contents. The grant must cover destroying every entry, otherwise nothing is
+    /// removed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`remove`](Self::remove). The message gives the number of entries removed before the failure.
+    pub fn remove_all(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
+        let path = granted_path(cx, path, &[Access::Destroy])?;
+        remove_entry(cx, self, &path, true)?;
+        Ok(())
+    }
+}
+
+/// Normalises a path and checks that the grant covers it.
+fn granted_path(cx: &ToolContext, path: &str, accesses: &[Access]) -> Result<RelativePath, ToolError> {
+    let path: RelativePath =
+        path.to_owned().try_into().map_err(|error: InvalidTarget| ToolError::execution_failed(error.to_string()))?;
+    for access in accesses {
+        cx.require(*access, "fs", path.as_str())?;
+    }
+    Ok(path)
+}
