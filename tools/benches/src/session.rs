@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agent::{Driver, Provider, Request, Selection, Session, Turn, TurnFuture};
 use serde::{Deserialize, Serialize};
 use tools::journal::{
-    Begun, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, JournalFuture, OutcomeRecord, Recorded,
+    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, JournalFuture, OutcomeRecord, RecordedCall,
 };
 use tools::protocol::{Message, Role};
 use tools::{Admission, Catalog, ErrorCode, Grant, Journal, Json, ToolCall, ToolContext, tool};
@@ -117,13 +117,13 @@ pub fn granted() -> ToolContext {
 pub struct Quiet(AtomicU64);
 
 impl Journal for Quiet {
-    fn find<'a>(&'a self, _: &'a CallKey) -> JournalFuture<'a, Option<Recorded>> {
+    fn find<'a>(&'a self, _: &'a CallKey) -> JournalFuture<'a, Option<RecordedCall>> {
         Box::pin(async { Ok(None) })
     }
 
-    fn begin<'a>(&'a self, _: CallRecord<'a>, _: u32) -> JournalFuture<'a, Begun> {
+    fn begin<'a>(&'a self, _: CallRecord<'a>, _: u32) -> JournalFuture<'a, BeginResult> {
         let id = self.0.fetch_add(1, Ordering::Relaxed);
-        Box::pin(async move { Ok(Begun::Now(IntentId(id))) })
+        Box::pin(async move { Ok(BeginResult::Started(IntentId(id))) })
     }
 
     fn end<'a>(&'a self, _: IntentId, _: OutcomeRecord<'a>) -> JournalFuture<'a, ()> {

@@ -218,7 +218,7 @@ async fn a_call_inside_of_an_approved_one_is_asked_about_on_its_own_and_no_tool_
 
 #[tokio::test]
 async fn an_answer_needs_no_clock() {
-    let rule = Rule::of_target(tools::policy::Verdict::Ask, "fs:read:**".parse().unwrap());
+    let rule = Rule::for_target(tools::policy::Verdict::Ask, "fs:read:**".parse().unwrap());
     let cx = granted(&["fs:*:**"]).with_policy(Policy::new().with_rule(rule)).with_approver(Arc::new(Yes::default()));
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -6,8 +6,8 @@ use std::future::pending;
 use std::sync::{Arc, Mutex};
 
 use tools::journal::{
-    Begun, CallArguments, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture,
-    OutcomeRecord, Recorded,
+    BeginResult, CallArguments, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture,
+    OutcomeRecord, RecordedCall,
 };
 use tools::{Digest, ErrorCode, JournalError, ToolResult};
 
@@ -74,11 +74,11 @@ impl Notebook {
         IntentId(lines.len() as u64)
     }
 
-    fn last_of(&self, key: &CallKey) -> Option<Recorded> {
+    fn last_of(&self, key: &CallKey) -> Option<RecordedCall> {
         let lines = self.lines.lock().unwrap();
         let (at, begun) =
             lines.iter().enumerate().rfind(|(_, line)| line.kind == "intent" && line.key.as_ref() == Some(key))?;
-        let recorded = Recorded::new(begun.attempt, begun.tool_digest, begun.arguments_digest);
+        let recorded = RecordedCall::new(begun.attempt, begun.tool_digest, begun.arguments_digest);
         let Some(ended) = lines.iter().find(|line| line.intent == Some(at as u64 + 1)) else { return Some(recorded) };
         let recorded = recorded.with_result(ended.result.clone().unwrap());
         Some(match ended.error {
@@ -114,11 +114,11 @@ impl Notebook {
 }
 
 impl Journal for Notebook {
-    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<Recorded>> {
+    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<RecordedCall>> {
         self.after_trouble("find", || self.last_of(key))
     }
 
-    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, Begun> {
+    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, BeginResult> {
         self.after_trouble("begin", || {
             // One step: nobody else begins in between.
             static BEGINNING: Mutex<()> = Mutex::new(());
@@ -126,9 +126,9 @@ impl Journal for Notebook {
             if let Some(recorded) = call.key.and_then(|key| self.last_of(key))
                 && recorded.attempt >= attempt
             {
-                return Begun::Before(recorded);
+                return BeginResult::AlreadyStarted(recorded);
             }
-            Begun::Now(self.write(Line { kind: "intent", attempt, ..line(&call) }))
+            BeginResult::Started(self.write(Line { kind: "intent", attempt, ..line(&call) }))
         })
     }
 

@@ -89,10 +89,10 @@ fn examples_are_checked_when_a_rule_is_read() {
     let error = refused(rule(json!({"match": ["fs.write fs:write:docs/a"]})));
     assert_eq!(
         error,
-        "the rule `allow fs.* on fs:*:src/**` has to apply to \"fs.write fs:write:docs/a\" and does not; change the one or the other"
+        "the rule `allow fs.* on fs:*:src/**` does not apply to its example \"fs.write fs:write:docs/a\"; change the rule or the example"
     );
     let error = refused(rule(json!({"not_match": ["fs.write fs:write:src/../src/a"]})));
-    assert!(error.contains("applies to \"fs.write fs:write:src/../src/a\" and must not"), "{error}");
+    assert!(error.contains("applies to its counterexample \"fs.write fs:write:src/../src/a\""), "{error}");
     let error = refused(rule(json!({"match": ["fs.remove fs:destroy:src/a"]})));
     assert!(error.contains("allowed only by a target without `*`"), "{error}");
     for example in ["", "fs.read fs", "fs read fs:read:a", "fs.read fs:read:../a", "fs.read "] {
@@ -137,7 +137,7 @@ fn rules_are_equal_when_all_their_parts_are() {
 
 #[test]
 fn a_policy_tells_its_rules_and_a_rule_its_parts() {
-    let target = Rule::of_target(Verdict::Allow, "fs:write:a".parse().unwrap());
+    let target = Rule::for_target(Verdict::Allow, "fs:write:a".parse().unwrap());
     let reasoned = Rule::new(Verdict::Deny, Some("x"), None).unwrap().with_reason("it is slow");
     let policy = Policy::new().with_rule(target.clone()).with_rules([reasoned.clone()]);
     assert_eq!(policy.rules(), [target.clone(), reasoned.clone()]);
