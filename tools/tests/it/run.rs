@@ -1,4 +1,4 @@
-//! The pipeline against tools that misbehave while they run: the caller always gets one outcome, in time.
+//! Tools that misbehave while they run: the caller always gets one outcome by the deadline.
 
 use std::error::Error;
 use std::future::pending;
@@ -70,13 +70,13 @@ async fn a_tool_that_panics_is_contained() {
         .await
         .unwrap_err();
         assert!(
-            matches!(error.kind(), ToolErrorKind::Panicked { message: said, .. } if said.contains(message)),
+            matches!(error.kind(), ToolErrorKind::Panicked { message: found, .. } if found.contains(message)),
             "{error}"
         );
     }
 }
 
-/// Panics when it is dropped, unless something is panicking already.
+/// Panics on drop, unless the thread is already panicking.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -135,7 +135,7 @@ async fn a_late_result_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_blocking_tool_times_out_for_its_caller_and_is_told_to_stop() {
+async fn a_blocking_tool_times_out_for_its_caller_and_is_cancelled() {
     let stopped = Arc::new(AtomicBool::new(false));
     let flag = stopped.clone();
     let error = run(handler::blocking(move |cx: &ToolContext, _: Value| {
@@ -230,7 +230,7 @@ async fn dropping_a_call_tells_the_tool_to_stop() {
 }
 
 #[tokio::test]
-async fn progress_is_heard_while_the_call_runs_and_dropped_after_it() {
+async fn progress_is_reported_while_the_call_runs_and_dropped_after_it() {
     #[derive(Default)]
     struct Heard(AtomicUsize);
     impl ProgressSink for Heard {
@@ -299,14 +299,14 @@ fn a_blocking_tool_that_was_still_queued_when_its_call_ended_is_not_begun() {
         assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
         release.send(()).unwrap();
         holder.await.unwrap().unwrap();
-        // What was queued has its turn before this.
+        // Queued tasks run before this one.
         tokio::task::spawn_blocking(|| ()).await.unwrap();
     });
     assert!(!begun.load(Ordering::Acquire));
 }
 
 #[tokio::test]
-async fn a_tool_that_says_it_was_cancelled_when_nobody_did_has_failed() {
+async fn a_tool_that_returns_cancelled_without_a_cancellation_has_failed() {
     let error = run(async |cx: ToolContext, _: Value| {
         Err::<(), _>(ToolError::new(cx.tool().unwrap().to_string(), ToolErrorKind::Cancelled))
     })
@@ -341,6 +341,6 @@ async fn a_context_that_outlives_its_call_knows_that_it_ended() {
     });
     result.await.unwrap();
     let cx: &ToolContext = kept.get().unwrap();
-    // The first time anybody asks for the token.
+    // The first access to the token.
     assert!(cx.is_cancelled() && cx.cancellation().is_cancelled() && cx.check_cancelled().is_err());
 }
