@@ -18,7 +18,7 @@ use super::Policy;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Sensitivity {
-    /// A build or test tool runs the file. A write needs no more than for other files; the approval and the result describe the
+    /// A build or test tool runs the file. A write needs the same approval as for other files; approval and result describe the
     /// file.
     BuildFile,
     /// A program runs the file, or commands in it, without a build. A write needs approval unless a clause of the grant or an
