@@ -105,11 +105,11 @@ impl Subject {
         tally.ran += usize::from(ran.is_some());
         tally.invalid += usize::from(!valid);
         tally.misfit += usize::from(*valid && expected.is_none());
-        let told = format!("{} as {name} of {}: serde gives {expected:?}, the tool {ran:?}", self.name, case.text);
-        assert!(ran.is_none() || *valid, "a call ran that the validator refuses: {told}");
+        let message = format!("{} as {name} of {}: serde gives {expected:?}, the tool {ran:?}", self.name, case.text);
+        assert!(ran.is_none() || *valid, "a call ran that the validator refuses: {message}");
         if *valid && expected != ran {
             let mut kinds = Intended::ALWAYS.iter().chain(self.intended);
-            assert!(kinds.any(|kind| kind.explains(facts, expected.as_deref(), ran.as_deref())), "{told}");
+            assert!(kinds.any(|kind| kind.explains(facts, expected.as_deref(), ran.as_deref())), "{message}");
             tally.intended += 1;
         }
     }

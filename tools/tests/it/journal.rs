@@ -75,11 +75,11 @@ async fn every_refusal_is_written_down() {
     let cancelled = CancellationToken::new();
     cancelled.cancel();
     run(&catalog, &cx.clone().with_cancellation(cancelled), "send", json!({"to": "a"})).await.unwrap_err();
-    let told: Vec<_> =
+    let records: Vec<_> =
         notebook.lines().iter().map(|line| (line.kind, line.tool.clone(), line.error.unwrap())).collect();
     let refused = |tool: &str, error| ("refusal", tool.to_owned(), error);
     assert_eq!(
-        told,
+        records,
         [
             refused("nope", ErrorCode::NotFound),
             refused("closed", ErrorCode::InvalidArguments),
@@ -202,8 +202,8 @@ async fn a_finished_call_is_replayed_and_not_run() {
     // Replayed even without a grant, because the call has already run.
     let cx = cx.with_grant(Grant::default());
     assert_eq!(run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap(), first);
-    let told = run(&catalog, &cx.clone().with_place(CallPlace::new(1, 1)), "fails", json!({})).await.unwrap();
-    assert_eq!(told, ToolResult::from(&failed));
+    let replayed = run(&catalog, &cx.clone().with_place(CallPlace::new(1, 1)), "fails", json!({})).await.unwrap();
+    assert_eq!(replayed, ToolResult::from(&failed));
     assert_eq!((runs.load(Ordering::SeqCst), notebook.lines().len()), (1, lines));
 }
 

@@ -150,7 +150,7 @@ async fn a_blocking_tool_times_out_for_its_caller_and_is_cancelled() {
     assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
     let until = Instant::now() + Duration::from_secs(10);
     while !stopped.load(Ordering::Acquire) {
-        assert!(Instant::now() < until, "the tool was never told");
+        assert!(Instant::now() < until, "the tool was never cancelled");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
@@ -163,9 +163,9 @@ async fn a_blocking_tool_that_panics_is_contained_with_its_own_message() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_taken_back_is_cancelled_and_the_tool_hears_of_it() {
-    let heard = Arc::new(AtomicBool::new(false));
-    let flag = heard.clone();
+async fn a_cancelled_call_ends_at_once_and_its_tool_sees_the_token() {
+    let stopped = Arc::new(AtomicBool::new(false));
+    let flag = stopped.clone();
     let token = CancellationToken::new();
     let catalog = catalog(move |cx: ToolContext, _: Value| {
         let flag = flag.clone();
@@ -183,7 +183,7 @@ async fn a_call_that_is_taken_back_is_cancelled_and_the_tool_hears_of_it() {
     assert_eq!(error, ToolError::new("t", ToolErrorKind::Cancelled));
     assert!(!error.is_recoverable());
     tokio::task::yield_now().await;
-    assert!(heard.load(Ordering::Acquire));
+    assert!(stopped.load(Ordering::Acquire));
 
     let again = catalog.execute(&cx, "t", json!({})).await;
     assert!(
@@ -232,15 +232,15 @@ async fn dropping_a_call_tells_the_tool_to_stop() {
 #[tokio::test]
 async fn progress_is_reported_while_the_call_runs_and_dropped_after_it() {
     #[derive(Default)]
-    struct Heard(AtomicUsize);
-    impl ProgressSink for Heard {
+    struct CountingSink(AtomicUsize);
+    impl ProgressSink for CountingSink {
         fn report(&self, cx: &ToolContext, progress: Progress) {
             assert_eq!(cx.tool().unwrap().as_str(), "t");
             assert_eq!(progress.message.as_deref(), Some("going"));
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
-    let heard = Arc::new(Heard::default());
+    let sink = Arc::new(CountingSink::default());
     let kept = Arc::new(std::sync::OnceLock::new());
     let inner = kept.clone();
     let catalog = catalog(move |cx: ToolContext, _: Value| {
@@ -248,9 +248,9 @@ async fn progress_is_reported_while_the_call_runs_and_dropped_after_it() {
         inner.set(cx).unwrap();
         async { Ok::<_, String>(()) }
     });
-    catalog.execute(&ToolContext::new().with_progress(heard.clone()), "t", json!({})).await.unwrap();
+    catalog.execute(&ToolContext::new().with_progress(sink.clone()), "t", json!({})).await.unwrap();
     kept.get().unwrap().report(Progress::message("after the end"));
-    assert_eq!(heard.0.load(Ordering::Relaxed), 1);
+    assert_eq!(sink.0.load(Ordering::Relaxed), 1);
 }
 
 #[test]

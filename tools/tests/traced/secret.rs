@@ -132,7 +132,7 @@ fn vault<S: JsonSchema + DeserializeOwned + Debug + Send + 'static>(catalog: &mu
 }
 
 /// Calls the tool with every observer of a call, and returns everything that they received.
-async fn told(catalog: &Catalog, tool: &str, arguments: Arguments) -> String {
+async fn observed(catalog: &Catalog, tool: &str, arguments: Arguments) -> String {
     static SESSIONS: AtomicUsize = AtomicUsize::new(0);
     listener::listen();
     let guard = Arc::new(Guard::default());
@@ -141,25 +141,26 @@ async fn told(catalog: &Catalog, tool: &str, arguments: Arguments) -> String {
     let plain = ToolContext::new().with_session(session.as_str()).with_journal(Arc::new(notebook.clone()));
     let asked = plain.clone().with_approver(guard.clone());
     let granted = plain.clone().with_grant(Grant::parse(["vault:write:**"]).unwrap());
-    let mut told = format!("{asked:?} {arguments:?} {:?} {catalog:?}", catalog.get(tool).unwrap());
+    let mut observed = format!("{asked:?} {arguments:?} {:?} {catalog:?}", catalog.get(tool).unwrap());
     for cx in [plain, asked.clone(), asked.with_recorded_content(true), granted.with_recorded_content(true)] {
         match catalog.execute(&cx, tool, arguments.clone()).await {
-            Ok(result) => told += &format!("{result:?} {}", serde_json::to_string(&result).unwrap()),
+            Ok(result) => observed += &format!("{result:?} {}", serde_json::to_string(&result).unwrap()),
             Err(error) => {
                 let result = ToolResult::from(&error);
-                told += &format!("{error} {error:?} {error:#?} {result:?} {}", serde_json::to_string(&result).unwrap());
+                observed +=
+                    &format!("{error} {error:?} {error:#?} {result:?} {}", serde_json::to_string(&result).unwrap());
             }
         }
     }
     if let Err(error) = catalog.validate(tool, arguments.clone()) {
-        told += &format!("{error} {error:?}");
+        observed += &format!("{error} {error:?}");
     }
     if let Arguments::Json(json) = arguments {
         let entry = catalog.get(tool).unwrap();
         let call = ToolCall::new("1", tool, json.clone());
-        told += &format!("{} {call:?} {:?}", entry.masked(&json), Input::from(json.into_value()));
+        observed += &format!("{} {call:?} {:?}", entry.masked(&json), Input::from(json.into_value()));
     }
-    told + &format!("{} {:?} {:?}", guard.0.lock().unwrap(), listener::spans_of(&session), notebook.lines())
+    observed + &format!("{} {:?} {:?}", guard.0.lock().unwrap(), listener::spans_of(&session), notebook.lines())
 }
 
 /// Arguments with a secret at different places, and the mode of the tool.
@@ -205,12 +206,12 @@ async fn no_canary_is_found_in_anything_that_a_call_tells() {
             // Short, so that it is never abbreviated.
             let canary = |kind: &str| format!("c{kind}{case:02}{mode}");
             for tool in ["secret", "blocking"] {
-                let told = told(&catalog, tool, arguments(mode, &canary("s"))).await;
-                assert!(!told.contains(&canary("s")), "{place}, {mode}: {told}");
+                let observed = observed(&catalog, tool, arguments(mode, &canary("s"))).await;
+                assert!(!observed.contains(&canary("s")), "{place}, {mode}: {observed}");
             }
             // The search itself works: it finds a text that is not secret.
-            let told = told(&catalog, "plain", arguments(mode, &canary("p"))).await;
-            assert!(told.contains(&canary("p")), "{place}, {mode}: {told}");
+            let observed = observed(&catalog, "plain", arguments(mode, &canary("p"))).await;
+            assert!(observed.contains(&canary("p")), "{place}, {mode}: {observed}");
         }
     }
 }
@@ -226,13 +227,13 @@ async fn text_that_cannot_be_read_is_not_quoted() {
         r#"{"mode": "tell", "key": "canary-1", "key": "canary-2"}"#,
         r#"{"mode": "tell"} canary-after"#,
     ] {
-        let told = told(&catalog, "secret", text.into()).await;
-        assert!(!told.contains("canary"), "{text}: {told}");
+        let observed = observed(&catalog, "secret", text.into()).await;
+        assert!(!observed.contains("canary"), "{text}: {observed}");
     }
     let large = json!({"mode": "tell", "key": "canary".repeat(1 << 18)});
     let deep = (0..100).fold(json!("canary"), |inner, _| json!([inner]));
     for arguments in [large.clone().into(), large.to_string().into(), json!({"key": deep}).into()] {
-        assert!(!told(&catalog, "secret", arguments).await.contains("canary"));
+        assert!(!observed(&catalog, "secret", arguments).await.contains("canary"));
     }
 }
 

@@ -144,7 +144,10 @@ fn journal(folder: &Path, session: &str) -> SqliteJournal {
 async fn run_session(folder: &Path, name: &str, is_journalled: bool) {
     let mut cx = ToolContext::new().with_grant(Grant::all()).with_session(name);
     if is_journalled {
-        cx = cx.with_journal(Arc::new(Witness { journal: journal(folder, name), told: appended(folder, "told") }));
+        cx = cx.with_journal(Arc::new(Witness {
+            journal: journal(folder, name),
+            acknowledged: appended(folder, "acknowledged"),
+        }));
     }
     let mut session = Session::new(catalog(folder, name).list(), Selection::new(), cx);
     let driver = Driver::new(Arc::new(Model)).with_checkpoints(true);
@@ -239,10 +242,10 @@ fn kill(test: &str, least: usize) {
     let entries = entries(&audit);
 
     // No acknowledged record is lost.
-    let told = read_to_string(folder.join("told")).unwrap();
-    let (intents, outcomes): (Vec<_>, Vec<_>) = told.lines().partition(|line| line.starts_with("intent "));
+    let acknowledged = read_to_string(folder.join("acknowledged")).unwrap();
+    let (intents, outcomes): (Vec<_>, Vec<_>) = acknowledged.lines().partition(|line| line.starts_with("intent "));
     assert!(intents.len() > outcomes.len() && outcomes.len() > least, "{} and {}", intents.len(), outcomes.len());
-    for line in told.lines() {
+    for line in acknowledged.lines() {
         let (kind, seq) = line.split_once(' ').unwrap();
         let seq: u64 = seq.parse().unwrap();
         let is_there = entries.iter().any(|entry| match kind {
@@ -273,7 +276,7 @@ fn kill(test: &str, least: usize) {
     println!(
         "{kills} kills, {sessions} sessions, {} records acknowledged; {finished} calls finished, {unknown} unknown, {again} begun \
          again, {repeated} that may be repeated were done more than once",
-        told.lines().count()
+        acknowledged.lines().count()
     );
     // The kills hit running calls; otherwise the test shows nothing.
     assert!(unknown > 0 && again > 0);

@@ -163,11 +163,11 @@ async fn a_broken_journal_ends_a_run_before_anything_is_done() {
         let mut session = session(&mut workshop, &crib.journal());
         crib.tamper(damage);
         let error = driver([calling(&["send"]), Turn::answer("never said")]).run(&mut session, "go").await.unwrap_err();
-        let is_told = match &error {
+        let is_journal_error = match &error {
             DriverError::Tool(error) => error.code() == ErrorCode::Internal,
             error => matches!(error, DriverError::Journal(_)),
         };
-        assert!(is_told && error.to_string().contains("the journal cannot be used"), "{error}");
+        assert!(is_journal_error && error.to_string().contains("the journal cannot be used"), "{error}");
         assert_eq!((workshop.runs().0, session.turns()), (0, turns));
     }
 }

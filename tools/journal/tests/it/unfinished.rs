@@ -86,8 +86,11 @@ async fn the_outcome_of_a_cancelled_call_is_unknown_to_a_resumed_run() {
     let run: Run = resumed.stored_run().await.unwrap().unwrap();
     driver([calling(&["send", "look"]), Turn::answer("well")]).resume(&mut resumed, run).await.unwrap();
     assert_eq!((sent.load(Ordering::SeqCst), looks.load(Ordering::SeqCst)), (1, 2), "a write is not run twice");
-    let told: Vec<_> = resumed.messages().iter().map(|message| format!("{message:?}")).collect();
-    assert!(told.iter().any(|message| message.contains("outcome_unknown") && message.contains("done")), "{told:#?}");
+    let messages: Vec<_> = resumed.messages().iter().map(|message| format!("{message:?}")).collect();
+    assert!(
+        messages.iter().any(|message| message.contains("outcome_unknown") && message.contains("done")),
+        "{messages:#?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
