@@ -175,7 +175,7 @@ async fn a_call_that_is_taken_back_while_it_is_written_down_has_an_end() {
     for (method, kinds) in [("find", &["refusal"][..]), ("begin", &["intent", "outcome"])] {
         let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
         let runs = counting(&mut catalog, writer("send"));
-        notebook.make_trouble(method, Trouble::Tarries);
+        notebook.make_trouble(method, Trouble::Delays);
         let token = CancellationToken::new();
         let cx = context(&notebook).with_place(CallPlace::new(1, 0)).with_cancellation(token.clone());
         let call = run(&catalog, &cx, "send", json!({"to": "a"}));
