@@ -173,7 +173,7 @@ impl<'a> Accepted<'a> {
         let property = property(root, root, name, &mut { MAX_VISITS }).unwrap_or(&Value::Null);
         let example = self.types.iter().find_map(|name| example_of(name));
         let example = example.map(|example| format!(", such as {name}={example}")).unwrap_or_default();
-        format!("{}{example}", tools::schema_in_words(root, property))
+        format!("{}{example}", tools::describe_schema(root, property))
     }
 }
 

@@ -9,7 +9,7 @@ use protocol::{Digest, Effects, Json, Target, TargetError, Tool, ToolName};
 use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
-use crate::schema::{Inspected, Mask, Plain, Validator};
+use crate::schema::{Inspected, Mask, SimpleSchema, Validator};
 use crate::{Handler, Input, Need, RegisterError, SchemaError, Source, ToolErrorKind, Violation};
 
 /// A definition, the code that runs it, and where both were declared. An entry never changes; a catalog that replaces a
@@ -25,7 +25,7 @@ pub struct Entry {
     /// What of its arguments is secret; most tools take nothing that is.
     mask: Option<Box<Mask>>,
     /// The schema of the arguments, where it says little: a verdict takes no validator then.
-    plain: OnceLock<Option<Box<Plain>>>,
+    plain: OnceLock<Option<Box<SimpleSchema>>>,
     parameters: Inspected,
     /// Few tools have one.
     output: Option<Box<Inspected>>,
@@ -123,7 +123,7 @@ impl Entry {
     /// made of them as well, because a short secret could be guessed from it; calls that differ in nothing but what is hidden have the same.
     pub fn masked(&self, arguments: &Json) -> Json {
         match &self.mask {
-            Some(mask) => mask.of_value(arguments.value()).into(),
+            Some(mask) => mask.apply(arguments.value()).into(),
             None => arguments.clone(),
         }
     }
@@ -177,16 +177,16 @@ impl Entry {
             return Err(RegisterError::Description { name: name.clone() });
         }
         let inspected = (
-            Inspected::of_parameters(parameters).map_err(|error| schema_error(name, "parameters", error))?,
+            Inspected::for_parameters(parameters).map_err(|error| schema_error(name, "parameters", error))?,
             output
                 .as_ref()
-                .map(Inspected::of_output)
+                .map(Inspected::for_output)
                 .transpose()
                 .map_err(|error| schema_error(name, "output", error))?,
         );
         let refused = |error| RegisterError::Effects { name: name.clone(), source: Box::new(error) };
         effects.check(parameters).map_err(refused)?;
-        let mask = Mask::of(parameters);
+        let mask = Mask::from_schema(parameters);
         if let (Some(mask), Effects::Declared(declared)) = (&mask, effects) {
             let fields = declared.templates().flat_map(|(_, template)| template.fields().map(move |it| (template, it)));
             if let Some((template, field)) = fields.into_iter().find(|(_, field)| mask.hides_property(field)) {
@@ -220,8 +220,8 @@ impl Entry {
     }
 
     /// The schema of its arguments, where it says little.
-    pub(crate) fn plain(&self) -> Option<&Plain> {
-        self.plain.get_or_init(|| Plain::of(&self.tool.parameters).map(Box::new)).as_deref()
+    pub(crate) fn plain(&self) -> Option<&SimpleSchema> {
+        self.plain.get_or_init(|| SimpleSchema::from_schema(&self.tool.parameters).map(Box::new)).as_deref()
     }
 
     /// The schema of its arguments and the validator, compiled by the first call.

@@ -68,8 +68,8 @@ impl Secret {
     /// assert_eq!(*tools::Secret::masked(&schema, &arguments), json!({"user": "ada", "key": "[secret]", "keey": "[secret]"}));
     /// ```
     pub fn masked<'a>(schema: &Value, arguments: &'a Value) -> Cow<'a, Value> {
-        match Mask::of(schema) {
-            Some(mask) => Cow::Owned(mask.of_value(arguments)),
+        match Mask::from_schema(schema) {
+            Some(mask) => Cow::Owned(mask.apply(arguments)),
             None => Cow::Borrowed(arguments),
         }
     }

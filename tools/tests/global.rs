@@ -1,4 +1,4 @@
-//! The process-wide catalog. Alone in its file, and one test: everything else takes a catalog of its own.
+//! The process-wide catalog: one test in its own program. All other tests create their own catalog.
 
 #[path = "it/sample.rs"]
 mod sample;
@@ -16,7 +16,7 @@ fn greet(
     format!("hello {name}")
 }
 
-/// A type whose schema lists the tools there are: a definition that looks at the catalog it is built for.
+/// A type whose schema lists the registered tools, so that building its definition reads the catalog.
 #[derive(serde::Deserialize)]
 struct AnyTool;
 
@@ -34,7 +34,7 @@ impl tools::JsonSchema for AnyTool {
 /// Runs any tool.
 #[tool(name = "any", pure)]
 fn any(
-    /// Which one.
+    /// The tool's name.
     tool: Option<AnyTool>,
 ) -> bool {
     tool.is_some()
@@ -55,19 +55,19 @@ mod elsewhere {
 }
 
 #[tokio::test]
-async fn what_is_linked_is_there_and_the_functions_reach_one_catalog() {
-    // A definition that looks at the catalog while it is built ends, and sees what was built before.
+async fn linked_tools_are_registered_and_all_functions_use_one_catalog() {
+    // Building a definition that reads the catalog does not deadlock, and sees the definitions built before.
     assert!(tools::contains("any") && tools::get("any").is_ok());
     assert!(tools::unregister("any"));
 
-    // Linked, with nobody registering it.
+    // Linked, without a registration.
     let result = tools::execute(&ToolContext::default(), "greet", json!({"name": "you"})).await.unwrap();
     assert_eq!(result, ToolResult::text("hello you"));
     assert_eq!(greet("you".to_owned()), "hello you", "the function is still a function");
     let source = tools::get("greet").unwrap().source().clone();
     assert_eq!((&*source.crate_name, &*source.file), (env!("CARGO_PKG_NAME"), file!()));
 
-    // Two claims to one name: neither runs, and both places are named.
+    // Two tools of one name: neither runs, and the error names both places.
     let conflicts = tools::conflicts();
     assert_eq!(conflicts.len(), 1);
     assert_eq!(conflicts[0].sources.len(), 2);
@@ -91,7 +91,7 @@ async fn what_is_linked_is_there_and_the_functions_reach_one_catalog() {
     assert!(snapshot.contains("later"));
     assert_eq!(tools::problems(), []);
 
-    // Submitting what is linked changes nothing.
+    // Submitting linked tools again changes nothing.
     tools::submit(&[&GREET_TOOL]).unwrap();
     let names: Vec<_> = tools::list().iter().map(|entry| entry.name().to_string()).collect();
     assert_eq!(names, ["claimed", "greet"]);

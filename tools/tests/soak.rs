@@ -1,5 +1,8 @@
-//! A thousand calls at a time, over ten thousand tools, of which one in twenty goes wrong: every call has the one outcome that
-//! fits, its tool is run as often as it says, those that conflict run one by one, no task is left, and memory stays where it was.
+//! A thousand concurrent calls over ten thousand tools. One call in twenty goes wrong. Asserts:
+//!
+//! - every call has its expected outcome, and its tool runs as often as expected;
+//! - conflicting calls run one by one;
+//! - no task is left, and memory does not grow.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -21,18 +24,18 @@ use tools::{
 const TOOLS: u64 = 10_000;
 const CALLERS: u64 = 1_000;
 
-/// How many seconds it takes after the warm-up, where [`DEFAULT_SECONDS`] are not what is wanted.
+/// The environment variable with the duration after the warm-up, in place of [`DEFAULT_SECONDS`].
 const SECONDS: &str = "TOOLCRIB_SOAK_SECONDS";
 const DEFAULT_SECONDS: u64 = 20;
 
-/// By how much memory may grow after the warm-up: what the allocator moves about. The control leaks twice as much.
+/// The memory growth after the warm-up that the allocator may cause. The control leaks twice as much.
 const GROWTH: u64 = 24 << 20;
 
 /// One call in this many goes wrong.
 const ONE_IN: u64 = 20;
 
-/// What calls do, with the kind of error that each has to end with, and how often its tool is run. The first is what nearly all do;
-/// the others go wrong, in turn.
+/// The kinds of calls, each with its expected error and the runs of its tool. Nearly all calls are of the first kind; the others take
+/// turns.
 const CALLS: [(&str, &str, Runs); 13] = [
     ("works", "none", Runs::Once),
     ("panics", "panicked", Runs::Once),
@@ -49,7 +52,7 @@ const CALLS: [(&str, &str, Runs); 13] = [
     ("recurses", "execution_failed", Runs::Once),
 ];
 
-/// How often a call runs its tool. One that ends while it waits for its turn does not.
+/// How often a call runs its tool. A call that ends in the queue does not run it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Runs {
     Never,
@@ -57,21 +60,22 @@ enum Runs {
     OnceAtMost,
 }
 
-/// One tool in two writes one of these, which only one call does at a time.
+/// The number of shared targets. Every second tool writes one of them, and only one call at a time may.
 const SHELVES: u64 = 512;
 
-/// What came of it all.
+/// The counts of all calls.
 struct Tally {
     begun: AtomicU64,
-    /// Calls under way right now, and the most there were at a time.
+    /// The calls running now.
     under_way: AtomicU64,
+    /// The most calls that ran at a time.
     most_under_way: AtomicU64,
-    /// Calls that have ended, and calls that their tools were run for, by what they do.
+    /// Finished calls, and runs of their tools, by the kind of call.
     ended: [AtomicU64; CALLS.len()],
     runs: [AtomicU64; CALLS.len()],
     by_kind: Mutex<BTreeMap<String, u64>>,
     shelves: Vec<AtomicBool>,
-    /// How often two calls were at one shelf at a time.
+    /// The times that two calls held one shelf.
     crowds: AtomicU64,
 }
 
@@ -90,14 +94,14 @@ impl Tally {
         }
     }
 
-    /// Calls that one of the tools was run for, but for those that it makes itself.
-    fn note_run(&self, cx: &ToolContext, what: &str) {
+    /// Counts a run of a tool unless it is a nested call.
+    fn note_run(&self, cx: &ToolContext, name: &str) {
         if cx.depth() == 1 {
-            self.runs[index(what)].fetch_add(1, Ordering::Relaxed);
+            self.runs[index(name)].fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Looks whether all that was counted fits together.
+    /// Asserts that the counts are consistent.
     fn check(&self) {
         let read = |counts: &[AtomicU64]| counts.iter().map(|count| count.load(Ordering::Relaxed)).collect::<Vec<_>>();
         let (begun, ended, runs) = (self.begun.load(Ordering::Relaxed), read(&self.ended), read(&self.runs));
@@ -111,29 +115,29 @@ impl Tally {
             "one outcome for each call"
         );
         assert_eq!(faults, begun.div_ceil(ONE_IN), "one call in twenty goes wrong");
-        for (index, (what, kind, expected)) in CALLS.into_iter().enumerate() {
-            assert!(ended[index] > faults / CALLS.len() as u64, "{what}: {}, of {faults} faults", ended[index]);
-            assert!(kinds[kind] >= ended[index], "{what}");
+        for (index, (name, kind, expected)) in CALLS.into_iter().enumerate() {
+            assert!(ended[index] > faults / CALLS.len() as u64, "{name}: {}, of {faults} faults", ended[index]);
+            assert!(kinds[kind] >= ended[index], "{name}");
             let fits = match expected {
                 Runs::Never => runs[index] == 0,
                 Runs::Once => runs[index] == ended[index],
                 Runs::OnceAtMost => 0 < runs[index] && runs[index] <= ended[index],
             };
-            assert!(fits, "{what}: {} calls, of which {} were run", ended[index], runs[index]);
+            assert!(fits, "{name}: {} calls, of which {} were run", ended[index], runs[index]);
         }
         assert_eq!(most, CALLERS, "as many at a time as there are callers");
         assert_eq!(crowds, 0, "calls that conflict ran side by side");
     }
 }
 
-fn index(what: &str) -> usize {
-    CALLS.iter().position(|(other, ..)| *other == what).unwrap()
+fn index(name: &str) -> usize {
+    CALLS.iter().position(|(other, ..)| *other == name).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes its time: cargo test --release -p toolcrib-tools --test soak -- --ignored --nocapture"]
 async fn a_thousand_calls_at_a_time_with_faults_have_one_outcome_each_and_leave_nothing() {
-    // Tens of thousands of panics are on purpose; those of the test itself are told by the harness.
+    // Silences tens of thousands of intended panics. The harness reports those of the test itself.
     std::panic::set_hook(Box::new(|info| {
         if !info.to_string().contains("on purpose") {
             eprintln!("{info}");
@@ -143,7 +147,7 @@ async fn a_thousand_calls_at_a_time_with_faults_have_one_outcome_each_and_leave_
     let tally = Arc::new(Tally::new());
     let catalog = catalog(&tally);
 
-    // Every tool is built at its first use, and the first faults bring the threads of the blocking pool.
+    // The first use builds a tool, and the first faults start the threads of the blocking pool.
     for tool in 0..TOOLS {
         catalog.validate(&name(tool), json!({"text": "works"})).unwrap();
     }
@@ -156,12 +160,12 @@ async fn a_thousand_calls_at_a_time_with_faults_have_one_outcome_each_and_leave_
     tally.check();
     assert!(after.saturating_sub(before) < GROWTH, "memory grew from {before} to {after} bytes");
 
-    // The control: were something left of each call, it would show.
+    // The control: a leak in each call would be noticed.
     soak(&catalog, &tally, Duration::from_secs(5), true).await;
     assert!(resident().saturating_sub(before) > GROWTH, "a leak was not seen, so the figures above show nothing");
 }
 
-/// Calls for some time. When it returns, no task is left of it.
+/// Makes calls for some time. Returns after all of their tasks have ended.
 async fn soak(catalog: &SharedCatalog, tally: &Arc<Tally>, time: Duration, is_leaking: bool) {
     let until = Instant::now() + time;
     let left = Arc::new(AtomicU64::new(if is_leaking { 2 * GROWTH } else { 0 }));
@@ -171,13 +175,13 @@ async fn soak(catalog: &SharedCatalog, tally: &Arc<Tally>, time: Duration, is_le
             while Instant::now() < until || left.load(Ordering::Relaxed) > 0 {
                 let number = tally.begun.fetch_add(1, Ordering::Relaxed);
                 let fault = (number % ONE_IN == 0).then(|| 1 + number / ONE_IN % (CALLS.len() as u64 - 1));
-                let what = usize::try_from(fault.unwrap_or(0)).unwrap();
+                let row = usize::try_from(fault.unwrap_or(0)).unwrap();
                 let under_way = tally.under_way.fetch_add(1, Ordering::Relaxed) + 1;
                 tally.most_under_way.fetch_max(under_way, Ordering::Relaxed);
-                let kind = call(&catalog, number, CALLS[what].0).await;
+                let kind = call(&catalog, number, CALLS[row].0).await;
                 tally.under_way.fetch_sub(1, Ordering::Relaxed);
-                assert_eq!(kind, CALLS[what].1, "{}", CALLS[what].0);
-                tally.ended[what].fetch_add(1, Ordering::Relaxed);
+                assert_eq!(kind, CALLS[row].1, "{}", CALLS[row].0);
+                tally.ended[row].fetch_add(1, Ordering::Relaxed);
                 *tally.by_kind.lock().unwrap().entry(kind).or_default() += 1;
                 const PIECE: u64 = 4096;
                 if left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(PIECE)).is_ok() {
@@ -198,22 +202,22 @@ async fn soak(catalog: &SharedCatalog, tally: &Arc<Tally>, time: Duration, is_le
     assert_eq!((admission.running(), admission.waiting()), (0, 0), "all that was taken is given back");
 }
 
-/// The kind of outcome that one call has.
-async fn call(catalog: &SharedCatalog, number: u64, what: &str) -> String {
+/// Returns the kind of outcome of one call.
+async fn call(catalog: &SharedCatalog, number: u64, behaviour: &str) -> String {
     let token = CancellationToken::new();
     let cx = ToolContext::new().with_grant(Grant::all()).with_cancellation(token.clone());
-    let cx = match what {
+    let cx = match behaviour {
         "hangs" | "blocks" | "deaf" => cx.with_timeout(Duration::from_millis(50)),
         _ => cx,
     };
-    let tool = match what {
+    let tool = match behaviour {
         "blocks" | "deaf" | "panics too" => "t.blocking".to_owned(),
         "unknown" => format!("t.unknown{number}"),
         _ => name((number * 7919 + number / ONE_IN) % TOOLS),
     };
-    let arguments = if what == "misfits" { json!({"text": 1, "other": null}) } else { json!({"text": what}) };
+    let arguments = if behaviour == "misfits" { json!({"text": 1, "other": null}) } else { json!({"text": behaviour}) };
     let call = catalog.execute(&cx, &tool, arguments);
-    let outcome = if what == "cancelled" {
+    let outcome = if behaviour == "cancelled" {
         let cancels = async {
             tokio::time::sleep(Duration::from_millis(1)).await;
             token.cancel();
@@ -225,7 +229,7 @@ async fn call(catalog: &SharedCatalog, number: u64, what: &str) -> String {
     match outcome {
         Ok(result) => {
             let length = result.to_text().len();
-            let is_cut = what == "huge" || what == "streams";
+            let is_cut = behaviour == "huge" || behaviour == "streams";
             assert!(if is_cut { length > 60_000 && length < 70_000 } else { length < 100 }, "{length}");
             "none".to_owned()
         }
@@ -249,9 +253,9 @@ fn catalog(tally: &Arc<Tally>) -> SharedCatalog {
     }
     let tally = tally.clone();
     let blocking = handler::blocking(move |cx: &ToolContext, arguments: Value| -> String {
-        let what = arguments["text"].as_str().unwrap();
-        tally.note_run(cx, what);
-        match what {
+        let behaviour = arguments["text"].as_str().unwrap();
+        tally.note_run(cx, behaviour);
+        match behaviour {
             "panics too" => panic!("on purpose"),
             "deaf" => std::thread::sleep(Duration::from_millis(60)),
             _ => {
@@ -272,13 +276,13 @@ async fn misbehave(
     tally: Arc<Tally>,
     shelf: Option<u64>,
 ) -> Result<ToolResult, ToolError> {
-    let what = arguments["text"].as_str().unwrap();
-    tally.note_run(&cx, what);
-    // What it calls in turn is at its shelf with it.
+    let behaviour = arguments["text"].as_str().unwrap();
+    tally.note_run(&cx, behaviour);
+    // Its nested calls share its shelf.
     let _at_shelf = shelf.filter(|_| cx.depth() == 1).map(|shelf| AtShelf::new(&tally, shelf));
-    // Long enough for calls to be many at a time.
+    // Long enough for many calls to run at a time.
     tokio::time::sleep(Duration::from_millis(2)).await;
-    match what {
+    match behaviour {
         "panics" => panic!("on purpose"),
         "fails" => Err(ToolError::execution_failed("no luck")),
         "hangs" | "cancelled" => std::future::pending().await,
@@ -296,7 +300,7 @@ async fn misbehave(
     }
 }
 
-/// Counts a call out of its shelf however it ends.
+/// Releases a call's shelf on drop.
 struct AtShelf<'a>(&'a AtomicBool);
 
 impl<'a> AtShelf<'a> {
@@ -313,7 +317,7 @@ impl Drop for AtShelf<'_> {
     }
 }
 
-/// How much memory the process has, in bytes.
+/// Returns the resident memory of the process, in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

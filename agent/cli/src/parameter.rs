@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use serde_json::Value;
-use tools::schema_in_words;
+use tools::describe_schema;
 
 use crate::notice::{FAINT, STRONG};
 use crate::table::Table;
@@ -29,7 +29,7 @@ pub(crate) fn table(schema: &Value, width: Option<usize>) -> String {
         let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
         let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
         table.push(
-            [name, &schema_in_words(schema, property), &presence, &description].map(|cell| visible(cell).into_owned()),
+            [name, &describe_schema(schema, property), &presence, &description].map(|cell| visible(cell).into_owned()),
         );
     }
     table.wrapped(width)

@@ -47,7 +47,7 @@ impl PolicyOptions {
 /// For one call that a person has typed: only rules ask. What they typed, they have named.
 pub(crate) fn of_call(settings: &Settings, typed: &[Target]) -> Policy {
     let named = typed.iter().filter_map(|target| format!("{}/**", target.to_clause()).parse().ok());
-    let named = named.map(|clause| Rule::of_target(Verdict::Allow, clause));
+    let named = named.map(|clause| Rule::for_target(Verdict::Allow, clause));
     Policy::new().with_rules(rules(settings)).with_rules(named)
 }
 
@@ -67,7 +67,7 @@ fn rules(settings: &Settings) -> impl Iterator<Item = Rule> {
 }
 
 fn allow(clause: &Clause) -> Rule {
-    Rule::of_target(Verdict::Allow, clause.clone())
+    Rule::for_target(Verdict::Allow, clause.clone())
 }
 
 /// Whether a clause names what is asked about in spite of a grant. One for any access covers it, and consents to the rest.

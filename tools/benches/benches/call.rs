@@ -1,4 +1,4 @@
-//! The time of a call, beside that of a direct one: `cargo bench -p toolcrib-benches`.
+//! Compares the time of a call with that of a direct one: `cargo bench -p toolcrib-benches`.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

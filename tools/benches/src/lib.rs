@@ -1,10 +1,10 @@
-//! The tools that are measured, and what they are measured against.
+//! The measured tools, and the direct calls that they are compared with.
 //!
-//! *Direct* is what a program without any of this does: `serde_json::from_str` into the type of the arguments, a call of the
-//! function, `serde_json::to_string` of what it returns.
+//! A *direct* call does the same work without the pipeline: `serde_json::from_str` into the argument type, the function call,
+//! `serde_json::to_string` of the result.
 
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
-// Without valgrind there is nothing to count.
+// Panics without valgrind, because there is nothing to count then.
 pub mod count;
 pub mod session;
 
@@ -17,7 +17,7 @@ pub const ADD: &str = r#"{"a": 17, "b": 25}"#;
 /// The arguments of [`order`], as a model writes them: 1 KiB, nested.
 pub const ORDER: &str = include_str!("order.json");
 
-/// What [`add`] takes, for the direct call.
+/// The arguments of [`add`] for the direct call.
 #[derive(Deserialize)]
 pub struct Sum {
     a: i64,
@@ -35,7 +35,7 @@ pub fn add(
     a.wrapping_add(b)
 }
 
-/// Adds two integers, as a tool that might wait.
+/// Adds two integers in an async function.
 #[tool(pure)]
 pub async fn add_later(
     /// The first.
@@ -52,20 +52,20 @@ pub async fn add_later(
 pub struct Order {
     /// The number of the order, such as `O-2026-0001`.
     pub id: String,
-    /// Who orders.
+    /// The client.
     pub customer: Customer,
-    /// What is ordered.
+    /// The order lines.
     pub items: Vec<Item>,
     /// How it is sent.
     pub shipping: Shipping,
-    /// What the customer wrote.
+    /// A note for the merchant.
     pub note: Option<String>,
     /// Words to find it by.
     #[serde(default)]
     pub tags: Vec<String>,
 }
 
-/// Who orders.
+/// The client.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Customer {
@@ -97,7 +97,7 @@ pub struct Address {
 pub struct Item {
     /// The article's number.
     pub sku: String,
-    /// What it is.
+    /// Full title.
     pub title: String,
     /// How many.
     pub quantity: u32,
@@ -118,7 +118,7 @@ pub enum Shipping {
     Express,
 }
 
-/// What [`order`] answers.
+/// The result of [`order`].
 #[derive(Debug, Serialize)]
 pub struct Receipt {
     id: String,
@@ -143,34 +143,34 @@ pub fn order(#[args] order: Order) -> Receipt {
     }
 }
 
-/// [`add`] without anything around it: the text of its result.
+/// Calls [`add`] directly. Returns the text of its result.
 pub fn direct_add(arguments: &str) -> String {
     let Sum { a, b } = serde_json::from_str(arguments).unwrap_or(Sum { a: 0, b: 0 });
     serde_json::to_string(&add(a, b)).unwrap_or_default()
 }
 
-/// [`order`] without anything around it: the text of its result; empty when the arguments do not fit.
+/// Calls [`order`] directly. Returns the text of its result, or an empty string if the arguments are invalid.
 pub fn direct_order(arguments: &str) -> String {
     let receipt = serde_json::from_str(arguments).map(order);
     receipt.and_then(|receipt| serde_json::to_string(&receipt)).unwrap_or_default()
 }
 
-/// A catalog of [`add_later`] alone.
+/// Creates a catalog of only [`add_later`].
 ///
 /// # Panics
-/// When the tool cannot be registered.
-#[allow(clippy::unwrap_used)] // A measurement of anything else would be none.
-pub fn later() -> Catalog {
+/// Panics if the tool cannot be registered.
+#[allow(clippy::unwrap_used)] // A failure invalidates the measurement.
+pub fn async_catalog() -> Catalog {
     let mut catalog = Catalog::new();
     catalog.submit(&[&ADD_LATER_TOOL]).unwrap();
     catalog
 }
 
-/// A catalog of [`add`], [`order`] and so many others that it holds `size` tools.
+/// Creates a catalog of `size` tools: [`add`], [`order`] and others.
 ///
 /// # Panics
-/// When the tools cannot be registered.
-#[allow(clippy::unwrap_used)] // A measurement of anything else would be none.
+/// Panics if the tools cannot be registered.
+#[allow(clippy::unwrap_used)] // A failure invalidates the measurement.
 pub fn catalog(size: usize) -> Catalog {
     let mut catalog = Catalog::new();
     catalog.submit(&[&ADD_TOOL, &ORDER_TOOL]).unwrap();
@@ -182,11 +182,11 @@ pub fn catalog(size: usize) -> Catalog {
     catalog
 }
 
-/// A catalog of so many tools that are told like [`add`] and [`order`] in turn, under other names.
+/// Creates a catalog of `size` tools with the definitions of [`add`] and [`order`] in turn, under other names.
 ///
 /// # Panics
-/// When the tools cannot be registered.
-#[allow(clippy::unwrap_used)] // A measurement of anything else would be none.
+/// Panics if the tools cannot be registered.
+#[allow(clippy::unwrap_used)] // A failure invalidates the measurement.
 pub fn alike(size: usize) -> Catalog {
     let mut catalog = Catalog::new();
     for number in 0..size {

@@ -1,5 +1,4 @@
-//! A session's calls, measured where a model's calls are: through the driver, with an effect, with a journal, with a result of
-//! some size.
+//! The calls of a session: through the driver, with an effect, with a journal, and with large results.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agent::{Driver, Provider, Request, Selection, Session, Turn, TurnFuture};
 use serde::{Deserialize, Serialize};
 use tools::journal::{
-    Begun, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, JournalFuture, OutcomeRecord, Recorded,
+    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, JournalFuture, OutcomeRecord, RecordedCall,
 };
 use tools::protocol::{Message, Role};
 use tools::{Admission, Catalog, ErrorCode, Grant, Journal, Json, ToolCall, ToolContext, tool};
@@ -15,7 +14,7 @@ use tools::{Admission, Catalog, ErrorCode, Grant, Journal, Json, ToolCall, ToolC
 /// The arguments of [`measure`], as a model writes them.
 pub const MEASURE: &str = r#"{"path": "src/main.rs"}"#;
 
-/// The argument of [`measure`], for the direct call.
+/// The argument of [`measure`] for the direct call.
 #[derive(Deserialize)]
 struct Measured {
     path: String,
@@ -44,7 +43,7 @@ fn length(path: &str) -> usize {
     path.len()
 }
 
-/// [`measure`] without anything around it: the text of its result.
+/// Calls [`measure`] directly. Returns the text of its result.
 pub fn direct_measure(arguments: &str) -> String {
     let path = serde_json::from_str::<Measured>(arguments).map(|arguments| length(&arguments.path));
     path.and_then(|length| serde_json::to_string(&length)).unwrap_or_default()
@@ -86,44 +85,44 @@ fn list(count: u64) -> Vec<Record> {
     (0..count).map(record).collect()
 }
 
-/// [`records`] without anything around it: the text of its result.
+/// Calls [`records`] directly. Returns the text of its result.
 pub fn direct_records(arguments: &str) -> String {
     let records = serde_json::from_str::<Count>(arguments).map(|arguments| list(arguments.count));
     records.and_then(|records| serde_json::to_string(&records)).unwrap_or_default()
 }
 
-/// A catalog of [`measure`], [`records`], and the tools of [`catalog`](crate::catalog).
+/// Creates a catalog of [`measure`], [`records`] and the tools of [`catalog`](crate::catalog).
 ///
 /// # Panics
-/// When the tools cannot be registered.
-#[allow(clippy::unwrap_used)] // A measurement of anything else would be none.
+/// Panics if the tools cannot be registered.
+#[allow(clippy::unwrap_used)] // A failure invalidates the measurement.
 pub fn catalog() -> Catalog {
     let mut catalog = crate::catalog(2);
     catalog.submit(&[&MEASURE_TOOL, &RECORDS_TOOL, &crate::ADD_LATER_TOOL]).unwrap();
     catalog
 }
 
-/// A context with a grant to read files, and without anything else.
+/// Creates a context with only a grant to read files.
 ///
 /// # Panics
-/// Never: the grant is well formed.
+/// Never panics, because the grant is valid.
 #[allow(clippy::unwrap_used)]
 pub fn granted() -> ToolContext {
     ToolContext::new().with_grant(Grant::parse(["fs:read:src/**"]).unwrap())
 }
 
-/// A journal that keeps nothing.
+/// A journal that stores nothing.
 #[derive(Debug, Default)]
-pub struct Quiet(AtomicU64);
+pub struct NoopJournal(AtomicU64);
 
-impl Journal for Quiet {
-    fn find<'a>(&'a self, _: &'a CallKey) -> JournalFuture<'a, Option<Recorded>> {
+impl Journal for NoopJournal {
+    fn find<'a>(&'a self, _: &'a CallKey) -> JournalFuture<'a, Option<RecordedCall>> {
         Box::pin(async { Ok(None) })
     }
 
-    fn begin<'a>(&'a self, _: CallRecord<'a>, _: u32) -> JournalFuture<'a, Begun> {
+    fn begin<'a>(&'a self, _: CallRecord<'a>, _: u32) -> JournalFuture<'a, BeginResult> {
         let id = self.0.fetch_add(1, Ordering::Relaxed);
-        Box::pin(async move { Ok(Begun::Now(IntentId(id))) })
+        Box::pin(async move { Ok(BeginResult::Started(IntentId(id))) })
     }
 
     fn end<'a>(&'a self, _: IntentId, _: OutcomeRecord<'a>) -> JournalFuture<'a, ()> {
@@ -147,14 +146,14 @@ impl Journal for Quiet {
     }
 }
 
-/// A model that makes one call, the same one, in each of its turns.
-struct Calling {
+/// A provider whose turns each make the same call.
+struct RepeatingProvider {
     name: &'static str,
     arguments: Json,
     left: AtomicU64,
 }
 
-impl Provider for Calling {
+impl Provider for RepeatingProvider {
     fn name(&self) -> &str {
         "calling"
     }
@@ -168,30 +167,31 @@ impl Provider for Calling {
     }
 }
 
-/// Runs so many steps of a session, each of one call, after so many messages.
+/// Runs `steps` steps of one call each, in a session that starts with `messages` messages.
 ///
 /// # Panics
-/// When a call fails.
+/// Panics if a call fails.
 #[allow(clippy::unwrap_used)]
 pub async fn steps(name: &'static str, arguments: &str, steps: u64, messages: usize, checkpoints: bool) {
     let mut cx = granted();
     if checkpoints {
-        cx = cx.with_journal(Arc::new(Quiet::default())).with_session("measured");
+        cx = cx.with_journal(Arc::new(NoopJournal::default())).with_session("measured");
     }
-    let said = (0..messages).map(|number| Message::text(Role::User, format!("message {number} {}", "x".repeat(200))));
-    let mut session = Session::new(catalog().list(), Selection::new(), cx).with_messages(said.collect());
-    // As a provider gives them: a value, made once.
+    let history =
+        (0..messages).map(|number| Message::text(Role::User, format!("message {number} {}", "x".repeat(200))));
+    let mut session = Session::new(catalog().list(), Selection::new(), cx).with_messages(history.collect());
+    // A value, as a provider returns it.
     let arguments = serde_json::from_str::<serde_json::Value>(arguments).unwrap().into();
-    let provider = Calling { name, arguments, left: steps.into() };
+    let provider = RepeatingProvider { name, arguments, left: steps.into() };
     let driver = Driver::new(Arc::new(provider)).with_max_steps(u32::MAX).with_checkpoints(checkpoints);
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!((u64::from(summary.calls), summary.failed_calls), (steps, 0));
 }
 
-/// Makes so many calls that read one target, one after the other, while so many others that read it are under way.
+/// Makes `calls` calls that read one target, one after the other, while `others` calls read it too.
 ///
 /// # Panics
-/// When a call fails.
+/// Panics if a call fails.
 #[allow(clippy::unwrap_used)]
 pub async fn among(others: u64, calls: u64) {
     let mut catalog = Catalog::new().with_admission(Admission::new().with_max_concurrency(1 << 16).into());

@@ -1,8 +1,8 @@
-//! How many journalled calls a second there are: `cargo run --release -p toolcrib-journal --example rate [DIRECTORY]`
+//! Measures journalled calls per second: `cargo run --release -p toolcrib-journal --example rate [DIRECTORY]`
 //!
-//! A call is two records, each acknowledged before the next thing happens.
+//! A call writes two records. It continues after each one is acknowledged.
 
-#![allow(clippy::print_stdout, reason = "an example's output is what it is for")]
+#![allow(clippy::print_stdout, reason = "the example prints its measurements")]
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! [`Audit`]: looking at a journal, and whether it is what was written.
+//! [`Audit`]: reads a journal and verifies its hash chain.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,47 +10,47 @@ use crate::ledger::stored_digest;
 use crate::row::COLUMNS;
 use crate::{AuditEntry, Head, OpenError, chain, open};
 
-/// A journal that is looked at. Nothing of it is changed, and whoever writes it meanwhile is not held up.
+/// A read-only view of a journal. Reading does not block writers.
 #[derive(Debug)]
 pub struct Audit {
     connection: Connection,
 }
 
-/// What is wrong with a journal. The rows before are what was written; of those after nothing is known.
+/// The first fault found in a journal. The rows before it are intact; the rows after it were not checked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditError {
-    /// It cannot be opened.
+    /// The journal cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// It cannot be read.
-    #[error("cannot read the journal: {reason}; take it for damaged")]
+    /// The journal cannot be read.
+    #[error("cannot read the journal: {reason}; treat it as damaged")]
     Read {
-        /// What happened.
+        /// The error from SQLite or from decoding a row.
         reason: String,
     },
-    /// A row that does not follow from the one before.
-    #[error("row {row} is not what was written there: it was edited, replaced or put in another place")]
+    /// A row whose hash does not follow from the previous row.
+    #[error("row {row} was changed after it was written: it was edited, replaced or moved")]
     Altered {
-        /// Its number.
+        /// The row's number.
         row: u64,
     },
-    /// A number that no row has, though there are later ones.
+    /// A gap in the row numbers.
     #[error("row {row} is missing: it was deleted")]
     Missing {
-        /// The number.
+        /// The missing row's number.
         row: u64,
     },
-    /// Fewer rows than there were once.
-    #[error("there are {found} rows, and there were {expected} once: the end was cut off")]
-    Cut {
-        /// How many the head says.
+    /// Fewer rows than the head counts.
+    #[error("the journal has {found} rows and its head counts {expected}: the end was cut off")]
+    Truncated {
+        /// The number of rows in the head.
         expected: u64,
-        /// How many there are.
+        /// The number of rows in the journal.
         found: u64,
     },
-    /// Rows that fit each other and not the head.
-    #[error("row {row} has another hash than the head: the journal was written anew")]
+    /// An intact chain that does not contain the head.
+    #[error("row {row} has a different hash than the head: the journal was rewritten")]
     Rewritten {
         /// The row that the head names.
         row: u64,
@@ -58,22 +58,25 @@ pub enum AuditError {
 }
 
 impl Audit {
-    /// Opens a journal to look at it.
+    /// Opens a journal for reading.
     ///
     /// # Errors
-    /// [`OpenError`].
+    /// Returns an error if the file is missing, is not a journal or cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         Ok(Self { connection: open::to_read(path.as_ref())? })
     }
 
-    /// Goes through all rows: finds one that was edited, deleted, added or moved. With a head from earlier on also finds that the
-    /// end was cut off, and that everything was written anew. Gives the head of now.
+    /// Verifies the hash chain of all rows and returns the current head.
     ///
-    /// What this cannot find without a head: the end cut off, also by SQLite itself, which drops the damaged end of its log
-    /// without a word; and a journal written anew as a whole. So keep the head elsewhere.
+    /// Finds a row that was edited, deleted, added or moved. Given an earlier head, also finds:
+    ///
+    /// - rows cut off at the end, even by SQLite itself, which drops the damaged end of its log silently;
+    /// - a journal that was rewritten as a whole.
+    ///
+    /// Store the head outside of the journal to detect both.
     ///
     /// # Errors
-    /// [`AuditError`] with the first thing that is wrong.
+    /// Returns the first fault found.
     pub fn verify(&self, head: Option<&Head>) -> Result<Head, AuditError> {
         let sql = format!("SELECT {}, hash FROM entry ORDER BY seq", COLUMNS.join(", "));
         let mut statement = self.connection.prepare(&sql).map_err(unreadable)?;
@@ -96,16 +99,18 @@ impl Audit {
             check_head(head, &last)?;
         }
         match head {
-            Some(head) if head.count > last.count => Err(AuditError::Cut { expected: head.count, found: last.count }),
+            Some(head) if head.count > last.count => {
+                Err(AuditError::Truncated { expected: head.count, found: last.count })
+            }
             _ => Ok(last),
         }
     }
 
-    /// Shows the rows in their order, those of one session or all, until the visitor has seen enough. Whether they are what was
-    /// written, [`verify`](Self::verify) says.
+    /// Passes the rows of one session, or all rows for `None`, to the visitor in order until it breaks. Does not
+    /// [verify](Self::verify) them.
     ///
     /// # Errors
-    /// [`AuditError::Read`].
+    /// Returns [`AuditError::Read`] if a row cannot be read.
     pub fn visit(
         &self,
         session: Option<&str>,
@@ -124,7 +129,7 @@ impl Audit {
     }
 }
 
-/// Whether the row that the head names is that one.
+/// Compares the row `here` with the head if the head names that row.
 fn check_head(head: Option<&Head>, here: &Head) -> Result<(), AuditError> {
     match head {
         Some(head) if head.count == here.count && head.hash != here.hash => {

@@ -1,16 +1,18 @@
-//! The chain: each row's hash covers the row and the hash of the one before it.
+//! The hash chain: each row's hash covers the row and the previous row's hash.
 
 use rusqlite::types::ValueRef;
 use tools::Digest;
 
-/// What the first row follows.
+/// Returns the hash that the first row follows.
 pub(crate) fn genesis() -> Digest {
     Digest::hash_bytes(b"toolcrib journal 1")
 }
 
-/// The hash of a row with these columns after the row with that hash: SHA-256 over the hash before and the columns in the order of
-/// [`COLUMNS`](crate::row::COLUMNS). A column is written as a byte for its type, its length for texts and blobs, and its bytes, so
-/// that no two rows are written alike. Numbers are big-endian.
+/// Returns the hash of a row: SHA-256 over the previous row's hash and the columns in the order of
+/// [`COLUMNS`](crate::row::COLUMNS).
+///
+/// A column is encoded as a type byte, the length for texts and blobs, and the bytes. No two rows have the same encoding. Numbers
+/// are big-endian.
 pub(crate) fn link<'a>(before: &Digest, columns: impl IntoIterator<Item = ValueRef<'a>>) -> Digest {
     let mut bytes = before.as_bytes().to_vec();
     for column in columns {

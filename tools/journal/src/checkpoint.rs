@@ -1,4 +1,4 @@
-//! Checkpoints of sessions: a row of state for each session, and a row for each message.
+//! Storage of checkpoints: one row of state for each session, and one row for each message.
 
 use rusqlite::{OptionalExtension as _, params};
 use tools::journal::{Checkpoint, CheckpointId};
@@ -8,13 +8,13 @@ use crate::ledger::Ledger;
 use crate::row::{now_ms, number};
 
 impl Ledger<'_> {
-    /// Replaces what is stored of a session.
+    /// Replaces the session's stored messages and state.
     pub(crate) fn save(&self, session: &str, checkpoint: &Checkpoint) -> Result<CheckpointId, Fault> {
         self.connection.prepare_cached("DELETE FROM message WHERE session = ?")?.execute([session])?;
         self.write(session, self.newest(session)?, 0, checkpoint)
     }
 
-    /// Adds to the session's newest checkpoint. Returns `None` if that is not `last`.
+    /// Appends to the session's newest checkpoint. Returns `None` if that is not `last`.
     pub(crate) fn append_to(
         &self,
         session: &str,
@@ -30,7 +30,7 @@ impl Ledger<'_> {
         self.write(session, newest, place, added).map(Some)
     }
 
-    /// Returns the state and all messages of a session.
+    /// Returns the session's state and messages, or `None` if the session has no checkpoint.
     pub(crate) fn load(&self, session: &str) -> Result<Option<Checkpoint>, Fault> {
         let sql = "SELECT state, checkpoint FROM state WHERE session = ?";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
@@ -38,8 +38,8 @@ impl Ledger<'_> {
         else {
             return Ok(None);
         };
-        // A process that opened the file when it had the first version still writes whole conversations. Messages beside
-        // one are of an earlier checkpoint.
+        // A process that opened the file at version 1 stores the whole conversation in the state. Any message rows then belong
+        // to an earlier checkpoint.
         if checkpoint == 0 {
             return Ok(Some(Checkpoint::new(Vec::new(), state)));
         }
@@ -55,7 +55,7 @@ impl Ledger<'_> {
         Ok(newest.optional()?)
     }
 
-    /// Writes messages from a place on, and the state.
+    /// Inserts the messages, numbered from `place` on, and replaces the state.
     fn write(
         &self,
         session: &str,

@@ -1,4 +1,4 @@
-//! [`AuditEntry`]: one row of a journal, for people and programs that look at it.
+//! [`AuditEntry`]: one row of a journal, as an audit reads it.
 
 use rusqlite::Row;
 use serde::Serialize;
@@ -8,84 +8,84 @@ use tools::Digest;
 use crate::error::Fault;
 use crate::ledger::stored_digest;
 
-/// One row of a journal. As JSON, what does not apply is absent.
+/// One row of a journal. Serialized, columns without a value are left out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AuditEntry {
-    /// Its number, from 1.
+    /// The row's number, from 1.
     pub seq: u64,
-    /// When it was written, in milliseconds since 1970, UTC.
+    /// The time of writing, in milliseconds since 1970, UTC.
     pub at_ms: i64,
     /// `intent`, `outcome` or `refusal`.
     pub kind: String,
-    /// The session.
+    /// The session's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The turn of the session, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
-    /// Which call of the turn it is, from 0.
+    /// The call's index in the turn, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
-    /// For a call that a tool made: which of that tool's calls it is, such as `2.0`.
+    /// The path of a nested call below the turn's call, such as `2.0`. See [`CallKey::path`](tools::journal::CallKey::path).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The how manyth attempt it is, from 1.
+    /// The number of the attempt, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
-    /// How many calls are around it.
+    /// The number of enclosing calls; 0 for a call that no tool made.
     pub depth: u32,
-    /// The row in which the call was begun that made this one.
+    /// The intent row of the enclosing call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<u64>,
-    /// The row in which the call was begun that ended.
+    /// For an outcome: the call's intent row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intent: Option<u64>,
-    /// The id of the call, as the model named it.
+    /// The call's id, assigned by the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// On whose behalf it ran.
+    /// The principal on whose behalf the call ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub principal: Option<String>,
-    /// The request that it belongs to.
+    /// The correlation id of the request that caused the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
-    /// The tool.
+    /// The tool's name.
     pub tool: String,
-    /// The digest of its definition.
+    /// The digest of the tool's definition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_digest: Option<Digest>,
     /// The digest of the arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments_digest: Option<Digest>,
-    /// The arguments, where they were kept.
+    /// The arguments with secrets masked, if the journal stores them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
-    /// The [code](tools::ErrorCode) of the error, as it stands there.
+    /// The stored [error code](tools::ErrorCode).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Why the call was refused, where that was kept.
+    /// The reason for a refusal, if the journal stores arguments: the reason may quote them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The digest of the whole result.
+    /// The digest of the complete result, even if the result itself was too large to store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_digest: Option<Digest>,
-    /// The result, as it was kept.
+    /// The stored result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// How long the call took, in microseconds.
+    /// The duration of the call, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_us: Option<u64>,
-    /// The hash of the row.
+    /// The row's hash.
     pub hash: Digest,
 }
 
 impl AuditEntry {
-    /// Reads a row that has all columns and the hash, by their names.
+    /// Reads a row by column names. The row must have all columns and the hash.
     pub(crate) fn read(row: &Row<'_>) -> Result<Self, Fault> {
         let seq: i64 = row.get("seq")?;
         let digest = |column| row.get::<_, Option<Vec<u8>>>(column)?.map(|bytes| stored_digest(seq, bytes)).transpose();
-        // What is no JSON any more is shown as it is.
+        // An audit must show damaged rows too: a text that is not JSON is returned as a string.
         let json = |column| {
             let text: Option<String> = row.get(column)?;
             Ok::<_, Fault>(text.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text))))

@@ -1,58 +1,58 @@
-//! [`OpenError`], and what can go wrong in a transaction.
+//! [`OpenError`] and the errors of a transaction.
 
 use std::path::PathBuf;
 
 use tools::JournalError;
 
-/// Why a file cannot be used as a journal.
+/// An error from opening a file as a journal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The file could not be made.
-    #[error("cannot create the journal {}: {source}; name a file in a directory that can be written", path.display())]
+    /// The file cannot be created.
+    #[error("cannot create the journal {}: {source}; choose a file in a writable directory", path.display())]
     Create {
         /// The file.
         path: PathBuf,
-        /// What happened.
+        /// The error from the operating system.
         source: std::io::Error,
     },
-    /// SQLite could not open it, or not in the way that a journal needs.
-    #[error("cannot open the journal {}: {reason}; name a journal on a local disk", path.display())]
+    /// SQLite cannot open the file, or not with a write-ahead log.
+    #[error("cannot open the journal {}: {reason}; choose a journal on a local disk", path.display())]
     Open {
         /// The file.
         path: PathBuf,
-        /// What happened.
+        /// The error from SQLite.
         reason: String,
     },
-    /// It is something else.
-    #[error("{} is no journal of Toolcrib; name another file", path.display())]
+    /// The file is not a journal.
+    #[error("{} is not a Toolcrib journal; choose another file", path.display())]
     NotAJournal {
         /// The file.
         path: PathBuf,
     },
-    /// A newer Toolcrib wrote it.
-    #[error("{} has version {found}, and this program knows {known} at most; use a newer program", path.display())]
+    /// A newer version of Toolcrib wrote the file.
+    #[error("{} has version {found}, and this program reads up to version {known}; update the program", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// The file's version.
         found: i64,
-        /// The newest version that is known here.
+        /// The newest supported version.
         known: i64,
     },
-    /// There is no thread to write with.
-    #[error("cannot start to write the journal: {0}; free some processes or memory")]
+    /// The writer thread cannot be started.
+    #[error("cannot start the journal's writer thread: {0}; free some processes or memory")]
     Thread(std::io::Error),
 }
 
-/// What goes wrong in a transaction.
+/// An error in a transaction.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
-    #[error("row {row} does not hold what a journal has there ({what})")]
-    Damaged { row: i64, what: &'static str },
-    #[error("no call was begun in row {row}")]
+    #[error("row {row} is damaged: its {column} cannot be read")]
+    Damaged { row: i64, column: &'static str },
+    #[error("row {row} is not an intent")]
     NotBegun { row: u64 },
 }
 

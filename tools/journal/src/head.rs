@@ -1,26 +1,27 @@
-//! [`Head`]: the end of a journal, to be kept elsewhere.
+//! [`Head`]: the end of a journal's hash chain, to be stored elsewhere.
 
 use std::fmt;
 use std::str::FromStr;
 
 use tools::Digest;
 
-/// How many rows a journal has and the hash of the last one; as text `COUNT:HASH`. Kept elsewhere, it shows later that
-/// nothing up to there was cut off or written anew.
+/// The number of rows of a journal and the hash of the last one, written as `COUNT:HASH`.
+///
+/// Stored outside of the journal, it shows later that no row up to this one was cut off or rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Head {
-    /// How many rows there are.
+    /// The number of rows.
     pub count: u64,
-    /// The hash of the last one; of a journal without rows, that which the first row follows.
+    /// The hash of the last row, or the hash that the first row follows if there are no rows.
     pub hash: Digest,
 }
 
-/// A text that is not a [`Head`].
+/// An error from parsing a [`Head`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not the head of a journal: {text:?}; write COUNT:HASH, as verifying a journal prints it")]
+#[error("not the head of a journal: {text:?}; pass COUNT:HASH as printed when the journal was verified")]
 pub struct InvalidHead {
-    /// The text as given, cut after 100 characters.
+    /// The given text, cut after 100 characters.
     pub text: String,
 }
 

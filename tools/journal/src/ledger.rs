@@ -1,15 +1,15 @@
-//! [`Ledger`]: a journal within one transaction.
+//! [`Ledger`]: reads and writes a journal within one transaction.
 
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 use tools::Digest;
-use tools::journal::{CallKey, Recorded};
+use tools::journal::{CallKey, RecordedCall};
 
 use crate::error::Fault;
 use crate::row::{COLUMNS, OUTCOME, Row, number};
 use crate::{Head, chain};
 
-/// The journal, as it is in a transaction that nobody else writes in.
+/// A journal inside of an exclusive write transaction.
 pub(crate) struct Ledger<'a> {
     pub(crate) connection: &'a Connection,
     head: Head,
@@ -17,7 +17,7 @@ pub(crate) struct Ledger<'a> {
 
 impl<'a> Ledger<'a> {
     pub(crate) fn new(connection: &'a Connection) -> Result<Self, Fault> {
-        // Looked up each time: other processes write in between.
+        // Read for each transaction, because other processes write between two of them.
         let last = "SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1";
         let last = connection.prepare_cached(last)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         let head = match last {
@@ -27,7 +27,7 @@ impl<'a> Ledger<'a> {
         Ok(Self { connection, head })
     }
 
-    /// Adds a row at the end. Gives its number.
+    /// Appends a row and returns its number.
     pub(crate) fn append(&mut self, row: &Row) -> Result<u64, Fault> {
         let seq = self.head.count + 1;
         let columns = row.columns(seq);
@@ -39,7 +39,7 @@ impl<'a> Ledger<'a> {
         Ok(seq)
     }
 
-    /// Adds how a call ended. The row takes what says which call it was from that of the intent.
+    /// Appends the outcome of a call. Session, key, attempt, depth and tool are copied from the intent row.
     pub(crate) fn append_outcome(&mut self, intent: u64, mut row: Row) -> Result<(), Fault> {
         let sql =
             "SELECT session, turn, place, path, attempt, depth, tool FROM entry WHERE seq = ? AND kind = 'intent'";
@@ -62,8 +62,8 @@ impl<'a> Ledger<'a> {
         self.append(&row).map(drop)
     }
 
-    /// The last call that was begun under a key.
-    pub(crate) fn last_of(&self, key: &CallKey) -> Result<Option<Recorded>, Fault> {
+    /// Returns the last attempt recorded under the key, or `None` if there is no intent.
+    pub(crate) fn last_attempt(&self, key: &CallKey) -> Result<Option<RecordedCall>, Fault> {
         let sql = "
             SELECT began.seq, began.attempt, began.tool_digest, began.arguments_digest, ended.seq, ended.result,
                 ended.error
@@ -76,26 +76,26 @@ impl<'a> Ledger<'a> {
         let Some(row) = rows.next()? else { return Ok(None) };
         let seq: i64 = row.get(0)?;
         let digest = |column| row.get::<_, Option<Vec<u8>>>(column)?.map(|bytes| stored_digest(seq, bytes)).transpose();
-        let mut recorded = Recorded::new(row.get(1)?, digest(2)?, digest(3)?);
+        let mut recorded = RecordedCall::new(row.get(1)?, digest(2)?, digest(3)?);
         if let Some(seq) = row.get(4)? {
             let text: String = row.get(5)?;
-            let result = serde_json::from_str(&text).map_err(|_| Fault::Damaged { row: seq, what: "result" })?;
+            let result = serde_json::from_str(&text).map_err(|_| Fault::Damaged { row: seq, column: "result" })?;
             recorded = recorded.with_result(result);
         }
         if let Some(code) = row.get::<_, Option<String>>(6)? {
-            let damaged = |_| Fault::Damaged { row: seq, what: "error" };
+            let damaged = |_| Fault::Damaged { row: seq, column: "error" };
             recorded = recorded.with_error(code.parse().map_err(damaged)?);
         }
         Ok(Some(recorded))
     }
 }
 
-/// A digest as it is stored.
+/// Converts a stored digest.
 pub(crate) fn stored_digest(row: i64, bytes: Vec<u8>) -> Result<Digest, Fault> {
-    let bytes: [u8; 32] = bytes.try_into().map_err(|_| Fault::Damaged { row, what: "digest" })?;
+    let bytes: [u8; 32] = bytes.try_into().map_err(|_| Fault::Damaged { row, column: "digest" })?;
     Ok(bytes.into())
 }
 
-fn unsigned(row: i64, number: i64, what: &'static str) -> Result<u64, Fault> {
-    u64::try_from(number).map_err(|_| Fault::Damaged { row, what })
+fn unsigned(row: i64, number: i64, column: &'static str) -> Result<u64, Fault> {
+    u64::try_from(number).map_err(|_| Fault::Damaged { row, column })
 }

@@ -1,4 +1,4 @@
-//! Opening a file as a journal.
+//! Opens and creates journal files.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _};
@@ -9,23 +9,24 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::{Durability, OpenError};
 
-/// Says in a file's header that it is a journal of Toolcrib: `tCrJ`.
+/// SQLite's application id of a Toolcrib journal: `tCrJ`.
 const APPLICATION_ID: i64 = 0x7443_724a;
 
-/// What every file of SQLite begins with: <https://www.sqlite.org/fileformat2.html>, 1.3.1.
+/// The first bytes of every SQLite file: <https://www.sqlite.org/fileformat2.html>, 1.3.1.
 const HEADER: &[u8] = b"SQLite format 3\0";
 
-/// The version of the tables: how many of [`TABLES`] a file has.
+/// The current schema version: the number of [`TABLES`] that a file has.
 const VERSION: i64 = TABLES.len() as i64;
 
-/// How long one writer waits for another one, in this process or in another.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The time a writer waits for another one, of any process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long it waits before it looks again, where SQLite does not do that.
-const PAUSE: Duration = Duration::from_millis(5);
+/// The pause between two attempts to switch to a write-ahead log, which SQLite does not retry itself.
+const RETRY_PAUSE: Duration = Duration::from_millis(5);
 
-/// The tables, one text for each version: a file of an older version gets those that it has not. Strict, so that a value
-/// keeps the type that its hash was made with.
+/// The migrations, one for each schema version. A file of an older version gets the missing ones.
+///
+/// The tables are strict, so that each value keeps the type that its hash covers.
 const TABLES: [&str; 2] = [FIRST, MESSAGES];
 
 const FIRST: &str = "
@@ -64,7 +65,7 @@ const FIRST: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// Before this version the state held the whole conversation. Such a state stays as it is until the session's next checkpoint.
+/// Stores messages in rows of their own. An older state holds the whole conversation until the session's next checkpoint.
 const MESSAGES: &str = "
     ALTER TABLE state ADD COLUMN checkpoint INTEGER NOT NULL DEFAULT 0;
     CREATE TABLE message (
@@ -75,7 +76,7 @@ const MESSAGES: &str = "
     ) STRICT;
 ";
 
-/// Opens a journal to write it; a file that is not there is made, for its owner alone.
+/// Opens a journal for writing. Creates a missing file with mode 600.
 pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
     create(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
     if !is_empty_or_a_database(path)
@@ -86,7 +87,7 @@ pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection
     let refused = refused(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
-    connection.busy_timeout(PATIENCE).map_err(&refused)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&refused)?;
     let tables: i64 =
         transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(&refused)?;
@@ -103,7 +104,7 @@ pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection
 
     let mode = switched_to_wal(&connection).map_err(&refused)?;
     if !mode.eq_ignore_ascii_case("wal") {
-        let reason = format!("it cannot be kept with a write-ahead log, but in mode {mode} alone");
+        let reason = format!("it supports journal mode {mode} but no write-ahead log");
         return Err(OpenError::Open { path: path.to_owned(), reason });
     }
     let synchronous = match durability {
@@ -114,32 +115,35 @@ pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection
     Ok(connection)
 }
 
-/// Opens a journal to look at it.
+/// Opens a journal for reading.
 pub(crate) fn to_read(path: &Path) -> Result<Connection, OpenError> {
     let refused = refused(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
-    connection.busy_timeout(PATIENCE).map_err(&refused)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
     check(&connection, path)?;
     Ok(connection)
 }
 
-/// Has the file kept with a write-ahead log. Gives how it is kept then.
+/// Switches the file to a write-ahead log. Returns the resulting journal mode.
 fn switched_to_wal(connection: &Connection) -> rusqlite::Result<String> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + BUSY_TIMEOUT;
     loop {
         let switched = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
-        // Two that switch at once can each have what the other one waits for. SQLite tells one of them so at once, whatever its
-        // patience; by the next time the other one is through.
+        // Two connections that switch at once can deadlock. SQLite then fails one of them at once and ignores its busy timeout;
+        // the other one has finished by the next attempt.
         let is_busy = |error: &rusqlite::Error| error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy);
         if !switched.as_ref().is_err_and(is_busy) || Instant::now() >= until {
             return switched;
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(RETRY_PAUSE);
     }
 }
 
-/// Returns the version of a journal, or an error if the file is none or too new.
+/// Returns the schema version of a journal.
+///
+/// # Errors
+/// Returns an error if the file is not a journal or has a newer version.
 fn check(connection: &Connection, path: &Path) -> Result<i64, OpenError> {
     let header = |name| pragma(connection, name).map_err(refused(path));
     if header("application_id")? != APPLICATION_ID {
@@ -152,8 +156,8 @@ fn check(connection: &Connection, path: &Path) -> Result<i64, OpenError> {
     }
 }
 
-/// Makes the file for its owner alone, before SQLite would make it for everybody; the files that it puts beside it take after
-/// it.
+/// Creates the file with mode 600 if it is missing. SQLite would create it readable by all, and it copies the mode to the files
+/// that it puts beside it.
 fn create(path: &Path) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -165,7 +169,7 @@ fn create(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Whether SQLite may have the file. It takes one that is shorter than its own header for an empty one, and writes over it.
+/// Returns true if the file is empty or starts with SQLite's header. SQLite would overwrite any file shorter than its header.
 fn is_empty_or_a_database(path: &Path) -> std::io::Result<bool> {
     let mut header = Vec::new();
     File::open(path)?.take(HEADER.len() as u64).read_to_end(&mut header)?;

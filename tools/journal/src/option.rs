@@ -1,9 +1,9 @@
-//! [`JournalOptions`]: how a journal is kept.
+//! [`JournalOptions`]: durability, stored arguments and the size limit of results.
 
-/// How large a result may be that is kept whole, in bytes of JSON: 1 MiB.
+/// The default limit of a stored result: 1 MiB of JSON.
 pub const DEFAULT_MAX_RESULT_BYTES: usize = 1024 * 1024;
 
-/// How a journal is kept.
+/// Options for [`SqliteJournal::open`](crate::SqliteJournal::open).
 #[derive(Clone, Debug)]
 pub struct JournalOptions {
     pub(crate) durability: Durability,
@@ -11,42 +11,43 @@ pub struct JournalOptions {
     pub(crate) max_result_bytes: usize,
 }
 
-/// What a record survives once it is acknowledged.
+/// The failures that an acknowledged record survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {
-    /// Also a loss of power: each commit waits for the disk (SQLite's `synchronous=FULL`). The default, since a call that may be
-    /// run only once must not be forgotten.
+    /// A loss of power: each commit waits for the disk (SQLite's `synchronous=FULL`). This is the default, because a call that
+    /// may run only once must not be forgotten.
     #[default]
     Power,
-    /// The end of the process, however it comes, but not of the machine (`synchronous=NORMAL`): after a loss of power the last
-    /// records may be missing, as if they had never been written. Faster: the example `rate` of this crate measures by how much.
+    /// Any end of the process (`synchronous=NORMAL`). After a loss of power the last records may be missing. The example `rate`
+    /// measures how much faster this is.
     Process,
 }
 
 impl JournalOptions {
-    /// Records survive a loss of power; arguments are kept as digests alone; results up to 1 MiB are kept whole.
+    /// Creates the default options: [`Durability::Power`], arguments stored as digests only, and results of up to 1 MiB stored
+    /// completely.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What a record survives once it is acknowledged.
+    /// Sets the failures that an acknowledged record survives.
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// Whether the arguments themselves are kept as well, and with them the texts of refusals, which quote them. What their schemas
-    /// call secret is masked; what else they hold may be confidential.
+    /// Sets whether to store arguments, and the reasons of refusals, which may quote arguments. Values that a schema marks as
+    /// secret are masked; other values may still be confidential.
     #[must_use]
     pub fn with_arguments(mut self, arguments: bool) -> Self {
         self.arguments = arguments;
         self
     }
 
-    /// How large a result may be that is kept whole, in bytes of JSON. Of a larger one the digest is kept, and a note that says so is
-    /// what a resumed session is given in its place.
+    /// Sets the size limit of a stored result, in bytes of JSON. Of a larger result only the digest is stored; a resumed session
+    /// is given a note instead.
     #[must_use]
     pub fn with_max_result_bytes(mut self, bytes: usize) -> Self {
         self.max_result_bytes = bytes;

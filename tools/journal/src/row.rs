@@ -1,4 +1,4 @@
-//! [`Row`]: one line of a journal.
+//! [`Row`]: the columns of one journal row.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,21 +6,21 @@ use rusqlite::types::Value;
 use tools::journal::{CallArguments, CallKey, CallRecord};
 use tools::{Digest, ErrorCode};
 
-/// The columns that a row's hash covers, in the order in which it does.
+/// The columns that a row's hash covers, in hashing order.
 pub(crate) const COLUMNS: [&str; 23] = [
     "seq", "at_ms", "kind", "session", "turn", "place", "path", "attempt", "depth", "parent", "intent", "call_id",
     "principal", "correlation_id", "tool", "tool_digest", "arguments_digest", "arguments", "error", "reason",
     "result_digest", "result", "duration_us",
 ];
 
-/// The word for a call that is about to be run.
+/// The kind of a row written before a call runs.
 pub(crate) const INTENT: &str = "intent";
-/// The word for how it ended.
+/// The kind of a row written after a call has run.
 pub(crate) const OUTCOME: &str = "outcome";
-/// The word for a call that was not run.
+/// The kind of a row for a call that was not run.
 pub(crate) const REFUSAL: &str = "refusal";
 
-/// What is written down, but for its number and its hash.
+/// A row without its number and hash.
 #[derive(Clone, Default)]
 pub(crate) struct Row {
     pub(crate) at_ms: i64,
@@ -46,8 +46,8 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A row of this kind about a call, written now.
-    pub(crate) fn of(kind: &'static str, call: &CallRecord<'_>, with_arguments: bool) -> Self {
+    /// Creates a row about a call, with the current time.
+    pub(crate) fn from_call(kind: &'static str, call: &CallRecord<'_>, with_arguments: bool) -> Self {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         Self {
             at_ms: now_ms(),
@@ -67,7 +67,7 @@ impl Row {
         }
     }
 
-    /// Its columns, in the order of [`COLUMNS`].
+    /// Returns the columns, in the order of [`COLUMNS`].
     pub(crate) fn columns(&self, seq: u64) -> [Value; COLUMNS.len()] {
         [
             number(seq),
@@ -97,13 +97,13 @@ impl Row {
     }
 }
 
-/// Milliseconds since 1970 in UTC; 0 where the clock stands before that.
+/// Returns the milliseconds since 1970, UTC, or 0 if the clock is set before that.
 pub(crate) fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// SQLite's integers have a sign. Nothing that is counted here gets so far.
+/// Converts to SQLite's signed integer. Saturates, though no number here gets that large.
 pub(crate) fn number(number: impl Into<u64>) -> Value {
     Value::Integer(i64::try_from(number.into()).unwrap_or(i64::MAX))
 }

@@ -1,10 +1,11 @@
-//! [`SqliteJournal`]: a journal in a file of SQLite.
+//! [`SqliteJournal`]: a journal in a SQLite file.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use tools::journal::{
-    Begun, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
+    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture, OutcomeRecord,
+    RecordedCall,
 };
 use tools::protocol::canonical_json;
 use tools::{Digest, ErrorCode, JournalError, Json, ToolResult};
@@ -13,11 +14,10 @@ use crate::row::{INTENT, REFUSAL, Row, now_ms};
 use crate::writer::Writer;
 use crate::{JournalOptions, OpenError, open};
 
-/// A journal in one file. Clones write the same one. Several processes may write one file side by side; each row follows
-/// that which was written last.
+/// A journal in a SQLite file. Clones share the file and its writer thread.
 ///
-/// Whatever a method acknowledges is committed. Calls that come at the same time share a commit, and those for which there is
-/// no place in the queue (1,024) wait for one.
+/// Several processes may write to one file. A method returns after its commit. Concurrent calls share a commit; while the queue
+/// of 1,024 entries is full, further calls wait.
 #[derive(Clone)]
 pub struct SqliteJournal {
     writer: Arc<Writer>,
@@ -25,10 +25,10 @@ pub struct SqliteJournal {
 }
 
 impl SqliteJournal {
-    /// Opens a file, or makes it, readable by its owner alone. Blocks for as long as that takes.
+    /// Opens or creates a journal file. A created file has mode 600. Blocks the calling thread.
     ///
     /// # Errors
-    /// [`OpenError`], also for a file that is something else and for one that a newer version wrote.
+    /// Returns an error if the file cannot be opened or created, is not a journal, or was written by a newer version.
     pub fn open(path: impl AsRef<Path>, options: JournalOptions) -> Result<Self, OpenError> {
         let connection = open::to_write(path.as_ref(), options.durability)?;
         Ok(Self { writer: Arc::new(Writer::start(connection)?), options })
@@ -36,27 +36,27 @@ impl SqliteJournal {
 }
 
 impl Journal for SqliteJournal {
-    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<Recorded>> {
+    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<RecordedCall>> {
         let key = key.clone();
-        Box::pin(self.writer.run(move |ledger| ledger.last_of(&key)))
+        Box::pin(self.writer.run(move |ledger| ledger.last_attempt(&key)))
     }
 
-    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, Begun> {
-        let row = Row { attempt: Some(attempt), ..Row::of(INTENT, &call, self.options.arguments) };
+    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, BeginResult> {
+        let row = Row { attempt: Some(attempt), ..Row::from_call(INTENT, &call, self.options.arguments) };
         Box::pin(self.writer.run(move |ledger| {
             if let Some(key) = &row.key
-                && let Some(recorded) = ledger.last_of(key)?
+                && let Some(recorded) = ledger.last_attempt(key)?
                 && recorded.attempt >= attempt
             {
-                return Ok(Begun::Before(recorded));
+                return Ok(BeginResult::AlreadyStarted(recorded));
             }
-            ledger.append(&row).map(|seq| Begun::Now(IntentId(seq)))
+            ledger.append(&row).map(|seq| BeginResult::Started(IntentId(seq)))
         }))
     }
 
     fn end<'a>(&'a self, intent: IntentId, outcome: OutcomeRecord<'a>) -> JournalFuture<'a, ()> {
         Box::pin(async move {
-            let (result, result_digest) = self.kept(outcome.result)?;
+            let (result, result_digest) = self.stored_result(outcome.result)?;
             let row = Row {
                 at_ms: now_ms(),
                 error: outcome.error,
@@ -70,9 +70,9 @@ impl Journal for SqliteJournal {
     }
 
     fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()> {
-        let mut row = Row::of(REFUSAL, &call, self.options.arguments);
+        let mut row = Row::from_call(REFUSAL, &call, self.options.arguments);
         row.error = Some(code);
-        // It may quote the arguments.
+        // The reason may quote the arguments.
         row.reason = self.options.arguments.then(|| reason.to_owned());
         Box::pin(self.writer.run(move |ledger| ledger.append(&row).map(drop)))
     }
@@ -99,14 +99,14 @@ impl Journal for SqliteJournal {
 }
 
 impl SqliteJournal {
-    /// A result as it is kept, and the digest of what it was.
-    fn kept(&self, result: &ToolResult) -> Result<(String, Digest), JournalError> {
+    /// Returns the text to store for a result, and the digest of the complete result.
+    fn stored_result(&self, result: &ToolResult) -> Result<(String, Digest), JournalError> {
         let text = canonical(result)?;
         let digest = Digest::hash_bytes(text.as_bytes());
         if text.len() <= self.options.max_result_bytes {
             return Ok((text, digest));
         }
-        let note = format!("[the call was made; its result of {} bytes was too large to be kept]", text.len());
+        let note = format!("[the call ran; its result of {} bytes was too large to store]", text.len());
         let kept = ToolResult { is_error: result.is_error, ..ToolResult::text(note) };
         Ok((canonical(&kept)?, digest))
     }

@@ -1,4 +1,4 @@
-//! [`Writer`]: the one thread that writes a journal, many calls to a commit.
+//! [`Writer`]: the thread that writes a journal and groups jobs into commits.
 
 use std::slice;
 use std::thread;
@@ -11,14 +11,13 @@ use crate::OpenError;
 use crate::error::Fault;
 use crate::ledger::Ledger;
 
-/// How many jobs may wait. Whoever comes then waits for a place.
+/// The capacity of the queue. Senders wait while it is full.
 const QUEUE: usize = 1024;
 
-/// How many jobs one commit takes at most, so that the first of them does not wait for ever.
+/// The most jobs in one commit. Bounds the time the first of them waits.
 const BATCH: usize = 256;
 
-/// Takes jobs to the thread and their answers back. The thread ends when the last writer of a journal is dropped and all jobs
-/// are done.
+/// A handle to the writer thread. The thread ends after the handle is dropped and all jobs are done.
 pub(crate) struct Writer {
     jobs: mpsc::Sender<Box<dyn Job>>,
 }
@@ -31,7 +30,10 @@ impl Writer {
         Ok(Self { jobs })
     }
 
-    /// Does the work in a transaction, and answers when that is committed. The work may be done more than once; the last time counts.
+    /// Runs `work` in a transaction and returns its result after the commit. `work` may run more than once; the last run counts.
+    ///
+    /// # Errors
+    /// Returns an error if the transaction fails or the writer thread has ended.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut Ledger<'_>) -> Result<T, Fault> + Send + 'static,
@@ -48,8 +50,8 @@ trait Job: Send {
 
     fn answer(self: Box<Self>, committed: Result<(), JournalError>);
 
-    /// Whether nobody waits for it any more. It is left undone then.
-    fn is_given_up(&self) -> bool;
+    /// Returns true if the caller dropped its future. The job is then skipped.
+    fn is_cancelled(&self) -> bool;
 }
 
 struct Task<T, W> {
@@ -66,11 +68,11 @@ impl<T: Send, W: FnMut(&mut Ledger<'_>) -> Result<T, Fault> + Send> Job for Task
 
     fn answer(self: Box<Self>, committed: Result<(), JournalError>) {
         let Self { done, answer, .. } = *self;
-        // Whoever does not wait for it any more does without; it is written all the same.
+        // Sending fails if the caller has dropped its future. The record is committed all the same.
         let _ = answer.send(committed.and_then(|()| done.ok_or(JournalError::Closed)));
     }
 
-    fn is_given_up(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.answer.is_closed()
     }
 }
@@ -78,7 +80,7 @@ impl<T: Send, W: FnMut(&mut Ledger<'_>) -> Result<T, Fault> + Send> Job for Task
 fn write(mut connection: Connection, mut queue: mpsc::Receiver<Box<dyn Job>>) {
     while let Some(first) = queue.blocking_recv() {
         let mut batch = vec![first];
-        // What came while the last commit was under way goes into the next one.
+        // Jobs that arrived during the last commit share the next one.
         while batch.len() < BATCH
             && let Ok(next) = queue.try_recv()
         {
@@ -88,7 +90,7 @@ fn write(mut connection: Connection, mut queue: mpsc::Receiver<Box<dyn Job>>) {
         let is_shared = batch.len() > 1;
         for mut job in batch {
             let committed = match &committed {
-                // One that cannot be done must not take the others with it.
+                // A failed job must not fail the others of its batch.
                 Err(_) if is_shared => commit(&mut connection, slice::from_mut(&mut job)),
                 committed => committed.clone(),
             };
@@ -99,11 +101,11 @@ fn write(mut connection: Connection, mut queue: mpsc::Receiver<Box<dyn Job>>) {
 
 fn commit(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
     let mut commit = || -> Result<(), Fault> {
-        // The lock is taken at once: whoever writes in another process is waited for, and what is read here stays true.
+        // Immediate: waits for writers in other processes, and takes the write lock before the first read.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut ledger = Ledger::new(&transaction)?;
-        // Asked here, with the lock in hand: that may have taken long.
-        jobs.iter_mut().filter(|job| !job.is_given_up()).try_for_each(|job| job.work(&mut ledger))?;
+        // Checked after taking the lock, because waiting for it may have taken long.
+        jobs.iter_mut().filter(|job| !job.is_cancelled()).try_for_each(|job| job.work(&mut ledger))?;
         Ok(transaction.commit()?)
     };
     Ok(commit()?)
@@ -116,7 +118,7 @@ mod tests {
     #[tokio::test]
     async fn a_writer_that_is_gone_is_an_error_for_each_job() {
         let writer = Writer::start(Connection::open_in_memory().unwrap()).unwrap();
-        // Without tables nothing can be done, and that is told.
+        // Without tables every job fails.
         let failed = writer.run(|_| Ok(())).await;
         assert!(matches!(failed, Err(JournalError::Failed { .. })), "{failed:?}");
         let connection = Connection::open_in_memory().unwrap();

@@ -248,7 +248,7 @@ fn in_time<T, E: From<ToolErrorKind>>(
     stage: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, E> {
     let timeout = || Err(ToolErrorKind::Timeout { limit }.into());
-    schema::within(deadline, stage).unwrap_or_else(timeout)
+    schema::with_deadline(deadline, stage).unwrap_or_else(timeout)
 }
 
 /// The stage *supply*, for a call that somebody waits for.

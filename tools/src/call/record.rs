@@ -13,7 +13,7 @@ use super::clock::while_wanted;
 use crate::context::{CallScope, Owner, Trace};
 use crate::isolate::{Isolated, Panic};
 use crate::journal::{
-    Begun, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
+    BeginResult, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, RecordedCall,
 };
 use crate::timer::timer;
 use crate::{Entry, ToolContext, ToolError, ToolErrorKind};
@@ -115,7 +115,9 @@ impl Record {
             Ok(found) => found,
             Err(silence) => return Err(self.silent(silence)),
         };
-        let Some(Recorded { attempt, tool_digest, arguments_digest, result, error }) = found else { return Ok(None) };
+        let Some(RecordedCall { attempt, tool_digest, arguments_digest, result, error }) = found else {
+            return Ok(None);
+        };
         if (tool_digest, arguments_digest) != (self.tool_digest, Some(arguments.digest())) {
             return Err(ToolErrorKind::Diverged { place: key.to_string() });
         }
@@ -146,14 +148,14 @@ impl Record {
         let since = Instant::now();
         let begun = answer(call.deadline, || self.journal.begin(self.call(), self.attempt));
         match heard(&call.caller, begun).await {
-            Ok(Begun::Now(intent)) => {
+            Ok(BeginResult::Started(intent)) => {
                 self.state = State::Begun { intent, since };
                 if call.caller.is_cancelled() {
                     return Err(ToolErrorKind::Cancelled);
                 }
                 Ok(cx.with_trace(Trace::new(self.owner.clone(), self.key.clone(), intent)))
             }
-            Ok(Begun::Before(_)) => Err(ToolErrorKind::OutcomeUnknown),
+            Ok(BeginResult::AlreadyStarted(_)) => Err(ToolErrorKind::OutcomeUnknown),
             Err(Silence::Late) => {
                 self.state = State::Settled;
                 Err(ToolErrorKind::Timeout { limit: call.limit })

@@ -46,7 +46,7 @@ impl ToolContext {
 
     /// Returns the sensitive paths because of which a person is asked about a target of the tool, although it is granted.
     pub(crate) fn unnamed(&self, tool: Option<&ToolName>, target: &Target) -> impl Iterator<Item = &SensitivePath> {
-        self.sensitive_paths().unnamed(self.grant(), self.policy(), tool, target)
+        self.sensitive_paths().needing_approval(self.grant(), self.policy(), tool, target)
     }
 
     pub(crate) fn approval_timeout(&self) -> Option<Duration> {

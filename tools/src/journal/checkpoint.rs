@@ -1,14 +1,14 @@
-//! [`Checkpoint`]: how far a session has come.
+//! [`Checkpoint`]: the stored state of a session.
 
 use std::fmt;
 
-/// The text that a driver needs to go on with a session. The journal does not read it.
+/// The data a driver needs to resume a session. The journal stores it without reading it.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checkpoint {
-    /// The messages, in order. A conversation only grows, so each is written once.
+    /// The messages, in order. A conversation only grows, so each message is written once.
     pub messages: Vec<String>,
-    /// The rest, which is small and replaced by each checkpoint.
+    /// The rest of the state. It is small, and each checkpoint replaces it.
     pub state: String,
 }
 
@@ -20,12 +20,12 @@ impl Checkpoint {
 }
 
 impl fmt::Debug for Checkpoint {
-    /// Shows nothing of the conversation: arguments in it may be secret.
+    /// Shows the number of messages only, because arguments in them may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Checkpoint").field("messages", &self.messages.len()).finish_non_exhaustive()
     }
 }
 
-/// The name that a journal gives a checkpoint, to tell it from all others of its session.
+/// An identifier that a journal assigns to a checkpoint, unique within its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CheckpointId(pub u64);

@@ -1,23 +1,24 @@
-//! [`JournalError`]: why something could not be written down or looked up.
+//! [`JournalError`]: an error from reading or writing a journal.
 
-/// Why a journal did not do what it was asked to. The counter makes it a
-/// [`ToolErrorKind::Internal`](crate::ToolErrorKind::Internal), which ends a run.
+/// An error from reading or writing a journal.
+///
+/// The pipeline turns it into [`ToolErrorKind::Internal`](crate::ToolErrorKind::Internal), which ends a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// It could not be read or written.
-    #[error("the journal cannot be used: {reason}; see to its file and its disk, then resume")]
+    /// The journal cannot be read or written.
+    #[error("the journal cannot be used: {reason}; check its file and its disk, then resume")]
     Failed {
-        /// What happened.
+        /// The underlying error.
         reason: String,
     },
-    /// Whatever writes it is gone.
+    /// The journal's writer has ended.
     #[error("the journal is closed; open it again, then resume")]
     Closed,
 }
 
 impl JournalError {
-    /// It could not be read or written.
+    /// Creates a [`Failed`](Self::Failed) with this reason.
     pub fn failed(reason: impl ToString) -> Self {
         Self::Failed { reason: reason.to_string() }
     }

@@ -1,31 +1,31 @@
-//! [`CallKey`]: the place of a call in a conversation.
+//! [`CallKey`]: the position of a call in a session.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The place of a call: which one it is of which turn of which session. The same conversation, gone through again, gives
-/// each call the same key.
+/// The position of a call in a session. Repeating a conversation gives each call the same key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CallKey {
-    /// The session.
+    /// The session's name.
     pub session: Arc<str>,
-    /// The turn of the model that asked for it, counted from 1 over the whole session.
+    /// The number of the turn, counted from 1 over the whole session.
     pub turn: u64,
-    /// Which of the turn's calls it is, from 0.
+    /// The index of the call in the turn, from 0.
     pub index: u32,
-    /// For a call that a tool made: which of that tool's calls it is, from 0, after those of the calls around it, such as
-    /// `2.0`. Empty for the call of the turn itself.
+    /// For a nested call: the indexes on the way to it, from 0, joined by dots. Empty for a call made by the turn itself.
+    ///
+    /// `2.0` is the first call made by the third call that the turn's tool made.
     pub path: String,
 }
 
 impl CallKey {
-    /// The key of a call that a turn asked for.
+    /// Creates the key of a call made by a turn.
     pub fn new(session: impl Into<Arc<str>>, turn: u64, index: u32) -> Self {
         Self { session: session.into(), turn, index, path: String::new() }
     }
 
-    /// The key of the call that this one makes as its `number`th, from 0.
+    /// Returns the key of a nested call. `number` counts the calls made by this one, from 0.
     #[must_use]
     pub fn nested(&self, number: u32) -> Self {
         let path = match &*self.path {
@@ -36,7 +36,7 @@ impl CallKey {
     }
 }
 
-/// For people: `turn 3, call 0.2 of session "a"`.
+/// Formats the key for people: `turn 3, call 0.2 of session "a"`.
 impl fmt::Display for CallKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { session, turn, index, path } = self;

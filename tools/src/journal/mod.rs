@@ -1,30 +1,31 @@
-//! [`Journal`]: what was about to be done, and how it ended.
+//! [`Journal`]: a write-ahead record of calls and their outcomes.
 //!
-//! A context that has a journal ([`ToolContext::with_journal`](crate::ToolContext::with_journal)) has every call written down
-//! by the counter: an intent before the tool is run, an outcome after it, or a refusal where it was not run. A call whose intent
-//! cannot be written, or not within its time, is not run.
+//! With a journal in the context ([`ToolContext::with_journal`](crate::ToolContext::with_journal)), the pipeline records every call:
 //!
-//! # Calls that have a place are run at most once
+//! - an intent before the tool runs and an outcome after it, or
+//! - a refusal if the tool does not run.
 //!
-//! A call that is at a place in a conversation ([`ToolContext::with_place`](crate::ToolContext::with_place), in a
-//! [session](crate::ToolContext::with_session)) has a [`CallKey`], and the counter looks it up before anything else is done for
-//! the call. So a conversation that is gone through again, because the process died in the middle of it, does nothing twice:
+//! A call whose intent cannot be recorded before its deadline is not run.
 //!
-//! | under the key is | then the call |
+//! # A call with a key runs at most once
+//!
+//! A call with a [place](crate::ToolContext::with_place) in a [session](crate::ToolContext::with_session) has a [`CallKey`]. The
+//! pipeline looks the key up before it validates the call. Resuming a conversation after a crash therefore repeats no call:
+//!
+//! | recorded under the key | the call |
 //! |---|---|
-//! | nothing, or a refusal: the tool was never run | takes its way |
-//! | an outcome | is not run; the result that the model was given then is given again, an error as the result that tells it, or, to a tool that made the call, as an error with that text |
-//! | an intent without an outcome, or the outcome of one that was cancelled | is run again where the [effects](crate::Effects::is_idempotent) of its tool allow it; otherwise it fails with [`OutcomeUnknown`](crate::ToolErrorKind::OutcomeUnknown) |
-//! | a call of another tool, of another definition of it, or with other arguments | fails with [`Diverged`](crate::ToolErrorKind::Diverged), which ends a run: this is another conversation, and what of it has been done is not known |
+//! | nothing, or a refusal | passes the pipeline as usual |
+//! | an outcome | is not run; the recorded result is returned. A recorded error is returned as an error result, or as an error with that text to a tool that made the call |
+//! | an intent without an outcome, or with the outcome of a cancelled call | is run again if the tool's [effects](crate::Effects::is_idempotent) allow it, otherwise fails with [`OutcomeUnknown`](crate::ToolErrorKind::OutcomeUnknown) |
+//! | a call of another tool or another definition, or with other arguments | fails with [`Diverged`](crate::ToolErrorKind::Diverged), which ends a run: the journal belongs to another conversation |
 //!
-//! Of arguments that are [secret](crate::Secret) nothing is kept, so calls that differ in those alone are the same call.
+//! - Secret arguments ([`Secret`](crate::Secret)) are not recorded, so calls that differ only in those count as equal.
+//! - A replayed call needs no grant and no approval, because it has already run.
+//! - A call whose future is dropped has an intent and no outcome.
+//! - A nested call's key is its parent's key and a number: its position in the order in which the tool makes its calls.
+//! - A call without a place has no key and is never replayed.
 //!
-//! What is replayed is not held against the grant, nor asked about: it has been done. A call whose future is dropped has an intent
-//! and no outcome. The name of a session tells its calls from all others, so give a new one to each conversation: the same call at
-//! the same place of a session by the same name is taken for the same call, and its recorded result is given.
-//!
-//! Calls that a tool makes have a key below that of its own call: the number of the nested call, in the order in which the tool
-//! asks for them. A call without a place has no key and is never replayed.
+//! Give each conversation its own session name. An equal call at the same place of a session with the same name is replayed.
 
 mod checkpoint;
 mod error;
@@ -39,38 +40,42 @@ use protocol::ErrorCode;
 pub use checkpoint::{Checkpoint, CheckpointId};
 pub use error::JournalError;
 pub use key::CallKey;
-pub use record::{Begun, CallArguments, CallRecord, IntentId, OutcomeRecord, Recorded};
+pub use record::{BeginResult, CallArguments, CallRecord, IntentId, OutcomeRecord, RecordedCall};
 
-/// What a [`Journal`] gives, some time later.
+/// The future that a [`Journal`] method returns.
 pub type JournalFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;
 
-/// Keeps what the counter tells it. Object-safe; one serves many sessions and many threads.
+/// A durable store of call records and checkpoints. Object-safe; one journal serves many sessions and threads.
 ///
-/// What a method promises holds when its future is ready with `Ok`, also if the process ends right after it. A future that
-/// is dropped may or may not have had its effect. A journal that cannot keep up makes its callers wait; it never drops anything
-/// without a word.
+/// An implementation guarantees:
+///
+/// - After a future resolves to `Ok`, its record survives the end of the process.
+/// - A dropped future may or may not have written its record.
+/// - An overloaded journal makes its callers wait and drops no record.
 pub trait Journal: Send + Sync {
-    /// The last call that was begun under a key. Refusals are not looked at.
-    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<Recorded>>;
+    /// Returns the last attempt recorded under the key, or `None` if there is no intent. Ignores refusals.
+    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<RecordedCall>>;
 
-    /// Writes down that a call is about to be run, unless under its key an attempt of this number, or a later one, was begun
-    /// already. Looking and writing are one step: of two callers, also in two processes, one is told that it has begun.
-    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, Begun>;
+    /// Records the intent to run a call, unless this attempt or a later one is already recorded under its key.
+    ///
+    /// Lookup and write are one atomic step, also across processes: of two concurrent callers only one gets
+    /// [`BeginResult::Started`].
+    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, BeginResult>;
 
-    /// Writes down how a call ended that was begun.
+    /// Records the outcome of a started call.
     fn end<'a>(&'a self, intent: IntentId, outcome: OutcomeRecord<'a>) -> JournalFuture<'a, ()>;
 
-    /// Writes down that a call was not run. `code` is that of the error, `reason` its text; or both are what a host
-    /// [says](crate::call::refuse) that did not let it be run.
+    /// Records that a call was not run, with the code and the text of the error. A host passes its own through
+    /// [`call::refuse`](crate::call::refuse).
     fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()>;
 
-    /// Replaces everything that is stored of a session with a checkpoint. Returns the checkpoint's id.
+    /// Replaces the session's stored messages and state with a checkpoint. Returns the checkpoint's id.
     fn save<'a>(&'a self, session: &'a str, checkpoint: Checkpoint) -> JournalFuture<'a, CheckpointId>;
 
-    /// Adds messages behind those of the checkpoint `last`, and replaces its state. Returns the new checkpoint's id.
+    /// Appends messages to the checkpoint `last` and replaces its state. Returns the new checkpoint's id.
     ///
-    /// Returns `None`, and changes nothing, if `last` is not the session's newest checkpoint: another driver runs the session
-    /// as well. [Save](Self::save) all messages then.
+    /// Returns `None` and changes nothing if `last` is not the session's newest checkpoint, because another driver runs the
+    /// session too. [Save](Self::save) all messages in that case.
     fn append<'a>(
         &'a self,
         session: &'a str,
@@ -78,6 +83,6 @@ pub trait Journal: Send + Sync {
         added: Checkpoint,
     ) -> JournalFuture<'a, Option<CheckpointId>>;
 
-    /// Returns a session's newest checkpoint with all of its messages, or `None` if nothing is stored of the session.
+    /// Returns the session's newest checkpoint with all of its messages, or `None` if it has none.
     fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<Checkpoint>>;
 }

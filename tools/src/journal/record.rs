@@ -1,4 +1,4 @@
-//! What a journal is told, and what it tells.
+//! The records that a journal takes and returns.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -7,34 +7,35 @@ use protocol::{Digest, ErrorCode, Json, ToolResult, canonical_json};
 
 use super::CallKey;
 
-/// A call, as its journal is told of it.
+/// The description of a call that its records contain.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CallRecord<'a> {
-    /// The session. A call that a tool makes has that of the call around it, whatever the tool says.
+    /// The session's name. A nested call has that of the enclosing call; a tool cannot change it.
     pub session: Option<&'a str>,
-    /// On whose behalf it runs; as for the session, a tool does not choose it.
+    /// The principal on whose behalf the call runs. A tool cannot change it.
     pub principal: Option<&'a str>,
-    /// The request that it belongs to, across systems; as for the session, a tool does not choose it.
+    /// The correlation id of the request that caused the call, across systems. A tool cannot change it.
     pub correlation_id: Option<&'a str>,
-    /// The id of the call, as the model named it.
+    /// The call's id, assigned by the model.
     pub call_id: Option<&'a str>,
-    /// Its place in the conversation, where it has one.
+    /// The call's position in the session, or `None` if it has none.
     pub key: Option<&'a CallKey>,
-    /// The intent of the call that made this one.
+    /// The intent of the enclosing call, for a nested call.
     pub parent: Option<IntentId>,
-    /// How many calls are around it.
+    /// The number of enclosing calls.
     pub depth: u32,
-    /// The name asked for; a tool of that name need not exist.
+    /// The requested name. No tool of that name need exist.
     pub tool: &'a str,
-    /// The tool's definition. Absent where the call did not get so far.
+    /// The digest of the tool's definition, or `None` if the call failed before the tool was found.
     pub tool_digest: Option<Digest>,
-    /// The arguments. Absent where the call did not get so far.
+    /// The arguments, or `None` if the call failed before they were read.
     pub arguments: Option<&'a CallArguments>,
 }
 
-/// The arguments of a call, with [secrets masked](crate::Entry::masked). What their schema does not call a secret may be confidential
-/// all the same: a journal keeps them only if its host said so.
+/// The arguments of a call, with [secrets masked](crate::Entry::masked).
+///
+/// Values that the schema does not mark as secret may still be confidential. A journal stores arguments only if its host opted in.
 #[derive(Debug)]
 pub struct CallArguments {
     json: Json,
@@ -57,69 +58,69 @@ impl CallArguments {
     }
 }
 
-/// How a call ended that was run.
+/// The outcome of a call that was run.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OutcomeRecord<'a> {
-    /// What the model was given: the result, or the one that tells the error.
+    /// The result that the model was given. For a failed call it contains the error's text.
     pub result: &'a ToolResult,
-    /// Why it failed, if it did.
+    /// The error code of a failed call.
     pub error: Option<ErrorCode>,
-    /// How long it took, from the intent on.
+    /// The time since the intent was recorded.
     pub duration: Duration,
 }
 
 impl<'a> OutcomeRecord<'a> {
-    /// How a call ended.
+    /// Creates an outcome.
     pub fn new(result: &'a ToolResult, error: Option<ErrorCode>, duration: Duration) -> Self {
         Self { result, error, duration }
     }
 }
 
-/// The name that a journal gives an intent, to tell it from all others that it holds.
+/// An identifier that a journal assigns to an intent, unique within the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IntentId(pub u64);
 
-/// What came of wanting to begin a call.
+/// The result of [`Journal::begin`](super::Journal::begin).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Begun {
-    /// It is written down, and may be run.
-    Now(IntentId),
-    /// It was begun before, so nothing was written.
-    Before(Recorded),
+pub enum BeginResult {
+    /// The intent was recorded. The call may run.
+    Started(IntentId),
+    /// This attempt or a later one was recorded before. Nothing was written.
+    AlreadyStarted(RecordedCall),
 }
 
-/// A call that was begun, as it stands in a journal.
+/// A call with an intent in the journal.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Recorded {
-    /// Which attempt under its key it was, from 1.
+pub struct RecordedCall {
+    /// The number of the attempt under the call's key, from 1.
     pub attempt: u32,
-    /// The definition of the tool.
+    /// The digest of the tool's definition.
     pub tool_digest: Option<Digest>,
     /// The digest of the arguments.
     pub arguments_digest: Option<Digest>,
-    /// What the model was given; `None` where nobody knows how it ended.
+    /// The result that the model was given, or `None` if no outcome was recorded.
     pub result: Option<ToolResult>,
-    /// Why it failed, if it did.
+    /// The error code of a failed call.
     pub error: Option<ErrorCode>,
 }
 
-impl Recorded {
-    /// A call that was begun.
+impl RecordedCall {
+    /// Creates a call without an outcome.
     pub fn new(attempt: u32, tool_digest: Option<Digest>, arguments_digest: Option<Digest>) -> Self {
         Self { attempt, tool_digest, arguments_digest, result: None, error: None }
     }
 
-    /// And that ended.
+    /// Sets the result.
     #[must_use]
     pub fn with_result(mut self, result: ToolResult) -> Self {
         self.result = Some(result);
         self
     }
 
-    /// Adds why it failed.
+    /// Sets the error code.
     #[must_use]
     pub fn with_error(mut self, code: ErrorCode) -> Self {
         self.error = Some(code);

@@ -1,43 +1,43 @@
-//! [`InvalidRule`]: what can be wrong with a rule.
+//! [`InvalidRule`]: an error in a rule or its examples.
 
-/// Why something is no [`Rule`](super::Rule), or not the one that its examples describe.
+/// An error from creating a [`Rule`](super::Rule) or from checking it against its examples.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidRule {
-    /// A rule that names neither tools nor targets.
-    #[error("a rule has to name `tool`, `target` or both; `tool = \"*\"` is every tool")]
+    /// The rule names neither tools nor targets.
+    #[error("the rule has neither `tool` nor `target`; add one, such as `tool = \"*\"` for every tool")]
     Empty,
-    /// A glob over names of tools that cannot be read.
-    #[error("{glob:?} is no glob over names of tools: {reason}; write one such as `fs.*`")]
+    /// The glob over tool names is invalid.
+    #[error("{glob:?} is not a glob over tool names: {reason}; write one such as `fs.*`")]
     Tool {
         /// The glob.
         glob: String,
-        /// What is wrong with it.
+        /// The error of the glob.
         reason: String,
     },
-    /// An example that is no call.
+    /// The example does not describe a call.
     #[error(
-        "the example {example:?} cannot be read: {reason}; write a tool and what it touches, such as `fs.read fs:read:src/a`, \
+        "the example {example:?} cannot be read: {reason}; write a tool and a target, such as `fs.read fs:read:src/a`, \
          or a tool alone"
     )]
     Example {
         /// The example.
         example: String,
-        /// What is wrong with it.
+        /// The error of the example.
         reason: String,
     },
-    /// A rule that does not do what an example says.
-    #[error("the rule `{rule}` has to apply to {example:?} and does not{why}; change the one or the other")]
+    /// The rule does not apply to an example that it must apply to.
+    #[error("the rule `{rule}` does not apply to its example {example:?}{why}; change the rule or the example")]
     Unmatched {
         /// The rule.
         rule: String,
         /// The example.
         example: String,
-        /// The reason, where the globs are not it.
+        /// The reason, or an empty string if the globs do not match.
         why: &'static str,
     },
-    /// A rule that does what an example says that it does not.
-    #[error("the rule `{rule}` applies to {example:?} and must not; change the one or the other")]
+    /// The rule applies to an example that it must not apply to.
+    #[error("the rule `{rule}` applies to its counterexample {example:?}; change the rule or the example")]
     Matched {
         /// The rule.
         rule: String,

@@ -1,4 +1,4 @@
-//! [`Policy`]: which calls run, which are asked about, and which are refused, inside of what is granted.
+//! [`Policy`]: rules that allow, ask about or deny calls within a grant.
 
 mod error;
 mod rule;
@@ -13,14 +13,16 @@ pub use rule::Rule;
 pub use sensitive::{SensitivePath, SensitivePaths, Sensitivity};
 pub use verdict::Verdict;
 
-/// Rules about calls, and what holds where there is none. The grant is the outer wall: no rule lets a call touch what is not
-/// granted.
+/// A list of rules about calls, with a default. No rule allows access beyond the grant.
 ///
-/// For each target of a call the strictest rule that applies to it holds; the strictest of these verdicts is that of the call.
-/// Where no rule applies to a target, a policy [by effects](Self::by_effects) has the default for what is done to it: reading
-/// runs, writing asks, and destroying always asks. A [new](Self::new) one leaves that to the grant.
+/// The verdict about a call is found in three steps:
 ///
-/// As data it is the list of its rules, and by effects.
+/// 1. For each target, the strictest applicable rule decides.
+/// 2. If no rule applies to a target, the default decides. [`by_effects`](Self::by_effects) allows reads and asks about writes and
+///    destruction; [`new`](Self::new) allows everything that is granted.
+/// 3. The strictest verdict about a target is the verdict about the call.
+///
+/// A policy is deserialized from the list of its rules; its default is then `by_effects`.
 ///
 /// ```
 /// use tools::policy::Verdict;
@@ -45,22 +47,22 @@ pub struct Policy {
     is_by_effects: bool,
 }
 
-/// What a policy says about a call on one target.
+/// The verdict of a policy about a call on one target, with the deciding rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judgement<'a> {
-    /// What happens.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The rule that says so; none where it is the default.
+    /// The deciding rule, or `None` if the default decides.
     pub rule: Option<&'a Rule>,
 }
 
 impl Judgement<'_> {
-    /// Returns the reason of a denial, in words.
+    /// Returns the reason for a denial as text.
     pub(crate) fn denial(&self, target: Option<&Target>) -> String {
         let mut reason = match self.rule {
-            Some(rule) => format!("the rule `{rule}` is against it"),
-            None => "the policy is against it".to_owned(),
+            Some(rule) => format!("the rule `{rule}` denies it"),
+            None => "the policy denies it".to_owned(),
         };
         if let Some(target) = target {
             reason += &format!(", for {target}");
@@ -73,17 +75,17 @@ impl Judgement<'_> {
 }
 
 impl Policy {
-    /// No rules, and nothing is asked about that is granted.
+    /// Creates a policy without rules that allows every granted call.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// No rules: reading runs, writing asks, and destroying always asks.
+    /// Creates a policy without rules that allows reads, asks about writes and always asks about destruction.
     pub fn by_effects() -> Self {
         Self { rules: Vec::new(), is_by_effects: true }
     }
 
-    /// Adds a rule. The order of rules means nothing.
+    /// Adds a rule. The order of rules has no effect.
     #[must_use]
     pub fn with_rule(mut self, rule: Rule) -> Self {
         self.rules.push(rule);
@@ -97,12 +99,12 @@ impl Policy {
         self
     }
 
-    /// The rules.
+    /// Returns the rules.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// Decides about a call of the tool that touches this, or, with none, about one that touches nothing.
+    /// Returns the verdict about a call of the tool on one target. Pass `None` for a call without targets.
     pub fn judge(&self, tool: &ToolName, target: Option<&Target>) -> Judgement<'_> {
         let applying = self.rules.iter().filter(|rule| rule.applies(tool, target));
         match applying.max_by_key(|rule| rule.verdict()) {
@@ -111,7 +113,7 @@ impl Policy {
         }
     }
 
-    /// The clauses of the rules that allow the call.
+    /// Returns the targets of the rules that allow the call.
     fn allowing(&self, tool: &ToolName, target: &Target) -> impl Iterator<Item = &Clause> {
         let is_allowing = move |rule: &&Rule| rule.verdict() == Verdict::Allow && rule.applies(tool, Some(target));
         self.rules.iter().filter(is_allowing).filter_map(Rule::target)
@@ -125,7 +127,7 @@ impl Policy {
     }
 }
 
-/// These rules, and by effects where none applies.
+/// Creates a policy of these rules, with the default of [`Policy::by_effects`].
 impl From<Vec<Rule>> for Policy {
     fn from(rules: Vec<Rule>) -> Self {
         Self::by_effects().with_rules(rules)

@@ -1,4 +1,4 @@
-//! [`Rule`]: one line of a policy.
+//! [`Rule`]: one rule of a policy.
 
 use std::fmt;
 
@@ -8,15 +8,16 @@ use serde::Deserialize;
 
 use super::{InvalidRule, Verdict};
 
-/// What somebody says about some calls: of these tools, on these targets.
+/// A verdict about the calls of some tools on some targets.
 ///
-/// The glob over names knows `*`, `?`, `[a-z]` and `{a,b}`; nothing in a name separates. A rule without tools is for all of them, and
-/// one without a target for whatever they touch, and where they touch nothing.
+/// - The tool glob supports `*`, `?`, `[a-z]` and `{a,b}`. `*` also matches the dots in a name.
+/// - A rule without a tool applies to all tools.
+/// - A rule without a target applies to all targets, and to calls without targets.
+/// - Targets that always need approval (see [`ApprovalDefault`]) are allowed only by a target without `*` for scheme or access.
+///   `fs:*:tmp/**` does not allow a call to remove a file; `fs:destroy:tmp/**` does.
 ///
-/// What always asks (see [`ApprovalDefault`]) is allowed only by a rule that is clearly about it: whose target has no `*` for scheme or
-/// access. `fs:*:tmp/**` allows no call to remove a file; `fs:destroy:tmp/**` does.
-///
-/// As data a rule has `verdict` (`allow`, `ask`, `deny`), `tool`, `target`, `reason`, and examples, which are checked when it is read:
+/// A rule is deserialized from `verdict` (`allow`, `ask` or `deny`), `tool`, `target`, `reason`, and the examples `match` and
+/// `not_match`, which are checked on reading:
 ///
 /// ```
 /// use tools::policy::{Rule, Verdict};
@@ -33,25 +34,25 @@ use super::{InvalidRule, Verdict};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "Draft")]
+#[serde(try_from = "RuleData")]
 pub struct Rule {
     verdict: Verdict,
-    tool: Option<Names>,
+    tool: Option<ToolGlob>,
     target: Option<Clause>,
     reason: Option<String>,
 }
 
-/// A glob over names, with its text.
+/// A glob over tool names, with its text.
 #[derive(Clone, Debug)]
-struct Names {
+struct ToolGlob {
     text: String,
     glob: GlobMatcher,
 }
 
-/// A rule as it is written.
+/// A rule in its serialized form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Draft {
+struct RuleData {
     verdict: Verdict,
     tool: Option<String>,
     target: Option<Clause>,
@@ -63,51 +64,51 @@ struct Draft {
 }
 
 impl Rule {
-    /// A rule for some tools, some targets, or some tools on some targets.
+    /// Creates a rule for a glob over tool names, for targets, or for both.
     ///
     /// # Errors
-    /// [`InvalidRule::Empty`] for neither, [`InvalidRule::Tool`] when the text is no glob.
+    /// Returns [`InvalidRule::Empty`] if both are `None`, and [`InvalidRule::Tool`] if the text is not a glob.
     pub fn new(verdict: Verdict, tool: Option<&str>, target: Option<Clause>) -> Result<Self, InvalidRule> {
         if tool.is_none() && target.is_none() {
             return Err(InvalidRule::Empty);
         }
-        let tool = tool.map(Names::compile).transpose()?;
+        let tool = tool.map(ToolGlob::compile).transpose()?;
         Ok(Self { verdict, tool, target, reason: None })
     }
 
-    /// A rule for these targets, whatever the tool.
-    pub fn of_target(verdict: Verdict, target: Clause) -> Self {
+    /// Creates a rule for targets that applies to all tools.
+    pub fn for_target(verdict: Verdict, target: Clause) -> Self {
         Self { verdict, tool: None, target: Some(target), reason: None }
     }
 
-    /// Says why, to whoever is refused.
+    /// Sets the reason that a denied call's error contains.
     #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
     }
 
-    /// Checks that the rule applies to a call: a tool, a space and a target, or a tool alone for calls that touch nothing.
+    /// Checks that the rule applies to an example call: a tool and a target separated by a space, or a tool alone.
     ///
     /// # Errors
-    /// [`InvalidRule::Unmatched`] when it does not, [`InvalidRule::Example`] when that is no call.
+    /// Returns [`InvalidRule::Unmatched`] if the rule does not apply, and [`InvalidRule::Example`] if the example cannot be parsed.
     pub fn with_match(self, example: &str) -> Result<Self, InvalidRule> {
         let (tool, target) = call(example)?;
         if self.applies(&tool, target.as_ref()) {
             return Ok(self);
         }
         let why = if self.matches(&tool, target.as_ref()) {
-            ", since what destroys or may touch anything is allowed only by a target without `*` for scheme or access"
+            ", since an operation that always needs approval is allowed only by a target without `*` for scheme or access"
         } else {
             ""
         };
         Err(InvalidRule::Unmatched { rule: self.to_string(), example: example.to_owned(), why })
     }
 
-    /// Checks that the rule does not apply to a call.
+    /// Checks that the rule does not apply to an example call.
     ///
     /// # Errors
-    /// [`InvalidRule::Matched`] when it does, [`InvalidRule::Example`] when that is no call.
+    /// Returns [`InvalidRule::Matched`] if the rule applies, and [`InvalidRule::Example`] if the example cannot be parsed.
     pub fn with_not_match(self, example: &str) -> Result<Self, InvalidRule> {
         let (tool, target) = call(example)?;
         if self.applies(&tool, target.as_ref()) {
@@ -116,22 +117,22 @@ impl Rule {
         Ok(self)
     }
 
-    /// What it says.
+    /// Returns the verdict.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// The targets that it is about; `None` if it is about any.
+    /// Returns the targets of the rule, or `None` if it applies to all.
     pub(super) fn target(&self) -> Option<&Clause> {
         self.target.as_ref()
     }
 
-    /// Why, where it says so.
+    /// Returns the reason, or `None` if not set.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 
-    /// Whether it says something about a call of the tool that touches this, or nothing.
+    /// Returns true if the rule applies to a call of the tool on this target. Pass `None` for a call without targets.
     pub fn applies(&self, tool: &ToolName, target: Option<&Target>) -> bool {
         self.matches(tool, target) && (self.verdict != Verdict::Allow || target.is_none_or(|it| self.may_allow(it)))
     }
@@ -147,7 +148,7 @@ impl Rule {
     }
 }
 
-impl Names {
+impl ToolGlob {
     fn compile(text: &str) -> Result<Self, InvalidRule> {
         let invalid = |reason: String| InvalidRule::Tool { glob: text.to_owned(), reason };
         if text.is_empty() {
@@ -159,18 +160,18 @@ impl Names {
     }
 }
 
-impl TryFrom<Draft> for Rule {
+impl TryFrom<RuleData> for Rule {
     type Error = InvalidRule;
 
-    fn try_from(draft: Draft) -> Result<Self, InvalidRule> {
-        let mut rule = Self::new(draft.verdict, draft.tool.as_deref(), draft.target)?;
-        rule.reason = draft.reason;
-        let rule = draft.r#match.iter().try_fold(rule, |rule, example| rule.with_match(example))?;
-        draft.not_match.iter().try_fold(rule, |rule, example| rule.with_not_match(example))
+    fn try_from(data: RuleData) -> Result<Self, InvalidRule> {
+        let mut rule = Self::new(data.verdict, data.tool.as_deref(), data.target)?;
+        rule.reason = data.reason;
+        let rule = data.r#match.iter().try_fold(rule, |rule, example| rule.with_match(example))?;
+        data.not_match.iter().try_fold(rule, |rule, example| rule.with_not_match(example))
     }
 }
 
-/// For people: `deny fs.* on fs:*:**/.env`.
+/// Formats the rule for people: `deny fs.* on fs:*:**/.env`.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tool = self.tool.as_ref().map_or("every tool", |names| &names.text);
@@ -189,7 +190,7 @@ impl PartialEq for Rule {
 
 impl Eq for Rule {}
 
-/// The call that an example stands for.
+/// Parses an example call.
 fn call(example: &str) -> Result<(ToolName, Option<Target>), InvalidRule> {
     let invalid = |reason: String| InvalidRule::Example { example: example.to_owned(), reason };
     let (tool, target) = match example.split_once(' ') {

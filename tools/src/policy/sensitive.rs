@@ -1,4 +1,4 @@
-//! [`SensitivePaths`]: the files whose writing does more than change a file.
+//! [`SensitivePaths`]: files whose content runs or configures programs.
 
 mod naming;
 mod pattern;
@@ -13,22 +13,22 @@ use serde::Serialize;
 use self::pattern::Match;
 use super::Policy;
 
-/// The effect of writing a file, beyond its content. The order is by how much it takes to be allowed.
+/// The consequence of writing a file, ordered by the approval that a write needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Sensitivity {
-    /// A program runs the file when somebody builds or tests. It is written like any other file; the approval and the result say
-    /// what it is.
+    /// A build or test tool runs the file. A write needs the same approval as for other files; approval and result describe the
+    /// file.
     BuildFile,
-    /// A program runs the file, or commands in it, without anybody building anything. Writing it needs a clause of the grant, or
-    /// an allowing rule of the policy, that names it; otherwise a person is asked.
+    /// A program runs the file, or commands in it, without a build. A write needs approval unless a clause of the grant or an
+    /// allowing rule of the policy names the file.
     RunsByItself,
-    /// The file decides what tools may do. A person is asked each time it is written or destroyed, whatever is granted.
+    /// The file configures Toolcrib. Each write or removal needs approval, regardless of the grant.
     Settings,
 }
 
-/// An entry of [`SensitivePaths`].
+/// An entry of [`SensitivePaths`]: a pattern, its sensitivity and a note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SensitivePath {
     pattern: String,
@@ -36,18 +36,22 @@ pub struct SensitivePath {
     note: String,
 }
 
-/// The paths of scheme `fs` whose writing does more than change a file: settings, files that run by themselves, and build files.
+/// A table of sensitive paths of the scheme `fs`: settings, files that programs run, and build files.
 ///
-/// The [default](Self::default) is the built-in table, which the README of `toolcrib-fs` lists. A host adds paths of its own and
-/// hands the table to [`ToolContext::with_sensitive_paths`](crate::ToolContext::with_sensitive_paths).
+/// The [default](Self::default) is the built-in table, which the README of `toolcrib-fs` lists. A host adds its own paths and passes
+/// the table to [`ToolContext::with_sensitive_paths`](crate::ToolContext::with_sensitive_paths).
 ///
-/// A pattern matches at any depth, or from the root on if it begins with `/`. Case does not count for ASCII letters, since some
-/// file systems ignore it. `*` is any text within one name, and `**` at the end is everything below. A path that leads to a match,
-/// such as `.github` of `.github/workflows/**`, matches as well: a directory that is moved there brings its content.
+/// # Patterns
+/// - A pattern matches at any depth, or only from the root if it begins with `/`.
+/// - `*` matches any text within a name. `**` at the end matches everything below.
+/// - ASCII letters match regardless of case, because some file systems ignore case.
+/// - A parent directory of a match also matches, such as `.github` for `.github/workflows/**`: moving a directory there moves its
+///   content too.
 ///
-/// A clause *names* an entry if it covers the target and contains, as a literal segment, the entry's first segment without
-/// wildcards. `fs:write:**/.git/**` names `.git/config`; `fs:write:**`, `fs:write:.gi?/**` and `fs:write:{.git,src}/**` do not. Each
-/// layer of a grant needs a clause that names it, so an intersection never names more than either side.
+/// # Naming an entry
+/// A clause *names* an entry if it covers the target and contains the entry's first segment without wildcards as a literal
+/// segment. `fs:write:**/.git/**` names `.git/config`; `fs:write:**`, `fs:write:.gi?/**` and `fs:write:{.git,src}/**` do not. Each
+/// layer of a grant must name the entry, so an intersection never names more than either side.
 ///
 /// ```
 /// use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
@@ -65,11 +69,10 @@ pub struct SensitivePaths(Vec<SensitivePath>);
 static BUILT_IN: Lazy<SensitivePaths> = Lazy::new(|| SensitivePaths(table::paths()));
 
 impl SensitivePath {
-    /// An entry for the paths that a pattern matches. The note says what the file is and what runs it, in words that can follow
-    /// the path and "is".
+    /// Creates an entry. The note describes the file and the program that runs it, as a phrase that can follow "PATH is".
     ///
     /// # Errors
-    /// [`InvalidTarget`] if the pattern is no path below the root, or the root itself.
+    /// Returns an error if the pattern is the root, or not a path below it.
     pub fn new(
         pattern: impl AsRef<str>,
         sensitivity: Sensitivity,
@@ -86,7 +89,7 @@ impl SensitivePath {
         Ok(Self { pattern: format!("{begin}{path}"), sensitivity, note: note.into() })
     }
 
-    /// The pattern, in normal form.
+    /// Returns the normalised pattern.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
@@ -96,12 +99,12 @@ impl SensitivePath {
         self.sensitivity
     }
 
-    /// Returns the note: a description of the file, and of the program that runs it.
+    /// Returns the note: a description of the file and of the program that runs it.
     pub fn note(&self) -> &str {
         &self.note
     }
 
-    /// Returns what there is to say of a path that the pattern matches, or that leads to a match, in words that can follow "is".
+    /// Returns a phrase that describes a matching path and can follow "PATH is". Says so if only a path below it matches.
     pub fn describe(&self, path: &str) -> String {
         match Match::find(&self.pattern, &pattern::names(path)) {
             Some(Match { is_whole: false, .. }) => format!("on the way to `{}`, {}", self.pattern, self.note),
@@ -109,7 +112,7 @@ impl SensitivePath {
         }
     }
 
-    /// Returns true if the pattern matches the path, or something below it.
+    /// Returns true if the pattern matches the path or a path below it.
     pub(crate) fn covers(&self, path: &str) -> bool {
         Match::find(&self.pattern, &pattern::names(path)).is_some()
     }
@@ -127,7 +130,7 @@ impl SensitivePath {
 }
 
 impl SensitivePaths {
-    /// Adds an entry. It makes nothing less sensitive: of several entries that match a path, the most sensitive holds.
+    /// Adds an entry. If several entries match a path, the most sensitive holds.
     #[must_use]
     pub fn with_path(mut self, path: SensitivePath) -> Self {
         self.0.push(path);
@@ -141,24 +144,25 @@ impl SensitivePaths {
         self
     }
 
-    /// The entries.
+    /// Returns the entries.
     pub fn paths(&self) -> &[SensitivePath] {
         &self.0
     }
 
-    /// Returns the entry that holds for a path below the root, `None` if no pattern matches it. Of several, the most sensitive
-    /// holds, then the one that matches nearest to the root, then the first.
+    /// Returns the entry that holds for a path below the root, or `None` if no pattern matches.
+    ///
+    /// Of several entries the most sensitive holds, then the one that matches nearest to the root, then the first.
     pub fn find(&self, path: &str) -> Option<&SensitivePath> {
         self.matching(Sensitivity::BuildFile, path).next()
     }
 
-    /// Returns the entry that holds for what a call does to a target, `None` if the call is as harmless as any other: reading
-    /// always is, and destroying is where no settings are lost.
+    /// Returns the entry that holds for a call on a target. Returns `None` for reads, for removals other than of settings, and if
+    /// no pattern matches.
     pub fn find_target(&self, target: &Target) -> Option<&SensitivePath> {
         self.matching_target(target).next()
     }
 
-    /// Returns the entries for a path that are at least as sensitive, the one that holds first.
+    /// Returns the entries that match a path with at least this sensitivity. The entry that holds is the first.
     fn matching(&self, least: Sensitivity, path: &str) -> impl Iterator<Item = &SensitivePath> {
         let names = pattern::names(path);
         let entries = self.0.iter().filter(|entry| entry.sensitivity >= least);
@@ -178,9 +182,10 @@ impl SensitivePaths {
         least.into_iter().flat_map(|least| self.matching(least, target.value()))
     }
 
-    /// Returns the entries because of which a person is asked about a target that is granted, none if nobody needs to be. Each
-    /// entry that matches is named by itself: `fs:write:.vscode/**` does not name `.vscode/.git/config`.
-    pub(crate) fn unnamed(
+    /// Returns the entries that make a granted target need approval. Empty if it needs none.
+    ///
+    /// Each matching entry must be named separately: `fs:write:.vscode/**` does not name `.vscode/.git/config`.
+    pub(crate) fn needing_approval(
         &self,
         grant: &Grant,
         policy: Option<&Policy>,
@@ -198,13 +203,13 @@ impl SensitivePaths {
         })
     }
 
-    /// The built-in table, shared.
+    /// Returns the shared built-in table.
     pub(crate) fn built_in() -> &'static Self {
         &BUILT_IN
     }
 }
 
-/// The built-in table.
+/// Returns the built-in table.
 impl Default for SensitivePaths {
     fn default() -> Self {
         Self::built_in().clone()

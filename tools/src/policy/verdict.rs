@@ -1,22 +1,22 @@
-//! [`Verdict`]: what a rule says about a call.
+//! [`Verdict`]: allow, ask or deny.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a rule says about a call. In the order of strictness: of several, the greatest holds.
+/// The decision of a rule about a call, ordered by strictness. Of several verdicts the greatest holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It runs, as far as it is granted.
+    /// The call runs if it is granted.
     Allow,
-    /// Somebody is asked.
+    /// The call needs approval.
     Ask,
-    /// It does not run.
+    /// The call is refused.
     Deny,
 }
 
-/// `allow`, `ask` or `deny`.
+/// Writes `allow`, `ask` or `deny`.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)

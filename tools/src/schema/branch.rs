@@ -1,4 +1,4 @@
-//! Which branch of `anyOf` or `oneOf` was meant, when none matched.
+//! Guesses the intended branch of `anyOf` or `oneOf` if no branch matched.
 
 use std::cmp::Reverse;
 
@@ -7,21 +7,22 @@ use jsonschema::error::ValidationErrorKind;
 
 type Errors = [ValidationError<'static>];
 
-/// What to tell about branches of which none matched.
+/// The errors to report if no branch matched.
 pub(super) enum Nearest<'a> {
-    /// The branches differ in one thing, and the value has none of their choices: one error of each.
+    /// The branches differ in one place, and the value there fits no branch. Contains one error of each branch.
     Choice(Vec<&'a ValidationError<'static>>),
-    /// The branch that was meant.
+    /// The most likely branch.
     Branch {
-        /// Its place.
+        /// The branch's index.
         index: usize,
-        /// Whether that is a guess among several.
+        /// True if several branches remained possible.
         is_guess: bool,
     },
 }
 
-/// The branch whose kind and tag fit, or else the one with the fewest errors, or else the deepest ones; `at` is the pointer of
-/// the value that all of them were tried on.
+/// Returns the most likely branch for the value at the pointer `at`.
+///
+/// Prefers a branch of the right kind and tag, then the one with the fewest errors, then the one with the deepest error.
 pub(super) fn nearest<'a>(branches: &'a [Vec<ValidationError<'static>>], at: &str) -> Nearest<'a> {
     let mut meant: Vec<usize> = (0..branches.len()).collect();
     if let Some(choice) = narrow(&mut meant, branches, |errors| kind_error(errors, at)) {
@@ -38,7 +39,7 @@ pub(super) fn nearest<'a>(branches: &'a [Vec<ValidationError<'static>>], at: &st
     Nearest::Branch { index: best.unwrap_or(0), is_guess: meant.len() > 1 }
 }
 
-/// Drops the branches that `mismatch` excludes. If that is all of them, and for the same place, they are a choice.
+/// Drops the branches that `mismatch` excludes. If it excludes all of them at the same place, returns their errors instead.
 fn narrow<'a>(
     meant: &mut Vec<usize>,
     branches: &'a [Vec<ValidationError<'static>>],
@@ -53,7 +54,7 @@ fn narrow<'a>(
     excluded.iter().all(|error| error.instance_path() == place).then_some(excluded)
 }
 
-/// The error of a branch that is about another kind of value altogether.
+/// Returns the error of a branch that expects another kind of value.
 fn kind_error<'a>(errors: &'a Errors, at: &str) -> Option<&'a ValidationError<'static>> {
     errors.iter().find(|error| {
         let decides = matches!(
@@ -64,7 +65,7 @@ fn kind_error<'a>(errors: &'a Errors, at: &str) -> Option<&'a ValidationError<'s
     })
 }
 
-/// The error of a branch that is for values with another tag: a property with few choices.
+/// Returns the error of a branch that expects another tag: a property with a `const` or an `enum`.
 fn tag_error<'a>(errors: &'a Errors, at: &str) -> Option<&'a ValidationError<'static>> {
     errors.iter().find(|error| {
         let decides = matches!(error.kind(), ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. });

@@ -1,4 +1,4 @@
-//! The static budget: what a schema may cost, found out before anything is compiled.
+//! The static budget: bounds the cost of a schema before it is compiled.
 
 use std::collections::BTreeSet;
 
@@ -8,31 +8,31 @@ use super::graph::{Document, Graph, text_length};
 use super::measure::Measure;
 use super::{SchemaError, pattern, phrase, walk};
 
-/// Longest schema, in bytes of JSON text.
+/// The longest schema, in bytes of JSON text.
 const MOST_BYTES: u64 = 256 * 1024;
-/// Deepest nesting of a schema's text, in arrays and objects.
+/// The deepest nesting of arrays and objects in a schema's text.
 const MOST_NESTING: usize = 64;
-/// Most subschemas once every reference is replaced by its target.
+/// The most subschemas once every reference is replaced by its target.
 const MOST_UNFOLDED: u64 = 10_000;
-/// Most subschemas that one value may meet, as `unevaluatedProperties` inside `unevaluatedProperties` multiplies them.
+/// The most subschemas evaluated for one value. `unevaluatedProperties` inside of `unevaluatedProperties` multiplies them.
 const MOST_EVALUATED: u64 = 100_000;
-/// Longest chain of subschemas about one and the same value (`allOf` in `anyOf` in `$ref` …).
+/// The longest chain of subschemas for the same value (`allOf` in `anyOf` in `$ref` …).
 const MOST_STACKED: u64 = 64;
-/// Longest chain of subschemas at all. Debug builds of `jsonschema` use up to 1.3 KiB of stack for each link, and threads
-/// of tokio have 2 MiB.
+/// The longest chain of subschemas in total. Debug builds of `jsonschema` use up to 1.3 KiB of stack for each link, and tokio's
+/// threads have 2 MiB.
 pub(super) const STACK: u64 = 768;
-/// Most different regular expressions. The compiled program of each may take a MiB.
+/// The most different regular expressions. Each may compile to a MiB.
 const MOST_PATTERNS: usize = 256;
 
 /// Inspects the schema of a tool's arguments.
 ///
 /// # Errors
-/// Returns an error if no object satisfies its `type`, and as [`inspect`] does.
+/// Returns an error if the schema's `type` excludes objects, or if [`inspect`] does.
 pub(super) fn inspect_parameters(schema: &Value) -> Result<Inspection, SchemaError> {
     let accepts = match schema.get("type") {
         Some(Value::Array(types)) => types.contains(&"object".into()),
         Some(Value::String(name)) => name == "object",
-        // What else `type` may be is for the dialect to refuse.
+        // The check of the dialect refuses other types of `type`.
         _ => schema.is_object(),
     };
     if !accepts {
@@ -41,7 +41,7 @@ pub(super) fn inspect_parameters(schema: &Value) -> Result<Inspection, SchemaErr
     inspect(schema)
 }
 
-/// The findings about a schema that compiling it needs.
+/// The results of an inspection, which compiling the schema needs.
 #[derive(Default)]
 pub(super) struct Inspection {
     pub(super) measure: Measure,
@@ -52,16 +52,16 @@ pub(super) struct Inspection {
 }
 
 impl Inspection {
-    /// Returns how many regular expressions the schema has.
+    /// Returns the number of regular expressions in the schema.
     pub(super) fn pattern_count(&self) -> usize {
         self.patterns.len() + self.name_patterns.len()
     }
 }
 
-/// Measures a schema, quickly on hostile ones too, and looks its references up.
+/// Measures a schema and resolves its references. Fast on hostile schemas too.
 ///
 /// # Errors
-/// Returns an error if the schema is over budget, its dialect unknown, or a reference has no target inside of it.
+/// Returns an error if the schema is over budget, its dialect is unknown, or a reference is unresolved.
 pub(super) fn inspect(schema: &Value) -> Result<Inspection, SchemaError> {
     match schema {
         Value::Bool(_) => return Ok(Inspection::default()),
@@ -70,29 +70,29 @@ pub(super) fn inspect(schema: &Value) -> Result<Inspection, SchemaError> {
     }
     let document = Document::new(schema)?;
     let graph = Graph::new(schema, &document)?;
-    within("regular expressions", graph.patterns.len() + graph.name_patterns.len(), MOST_PATTERNS)?;
+    check_limit("regular expressions", graph.patterns.len() + graph.name_patterns.len(), MOST_PATTERNS)?;
     let mut measure = Measure::new(&graph)?;
-    within("subschemas after following every reference", measure.unfolded, MOST_UNFOLDED)?;
-    within("subschemas for one value, as `unevaluated…` is nested", measure.evaluated, MOST_EVALUATED)?;
-    within("subschemas in a chain about one value", measure.stacked, MOST_STACKED)?;
-    within("subschemas in a chain", measure.height.unwrap_or(0), STACK)?;
-    measure.names = graph.name_patterns.iter().map(|text| pattern::Cost::of(text)).collect();
+    check_limit("subschemas after following every reference", measure.unfolded, MOST_UNFOLDED)?;
+    check_limit("subschemas for one value, as `unevaluated…` is nested", measure.evaluated, MOST_EVALUATED)?;
+    check_limit("subschemas in a chain about one value", measure.stacked, MOST_STACKED)?;
+    check_limit("subschemas in a chain", measure.height.unwrap_or(0), STACK)?;
+    measure.names = graph.name_patterns.iter().map(|text| pattern::Cost::from_pattern(text)).collect();
     let owned = |patterns: BTreeSet<&str>| patterns.into_iter().map(str::to_owned).collect();
     Ok(Inspection { measure, patterns: owned(graph.patterns), name_patterns: owned(graph.name_patterns) })
 }
 
-/// Nesting first, and without recursion: what follows may recurse.
+/// Bounds the nesting and length of a schema. Does not recurse, so that later steps may.
 pub(super) fn bound_text(schema: &Value) -> Result<(), SchemaError> {
     for ((value, nesting), values) in walk::values(schema).zip(1..) {
-        within("bytes", values, MOST_BYTES)?;
+        check_limit("bytes", values, MOST_BYTES)?;
         if value.is_array() || value.is_object() {
-            within("levels of nesting", nesting, MOST_NESTING)?;
+            check_limit("levels of nesting", nesting, MOST_NESTING)?;
         }
     }
-    within("bytes", text_length(schema), MOST_BYTES)
+    check_limit("bytes", text_length(schema), MOST_BYTES)
 }
 
-fn within<N: TryInto<u64>>(measure: &'static str, found: N, limit: N) -> Result<(), SchemaError> {
+fn check_limit<N: TryInto<u64>>(measure: &'static str, found: N, limit: N) -> Result<(), SchemaError> {
     let limit = limit.try_into().unwrap_or(u64::MAX);
     if found.try_into().unwrap_or(u64::MAX) <= limit { Ok(()) } else { Err(SchemaError::OverBudget { measure, limit }) }
 }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::schema::compiled::Compiled;
 
-    /// What `inspect` says, which has to be quick, and compiling must agree.
+    /// Returns the error of `inspect`, and asserts that compiling fails with it too.
     fn refusal(schema: &Value) -> SchemaError {
         let error = inspect(schema).err().expect("a refusal");
         assert_eq!(Compiled::new(schema).err(), Some(error.clone()));
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// `levels` definitions, each made by `link` from a reference to the next; the last is `end`.
+    /// Returns a schema of `levels` definitions, each made by `link` from a reference to the next. The last is `end`.
     fn chain(levels: usize, link: impl Fn(Value) -> Value, end: Value) -> Value {
         let name = |level: usize| format!("d{level}");
         let mut definitions: Map<_, _> = (0..levels)
@@ -153,7 +153,7 @@ mod tests {
     fn deep_nesting_is_over_budget() {
         let mut bomb = json!({});
         for _ in 0..2_000 {
-            // Not `json!`, which copies, and recursively.
+            // `json!` would copy recursively.
             bomb = Value::Object(Map::from_iter([("not".to_owned(), bomb)]));
         }
         assert_eq!(over_budget(&bomb), "levels of nesting");
@@ -267,7 +267,7 @@ mod tests {
         assert!(matches!(inspect(&json!(null)), Err(SchemaError::NotASchema { found: "null" })));
     }
 
-    /// JSON that often looks like a schema.
+    /// Generates JSON that often looks like a schema.
     fn schemas() -> impl Strategy<Value = Value> {
         let key = prop::sample::select(vec![
             "$ref", "$id", "id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor",

@@ -1,4 +1,4 @@
-//! A schema and its validator in one, for the tests of this folder.
+//! A schema together with its validator, for the tests of this folder.
 
 use protocol::json::Node;
 use serde_json::Value;
@@ -13,7 +13,7 @@ pub(super) struct Compiled {
 
 impl Compiled {
     pub(super) fn new(schema: &Value) -> Result<Self, SchemaError> {
-        // A copy is made of what is no bomb: copying recurses.
+        // Inspected before it is copied, because copying recurses.
         let validator = Validator::compile(schema, &inspect(schema)?)?;
         Ok(Self { schema: schema.clone(), validator })
     }
@@ -26,7 +26,7 @@ impl Compiled {
         self.validator.check(&self.schema, value, mask)
     }
 
-    pub(super) fn deepest(&self) -> u64 {
-        self.validator.deepest
+    pub(super) fn max_depth(&self) -> u64 {
+        self.validator.max_depth
     }
 }

@@ -1,20 +1,19 @@
 //! The deadline of a check.
 //!
-//! A check runs on the caller's thread without a pause, so no timer can end it. Instead the validator's own steps look at the
-//! clock: once the deadline has passed, [`Instance`](super::instance::Instance) shows it nothing more of the value, and it comes
-//! to an end within one look at the schema.
+//! A check blocks the caller's thread, so no timer can end it. Instead the validator's steps read the clock. After the deadline
+//! [`Instance`](super::instance::Instance) hides the rest of the value, so the check ends after at most one pass over the schema.
 
 use std::cell::Cell;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How many steps pass between two looks at the clock: about 50 µs.
+/// The steps between two readings of the clock, about 50 µs.
 const STEPS: u32 = 1024;
 
 struct Clock {
     deadline: Cell<Option<Instant>>,
-    /// How many steps are left until the next look.
+    /// The steps left until the next reading.
     steps: Cell<u32>,
     is_over: Cell<bool>,
 }
@@ -24,25 +23,26 @@ thread_local! {
         const { Clock { deadline: Cell::new(None), steps: Cell::new(STEPS), is_over: Cell::new(false) } };
 }
 
-/// Runs a check that has to end by the deadline. Returns `None` if it did not: its verdict means nothing then. A check of few steps
-/// never looks at the clock, so it has a verdict also where there is no time.
-pub(crate) fn within<T>(deadline: Instant, check: impl FnOnce() -> T) -> Option<T> {
-    // Dropped also where the check panics: the next one on this thread begins with a clock of its own.
-    let _outer = CLOCK.with(|clock| {
+/// Runs a check with a deadline. Returns `None` if the deadline passed, because the verdict is then wrong.
+///
+/// A check of few steps never reads the clock, so it returns its verdict even after the deadline.
+pub(crate) fn with_deadline<T>(deadline: Instant, check: impl FnOnce() -> T) -> Option<T> {
+    // A guard, so that a panic does not leave a deadline behind for the thread's next check.
+    let _restore = CLOCK.with(|clock| {
         clock.steps.set(STEPS);
-        Outer { deadline: clock.deadline.replace(Some(deadline)), is_over: clock.is_over.replace(false) }
+        RestoreClock { deadline: clock.deadline.replace(Some(deadline)), is_over: clock.is_over.replace(false) }
     });
     let verdict = check();
     (!CLOCK.with(|clock| clock.is_over.get())).then_some(verdict)
 }
 
-/// The state of the check around one, which it gets back.
-struct Outer {
+/// Restores the clock of the enclosing check on drop.
+struct RestoreClock {
     deadline: Option<Instant>,
     is_over: bool,
 }
 
-impl Drop for Outer {
+impl Drop for RestoreClock {
     fn drop(&mut self) {
         CLOCK.with(|clock| {
             clock.deadline.set(self.deadline);
@@ -65,7 +65,7 @@ pub(super) fn has_passed() -> bool {
     })
 }
 
-/// Counts a step that takes long, as one that copies a value does. Returns true if the deadline has passed.
+/// Counts a long step, such as copying a value. Returns true if the deadline has passed.
 pub(super) fn has_passed_at_long_step() -> bool {
     CLOCK.with(|clock| {
         look(clock);
@@ -73,7 +73,7 @@ pub(super) fn has_passed_at_long_step() -> bool {
     })
 }
 
-/// Returns the time that is left, or `None` if the check has no deadline.
+/// Returns the remaining time, or `None` if the check has no deadline.
 pub(super) fn left() -> Option<Duration> {
     let deadline = CLOCK.with(|clock| clock.deadline.get())?;
     Some(deadline.saturating_duration_since(Instant::now()))
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_check_that_panics_leaves_no_deadline_behind() {
         let panics = || -> Option<()> {
-            within(Instant::now(), || {
+            with_deadline(Instant::now(), || {
                 pass();
                 std::panic::resume_unwind(Box::new("a fault"))
             })

@@ -1,8 +1,8 @@
-//! The rules of a schema's dialect, checked without compiling it.
+//! Checks a schema against the rules of its dialect without compiling it.
 //!
 //! `jsonschema` checks a schema against a compiled meta-schema. That costs 100,000 instructions for a schema of 2 KB, and six million
-//! once a process. [`keeps_plain_rules`] walks the schema for 8,000, and accepts nothing that the meta-schema refuses; what it
-//! does not accept, the meta-schema judges.
+//! once a process. [`is_surely_valid`] walks the schema for 8,000 instructions. It accepts no schema that the meta-schema refuses.
+//! The meta-schema decides about all other schemas.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use super::budget::Inspection;
 use super::pattern::Patterns;
-use super::validator::{Validator, refused};
+use super::validator::{Validator, to_schema_error};
 use super::{SchemaError, walk};
 
-/// The dialects whose rules [`keeps_plain_rules`] knows; the default is the first.
-const PLAIN: [&str; 3] = [
+/// The dialects that [`is_surely_valid`] supports. The first is the default.
+const KNOWN_DIALECTS: [&str; 3] = [
     "https://json-schema.org/draft/2020-12/schema",
     "http://json-schema.org/draft-07/schema#",
     "http://json-schema.org/draft-07/schema",
@@ -22,7 +22,7 @@ const PLAIN: [&str; 3] = [
 
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// Longest list of names whose elements are compared with each other.
+/// The longest list that is checked for duplicates by comparing all pairs.
 const MOST_NAMES: usize = 32;
 
 /// Checks a schema against the meta-schema of its dialect, and its regular expressions.
@@ -33,33 +33,34 @@ pub(super) fn check(schema: &Value, inspection: &Inspection) -> Result<(), Schem
     let count = inspection.pattern_count();
     Patterns::compile(&inspection.patterns, count)?;
     Patterns::compile(&inspection.name_patterns, count)?;
-    if keeps_plain_rules(schema) {
+    if is_surely_valid(schema) {
         return Ok(());
     }
     if has_dialects_inside(schema) {
-        // Each of them has rules of its own, and only compiling tells where they begin.
+        // Each dialect has its own rules, and only compiling finds where a dialect begins.
         return Validator::compile(schema, inspection).map(drop);
     }
-    catch_unwind(AssertUnwindSafe(|| jsonschema::meta::validate(schema).map_err(refused)))
+    catch_unwind(AssertUnwindSafe(|| jsonschema::meta::validate(schema).map_err(to_schema_error)))
         .unwrap_or_else(|_| Err(SchemaError::Unsupported { reason: "its check panicked; simplify the schema".into() }))
 }
 
-/// Returns true if the schema surely satisfies the meta-schema of its dialect. Recurses as deep as the schema nests.
-fn keeps_plain_rules(schema: &Value) -> bool {
+/// Returns true if the schema satisfies the meta-schema of its dialect, false if the meta-schema must decide. Recurses as deep as
+/// the schema nests.
+fn is_surely_valid(schema: &Value) -> bool {
     let Some(keywords) = schema.as_object() else { return schema.is_boolean() };
     let dialect = keywords.get("$schema");
-    let is_plain = dialect.is_none_or(|dialect| PLAIN.iter().any(|plain| dialect == plain));
-    is_plain && keywords.iter().all(|(keyword, value)| keyword == "$schema" || is_plain_keyword(keyword, value))
+    let is_known = dialect.is_none_or(|dialect| KNOWN_DIALECTS.iter().any(|known| dialect == known));
+    is_known && keywords.iter().all(|(keyword, value)| keyword == "$schema" || is_valid_keyword(keyword, value))
 }
 
-fn is_plain_subschema(schema: &Value) -> bool {
+fn is_valid_subschema(schema: &Value) -> bool {
     match schema {
-        Value::Object(keywords) => keywords.iter().all(|(keyword, value)| is_plain_keyword(keyword, value)),
+        Value::Object(keywords) => keywords.iter().all(|(keyword, value)| is_valid_keyword(keyword, value)),
         other => other.is_boolean(),
     }
 }
 
-fn is_plain_keyword(keyword: &str, value: &Value) -> bool {
+fn is_valid_keyword(keyword: &str, value: &Value) -> bool {
     match keyword {
         "additionalItems"
         | "additionalProperties"
@@ -72,12 +73,12 @@ fn is_plain_keyword(keyword: &str, value: &Value) -> bool {
         | "propertyNames"
         | "then"
         | "unevaluatedItems"
-        | "unevaluatedProperties" => is_plain_subschema(value),
+        | "unevaluatedProperties" => is_valid_subschema(value),
         "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
-            value.as_array().is_some_and(|schemas| !schemas.is_empty() && schemas.iter().all(is_plain_subschema))
+            value.as_array().is_some_and(|schemas| !schemas.is_empty() && schemas.iter().all(is_valid_subschema))
         }
         "$defs" | "definitions" | "dependentSchemas" | "properties" => {
-            value.as_object().is_some_and(|schemas| schemas.values().all(is_plain_subschema))
+            value.as_object().is_some_and(|schemas| schemas.values().all(is_valid_subschema))
         }
         "type" => {
             is_type(value) || value.as_array().is_some_and(|types| !types.is_empty() && are_unique(types, is_type))
@@ -91,10 +92,10 @@ fn is_plain_keyword(keyword: &str, value: &Value) -> bool {
         "maxContains" | "maxItems" | "maxLength" | "maxProperties" | "minContains" | "minItems" | "minLength"
         | "minProperties" => value.is_u64(),
         "multipleOf" => value.as_f64().is_some_and(|number| number > 0.0),
-        "$ref" => value.as_str().and_then(|reference| reference.strip_prefix("#/")).is_some_and(is_plain_pointer),
-        // Rules that differ from dialect to dialect.
+        "$ref" => value.as_str().and_then(|reference| reference.strip_prefix("#/")).is_some_and(is_unescaped_pointer),
+        // Their rules differ between dialects.
         "dependencies" | "dependentRequired" | "id" | "pattern" | "patternProperties" => false,
-        // No dialect has rules for other words.
+        // No dialect has rules for other keywords.
         other => !other.starts_with('$'),
     }
 }
@@ -103,14 +104,14 @@ fn is_type(value: &Value) -> bool {
     value.as_str().is_some_and(|name| TYPES.contains(&name))
 }
 
-/// Returns true if the list is short, its elements differ and each of them passes.
+/// Returns true if the list is short, its elements are distinct and each passes.
 fn are_unique(list: &[Value], passes: impl Fn(&Value) -> bool) -> bool {
     let differs = |(place, value)| passes(value) && !list[..place].contains(value);
     list.len() <= MOST_NAMES && list.iter().enumerate().all(differs)
 }
 
-/// Returns true if the pointer is of characters that a URI has as they are.
-fn is_plain_pointer(pointer: &str) -> bool {
+/// Returns true if the pointer contains only characters that a URI does not escape.
+fn is_unescaped_pointer(pointer: &str) -> bool {
     pointer.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-.~$".contains(&byte))
 }
 
@@ -128,7 +129,7 @@ mod tests {
     use crate::schema::budget::inspect;
     use crate::schema::compiled::Compiled;
 
-    /// Every word that a rule of some dialect is about, and one that none is about.
+    /// All keywords with a rule in some dialect, and one without.
     const WORDS: &str = "$anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $ref $schema \
         $vocabulary additionalItems additionalProperties allOf anyOf const contains contentEncoding contentMediaType \
         contentSchema default definitions dependencies dependentRequired dependentSchemas deprecated description \
@@ -137,7 +138,7 @@ mod tests {
         patternProperties prefixItems properties propertyNames readOnly required then title type unevaluatedItems \
         unevaluatedProperties uniqueItems x-word";
 
-    /// Schemas of one keyword or several, most of them with a fault.
+    /// Generates schemas of one or several keywords, most of them invalid.
     fn schemas() -> impl Strategy<Value = Value> {
         let leaves = json!([
             true, false, null, 0, -1, 2, 1.0, 0.5, -0.0, "", "object", "dict", "a", "#/$defs/a", "#/a b", "#/%zz", "(?=a)",
@@ -156,15 +157,15 @@ mod tests {
         })
     }
 
-    fn of_dialects(schema: &Value) -> Vec<Value> {
-        let of = |dialect: &str| {
+    fn in_all_dialects(schema: &Value) -> Vec<Value> {
+        let with_dialect = |dialect: &str| {
             let mut schema = schema.clone();
             if let Some(keywords) = schema.as_object_mut() {
                 keywords.insert("$schema".to_owned(), dialect.into());
             }
             schema
         };
-        [schema.clone()].into_iter().chain(PLAIN.map(of)).collect()
+        [schema.clone()].into_iter().chain(KNOWN_DIALECTS.map(with_dialect)).collect()
     }
 
     #[test]
@@ -177,10 +178,10 @@ mod tests {
         let mut accepted = 0;
         let words = WORDS.split(' ').filter(|word| *word != "$schema");
         for (word, value) in words.flat_map(|word| values.iter().map(move |value| (word, value))) {
-            for schema in of_dialects(&json!({ (word): value })) {
-                let is_plain = keeps_plain_rules(&schema);
-                assert!(!is_plain || jsonschema::meta::is_valid(&schema), "{schema}");
-                accepted += usize::from(is_plain);
+            for schema in in_all_dialects(&json!({ (word): value })) {
+                let is_valid = is_surely_valid(&schema);
+                assert!(!is_valid || jsonschema::meta::is_valid(&schema), "{schema}");
+                accepted += usize::from(is_valid);
             }
         }
         assert!(accepted > 500, "{accepted} are accepted at once");
@@ -190,8 +191,8 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
         #[test]
         fn nothing_is_accepted_that_the_meta_schema_refuses(schema in schemas()) {
-            for schema in of_dialects(&schema) {
-                if keeps_plain_rules(&schema) {
+            for schema in in_all_dialects(&schema) {
+                if is_surely_valid(&schema) {
                     prop_assert!(jsonschema::meta::is_valid(&schema), "{}", schema);
                 }
             }
@@ -199,7 +200,7 @@ mod tests {
 
         #[test]
         fn nothing_is_refused_that_compiles(schema in schemas()) {
-            for schema in of_dialects(&schema) {
+            for schema in in_all_dialects(&schema) {
                 let Ok(inspection) = inspect(&schema) else { continue };
                 let checked = check(&schema, &inspection);
                 prop_assert!(checked.is_ok() || Compiled::new(&schema).is_err(), "{}: {:?}", schema, checked);

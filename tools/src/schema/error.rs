@@ -1,20 +1,20 @@
 use super::phrase;
 
-/// Why a JSON Schema was refused.
+/// An error in a JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// A schema is a JSON object, or `true` or `false` where any value or none is meant.
+    /// The schema is neither a JSON object nor `true` or `false`.
     #[error("a schema is a JSON object, not {found}: write for example {{\"type\": \"object\"}}")]
     NotASchema {
-        /// What came instead, such as `an array`.
+        /// The kind of the value, such as `an array`.
         found: &'static str,
     },
 
-    /// The arguments of a call are a JSON object, and this schema accepts none.
+    /// The schema accepts no object, but the arguments of a call are an object.
     #[error("arguments are a JSON object, which this schema refuses: set its `type` to \"object\" (found {found})")]
     NotForArguments {
-        /// The schema's `type`, or the schema where it is no object.
+        /// The schema's `type`, or the schema itself if it is not an object.
         found: String,
     },
 
@@ -23,9 +23,9 @@ pub enum SchemaError {
     Invalid {
         /// JSON pointer into the schema.
         pointer: String,
-        /// What the dialect asks for.
+        /// The value that the dialect expects.
         expected: String,
-        /// What is there, shortened.
+        /// The value found, shortened.
         found: String,
     },
 
@@ -38,7 +38,7 @@ pub enum SchemaError {
         dialect: String,
     },
 
-    /// A `$ref` leads out of the document. Nothing is ever fetched.
+    /// A `$ref` leads out of the document. References are never fetched.
     #[error("the reference {reference} leads out of the schema: copy its target into `$defs`")]
     ExternalRef {
         /// The reference, shortened.
@@ -52,12 +52,12 @@ pub enum SchemaError {
         reference: String,
     },
 
-    /// A `$ref` leads back to itself without going to a child of the value, which never ends.
+    /// A `$ref` leads back to itself for the same value, which is an endless recursion.
     #[error(
         "the reference {reference} leads back to itself at the same value: put `properties` or `items` between them"
     )]
     EndlessRef {
-        /// One reference of the circle, shortened.
+        /// A reference of the cycle, shortened.
         reference: String,
     },
 
@@ -71,16 +71,16 @@ pub enum SchemaError {
     /// The schema would cost too much to compile or to check against.
     #[error("the schema is over budget, more than {limit} {measure}: simplify it, or split the tool")]
     OverBudget {
-        /// What was counted, such as `bytes` or `levels of nesting`.
+        /// The quantity, such as `bytes` or `levels of nesting`.
         measure: &'static str,
-        /// The most that is accepted.
+        /// The largest accepted value.
         limit: u64,
     },
 
-    /// The schema is legal, but this implementation does not handle it.
+    /// The schema is valid, but this implementation does not support it.
     #[error("the schema is not supported: {reason}")]
     Unsupported {
-        /// What is not supported, and what to write instead.
+        /// The unsupported feature and an alternative.
         reason: String,
     },
 }

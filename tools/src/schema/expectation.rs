@@ -1,4 +1,4 @@
-//! What a keyword or a whole schema asks for, in words that finish the sentence "expected …".
+//! Describes a keyword or a schema as a phrase that can follow "expected".
 
 use std::collections::HashSet;
 
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::phrase;
 
-/// What the keyword that failed asks for.
-pub(super) fn of(error: &ValidationError<'_>) -> String {
+/// Returns the expectation of the failed keyword.
+pub(super) fn for_error(error: &ValidationError<'_>) -> String {
     match error.kind() {
         Kind::Type { kind: TypeKind::Single(kind) } => name(*kind).into(),
         Kind::Type { kind: TypeKind::Multiple(kinds) } => kinds.iter().map(name).collect::<Vec<_>>().join(" or "),
@@ -36,7 +36,7 @@ pub(super) fn of(error: &ValidationError<'_>) -> String {
         Kind::Required { property } => format!("an object with the property {}", phrase::show(property)),
         Kind::Not { schema } => format!("a value that does not match {}", phrase::show(schema)),
         Kind::FalseSchema => "nothing here: no value is allowed".into(),
-        // Only our own keyword for `pattern` makes these.
+        // Only this crate's keyword for `pattern` creates custom errors.
         Kind::Custom { message, .. } => message.clone(),
         Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => {
             "a shorter string: the pattern takes too long to match".into()
@@ -45,7 +45,7 @@ pub(super) fn of(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// The values that would do, where there are but some.
+/// Returns the valid values of a failed `const` or `enum`, and none for other keywords.
 pub(super) fn options<'a>(error: &'a ValidationError<'_>) -> Vec<&'a Value> {
     match error.kind() {
         Kind::Constant { expected_value } => vec![expected_value],
@@ -54,7 +54,7 @@ pub(super) fn options<'a>(error: &'a ValidationError<'_>) -> Vec<&'a Value> {
     }
 }
 
-/// Words for a choice of values.
+/// Describes a choice of values.
 pub(super) fn one_of(options: &[&Value]) -> String {
     match options {
         [only] => phrase::show(only),
@@ -74,20 +74,21 @@ fn name(kind: JsonType) -> &'static str {
     }
 }
 
-/// Returns a short phrase for what a schema inside of `root` accepts, such as `an integer or null` or `one of "a", "b"`. A schema
-/// that does not say is `anything`; bounds are left out.
-pub fn schema_in_words(root: &Value, schema: &Value) -> String {
-    // References can go in circles, and unions can branch.
+/// Describes the values that a schema inside of `root` accepts, such as `an integer or null` or `one of "a", "b"`.
+///
+/// Leaves out bounds. Returns `anything` if the schema does not restrict the type.
+pub fn describe_schema(root: &Value, schema: &Value) -> String {
+    // Bounded, because references can form cycles and unions can branch.
     const MOST_VISITS: usize = 256;
-    in_words(root, schema, &mut { MOST_VISITS }).unwrap_or_else(|| "anything".to_owned())
+    describe(root, schema, &mut { MOST_VISITS }).unwrap_or_else(|| "anything".to_owned())
 }
 
-fn in_words(root: &Value, schema: &Value, visits: &mut usize) -> Option<String> {
+fn describe(root: &Value, schema: &Value, visits: &mut usize) -> Option<String> {
     *visits = visits.checked_sub(1)?;
     let list = |key: &str| schema.get(key).and_then(Value::as_array).filter(|list| !list.is_empty());
     let of_kind = |kind: &str, visits: &mut usize| {
         let words = kind.parse().map(name).ok()?;
-        let items = schema.get("items").filter(|_| kind == "array").and_then(|items| in_words(root, items, visits));
+        let items = schema.get("items").filter(|_| kind == "array").and_then(|items| describe(root, items, visits));
         Some(match items.as_deref().map(|items| (items, items.split_once(' '))) {
             None => words.to_owned(),
             Some((_, Some(("a" | "an", noun)))) if !noun.contains(' ') => format!("{words} of {noun}s"),
@@ -101,12 +102,12 @@ fn in_words(root: &Value, schema: &Value, visits: &mut usize) -> Option<String> 
         (.., Some(kind)) => vec![of_kind(kind.as_str()?, visits)?],
         _ => {
             if let Some(place) = schema.get("$ref").and_then(Value::as_str) {
-                vec![in_words(root, root.pointer(place.strip_prefix('#')?)?, visits)?]
+                vec![describe(root, root.pointer(place.strip_prefix('#')?)?, visits)?]
             } else if let Some(branches) = list("anyOf").or_else(|| list("oneOf")) {
-                branches.iter().map(|branch| in_words(root, branch, visits)).collect::<Option<_>>()?
+                branches.iter().map(|branch| describe(root, branch, visits)).collect::<Option<_>>()?
             } else if let Some(parts) = list("allOf") {
-                // The first that says something: schemars wraps a described `$ref` in one.
-                vec![parts.iter().find_map(|part| in_words(root, part, visits))?]
+                // The first describable part, because schemars wraps a described `$ref` in `allOf`.
+                vec![parts.iter().find_map(|part| describe(root, part, visits))?]
             } else {
                 let implied = [("properties", "object"), ("items", "array")];
                 vec![implied.into_iter().find_map(|(word, kind)| schema.get(word).and(of_kind(kind, visits)))?]
@@ -118,8 +119,8 @@ fn in_words(root: &Value, schema: &Value, visits: &mut usize) -> Option<String> 
     Some(alternatives.join(" or "))
 }
 
-fn counted(number: u64, what: &str) -> String {
-    format!("{} {what}{}", phrase::grouped(number), if number == 1 { "" } else { "s" })
+fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", phrase::grouped(number), if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schemas_are_said_in_words() {
+    fn schemas_are_described() {
         let root = json!({"$defs": {
             "unit": {"enum": ["a", "b"]},
             "loop": {"$ref": "#/$defs/loop"},
@@ -148,7 +149,7 @@ mod tests {
             (json!({"type": "dict"}), "anything"),
             (json!(true), "anything"),
         ] {
-            assert_eq!(schema_in_words(&root, &schema), words, "{schema}");
+            assert_eq!(describe_schema(&root, &schema), words, "{schema}");
         }
     }
 }

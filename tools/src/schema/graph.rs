@@ -1,4 +1,4 @@
-//! A schema as a graph: which subschema applies which others, and to what part of the value.
+//! A schema as a graph: subschemas as nodes, and an edge to each subschema that one applies to a part of the value.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::{SchemaError, phrase, walk};
 
-/// Subschemas that may be reached. More could not be within the budget, as each counts at least once.
+/// The most reachable subschemas. More cannot be within the budget, because each counts at least once.
 const MOST_NODES: usize = 10_000;
 
-/// A schema with its identifiers and anchors looked up. Nothing is fetched.
+/// A schema with its identifiers and anchors indexed. Never fetches a document.
 pub(super) struct Document<'a> {
     registry: Registry<'a>,
     base: Uri<String>,
@@ -37,7 +37,7 @@ impl<'a> Document<'a> {
 
 /// Every subschema that validation can reach from the root, which is node 0.
 pub(super) struct Graph<'a> {
-    pub(super) nodes: Vec<Node<'a>>,
+    pub(super) nodes: Vec<SchemaNode<'a>>,
     /// Regular expressions of `pattern`.
     pub(super) patterns: BTreeSet<&'a str>,
     /// Regular expressions of `patternProperties`.
@@ -46,51 +46,51 @@ pub(super) struct Graph<'a> {
 }
 
 #[derive(Default)]
-pub(super) struct Node<'a> {
-    /// The subschemas it applies.
-    pub(super) edges: Vec<(Part<'a>, usize)>,
-    /// It has `unevaluatedProperties` or `unevaluatedItems`, which look at the subschemas beside them once more.
+pub(super) struct SchemaNode<'a> {
+    /// The subschemas that it applies, each with a part of the value.
+    pub(super) edges: Vec<(ValuePart<'a>, usize)>,
+    /// True if it has `unevaluatedProperties` or `unevaluatedItems`, which evaluate the subschemas beside them again.
     pub(super) is_unevaluated: bool,
-    /// An upper bound of the errors it gives about one value, with what each holds a copy of.
+    /// An upper bound of its errors about one value, weighted by the copies that they hold.
     pub(super) errors: u64,
-    /// The reference that led here first.
+    /// The first reference that led to it.
     pub(super) reference: Option<&'a str>,
-    /// It says `writeOnly`.
+    /// True if it has `writeOnly`.
     pub(super) is_secret: bool,
-    /// It says anything at all, which `true` and `{}` do not.
-    pub(super) is_telling: bool,
-    /// It is about the names of properties and not about their values.
-    pub(super) is_of_names: bool,
+    /// True if it has a keyword, which `true` and `{}` do not.
+    pub(super) has_keywords: bool,
+    /// True if it applies to the names of properties instead of their values.
+    pub(super) is_for_names: bool,
 }
 
 /// The part of a value that a subschema is applied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Part<'a> {
+pub(super) enum ValuePart<'a> {
     /// The value itself.
     Whole,
     /// The property of this name.
     Property(&'a str),
     /// Any property.
     Properties,
-    /// The item at this place.
+    /// The item at this index.
     Item(usize),
     /// Any item.
     Items,
 }
 
 impl<'a> Graph<'a> {
-    /// Follows every keyword of every dialect, so what a dialect ignores counts too: the graph is at times larger than what
-    /// runs, never smaller. References are resolved by `jsonschema` itself, so the two cannot differ.
+    /// Builds the graph of a schema. The nesting of `schema` must be bounded before.
     ///
-    /// Bound the nesting of `schema` before.
+    /// Follows every keyword of every dialect, so the graph may be larger than the schema that runs, but never smaller.
+    /// `jsonschema` itself resolves the references, so both agree on their targets.
     pub(super) fn new(schema: &'a Value, document: &'a Document<'a>) -> Result<Self, SchemaError> {
         let mut graph = Self {
-            nodes: vec![Node::default()],
+            nodes: vec![SchemaNode::default()],
             patterns: BTreeSet::new(),
             name_patterns: BTreeSet::new(),
             is_dynamic: false,
         };
-        // The same text means something else under another base, so a node is a place in the document and a base.
+        // A node is a subschema and a base URI, because a reference resolves differently under another base.
         let mut known: HashMap<(*const Value, String), usize> = HashMap::new();
         known.insert((schema, document.base.as_str().to_owned()), 0);
         let mut pending = vec![(0, schema, document.registry.resolver(document.base.clone()), document.draft)];
@@ -106,7 +106,7 @@ impl<'a> Graph<'a> {
                 let found = resolver.lookup(reference).map_err(|error| unresolved(reference, &error))?;
                 let (target, inside, draft) = found.into_inner();
                 let draft = draft.detect(target);
-                targets.push((Part::Whole, target, inside, draft, Some(reference)));
+                targets.push((ValuePart::Whole, target, inside, draft, Some(reference)));
             }
             for (part, target, resolver, draft, reference) in targets {
                 if draft == Draft::Unknown {
@@ -114,12 +114,12 @@ impl<'a> Graph<'a> {
                 }
                 let key = (std::ptr::from_ref(target), resolver.base_uri().as_str().to_owned());
                 let next = *known.entry(key).or_insert_with(|| {
-                    graph.nodes.push(Node { reference, ..Node::default() });
+                    graph.nodes.push(SchemaNode { reference, ..SchemaNode::default() });
                     pending.push((graph.nodes.len() - 1, target, resolver, draft));
                     graph.nodes.len() - 1
                 });
                 let names = value.get("propertyNames");
-                graph.nodes[next].is_of_names |= names.is_some_and(|names| std::ptr::eq(names, target));
+                graph.nodes[next].is_for_names |= names.is_some_and(|names| std::ptr::eq(names, target));
                 graph.nodes[index].edges.push((part, next));
             }
             if graph.nodes.len() > MOST_NODES {
@@ -134,13 +134,13 @@ impl<'a> Graph<'a> {
         Ok(graph)
     }
 
-    /// Notes what counts about one subschema, and returns what it applies.
+    /// Records the properties of a subschema and returns the subschemas that it applies.
     fn read(&mut self, index: usize, value: &'a Value) -> Result<Applied<'a>, SchemaError> {
         let mut applied = Applied::default();
         let node = &mut self.nodes[index];
         let Some(object) = value.as_object() else { return Ok(applied) };
         node.errors = object.len() as u64 + 1;
-        node.is_telling = !object.is_empty();
+        node.has_keywords = !object.is_empty();
         for (keyword, value) in object {
             match (keyword.as_str(), value) {
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
@@ -158,7 +158,7 @@ impl<'a> Graph<'a> {
                 }
                 ("writeOnly", Value::Bool(true)) => node.is_secret = true,
                 ("unevaluatedProperties" | "unevaluatedItems", _) => node.is_unevaluated = true,
-                // One error for each name, and `not` copies its schema into every error.
+                // One error for each name; `not` copies its schema into every error.
                 ("required" | "dependentRequired" | "dependencies" | "not", _) => {
                     node.errors += text_length(value) / 4;
                 }
@@ -170,53 +170,55 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// What one subschema applies.
+/// The subschemas that one subschema applies.
 #[derive(Default)]
 struct Applied<'a> {
-    parts: Vec<(Part<'a>, &'a Value)>,
+    parts: Vec<(ValuePart<'a>, &'a Value)>,
     references: Vec<&'a str>,
 }
 
 impl<'a> Applied<'a> {
     fn keyword(&mut self, keyword: &str, value: &'a Value) {
         match keyword {
-            "not" | "if" | "then" | "else" => self.one(Part::Whole, value),
-            "allOf" | "anyOf" | "oneOf" => self.each(|_| Part::Whole, value),
-            "dependentSchemas" | "dependencies" => self.named(|_| Part::Whole, value),
-            "properties" => self.named(Part::Property, value),
-            "patternProperties" => self.named(|_| Part::Properties, value),
-            "additionalProperties" | "unevaluatedProperties" | "propertyNames" => self.one(Part::Properties, value),
-            "prefixItems" => self.each(Part::Item, value),
-            "items" => {
-                self.one(Part::Items, value);
-                self.each(Part::Item, value);
+            "not" | "if" | "then" | "else" => self.one(ValuePart::Whole, value),
+            "allOf" | "anyOf" | "oneOf" => self.each(|_| ValuePart::Whole, value),
+            "dependentSchemas" | "dependencies" => self.named(|_| ValuePart::Whole, value),
+            "properties" => self.named(ValuePart::Property, value),
+            "patternProperties" => self.named(|_| ValuePart::Properties, value),
+            "additionalProperties" | "unevaluatedProperties" | "propertyNames" => {
+                self.one(ValuePart::Properties, value)
             }
-            "additionalItems" | "unevaluatedItems" | "contains" | "contentSchema" => self.one(Part::Items, value),
+            "prefixItems" => self.each(ValuePart::Item, value),
+            "items" => {
+                self.one(ValuePart::Items, value);
+                self.each(ValuePart::Item, value);
+            }
+            "additionalItems" | "unevaluatedItems" | "contains" | "contentSchema" => self.one(ValuePart::Items, value),
             _ => {}
         }
     }
 
-    fn one(&mut self, part: Part<'a>, value: &'a Value) {
+    fn one(&mut self, part: ValuePart<'a>, value: &'a Value) {
         if value.is_object() || value.is_boolean() {
             self.parts.push((part, value));
         }
     }
 
-    fn each(&mut self, part: impl Fn(usize) -> Part<'a>, value: &'a Value) {
+    fn each(&mut self, part: impl Fn(usize) -> ValuePart<'a>, value: &'a Value) {
         for (place, value) in value.as_array().into_iter().flatten().enumerate() {
             self.one(part(place), value);
         }
     }
 
-    fn named(&mut self, part: impl Fn(&'a str) -> Part<'a>, value: &'a Value) {
+    fn named(&mut self, part: impl Fn(&'a str) -> ValuePart<'a>, value: &'a Value) {
         for (name, value) in value.as_object().into_iter().flatten() {
             self.one(part(name), value);
         }
     }
 }
 
-/// Whether a dynamic reference has several possible targets: which one it takes depends on the way to it, and nodes of a
-/// [`Graph`] do not know that.
+/// Returns true if a dynamic reference has several possible targets. Its target then depends on the path to it, which a [`Graph`]
+/// does not represent.
 fn has_rival_anchors(schema: &Value) -> bool {
     let mut names = BTreeSet::new();
     for object in walk::values(schema).filter_map(|(value, _)| value.as_object()) {
@@ -229,7 +231,7 @@ fn has_rival_anchors(schema: &Value) -> bool {
     false
 }
 
-/// The length of a value as JSON text, in bytes.
+/// Returns the length of a value as JSON text, in bytes.
 pub(super) fn text_length(value: &Value) -> u64 {
     crate::size::encoded(value) as u64
 }
@@ -238,7 +240,7 @@ fn unknown_dialect(schema: &Value) -> SchemaError {
     SchemaError::UnknownDialect { dialect: phrase::show(&schema["$schema"]) }
 }
 
-/// `jsonschema` knows the meta-schemas by heart, but they are no part of the document.
+/// Returns true if the reference names a meta-schema. `jsonschema` has them built in, but they are not part of the document.
 fn is_meta_schema(reference: &str) -> bool {
     reference.starts_with("http://json-schema.org/") || reference.starts_with("https://json-schema.org/")
 }

@@ -1,4 +1,4 @@
-//! [`Inspected`]: a schema that was found usable, and is compiled when it is first needed.
+//! [`Inspected`]: an inspected schema that is compiled on first use.
 
 use std::sync::OnceLock;
 
@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::budget::{self, Inspection};
 use super::{SchemaError, Validator, dialect};
 
-/// The findings about a tool's schema, and later its validator. The schema stays with its tool: every method takes the one that
-/// was inspected.
+/// The inspection results of a tool's schema, and its validator once compiled.
+///
+/// The tool owns the schema. Pass the same schema to every method.
 pub(crate) struct Inspected {
     inspection: Inspection,
     validator: OnceLock<Result<Box<Validator>, SchemaError>>,
@@ -18,16 +19,16 @@ impl Inspected {
     /// Inspects the schema of a tool's arguments.
     ///
     /// # Errors
-    /// Returns an error if the schema accepts no object, is over budget or has a reference without a target inside of it.
-    pub(crate) fn of_parameters(schema: &Value) -> Result<Self, SchemaError> {
+    /// Returns an error if the schema accepts no object, is over budget or has an unresolved reference.
+    pub(crate) fn for_parameters(schema: &Value) -> Result<Self, SchemaError> {
         budget::inspect_parameters(schema).map(Self::new)
     }
 
     /// Inspects the schema of a tool's structured results.
     ///
     /// # Errors
-    /// Returns an error if the schema is over budget or has a reference without a target inside of it.
-    pub(crate) fn of_output(schema: &Value) -> Result<Self, SchemaError> {
+    /// Returns an error if the schema is over budget or has an unresolved reference.
+    pub(crate) fn for_output(schema: &Value) -> Result<Self, SchemaError> {
         budget::inspect(schema).map(Self::new)
     }
 
@@ -35,7 +36,7 @@ impl Inspected {
         Self { inspection, validator: OnceLock::new() }
     }
 
-    /// Checks the schema against the rules of its dialect, and its regular expressions. Keeps nothing.
+    /// Checks the schema against the rules of its dialect, and its regular expressions. Stores no result.
     ///
     /// # Errors
     /// Returns an error if the schema breaks a rule, or a regular expression cannot be used.
@@ -43,7 +44,7 @@ impl Inspected {
         dialect::check(schema, &self.inspection)
     }
 
-    /// Returns the validator, compiled by the first call.
+    /// Returns the validator. The first call compiles it.
     ///
     /// # Errors
     /// Returns an error if the schema does not compile.

@@ -1,4 +1,4 @@
-//! [`Node`]s as `jsonschema` validates them: until the [deadline](super::deadline) of a check, and empty from then on.
+//! Adapts [`Node`] to `jsonschema`. After the [deadline](super::deadline) of a check every node appears empty, which ends it.
 
 use std::borrow::Cow;
 use std::iter::TakeWhile;
@@ -10,7 +10,7 @@ use serde_json::{Number, Value};
 
 use super::deadline::{has_passed, has_passed_at_long_step};
 
-/// The representation of JSON that validators here are compiled for.
+/// The JSON representation that validators are compiled for.
 pub(super) struct Instance;
 
 impl Json for Instance {
@@ -18,7 +18,7 @@ impl Json for Instance {
     type PreparedKey = Box<str>;
     type StringBuffer = Value;
 
-    // A lookup walks the members, as a pass does.
+    // A lookup walks the members, so it costs as much as one pass over them.
     const KEYS_PER_LOOKUP: usize = 4;
 
     fn prepare_key(key: &str) -> Box<str> {

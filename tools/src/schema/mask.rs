@@ -1,4 +1,4 @@
-//! [`Mask`]: what of a value may not be shown.
+//! [`Mask`]: hides the secret parts of a value.
 
 use std::collections::BTreeSet;
 
@@ -6,32 +6,32 @@ use protocol::json::MAX_DEPTH;
 use serde_json::Value;
 
 use super::budget::bound_text;
-use super::graph::{Document, Graph, Part};
+use super::graph::{Document, Graph, ValuePart};
 use super::{SchemaError, walk};
 
-/// What stands in the place of a secret.
+/// The text that replaces a secret.
 pub(crate) const MASK: &str = "[secret]";
 
-/// Most subschemas that are looked at for one value. What is left by then is hidden.
+/// The most subschemas visited for one value. The rest of the value is then hidden.
 const MOST_WORK: usize = 1_000_000;
 
-/// Where a schema has secrets.
+/// The places of a schema's secrets.
 #[derive(Debug)]
 pub(crate) struct Mask {
     /// The subschemas, the root first.
-    places: Vec<Place>,
+    subschemas: Vec<Subschema>,
 }
 
 #[derive(Debug, Default)]
-struct Place {
+struct Subschema {
     edges: Vec<(Step, usize)>,
     is_secret: bool,
-    /// It is secret, or something that it leads to is.
+    /// True if this subschema or a subschema reachable from it is secret.
     leads_to_secret: bool,
-    is_telling: bool,
+    has_keywords: bool,
 }
 
-/// [`Part`], without the schema.
+/// An owned [`ValuePart`].
 #[derive(Debug, PartialEq)]
 enum Step {
     Whole,
@@ -42,111 +42,112 @@ enum Step {
 }
 
 impl Mask {
-    /// The mask of a schema; `None` where it calls nothing secret. A schema that cannot be used hides everything, if it mentions
-    /// secrets.
-    pub(crate) fn of(schema: &Value) -> Option<Self> {
+    /// Returns `None` if the schema marks no value as secret. An invalid schema that mentions secrets hides everything.
+    pub(crate) fn from_schema(schema: &Value) -> Option<Self> {
         if !walk::values(schema).any(|(value, _)| value.get("writeOnly") == Some(&Value::Bool(true))) {
             return None;
         }
-        let everything = || Self { places: vec![Place { is_secret: true, leads_to_secret: true, ..Place::default() }] };
+        let everything =
+            || Self { subschemas: vec![Subschema { is_secret: true, leads_to_secret: true, ..Subschema::default() }] };
         let mask = Self::read(schema).unwrap_or_else(|_| everything());
-        mask.places[0].leads_to_secret.then_some(mask)
+        mask.subschemas[0].leads_to_secret.then_some(mask)
     }
 
-    /// A value as it may be shown.
-    pub(crate) fn of_value(&self, value: &Value) -> Value {
-        let mut look = Look { mask: self, left: MOST_WORK };
-        let places = look.closed(vec![0]);
-        look.value(&places, value, MAX_DEPTH)
+    /// Returns the value with its secrets masked.
+    pub(crate) fn apply(&self, value: &Value) -> Value {
+        let mut masking = Masking { mask: self, left: MOST_WORK };
+        let subschemas = masking.closed(vec![0]);
+        masking.value(&subschemas, value, MAX_DEPTH)
     }
 
-    /// Whether a value of that property is hidden.
+    /// Returns true if a string in this property is hidden.
     pub(crate) fn hides_property(&self, name: &str) -> bool {
-        let mut look = Look { mask: self, left: MOST_WORK };
-        let places = look.closed(vec![0]);
-        look.member(&places, name, &Value::from(""), MAX_DEPTH) == MASK
+        let mut masking = Masking { mask: self, left: MOST_WORK };
+        let subschemas = masking.closed(vec![0]);
+        masking.member(&subschemas, name, &Value::from(""), MAX_DEPTH) == MASK
     }
 
     fn read(schema: &Value) -> Result<Self, SchemaError> {
         bound_text(schema)?;
         let document = Document::new(schema)?;
         let graph = Graph::new(schema, &document)?;
-        let step = |part: Part<'_>| match part {
-            Part::Whole => Step::Whole,
-            Part::Property(name) => Step::Property(name.into()),
-            Part::Properties => Step::Properties,
-            Part::Item(place) => Step::Item(place),
-            Part::Items => Step::Items,
+        let step = |part: ValuePart<'_>| match part {
+            ValuePart::Whole => Step::Whole,
+            ValuePart::Property(name) => Step::Property(name.into()),
+            ValuePart::Properties => Step::Properties,
+            ValuePart::Item(place) => Step::Item(place),
+            ValuePart::Items => Step::Items,
         };
         let mut callers = vec![Vec::new(); graph.nodes.len()];
-        let mut places = Vec::with_capacity(graph.nodes.len());
+        let mut subschemas = Vec::with_capacity(graph.nodes.len());
         for (index, node) in graph.nodes.iter().enumerate() {
             node.edges.iter().for_each(|(_, next)| callers[*next].push(index));
-            let edges = node.edges.iter().filter(|(_, next)| !graph.nodes[*next].is_of_names);
-            places.push(Place {
+            let edges = node.edges.iter().filter(|(_, next)| !graph.nodes[*next].is_for_names);
+            subschemas.push(Subschema {
                 edges: edges.map(|(part, next)| (step(*part), *next)).collect(),
                 is_secret: node.is_secret,
                 leads_to_secret: false,
-                is_telling: node.is_telling,
+                has_keywords: node.has_keywords,
             });
         }
-        let mut pending: Vec<_> = (0..places.len()).filter(|index| places[*index].is_secret).collect();
+        let mut pending: Vec<_> = (0..subschemas.len()).filter(|index| subschemas[*index].is_secret).collect();
         while let Some(index) = pending.pop() {
-            if !std::mem::replace(&mut places[index].leads_to_secret, true) {
+            if !std::mem::replace(&mut subschemas[index].leads_to_secret, true) {
                 pending.extend(&callers[index]);
             }
         }
-        Ok(Self { places })
+        Ok(Self { subschemas })
     }
 }
 
-/// One look at a value through a mask.
-struct Look<'a> {
+/// One application of a mask to a value.
+struct Masking<'a> {
     mask: &'a Mask,
     left: usize,
 }
 
-impl Look<'_> {
-    /// A value that these subschemas are about.
-    fn value(&mut self, places: &[usize], value: &Value, levels: usize) -> Value {
-        let is = |holds: fn(&Place) -> bool| places.iter().any(|index| holds(&self.mask.places[*index]));
+impl Masking<'_> {
+    /// Masks a value to which these subschemas apply.
+    fn value(&mut self, subschemas: &[usize], value: &Value, levels: usize) -> Value {
+        let is = |holds: fn(&Subschema) -> bool| subschemas.iter().any(|index| holds(&self.mask.subschemas[*index]));
         match value {
             Value::Null => Value::Null,
-            _ if self.left == 0 || levels == 0 || is(|place| place.is_secret) => MASK.into(),
+            _ if self.left == 0 || levels == 0 || is(|subschema| subschema.is_secret) => MASK.into(),
             Value::Object(members) => {
-                let masked =
-                    |(name, member): (&String, &Value)| (name.clone(), self.member(places, name, member, levels - 1));
+                let masked = |(name, member): (&String, &Value)| {
+                    (name.clone(), self.member(subschemas, name, member, levels - 1))
+                };
                 Value::Object(members.iter().map(masked).collect())
             }
             Value::Array(items) => {
                 let masked = |(index, item): (usize, &Value)| {
                     let about = |step: &Step| matches!(step, Step::Items) || *step == Step::Item(index);
-                    self.inner(places, about, item, levels - 1)
+                    self.inner(subschemas, about, item, levels - 1)
                 };
                 items.iter().enumerate().map(masked).collect()
             }
-            _ if is(|place| place.leads_to_secret) => MASK.into(),
+            _ if is(|subschema| subschema.leads_to_secret) => MASK.into(),
             single => single.clone(),
         }
     }
 
-    fn member(&mut self, places: &[usize], name: &str, member: &Value, levels: usize) -> Value {
+    fn member(&mut self, subschemas: &[usize], name: &str, member: &Value, levels: usize) -> Value {
         let about = |step: &Step| match step {
             Step::Property(property) => **property == *name,
             step => *step == Step::Properties,
         };
-        self.inner(places, about, member, levels)
+        self.inner(subschemas, about, member, levels)
     }
 
-    /// What lies in a value, at a place that some steps are about.
-    fn inner(&mut self, places: &[usize], about: impl Fn(&Step) -> bool, value: &Value, levels: usize) -> Value {
+    /// Masks a child of a value. `about` selects the steps that lead to it.
+    fn inner(&mut self, subschemas: &[usize], about: impl Fn(&Step) -> bool, value: &Value, levels: usize) -> Value {
         let mut found = Vec::new();
         let mut is_described = false;
-        for (step, next) in places.iter().flat_map(|index| &self.mask.places[*index].edges) {
+        for (step, next) in subschemas.iter().flat_map(|index| &self.mask.subschemas[*index].edges) {
             self.left = self.left.saturating_sub(1);
             if about(step) {
-                // Who names a property knows of it, even if nothing is said of its value.
-                is_described |= matches!(step, Step::Property(_)) || self.mask.places[*next].is_telling;
+                // A named property counts as described, even without keywords for its value.
+                is_described |= matches!(step, Step::Property(_)) || self.mask.subschemas[*next].has_keywords;
                 found.push(*next);
             }
         }
@@ -157,13 +158,13 @@ impl Look<'_> {
         self.value(&found, value, levels)
     }
 
-    /// These subschemas, and all that they apply to the same value.
+    /// Returns these subschemas and all others that they apply to the same value.
     fn closed(&mut self, mut pending: Vec<usize>) -> Vec<usize> {
         let mut known = BTreeSet::new();
         while let Some(index) = pending.pop() {
             self.left = self.left.saturating_sub(1);
             if known.insert(index) {
-                let edges = self.mask.places[index].edges.iter();
+                let edges = self.mask.subschemas[index].edges.iter();
                 pending.extend(edges.filter(|(step, _)| *step == Step::Whole).map(|(_, next)| *next));
             }
         }
@@ -182,7 +183,6 @@ mod tests {
 
     const KEY: &str = "7Yt";
 
-    /// The value with and without its secrets shown differently.
     fn shown(schema: Value, value: Value) -> Value {
         Secret::masked(&schema, &value).into_owned()
     }
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_describes_is_hidden_beside_secrets() {
+    fn undescribed_values_are_hidden_beside_secrets() {
         let schema = json!({
             "properties": {"user": {}, "headers": {"type": "object"}, "key": secret()},
             "propertyNames": {"maxLength": 9},
@@ -247,7 +247,7 @@ mod tests {
         for schema in [json!({}), json!({"properties": {"writeOnly": {"type": "string"}}}), json!(true)] {
             assert!(matches!(Secret::masked(&schema, &value), Cow::Borrowed(_)), "{schema}");
         }
-        // Defined, and never applied.
+        // Defined, but never applied.
         assert_eq!(shown(json!({"$defs": {"s": secret()}}), value.clone()), value);
     }
 

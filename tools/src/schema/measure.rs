@@ -1,34 +1,34 @@
-//! Sizes of a schema graph: how much work and stack validating against it takes, at most.
+//! Sizes of a schema graph, which bound the work and stack of a validation.
 
 use std::collections::{HashMap, HashSet};
 
-use super::graph::{Graph, Part};
+use super::graph::{Graph, ValuePart};
 use super::pattern::Cost;
 use super::{SchemaError, phrase};
 
-/// Steps that counting may take itself.
+/// The most steps for measuring a schema.
 const MOST_STEPS: usize = 1_000_000;
 
-/// Upper bounds. They saturate, so a bomb measures as very large.
+/// Upper bounds. They saturate, so a schema bomb measures as very large.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Measure {
-    /// Subschemas once references are replaced by their targets; those of a recursive schema once around.
+    /// The subschemas once references are replaced by their targets. A recursive schema is unfolded once.
     pub(super) unfolded: u64,
-    /// The same, counting what `unevaluated…` looks at again.
+    /// The evaluations of subschemas, including the repeated ones of `unevaluated…`.
     pub(super) evaluated: u64,
-    /// Errors that one look at one value may give.
+    /// The errors that one visit of one value may cause.
     pub(super) errors: u64,
-    /// The longest chain of subschemas about one and the same value.
+    /// The longest chain of subschemas for the same value.
     pub(super) stacked: u64,
-    /// The longest chain of subschemas, where the schema is not recursive.
+    /// The longest chain of subschemas, or `None` if the schema is recursive.
     pub(super) height: Option<u64>,
-    /// How many times one child of a value is looked at by recursive subschemas for one look at the value. From 2 on,
-    /// explaining what is wrong takes time exponential in the nesting of the value.
+    /// The visits of a child by recursive subschemas for one visit of its parent. From 2 on, an explanation takes time exponential
+    /// in the nesting of the value.
     pub(super) fan_out: u64,
-    /// The same for the verdict alone. `jsonschema` remembers the verdicts of recursive subschemas, so that it takes no
-    /// exponential time; but what `unevaluated…` looks at again is not remembered.
+    /// The visits of a child for a verdict. `jsonschema` caches the verdicts of recursive subschemas, which avoids exponential time,
+    /// but not the repeated evaluations of `unevaluated…`.
     pub(super) verdict_fan_out: u64,
-    /// Costs of the regular expressions for property names.
+    /// The costs of the regular expressions for property names.
     pub(super) names: Vec<Cost>,
 }
 
@@ -37,16 +37,17 @@ impl Measure {
         let count = graph.nodes.len();
         let edges = |node: usize| graph.nodes[node].edges.iter();
         let (_, circle) =
-            finished(count, |node| edges(node).filter(|(part, _)| *part == Part::Whole).map(|edge| edge.1));
+            finished(count, |node| edges(node).filter(|(part, _)| *part == ValuePart::Whole).map(|edge| edge.1));
         if let Some(node) = circle {
             let reference = graph.nodes[node].reference.unwrap_or("#");
             return Err(SchemaError::EndlessRef { reference: phrase::quote(reference, 128) });
         }
 
         let component = components(graph);
-        // Following a child edge inside its component would go round; everything else ends.
-        let unfolds =
-            |node: usize, (part, next): (Part<'_>, usize)| part == Part::Whole || component[node] != component[next];
+        // A child edge inside of its component closes a cycle, so it is not followed.
+        let unfolds = |node: usize, (part, next): (ValuePart<'_>, usize)| {
+            part == ValuePart::Whole || component[node] != component[next]
+        };
         let (order, _) =
             finished(count, |node| edges(node).filter(move |edge| unfolds(node, **edge)).map(|edge| edge.1));
         let mut sizes = vec![Size::default(); count];
@@ -85,9 +86,9 @@ impl Measure {
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
     unfolded: u64,
-    /// Evaluations for a verdict.
+    /// The evaluations for a verdict.
     looked: u64,
-    /// Evaluations to find out what was evaluated.
+    /// The evaluations that `unevaluated…` repeats.
     marked: u64,
     errors: u64,
     stacked: u64,
@@ -95,26 +96,26 @@ struct Size {
 }
 
 impl Size {
-    /// What a way back into a recursive schema counts.
+    /// Returns the size of an edge back into a recursive schema.
     fn one() -> Self {
         Self { unfolded: 1, looked: 1, ..Self::default() }
     }
 
-    fn add(&mut self, part: Part<'_>, other: Self) {
+    fn add(&mut self, part: ValuePart<'_>, other: Self) {
         self.unfolded = self.unfolded.saturating_add(other.unfolded);
         self.looked = self.looked.saturating_add(other.looked);
         self.errors = self.errors.saturating_add(other.errors);
         self.height = self.height.max(other.height);
-        if part == Part::Whole {
+        if part == ValuePart::Whole {
             self.marked = self.marked.saturating_add(other.looked).saturating_add(other.marked);
             self.stacked = self.stacked.max(other.stacked);
-        } else if part == Part::Items || part == Part::Properties {
+        } else if part == ValuePart::Items || part == ValuePart::Properties {
             self.marked = self.marked.saturating_add(other.looked);
         }
     }
 }
 
-/// How often one child is looked at by subschemas of its parent's component, at most, in the components that `counts` takes.
+/// Returns the most visits of a child by subschemas of its parent's component. Considers only components that `counts` accepts.
 fn fan_out(
     graph: &Graph<'_>,
     component: &[usize],
@@ -134,7 +135,7 @@ fn fan_out(
             if component[*node] != component[*next] {
                 continue;
             }
-            if *part == Part::Whole {
+            if *part == ValuePart::Whole {
                 steps += looks[*next].len() + marks[*next].len();
                 add(&mut looked, &looks[*next]);
                 if marking {
@@ -143,7 +144,7 @@ fn fan_out(
                 }
             } else {
                 *looked.entry(*part).or_default() += 1;
-                if marking && matches!(part, Part::Items | Part::Properties) {
+                if marking && matches!(part, ValuePart::Items | ValuePart::Properties) {
                     *marked.entry(*part).or_default() += 1;
                 }
             }
@@ -161,7 +162,7 @@ fn fan_out(
     Ok(most)
 }
 
-type Looks<'a> = HashMap<Part<'a>, u64>;
+type Looks<'a> = HashMap<ValuePart<'a>, u64>;
 
 fn add<'a>(sum: &mut Looks<'a>, other: &Looks<'a>) {
     for (part, count) in other {
@@ -170,19 +171,19 @@ fn add<'a>(sum: &mut Looks<'a>, other: &Looks<'a>) {
     }
 }
 
-/// The looks at the one child that is looked at most. What applies to any child adds to what applies to each.
+/// Returns the visits of the child that is visited most. Subschemas for any child add to those for a particular child.
 fn busiest(looks: &Looks<'_>) -> u64 {
     let any = |part| looks.get(&part).copied().unwrap_or(0);
-    let (items, properties) = (any(Part::Items), any(Part::Properties));
-    let child = |(part, count): (&Part<'_>, &u64)| match part {
-        Part::Item(_) => count.saturating_add(items),
-        Part::Property(_) => count.saturating_add(properties),
+    let (items, properties) = (any(ValuePart::Items), any(ValuePart::Properties));
+    let child = |(part, count): (&ValuePart<'_>, &u64)| match part {
+        ValuePart::Item(_) => count.saturating_add(items),
+        ValuePart::Property(_) => count.saturating_add(properties),
         _ => *count,
     };
     looks.iter().map(child).max().unwrap_or(0)
 }
 
-/// Nodes numbered by their strongly connected component (Kosaraju): a schema is recursive within one.
+/// Returns the strongly connected component of each node (Kosaraju's algorithm). A schema is recursive within a component.
 fn components(graph: &Graph<'_>) -> Vec<usize> {
     let count = graph.nodes.len();
     let (order, _) = finished(count, |node| graph.nodes[node].edges.iter().map(|edge| edge.1));
@@ -205,7 +206,7 @@ fn components(graph: &Graph<'_>) -> Vec<usize> {
     component
 }
 
-/// Nodes in the order a depth-first walk leaves them, and a node of some circle if there is one.
+/// Returns the nodes in depth-first post-order, and a node of a cycle if there is one.
 fn finished<I: Iterator<Item = usize>>(count: usize, next: impl Fn(usize) -> I) -> (Vec<usize>, Option<usize>) {
     #[derive(Clone, Copy, PartialEq)]
     enum State {

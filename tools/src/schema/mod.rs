@@ -1,11 +1,11 @@
-//! JSON Schema, kept in one room: what a tool's schemas may be, and whether a value satisfies one.
+//! JSON Schema: inspection of a tool's schemas, and validation of values against them.
 //!
-//! Schemas come from strangers (an MCP server, a plugin), and so do values (a model, a tool's output). A schema of two
-//! kilobytes can keep a validator busy for years or overflow its stack, so a schema is inspected before it is compiled,
-//! and [`Validator::check`] bounds what one value may cost. No type of the `jsonschema` crate leaves this folder.
+//! Schemas come from untrusted sources (an MCP server, a plugin), and so do values (a model, a tool's output). A schema of two
+//! kilobytes can keep a validator busy for years or overflow its stack. Therefore a schema is inspected before it is compiled,
+//! and [`Validator::check`] bounds the cost of one value. No type of the `jsonschema` crate leaves this folder.
 //!
-//! `format`, `contentEncoding` and `contentMediaType` are annotations in every dialect, as 2020-12 has it: they tell the
-//! model what is meant and refuse nothing.
+//! `format`, `contentEncoding` and `contentMediaType` are annotations in every dialect, as in 2020-12: they inform the model and
+//! reject nothing.
 
 mod branch;
 mod budget;
@@ -22,18 +22,18 @@ mod mask;
 mod measure;
 mod pattern;
 mod phrase;
-mod plain;
 mod shape;
+mod simple;
 mod validator;
 mod violation;
 mod walk;
 
-pub(crate) use deadline::within;
+pub(crate) use deadline::with_deadline;
 pub use error::SchemaError;
-pub use expectation::schema_in_words;
+pub use expectation::describe_schema;
 pub(crate) use inspected::Inspected;
 pub(crate) use mask::{MASK, Mask};
 pub(crate) use phrase::{readable, show};
-pub(crate) use plain::Plain;
+pub(crate) use simple::SimpleSchema;
 pub(crate) use validator::Validator;
 pub use violation::Violation;

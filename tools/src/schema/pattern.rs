@@ -1,8 +1,8 @@
-//! Regular expressions of strangers on strings of strangers.
+//! Untrusted regular expressions on untrusted strings.
 //!
-//! `jsonschema` takes patterns with look-around and back-references, and a limit on backtracking does not bound them:
-//! `^(?:(?=[^b]*$)a)*` takes seconds for 64 KiB, and a thousand seconds for a MiB. So what a match may cost is estimated and
-//! paid from a purse that holds for one check.
+//! `jsonschema` supports look-around and back-references, and a limit on backtracking does not bound their cost:
+//! `^(?:(?=[^b]*$)a)*` takes seconds for 64 KiB, and a thousand seconds for a MiB. Therefore the cost of each match is estimated and
+//! taken from a budget for the whole check.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -16,14 +16,15 @@ use serde_json::{Value, json};
 use super::instance::Instance;
 use super::{SchemaError, deadline, phrase};
 
-/// What the patterns of one check may cost together: nanoseconds in the worst case.
-pub(super) const PURSE: u64 = 2_000_000_000;
-/// The least that they may cost, however near the deadline is: an estimate of the worst case is far above most matches.
-const SMALL_PURSE: u64 = 50_000_000;
-/// Times one match may go back and try another way.
+/// The budget for all matches of one check, in worst-case nanoseconds.
+pub(super) const MATCH_BUDGET: u64 = 2_000_000_000;
+/// The smallest budget, even just before a deadline: most matches cost far less than the worst case.
+const MIN_MATCH_BUDGET: u64 = 50_000_000;
+/// The backtracking limit of one match.
 const MOST_BACKTRACKS: usize = 10_000;
-/// Size of one compiled pattern in bytes, where there are few patterns and where there are many.
+/// The size limit of a compiled pattern, in bytes, for a schema with at most [`FEW`] patterns.
 const LARGE_PROGRAM: usize = 10 << 20;
+/// The size limit for a schema with more patterns.
 const SMALL_PROGRAM: usize = 1 << 20;
 const FEW: usize = 16;
 
@@ -31,15 +32,16 @@ thread_local! {
     static LEFT: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Runs `work` with a full purse, or, before a near [deadline], with one for the time that is left. Returns `None` if the patterns
-/// cost more: `work` then saw matches fail that were never tried.
-pub(super) fn within_purse<T>(work: impl FnOnce() -> T) -> Option<T> {
-    let nanoseconds = |left: Duration| left.as_nanos().try_into().unwrap_or(PURSE);
-    let purse = deadline::left().map_or(PURSE, |left| nanoseconds(left).clamp(SMALL_PURSE, PURSE));
-    LEFT.set(Some(purse));
+/// Runs `work` with the budget for one check, which a near [deadline] reduces to the remaining time.
+///
+/// Returns `None` if the budget was exceeded. Further matches then failed untried, so the result of `work` is wrong.
+pub(super) fn with_match_budget<T>(work: impl FnOnce() -> T) -> Option<T> {
+    let nanoseconds = |left: Duration| left.as_nanos().try_into().unwrap_or(MATCH_BUDGET);
+    let budget = deadline::left().map_or(MATCH_BUDGET, |left| nanoseconds(left).clamp(MIN_MATCH_BUDGET, MATCH_BUDGET));
+    LEFT.set(Some(budget));
     let result = work();
     let is_paid = LEFT.take().is_some();
-    if !is_paid && purse < PURSE {
+    if !is_paid && budget < MATCH_BUDGET {
         deadline::pass();
     }
     is_paid.then_some(result)
@@ -49,27 +51,27 @@ pub(super) fn within_purse<T>(work: impl FnOnce() -> T) -> Option<T> {
 #[derive(Clone, Default)]
 pub(super) struct Patterns(Arc<HashMap<String, Arc<Pattern>>>);
 
-/// Limits for the patterns that `jsonschema` compiles itself, where a schema has `count` of them.
+/// Returns the limits for the patterns that `jsonschema` compiles, for a schema with `count` of them.
 pub(super) fn options(count: usize) -> PatternOptions<FancyRegex> {
     let size = if count > FEW { SMALL_PROGRAM } else { LARGE_PROGRAM };
     PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKS).size_limit(size)
 }
 
 impl Patterns {
-    /// Compiles the patterns of a schema that has `count` regular expressions in all.
+    /// Compiles the patterns of a schema with `count` regular expressions in total.
     pub(super) fn compile(patterns: &[String], count: usize) -> Result<Self, SchemaError> {
         let compiled = patterns.iter().map(|text| Ok((text.clone(), Arc::new(Pattern::compile(text, count)?))));
         compiled.collect::<Result<_, SchemaError>>().map(|map| Self(Arc::new(map)))
     }
 
-    /// Stands in for the keyword `pattern`.
+    /// Implements the keyword `pattern`.
     pub(super) fn keyword(
         &self,
         value: &Value,
     ) -> Result<Box<dyn for<'i> Keyword<'i, Instance>>, ValidationError<'static>> {
         let found = value.as_str().and_then(|text| self.0.get(text));
         match found {
-            Some(pattern) => Ok(Box::new(Shared(pattern.clone()))),
+            Some(pattern) => Ok(Box::new(SharedPattern(pattern.clone()))),
             None => Err(ValidationError::custom("a pattern that was inspected before")),
         }
     }
@@ -78,7 +80,7 @@ impl Patterns {
 struct Pattern {
     cost: Cost,
     expected: String,
-    /// Of the schema `{"pattern": …}`: this is how `jsonschema` lends its engine.
+    /// A validator for `{"pattern": …}`, because `jsonschema` does not expose its regex engine.
     validator: jsonschema::Validator<Instance>,
 }
 
@@ -90,12 +92,12 @@ impl Pattern {
             .build(&json!({ "pattern": text }))
             .map_err(|_| SchemaError::Pattern { pattern: phrase::quote(text, 128) })?;
         let expected = format!("a string that matches the pattern {}", phrase::quote(text, 200));
-        Ok(Self { cost: Cost::of(text), expected, validator })
+        Ok(Self { cost: Cost::from_pattern(text), expected, validator })
     }
 
     fn accepts(&self, value: Node<'_>) -> bool {
         let Some(text) = value.as_str() else { return true };
-        // Nothing is tried with an empty purse, or without one.
+        // An exceeded or missing budget fails the match untried.
         let left = LEFT.get().and_then(|left| left.checked_sub(self.cost.for_length(text.len())));
         LEFT.set(left);
         if left.is_none() {
@@ -112,9 +114,9 @@ impl Pattern {
     }
 }
 
-struct Shared(Arc<Pattern>);
+struct SharedPattern(Arc<Pattern>);
 
-impl<'i> Keyword<'i, Instance> for Shared {
+impl<'i> Keyword<'i, Instance> for SharedPattern {
     fn validate(&self, value: Node<'i>) -> Result<(), ValidationError<'i>> {
         if self.0.accepts(value) { Ok(()) } else { Err(ValidationError::custom(self.0.expected.clone())) }
     }
@@ -124,19 +126,19 @@ impl<'i> Keyword<'i, Instance> for Shared {
     }
 }
 
-/// An estimate of what matching a pattern costs, in the worst case.
+/// An estimate of the worst-case cost of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cost {
-    /// States of the automaton: what one character may cost.
+    /// The states of the automaton, which bound the cost of one character.
     states: u64,
-    /// How deep look-around and back-references nest; 0 where the pattern has none and matching is linear.
+    /// The nesting depth of look-around and back-references. 0 means that matching is linear.
     looks: u32,
 }
 
 impl Cost {
-    /// Reads a pattern roughly: what is no valid pattern gets some cost, too.
-    pub(super) fn of(pattern: &str) -> Self {
-        /// A group that is open: its states so far, and those of its last piece, which a count may multiply.
+    /// Estimates the cost from the pattern's text. An invalid pattern also gets a cost.
+    pub(super) fn from_pattern(pattern: &str) -> Self {
+        /// An open group: its states so far, and those of its last piece, which a repetition count multiplies.
         #[derive(Default)]
         struct Group {
             states: u64,
@@ -195,16 +197,16 @@ impl Cost {
         Self { states, looks }
     }
 
-    /// The cost for a string of `length` bytes, in nanoseconds.
+    /// Returns the cost for a string of `length` bytes, in nanoseconds.
     pub(super) fn for_length(self, length: usize) -> u64 {
         let length = length as u64;
-        // A match may go back up to the limit, however short the string.
+        // Even on a short string a match may backtrack up to the limit.
         let start = if self.looks == 0 { 10 } else { 50_000 };
         self.states.saturating_mul(length.saturating_pow(self.looks.saturating_add(1))).saturating_add(start)
     }
 }
 
-/// The highest number of a counted repetition after its `{`, and the length of the rest of it with the `}`.
+/// Reads a counted repetition after its `{`. Returns its highest number and its length including the `}`.
 fn highest_count(text: &str) -> (u64, usize) {
     let length = text.find('}').map_or(text.len(), |end| end + 1);
     let numbers = text[..length].split(|character: char| !character.is_ascii_digit());
@@ -212,7 +214,7 @@ fn highest_count(text: &str) -> (u64, usize) {
     (count.unwrap_or(1), length)
 }
 
-/// The length of a character class after its `[`, with the `]`.
+/// Returns the length of a character class after its `[`, including the `]`.
 fn class_length(text: &str) -> usize {
     let mut escaped = false;
     for (index, character) in text.char_indices() {
@@ -231,7 +233,7 @@ mod tests {
     use super::*;
     use crate::schema::compiled::Compiled;
 
-    /// Whether a string matches, and that this does not take long.
+    /// Checks a string against a pattern.
     fn check(pattern: &str, text: &str) -> Result<(), String> {
         let validator = Compiled::new(&json!({ "pattern": pattern })).expect("a pattern");
         validator.check(&json!(text)).map_err(|violations| violations[0].to_string())
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_that_was_given_up_is_no_match_turned_round() {
+    fn an_untried_match_does_not_satisfy_not() {
         let validator = Compiled::new(&json!({"not": {"pattern": "^(?:(?=[^b]*$)a)*$"}})).unwrap();
         assert!(validator.check(&json!("a".repeat(1_000_000))).is_err());
     }
@@ -287,7 +289,7 @@ mod tests {
 
     #[test]
     fn costs_follow_groups_counts_and_looks() {
-        let cost = |pattern| (Cost::of(pattern).states, Cost::of(pattern).looks);
+        let cost = |pattern| (Cost::from_pattern(pattern).states, Cost::from_pattern(pattern).looks);
         assert_eq!(cost("abc"), (4, 0));
         assert_eq!(cost("(?:ab){1,10}").1, 0);
         assert!(cost("(?:[01]{0,100}1){100}").0 > 10_000);

@@ -1,14 +1,14 @@
-//! Short, safe words for values of any size: what an error message may show of them.
+//! Short, printable text for values of any size, for use in error messages.
 
 use std::fmt::Write as _;
 
 use protocol::is_invisible;
 use serde_json::Value;
 
-/// Longest value that is shown as it is, in characters.
+/// The longest value that is shown as JSON, in characters.
 const SHOWN: usize = 64;
 
-/// `value` as JSON where that is short (keys sorted), and a description of it otherwise: at most 64 characters.
+/// Returns the value as JSON with sorted keys, or a description if that is longer than 64 characters.
 pub(crate) fn show(value: &Value) -> String {
     let mut json = Bounded::new(SHOWN);
     if json.value(value).is_some() {
@@ -27,12 +27,12 @@ pub(crate) fn show(value: &Value) -> String {
     }
 }
 
-/// Text in backquotes, cut after `most` characters, with invisible characters made visible.
+/// Returns the text in backquotes, cut after `most` characters, with invisible characters escaped.
 pub(super) fn quote(text: &str, most: usize) -> String {
     format!("`{}`", visible(text, most))
 }
 
-/// Text cut after `most` characters (the cut shows as `…`), with invisible characters made visible.
+/// Returns the text, cut after `most` characters and marked with `…`, with invisible characters escaped.
 pub(super) fn visible(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (index, character) in text.chars().enumerate() {
@@ -45,24 +45,24 @@ pub(super) fn visible(text: &str, most: usize) -> String {
     out
 }
 
-/// Names in backquotes, sorted: as many as fit, then how many more there are.
+/// Returns a sorted list of names in backquotes. A long list ends with the number of names left out.
 pub(super) fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_unstable();
     listed(names.iter().map(|name| quote(name, SHOWN)), ", ")
 }
 
-/// Values as alternatives, in the order given: as many as fit, then how many more there are.
+/// Returns a list of values in the given order. A long list ends with the number of values left out.
 pub(super) fn options<'a>(options: impl IntoIterator<Item = &'a Value>) -> String {
     listed(options.into_iter().map(show), ", ")
 }
 
-/// A JSON pointer for a sentence.
+/// Returns a JSON pointer as it appears in a sentence.
 pub(super) fn place(pointer: &str) -> String {
     if pointer.is_empty() { "the top level".into() } else { format!("`{pointer}`") }
 }
 
-/// `12345` as `12,345`.
+/// Formats `12345` as `12,345`.
 pub(super) fn grouped(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut out = String::new();
@@ -75,7 +75,7 @@ pub(super) fn grouped(number: impl TryInto<u64>) -> String {
     out
 }
 
-/// What kind of JSON value this is, with its article.
+/// Returns the kind of a JSON value with its article.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -87,7 +87,7 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A message with its line breaks and tabs, and all other invisible characters made visible.
+/// Returns the message with all invisible characters escaped except line breaks and tabs.
 pub(crate) fn readable(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     for character in message.chars() {
@@ -125,7 +125,7 @@ fn listed(items: impl Iterator<Item = String>, separator: &str) -> String {
 
 fn push_visible(out: &mut String, character: char) {
     if is_invisible(character) {
-        // As JSON has it: two escapes beyond U+FFFF.
+        // A JSON escape: two units beyond U+FFFF.
         for unit in character.encode_utf16(&mut [0; 2]) {
             let _ = write!(out, "\\u{unit:04x}");
         }
@@ -134,7 +134,7 @@ fn push_visible(out: &mut String, character: char) {
     }
 }
 
-/// JSON text that gives up (`None`) once it is longer than it may be, so that the size of the value does not matter.
+/// Writes JSON text up to a length limit. Returns `None` beyond it, so a large value costs no more than the limit.
 struct Bounded {
     text: String,
     left: usize,
@@ -246,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_is_short_and_printable(text in any::<String>(), repeat in 0usize..100) {
+        fn shown_text_is_short_and_printable(text in any::<String>(), repeat in 0usize..100) {
             for value in [json!(text.repeat(repeat)), json!([text]), json!({ text.clone(): text })] {
                 let shown = show(&value);
                 prop_assert!(shown.chars().count() <= SHOWN);

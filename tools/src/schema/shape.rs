@@ -1,31 +1,31 @@
-//! What matters about a value's size before it is validated.
+//! Sizes of a value, which bound the cost of validating it.
 
 use protocol::json::{Kind, Node};
 
 use super::measure::Measure;
 
-/// Bytes that an error takes by itself, about.
+/// The approximate size of an error, in bytes.
 const ERROR: u64 = 256;
-/// Bytes that a value takes by itself, about.
+/// The approximate size of a value without its content, in bytes.
 const VALUE: u64 = 64;
 
-/// Sizes of a value. They saturate.
+/// Sizes of a value. They saturate at the largest integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Shape {
     /// Levels of arrays and objects.
     pub(super) depth: u64,
-    /// What a verdict costs for each subschema: about one for each value and each 16 bytes of text, for each look at it.
+    /// The cost of a verdict for each subschema: about one for each visit of a value or of 16 bytes of text.
     pub(super) weight: u64,
-    /// Bytes of memory that explaining it takes for each error a subschema may give: an error of a branch of `anyOf` holds a
-    /// copy of its value, and each fan-out multiplies the looks at what lies below.
+    /// The memory for an explanation, in bytes for each error of a subschema. An error in a branch of `anyOf` copies its value, and
+    /// each fan-out multiplies the visits of nested values.
     pub(super) explained: u64,
-    /// Cost of matching property names, in nanoseconds.
+    /// The cost of matching property names, in nanoseconds.
     pub(super) names: u64,
 }
 
 impl Shape {
-    /// Walks the value without recursion.
-    pub(super) fn of(value: Node<'_>, measure: &Measure) -> Self {
+    /// Measures a value without recursion.
+    pub(super) fn from_value(value: Node<'_>, measure: &Measure) -> Self {
         let mut shape = Self::default();
         let mut pending = vec![(value, Level { depth: 0, looks: 1, verdicts: 1, copies: 1 })];
         while let Some((value, level)) = pending.pop() {
@@ -57,11 +57,11 @@ impl Shape {
 #[derive(Clone, Copy)]
 struct Level {
     depth: u64,
-    /// Looks at a value of this level, to explain it.
+    /// Visits of a value of this level for an explanation.
     looks: u64,
-    /// Looks at it for a verdict.
+    /// Visits of a value of this level for a verdict.
     verdicts: u64,
-    /// Looks at it and at all that it lies in.
+    /// Visits of a value of this level and of all enclosing values.
     copies: u64,
 }
 
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn shape(value: &Value, measure: &Measure) -> Shape {
-        Shape::of(value.into(), measure)
+        Shape::from_value(value.into(), measure)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Compiling a schema and checking values against it.
+//! [`Validator`]: a compiled schema.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,25 +11,25 @@ use super::budget::{Inspection, STACK};
 use super::instance::Instance;
 use super::mask::Mask;
 use super::measure::Measure;
-use super::pattern::{self, PURSE, Patterns};
+use super::pattern::{self, MATCH_BUDGET, Patterns};
 use super::shape::Shape;
 use super::violation::{self, Violation};
 use super::{SchemaError, phrase};
 
-/// Most evaluations for one verdict: the size of the value times the size of the schema.
+/// The most evaluations for one verdict: the size of the value times the size of the schema.
 const MOST_WORK: u64 = 250_000_000;
-/// Most memory that finding out what is wrong may take, in bytes.
+/// The most memory for an explanation of all errors, in bytes.
 const MOST_EXPLAINED: u64 = 256 << 20;
 
-/// A compiled schema. The schema itself is its tool's, which lends it to every check.
+/// A compiled schema. The tool owns the schema itself and passes it to every check.
 pub(crate) struct Validator {
     inner: jsonschema::Validator<Instance>,
     measure: Measure,
-    pub(super) deepest: u64,
+    pub(super) max_depth: u64,
 }
 
 impl Validator {
-    /// Compiles a schema that was inspected.
+    /// Compiles an inspected schema.
     ///
     /// # Errors
     /// Returns an error if the schema is not valid in its dialect, or a regular expression cannot be used.
@@ -43,38 +43,37 @@ impl Validator {
             .without_content_media_type_support("application/json")
             .with_pattern_options(pattern::options(count))
             .with_keyword("pattern", move |_: &_, value: &_, _| patterns.keyword(value));
-        // Hostile identifiers reach code that is sure it cannot fail; it should not be us who find out.
+        // Hostile identifiers reach code in `jsonschema` that panics on them.
         let built = catch_unwind(AssertUnwindSafe(|| options.build(schema)));
         let inner = built
             .map_err(|_| SchemaError::Unsupported { reason: "the validator panicked; simplify the schema".into() })?
-            .map_err(refused)?;
-        let deepest = if measure.height.is_some() {
+            .map_err(to_schema_error)?;
+        let max_depth = if measure.height.is_some() {
             MAX_DEPTH as u64
         } else {
             (MAX_DEPTH as u64).min(STACK / measure.stacked.max(1))
         };
-        Ok(Self { inner, measure, deepest })
+        Ok(Self { inner, measure, max_depth })
     }
 
     /// Checks that a value satisfies the schema.
     ///
     /// # Errors
-    /// Returns everything that is wrong with the value, sorted by place, without the content that the mask hides. A value that
-    /// would cost too much to check is wrong as a whole.
+    /// Returns all violations, sorted by pointer and masked. A value that is too costly to check is one violation as a whole.
     pub(crate) fn check(&self, schema: &Value, value: Node<'_>, mask: Option<&Mask>) -> Result<(), Vec<Violation>> {
         let too_costly = |expected: &str| vec![too_costly(expected, value, mask)];
         let extent = value.extent();
         let depth = extent.depth as u64;
-        if depth > self.deepest {
+        if depth > self.max_depth {
             return Err(vec![self.too_deep(depth)]);
         }
         if !self.is_cheap(extent) {
-            let shape = Shape::of(value, &self.measure);
-            if shape.weight.saturating_mul(self.measure.evaluated) > MOST_WORK || shape.names > PURSE {
+            let shape = Shape::from_value(value, &self.measure);
+            if shape.weight.saturating_mul(self.measure.evaluated) > MOST_WORK || shape.names > MATCH_BUDGET {
                 return Err(too_costly("a smaller or flatter value: this one takes too long to check"));
             }
         }
-        let verdict = catch_unwind(AssertUnwindSafe(|| pattern::within_purse(|| self.inner.is_valid(value))));
+        let verdict = catch_unwind(AssertUnwindSafe(|| pattern::with_match_budget(|| self.inner.is_valid(value))));
         match verdict {
             Ok(Some(true)) => Ok(()),
             Ok(Some(false)) => Err(self.explain(schema, value, mask)),
@@ -83,7 +82,7 @@ impl Validator {
         }
     }
 
-    /// Returns true if the sizes alone show that a verdict costs little. This holds for nearly all values and saves a walk.
+    /// Returns true if the value's size alone bounds the cost of a verdict. True for nearly all values; saves a walk.
     fn is_cheap(&self, extent: Extent) -> bool {
         let weight = extent.values as u64 + extent.text as u64 / 16;
         let looks_once = self.measure.verdict_fan_out <= 1 && self.measure.names.is_empty();
@@ -91,22 +90,22 @@ impl Validator {
     }
 
     fn too_deep(&self, depth: u64) -> Violation {
-        let expected = format!("at most {} levels of arrays and objects, for this schema", self.deepest);
+        let expected = format!("at most {} levels of arrays and objects, for this schema", self.max_depth);
         Violation::whole(expected, format!("{} levels", phrase::grouped(depth)))
     }
 
     fn explain(&self, schema: &Value, value: Node<'_>, mask: Option<&Mask>) -> Vec<Violation> {
-        let shape = Shape::of(value, &self.measure);
+        let shape = Shape::from_value(value, &self.measure);
         if shape.explained.saturating_mul(self.measure.errors) > MOST_EXPLAINED {
             let expected =
                 "a value that matches the schema; this one does not, and it is too large or too deep to say where";
             return vec![too_costly(expected, value, mask)];
         }
-        // In the order of a value's members, and not of the text's: the explanation is then the same for both.
+        // Members in the order of the value, so that text and value give the same explanation.
         let ordered = value.to_rounded_value();
-        let masked = mask.map(|mask| mask.of_value(&ordered));
+        let masked = mask.map(|mask| mask.apply(&ordered));
         let explained = catch_unwind(AssertUnwindSafe(|| {
-            pattern::within_purse(|| {
+            pattern::with_match_budget(|| {
                 violation::all(self.inner.iter_errors(Node::from(&ordered)).collect(), schema, masked.as_ref())
             })
         }));
@@ -119,10 +118,10 @@ impl Validator {
 
 fn too_costly(expected: &str, value: Node<'_>, mask: Option<&Mask>) -> Violation {
     let value = value.to_rounded_value();
-    Violation::whole(expected.into(), phrase::show(&mask.map_or_else(|| value.clone(), |mask| mask.of_value(&value))))
+    Violation::whole(expected.into(), phrase::show(&mask.map_or_else(|| value.clone(), |mask| mask.apply(&value))))
 }
 
-pub(super) fn refused(error: ValidationError<'_>) -> SchemaError {
+pub(super) fn to_schema_error(error: ValidationError<'_>) -> SchemaError {
     if let ValidationErrorKind::Referencing(error) = error.kind() {
         return SchemaError::UnresolvedRef { reference: phrase::visible(&error.to_string(), 200) };
     }
@@ -146,7 +145,7 @@ mod tests {
         (0..levels).fold(inner, |value, _| json!({ "a": value }))
     }
 
-    /// The first violation. Were the cost not bounded, it would not come in anybody's lifetime.
+    /// Returns the first violation. Without bounds on the cost this would take years.
     fn refusal(validator: &Compiled, value: &Value) -> String {
         let violations = validator.check(value).expect_err("a violation");
         violations[0].to_string()
@@ -154,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_fan_out_bomb_is_not_explained_to_the_end_of_time() {
-        // Each level doubles the looks at the next: 2^60 at the bottom.
+        // Each level doubles the visits of the next: 2^60 at the bottom.
         let bomb = compiled(json!({"type": "object", "properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}}}));
         assert!(refusal(&bomb, &nested(60, json!(1))).contains("too deep to say where"));
         assert!(refusal(&bomb, &nested(5, json!(1))).starts_with("at `/a/a/a/a/a`"));
@@ -202,12 +201,12 @@ mod tests {
             .collect();
         definitions.insert("d20".into(), json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}}));
         let schema = json!({"$ref": "#/$defs/d0", "$defs": definitions});
-        // What a thread of tokio has.
+        // The stack size of tokio's threads.
         let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(move || {
             let tall = compiled(schema);
             for levels in 0..100 {
                 let fits = tall.check(&nested(levels, json!({}))).is_ok();
-                assert_eq!(fits, (levels as u64) < tall.deepest());
+                assert_eq!(fits, (levels as u64) < tall.max_depth());
                 assert!(tall.check(&nested(levels, json!(1))).is_err());
             }
         });

@@ -1,4 +1,4 @@
-//! What is wrong with a value, said so that a model can repair it.
+//! [`Violation`]: an error in a value, described so that a model can repair it.
 
 use std::fmt;
 
@@ -12,20 +12,22 @@ use super::mask::MASK;
 use super::{expectation, phrase};
 use crate::near::near;
 
-/// Most violations that are told one by one.
+/// The most violations that are reported one by one.
 const MOST: usize = 64;
 
-/// One thing that is wrong with a value.
+/// One violation of a schema by a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Violation {
-    /// JSON pointer (RFC 6901) of the place; empty for the whole value. A missing property is told at its object, an unexpected
-    /// one at itself. Property names over 128 characters are cut, control characters made visible.
+    /// The JSON pointer (RFC 6901) of the violation; empty for the whole value.
+    ///
+    /// A missing property is reported at its object, an unexpected one at the property itself. Property names over 128 characters
+    /// are cut, and control characters are escaped.
     pub pointer: String,
-    /// What belongs there.
+    /// The expected value, as a phrase.
     pub expected: String,
-    /// What is there: short JSON, or a description of what is longer than 64 characters.
+    /// The value found: JSON, or a description if that is longer than 64 characters.
     pub found: String,
-    /// Names that were likely meant, nearest first.
+    /// Likely intended names, nearest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<String>,
 }
@@ -35,12 +37,12 @@ impl Violation {
         Self { pointer, expected, found, near: Vec::new() }
     }
 
-    /// A violation by the value as a whole.
+    /// Creates a violation of the whole value.
     pub(crate) fn whole(expected: String, found: String) -> Self {
         Self::new(String::new(), expected, found)
     }
 
-    /// Arguments that are no object.
+    /// Creates the violation for arguments that are not an object.
     pub(crate) fn no_object(arguments: &Value) -> Self {
         Self::whole("a JSON object".to_owned(), phrase::kind(arguments).to_owned())
     }
@@ -56,42 +58,43 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Everything that is wrong, sorted by place. Where the whole value has a masked form, what is found is told from that.
+/// Returns all violations, sorted by pointer. If `masked` is given, found values are taken from it.
 pub(super) fn all(mut errors: Vec<ValidationError<'_>>, schema: &Value, masked: Option<&Value>) -> Vec<Violation> {
     errors.sort_by(|one, other| one.instance_path().as_str().cmp(other.instance_path().as_str()));
-    let mut teller = Teller { schema, masked, told: Vec::new(), more: errors.len().saturating_sub(4 * MOST) };
+    let mut collector =
+        Collector { schema, masked, violations: Vec::new(), more: errors.len().saturating_sub(4 * MOST) };
     for error in errors.iter().take(4 * MOST) {
-        teller.tell(error, "");
+        collector.add(error, "");
     }
-    let Teller { mut told, mut more, .. } = teller;
-    told.sort();
-    told.dedup();
-    more += told.len().saturating_sub(MOST);
-    told.truncate(MOST);
+    let Collector { mut violations, mut more, .. } = collector;
+    violations.sort();
+    violations.dedup();
+    more += violations.len().saturating_sub(MOST);
+    violations.truncate(MOST);
     if more > 0 {
         let found = format!("{} more violations", phrase::grouped(more));
-        told.push(Violation::whole("a value that matches the schema".into(), found));
+        violations.push(Violation::whole("a value that matches the schema".into(), found));
     }
-    told
+    violations
 }
 
-/// The most telling part of one error.
+/// Returns the first violation of an error.
 pub(super) fn first(error: ValidationError<'_>) -> Violation {
     let whole = || Violation::whole("a valid value".into(), "another".into());
     all(vec![error], &Value::Null, None).into_iter().next().unwrap_or_else(whole)
 }
 
-struct Teller<'a> {
+struct Collector<'a> {
     schema: &'a Value,
     masked: Option<&'a Value>,
-    told: Vec<Violation>,
-    /// Violations that are only counted.
+    violations: Vec<Violation>,
+    /// The number of violations beyond the limit.
     more: usize,
 }
 
-impl<'a> Teller<'a> {
-    /// `aside` says which alternative the error is about, where it is about one.
-    fn tell(&mut self, error: &ValidationError<'_>, aside: &str) {
+impl<'a> Collector<'a> {
+    /// Adds the violations of an error. `aside` names the alternative that the error belongs to, or is empty.
+    fn add(&mut self, error: &ValidationError<'_>, aside: &str) {
         let value = error.instance().as_ref();
         let at = error.instance_path().as_str();
         match error.kind() {
@@ -109,7 +112,7 @@ impl<'a> Teller<'a> {
                 self.push(at, format!("the property {}{meant}{aside}", phrase::quote(name, 128)), value, Vec::new());
             }
             Kind::PropertyNames { error } => {
-                let expected = format!("only property names that are {}{aside}", expectation::of(error));
+                let expected = format!("only property names that are {}{aside}", expectation::for_error(error));
                 self.push(at, expected, error.instance(), Vec::new());
             }
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => match branch::nearest(context, at) {
@@ -121,7 +124,7 @@ impl<'a> Teller<'a> {
                         None => format!(", for the nearest of {} alternatives", context.len()),
                     };
                     for error in context.get(index).into_iter().flatten() {
-                        self.tell(error, &guess);
+                        self.add(error, &guess);
                     }
                 }
             },
@@ -138,9 +141,9 @@ impl<'a> Teller<'a> {
             }
             Kind::Enum { options } => {
                 let near = near_options(value, options.as_array().into_iter().flatten());
-                self.push(at, expectation::of(error) + aside, value, near);
+                self.push(at, expectation::for_error(error) + aside, value, near);
             }
-            _ => self.push(at, expectation::of(error) + aside, value, Vec::new()),
+            _ => self.push(at, expectation::for_error(error) + aside, value, Vec::new()),
         }
     }
 
@@ -168,7 +171,7 @@ impl<'a> Teller<'a> {
         let (expected, near) = if errors.iter().all(|error| !expectation::options(error).is_empty()) {
             (expectation::one_of(&options), near_options(value, options))
         } else {
-            let mut kinds: Vec<_> = errors.iter().map(|error| expectation::of(error)).collect();
+            let mut kinds: Vec<_> = errors.iter().map(|error| expectation::for_error(error)).collect();
             kinds.sort();
             kinds.dedup();
             let more = kinds.len().saturating_sub(8);
@@ -183,15 +186,15 @@ impl<'a> Teller<'a> {
         let found = match self.masked.map(|masked| masked.pointer(pointer)) {
             None => phrase::show(found),
             Some(Some(masked)) => phrase::show(masked),
-            // It lies in something that is masked as a whole.
+            // An enclosing value is masked.
             Some(None) => MASK.to_owned(),
         };
         let pointer = pointer.split('/').map(|segment| phrase::visible(segment, 128)).collect::<Vec<_>>().join("/");
         let near = near.iter().map(|name| phrase::visible(name, 128)).collect();
-        self.told.push(Violation { pointer, expected, found, near });
+        self.violations.push(Violation { pointer, expected, found, near });
     }
 
-    /// The property names that the subschema of this error declares.
+    /// Returns the property names that the failed subschema declares.
     fn known(&self, error: &ValidationError<'_>) -> Vec<&'a str> {
         let path = error.schema_path().as_str();
         let schema = self.schema;
@@ -200,7 +203,7 @@ impl<'a> Teller<'a> {
         properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// What a branch is called: its title, or the name that it is referred to by.
+    /// Returns the name of a branch: its title, or the last segment of its `$ref`.
     fn label(&self, error: &ValidationError<'_>, index: usize) -> Option<String> {
         let branch = self.schema.pointer(error.schema_path().as_str())?.get(index)?;
         let named = |key| branch.get(key).and_then(Value::as_str);
@@ -226,16 +229,16 @@ mod tests {
         validator.check(&value).expect_err("a violation")
     }
 
-    fn told(schema: Value, value: Value) -> String {
+    fn messages(schema: Value, value: Value) -> String {
         let all: Vec<String> = violations(schema, value).iter().map(Violation::to_string).collect();
         all.join("\n")
     }
 
     #[test]
-    fn every_violation_is_told_sorted_by_place() {
+    fn every_violation_is_reported_sorted_by_pointer() {
         let schema = json!({"properties": {"a": {"type": "string"}, "b": {"minimum": 1}}, "required": ["c"]});
         assert_eq!(
-            told(schema, json!({"a": 1, "b": 0})),
+            messages(schema, json!({"a": 1, "b": 0})),
             "at the top level: expected the property `c`, found {\"a\":1,\"b\":0}\n\
              at `/a`: expected a string, found 1\n\
              at `/b`: expected a number of at least 1, found 0"
@@ -243,23 +246,23 @@ mod tests {
     }
 
     #[test]
-    fn an_unexpected_property_is_told_with_near_names() {
+    fn an_unexpected_property_is_reported_with_near_names() {
         let schema = json!({"properties": {"path": {}, "limit": {}}, "additionalProperties": false});
         assert_eq!(
-            told(schema, json!({"file_path": "x"})),
+            messages(schema, json!({"file_path": "x"})),
             "at `/file_path`: expected no property of this name; known are `limit`, `path`, found \"x\"; did you mean `path`"
         );
     }
 
     #[test]
-    fn a_missing_property_is_told_with_an_unknown_one_that_is_near() {
+    fn a_missing_property_is_reported_with_a_near_unknown_one() {
         let schema = json!({"properties": {"file_path": {}}, "required": ["file_path"]});
         let violation = &violations(schema, json!({"filePath": "x"}))[0];
         assert_eq!(violation.expected, "the property `file_path`, for which `filePath` may be meant");
     }
 
     #[test]
-    fn a_wrong_option_is_told_with_near_ones() {
+    fn a_wrong_option_is_reported_with_near_ones() {
         let schema = json!({"properties": {"unit": {"enum": ["celsius", "fahrenheit"]}}});
         assert_eq!(violations(schema, json!({"unit": "Celcius"}))[0].near, ["celsius"]);
     }
@@ -267,8 +270,8 @@ mod tests {
     #[test]
     fn optional_values_name_both_kinds() {
         let schema = json!({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]});
-        assert_eq!(told(schema.clone(), json!("x")), "at the top level: expected an integer or null, found \"x\"");
-        assert_eq!(told(schema, json!(0)), "at the top level: expected a number of at least 1, found 0");
+        assert_eq!(messages(schema.clone(), json!("x")), "at the top level: expected an integer or null, found \"x\"");
+        assert_eq!(messages(schema, json!(0)), "at the top level: expected a number of at least 1, found 0");
     }
 
     fn shapes() -> Value {
@@ -280,25 +283,25 @@ mod tests {
 
     #[test]
     fn a_tag_chooses_the_alternative() {
-        let told = told(shapes(), json!({"kind": "square", "a": "1", "r": "2"}));
-        assert_eq!(told, "at `/a`: expected a number, found \"1\"");
+        let text = messages(shapes(), json!({"kind": "square", "a": "1", "r": "2"}));
+        assert_eq!(text, "at `/a`: expected a number, found \"1\"");
     }
 
     #[test]
-    fn an_unknown_tag_is_told_with_all_tags() {
-        let told = told(shapes(), json!({"kind": "circel", "r": 1}));
-        assert_eq!(told, "at `/kind`: expected one of \"circle\", \"square\", found \"circel\"; did you mean `circle`");
+    fn an_unknown_tag_is_reported_with_all_tags() {
+        let text = messages(shapes(), json!({"kind": "circel", "r": 1}));
+        assert_eq!(text, "at `/kind`: expected one of \"circle\", \"square\", found \"circel\"; did you mean `circle`");
     }
 
     #[test]
-    fn without_a_tag_the_nearest_alternative_is_told_as_a_guess() {
+    fn without_a_tag_the_nearest_alternative_is_reported_as_a_guess() {
         let schema = json!({"anyOf": [
             {"required": ["a", "b", "c"]},
             {"title": "Pair", "required": ["x", "y"]},
         ]});
-        let told = told(schema, json!({"x": 1}));
+        let text = messages(schema, json!({"x": 1}));
         assert_eq!(
-            told,
+            text,
             "at the top level: expected the property `y`, for `Pair`, the nearest of 2 alternatives, found {\"x\":1}"
         );
     }
@@ -306,8 +309,8 @@ mod tests {
     #[test]
     fn too_many_matching_alternatives_are_named() {
         let schema = json!({"oneOf": [{"title": "Any"}, {"type": "string"}, {"type": "integer"}]});
-        let told = told(schema, json!(1));
-        assert!(told.contains("exactly one of 3 alternatives; this one matches `Any` and 3"), "{told}");
+        let text = messages(schema, json!(1));
+        assert!(text.contains("exactly one of 3 alternatives; this one matches `Any` and 3"), "{text}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! A walk over everything inside of a schema.
+//! A walk over all values inside of a schema.
 
 use serde_json::Value;
 
-/// Returns each value with its level of nesting, the schema itself first, at level 1. Does not recurse, because nothing bounds
-/// the nesting of a schema yet.
+/// Returns each value with its level of nesting. The schema itself comes first, at level 1. Does not recurse, because the nesting
+/// of the schema is not bounded yet.
 pub(super) fn values(schema: &Value) -> impl Iterator<Item = (&Value, usize)> {
     let mut pending = vec![(schema, 1)];
     std::iter::from_fn(move || {

@@ -1,10 +1,10 @@
-//! Texts that are arguments, nearly arguments, or no JSON at all.
+//! Texts of valid arguments, nearly valid arguments, and invalid JSON.
 
 use proptest::prelude::Rng as _;
 use proptest::test_runner::TestRng;
 use serde_json::Value;
 
-/// Numbers at the edges of what types hold, in the spellings of JSON.
+/// Numbers at the limits of Rust's types, in JSON's spellings.
 const NUMBERS: &str = "0 -0 -0.0 1 -1 1.0 2.0 -3.0 1e0 1E2 1.5 0.1 255 255.0 256 65536.0 2147483648 16777217 9007199254740991.0 \
     9007199254740992.0 9007199254740993 9007199254740993.0 -9007199254740993 9223372036854775807 \
     9223372036854775808 -9223372036854775808 -9223372036854775809 18446744073709551615 18446744073709551616 \
@@ -56,7 +56,7 @@ impl Json {
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) text: String,
-    /// `text` with `1.0` written as `1` wherever a float stands for an integer.
+    /// `text` with each integral float written as an integer, such as `1.0` as `1`.
     pub(crate) with_integers: String,
 }
 
@@ -160,7 +160,7 @@ impl Cases {
         })
     }
 
-    /// Writes the text, now and then with blanks and escapes where they change nothing.
+    /// Writes the text, sometimes with insignificant blanks and escapes.
     fn write(&mut self, json: &Json, text: &mut String, varied: bool) {
         self.blank(text, varied);
         match json {

@@ -1,4 +1,4 @@
-//! A tool acts on the number that was sent, authorised, approved and recorded, or on none.
+//! A tool is given exactly the number that was sent, authorised, approved and recorded, or does not run.
 
 use std::sync::{Arc, Mutex};
 
@@ -55,7 +55,7 @@ fn scale(
     factor.to_string()
 }
 
-/// Reads a level that its type makes up if it cannot be read.
+/// Reads a level. Its type substitutes a default for an invalid one.
 #[tool(name = "lenient", pure)]
 fn lenient(#[args] level: Level) -> String {
     level.level.to_string()
@@ -142,7 +142,7 @@ async fn integers_of_128_bits_keep_every_digit() {
     assert_eq!(given("move", r#"{"to":340282366920938463463374607431768211456}"#).await, None);
 }
 
-/// Says yes, and remembers what it was shown.
+/// An approver that allows every request and records the arguments.
 #[derive(Default)]
 struct Yes(Mutex<Vec<String>>);
 
@@ -181,7 +181,7 @@ async fn a_number_beyond_f32_does_not_become_infinite() {
 }
 
 #[tokio::test]
-async fn what_a_lenient_type_would_take_is_refused_where_the_schema_refuses_it() {
+async fn a_lenient_type_does_not_accept_more_than_the_schema() {
     for text in [r#"{"level":"high"}"#, r#"{"level":-1}"#, r#"{"level":nul"#, r#"{"level":[}"#, r#"{"level":300}"#] {
         assert_eq!(given("lenient", text).await, None, "{text}");
     }

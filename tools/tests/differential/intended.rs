@@ -1,24 +1,24 @@
-//! The differences from `serde_json` that are meant.
+//! The intended differences from `serde_json`.
 
 use serde_json::Value;
 
-/// A way in which a call differs from what `serde_json` does with the same arguments.
+/// An intended difference between a call and `serde_json` on the same arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Intended {
-    /// Text in which an object has a key twice is refused. `serde_json` takes the last one, or refuses it as well.
+    /// Text with a duplicate key is refused. `serde_json` takes the last one, or refuses it too.
     Twins,
-    /// JSON Schema calls `1.0` an integer. A parameter that takes nothing else gets 1, where serde refuses the float.
+    /// JSON Schema counts `1.0` as an integer. An integer parameter is given 1, but serde refuses the float.
     IntegralFloat,
-    /// An integral float in a type whose own code does something else with a float: the type is given the integer.
+    /// An integral float for a type that treats floats differently in its own code: the type is given the integer.
     LenientIntegralFloat,
     /// An integral float beside a `Value`, which keeps the float.
     KeptFloat,
-    /// An integer beyond 64 bits is refused where it would be rounded: in a `Value`, and where serde reads a value before it knows
-    /// its type (untagged and internally tagged enums, flattened structs).
+    /// An integer beyond 64 bits is refused if it would be rounded: in a `Value`, and in types that serde buffers (untagged and
+    /// internally tagged enums, flattened structs).
     WideInteger,
     /// A number beyond the range of `f32` is refused. serde makes it infinite.
     InfiniteFloat,
-    /// A number as the key of a map may be written with escapes. `serde_json` takes that in a value, and refuses it in text.
+    /// A numeric map key may contain escapes. `serde_json` accepts them in a value and refuses them in text.
     EscapedKey,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Facts {
     has_wide: bool,
     is_beyond_f32: bool,
     has_escapes: bool,
-    /// serde's result where integral floats are written as integers.
+    /// serde's result for the text with integral floats written as integers.
     pub(crate) with_integers: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Intended {
     pub(crate) const ALWAYS: [Self; 2] = [Self::Twins, Self::IntegralFloat];
 
     /// Returns true if a difference of this kind can be seen in a case with these facts. `expected` is what serde gives, and
-    /// `ran` what the tool was given.
+    /// `ran` the arguments that the tool was given.
     pub(crate) fn explains(self, facts: &Facts, expected: Option<&str>, ran: Option<&str>) -> bool {
         let (is_accepted, has_run) = (expected.is_some(), ran.is_some());
         // As an integer, -0 is 0.

@@ -1,12 +1,12 @@
-//! Arguments on their way through `execute`, beside two references: the `jsonschema` crate and `serde_json`.
+//! Compares how `execute` reads arguments with two references: the `jsonschema` crate and `serde_json`.
 //!
 //! For each of the [types](types::all), each case and both forms (text and value):
 //!
 //! 1. a call runs only if the validator accepts its arguments;
-//! 2. a tool is given what `serde_json` gives, if that accepts the arguments;
+//! 2. a tool is given the value that `serde_json` returns, if `serde_json` accepts the arguments;
 //! 3. a call runs if the validator and `serde_json` both accept its arguments.
 //!
-//! The [intended differences](intended) are a list.
+//! [`intended`] lists the differences.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -26,7 +26,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use crate::case::Cases;
 use crate::subject::Tally;
 
-/// Judges cases, in equal parts for all types, for as long as `goes_on` returns true of the number of cases so far.
+/// Compares cases, equally many for each type, while `goes_on` returns true for the number of cases so far.
 fn run(goes_on: impl Fn(usize) -> bool, seed: u8) -> Tally {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut cases = Cases::new(TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]));
@@ -41,10 +41,10 @@ fn run(goes_on: impl Fn(usize) -> bool, seed: u8) -> Tally {
 }
 
 #[test]
-fn what_runs_is_what_the_validator_and_serde_accept() {
+fn a_call_runs_if_the_validator_and_serde_accept_its_arguments() {
     let tally = run(|cases| cases < 10_000, 1);
     assert!(types::all().len() >= 30);
-    // Cases that all take one road would show nothing.
+    // Guards against a corpus in which every case ends the same way.
     for (outcome, most) in [(tally.ran, 0.9), (tally.invalid, 0.9), (tally.misfit, 0.5)] {
         let share = outcome as f64 / tally.cases as f64;
         assert!(share > 0.01 && share < most, "{tally:?}");
@@ -54,13 +54,13 @@ fn what_runs_is_what_the_validator_and_serde_accept() {
 
 #[test]
 #[ignore = "takes half a minute: cargo test --release -p toolcrib-tools --test differential -- --ignored half_a_minute"]
-fn what_runs_is_what_the_validator_and_serde_accept_for_half_a_minute() {
+fn a_call_runs_if_the_validator_and_serde_accept_its_arguments_for_half_a_minute() {
     let until = Instant::now() + Duration::from_secs(30);
     eprintln!("{:?}", run(|_| Instant::now() < until, 2));
 }
 
 #[test]
 #[ignore = "takes a minute or two: cargo test --release -p toolcrib-tools --test differential -- --ignored a_million_times"]
-fn what_runs_is_what_the_validator_and_serde_accept_a_million_times() {
+fn a_call_runs_if_the_validator_and_serde_accept_its_arguments_a_million_times() {
     assert_eq!(run(|cases| cases < 1_000_000, 2).texts, 1_000_000);
 }

@@ -1,4 +1,4 @@
-//! A reference of what strict text is, apart from the reader under test: no key twice, no more than 64 levels.
+//! A reference parser of strict JSON text: no duplicate keys, at most 64 levels.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,7 +15,7 @@ impl<'de> Deserialize<'de> for Strict {
     }
 }
 
-/// A value that may have so many levels.
+/// A value with a limit on its levels.
 #[derive(Clone, Copy)]
 struct Level(usize);
 

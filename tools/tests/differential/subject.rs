@@ -1,4 +1,4 @@
-//! One type of arguments, with the tool that takes it and the references that judge it.
+//! An argument type with its tool and its references.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use crate::case::Case;
 use crate::intended::{Facts, Intended};
 use crate::strict::Strict;
 
-/// Counts of outcomes. Each text is a case, and so is the value that it gives.
+/// Counts of outcomes. Each text counts twice: as text and as its value.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) texts: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Tally {
     pub(crate) invalid: usize,
     /// Arguments that the validator accepts and serde refuses.
     pub(crate) misfit: usize,
-    /// Cases that differ as they should.
+    /// Cases with an intended difference.
     pub(crate) intended: usize,
 }
 
@@ -34,12 +34,12 @@ pub(crate) struct Subject {
     validator: jsonschema::Validator,
     of_text: fn(&str) -> Option<String>,
     of_value: fn(Value) -> Option<String>,
-    /// Which of the intended differences concern it.
+    /// The intended differences that the type has.
     pub(crate) intended: &'static [Intended],
 }
 
 impl Subject {
-    /// A type, with valid arguments to start from.
+    /// Creates a subject from valid arguments.
     pub(crate) fn new<T>(seeds: &[&str], intended: &'static [Intended]) -> Self
     where
         T: DeserializeOwned + JsonSchema + Debug + Send + 'static,
@@ -68,7 +68,7 @@ impl Subject {
         &self.seeds
     }
 
-    /// Calls the tool with a text, and with the value that it gives, and holds what happens against the references.
+    /// Calls the tool with a text and with its value, and compares both outcomes with the references.
     ///
     /// # Panics
     /// Panics at a difference that is not intended.
@@ -105,17 +105,17 @@ impl Subject {
         tally.ran += usize::from(ran.is_some());
         tally.invalid += usize::from(!valid);
         tally.misfit += usize::from(*valid && expected.is_none());
-        let told = format!("{} as {name} of {}: serde gives {expected:?}, the tool {ran:?}", self.name, case.text);
-        assert!(ran.is_none() || *valid, "a call ran that the validator refuses: {told}");
+        let message = format!("{} as {name} of {}: serde gives {expected:?}, the tool {ran:?}", self.name, case.text);
+        assert!(ran.is_none() || *valid, "a call ran that the validator refuses: {message}");
         if *valid && expected != ran {
             let mut kinds = Intended::ALWAYS.iter().chain(self.intended);
-            assert!(kinds.any(|kind| kind.explains(facts, expected.as_deref(), ran.as_deref())), "{told}");
+            assert!(kinds.any(|kind| kind.explains(facts, expected.as_deref(), ran.as_deref())), "{message}");
             tally.intended += 1;
         }
     }
 }
 
-/// A case in one of its two forms, with what came of it.
+/// A case in one of its two forms, with its outcome.
 struct Form<'a> {
     case: &'a Case,
     name: &'a str,

@@ -1,6 +1,6 @@
-//! The types of arguments, with seeds that are valid for each.
+//! The argument types, with valid seeds for each.
 
-#![allow(dead_code)] // They are read by their `Debug` alone.
+#![allow(dead_code)] // The fields are read only by `Debug`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU8;
@@ -122,7 +122,7 @@ fn seven() -> u8 {
     7
 }
 
-/// Takes whatever cannot be read for the default.
+/// Deserializes invalid values as the default.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Ok(T::deserialize(deserializer).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Admission: who runs beside whom, who waits, and who is told to come back.
+//! Admission: which calls run side by side, which wait, and which fail with a time to retry.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn tool(name: &str, effects: Value) -> Tool {
     Tool::new(name, "Works on a file.", parameters).unwrap().with_effects(serde_json::from_value(effects).unwrap())
 }
 
-/// Tools that take a step's time: `read` and `write` a path, `undeclared`, and `limited` to one at once.
+/// Tools that run for one [`STEP`]: `read` and `write` a path, `undeclared`, and `limited` to one call at a time.
 fn catalog(log: &Log) -> Catalog {
     let mut catalog = Catalog::new();
     for (name, effects, limits) in [
@@ -65,7 +65,7 @@ async fn writers_of_one_path_go_one_by_one_in_the_order_of_arrival() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_conflict_runs_side_by_side() {
+async fn calls_without_conflict_run_side_by_side() {
     let (_, catalog, cx) = workshop();
     let start = Instant::now();
     let (a, b, c, d) = tokio::join!(
@@ -104,7 +104,7 @@ async fn sessions_share_the_queue_of_their_catalog_and_its_copies() {
     a.and(b).unwrap();
     assert_eq!(start.elapsed().as_millis(), 2 * STEP.as_millis());
 
-    // Below other roots it is another file.
+    // In another domain the same path is another file.
     let (one, two) = (one.with_domain("fs", "root 1"), two.with_domain("fs", "root 2"));
     let start = Instant::now();
     let (a, b) = tokio::join!(call(&catalog, &one, "write", "a"), call(&copy, &two, "write", "a"));
@@ -137,7 +137,7 @@ async fn catalogs_can_share_one_admission() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_does_not_say_what_it_touches_conflicts_with_itself() {
+async fn a_tool_with_undeclared_effects_conflicts_with_itself() {
     let (log, catalog, cx) = workshop();
     let (a, b, c) = tokio::join!(
         call(&catalog, &cx, "undeclared", "a"),
@@ -148,13 +148,13 @@ async fn a_tool_that_does_not_say_what_it_touches_conflicts_with_itself() {
     let expected =
         ["+undeclared a", "+write a", "-undeclared a", "-write a", "+undeclared b", "-undeclared b"].map(str::to_owned);
     let mut log = log.taken();
-    // Both of the first two end at the same moment, in an order that the runtime chooses.
+    // The first two end at the same moment, in an order that the runtime chooses.
     log[2..4].sort();
     assert_eq!((&log[..4], &log[4..]), (&expected[..4], &expected[4..]));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tools_own_limit_holds_for_all_who_call_it() {
+async fn a_tools_own_limit_holds_for_all_callers() {
     let (log, catalog, cx) = workshop();
     let (a, b) = tokio::join!(call(&catalog, &cx, "limited", "a"), call(&catalog, &cx, "limited", "b"));
     a.and(b).unwrap();
@@ -162,7 +162,7 @@ async fn a_tools_own_limit_holds_for_all_who_call_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_queue_is_told_at_once() {
+async fn a_full_queue_is_an_error_at_once() {
     let log = Log::default();
     let admission = Arc::new(Admission::new().with_max_concurrency(1).with_max_waiting(1));
     let mut catalog = Catalog::new().with_admission(admission.clone());
@@ -197,7 +197,7 @@ async fn waiting_counts_against_the_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_is_taken_back_while_waiting_is_in_nobodys_way() {
+async fn a_cancelled_waiter_blocks_no_other_call() {
     let log = Log::default();
     let catalog = catalog(&log);
     let (cx, token) = (cx(), CancellationToken::new());
@@ -220,7 +220,7 @@ async fn whoever_is_taken_back_while_waiting_is_in_nobodys_way() {
 }
 
 #[tokio::test]
-async fn a_panic_gives_back_what_the_call_had() {
+async fn a_panic_releases_the_permits_of_the_call() {
     let panics = |_: ToolContext, _: Value| async {
         if true {
             panic!("on purpose")
@@ -235,7 +235,7 @@ async fn a_panic_gives_back_what_the_call_had() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rate_is_kept_by_waiting_and_who_cannot_wait_so_long_is_told_when_to_come_back() {
+async fn a_rate_limit_delays_calls_and_an_error_says_when_to_retry() {
     let limits = Limits { rate: Some(Rate { calls: 2, per_ms: 2000 }), ..Limits::default() };
     let catalog = holding(pure("t").with_limits(limits), echo);
     let (catalog, cx) = (&catalog, &cx());
@@ -296,7 +296,7 @@ async fn calls_that_share_a_limit_run_in_the_order_of_their_line() {
     catalog.register(pure("limited").with_limits(one_at_a_time), run).unwrap();
     let order = CallOrder::new();
     let [first, second] = [(); 2].map(|()| cx().with_place(CallPlace::default().with_order(&order)));
-    // Whichever is polled first.
+    // The order in which they are polled does not matter.
     let later = catalog.execute(&second, "limited", json!({"n": 2}));
     let earlier = catalog.execute(&first, "limited", json!({"n": 1}));
     let (a, b) = tokio::join!(later, earlier);

@@ -12,13 +12,13 @@ use tools::{
     Policy, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 
-/// A tool that does this to the file it is told to.
+/// A tool with one access to the file in its arguments.
 fn filer(name: &str, access: &str) -> Tool {
     let effects: Effects = serde_json::from_value(json!({access: ["fs:{path}"]})).unwrap();
     reader(name).with_effects(effects)
 }
 
-/// Writes, removes and reads files, and one of it all.
+/// Tools that write, remove and read files, and one that does all three.
 fn catalog() -> Catalog {
     echoing([reader("read"), filer("write", "writes"), filer("remove", "destroys"), pure("add")])
 }
@@ -115,7 +115,7 @@ async fn an_approval_carries_the_digests_of_the_tool_and_of_the_arguments() {
     assert_eq!(*approver.0.lock().unwrap(), [expected]);
 }
 
-/// Does something to the catalog while it is asked.
+/// An approver that changes the catalog while it decides.
 struct Meddler(SharedCatalog, fn(&SharedCatalog));
 
 impl Approver for Meddler {
@@ -175,13 +175,13 @@ async fn an_answer_has_a_time_of_its_own() {
     assert_eq!(call(&catalog(), &forever, "write", "a").await.unwrap_err().code(), ErrorCode::Timeout);
 }
 
-/// Removes what it is told to, and what it finds below it or elsewhere.
+/// Removes the file in its arguments, and files that it discovers below it or elsewhere.
 async fn discovers(cx: ToolContext, arguments: Value) -> Result<(), ToolError> {
     cx.require(Access::Destroy, "fs", arguments["found"].as_str().unwrap())
 }
 
 #[tokio::test]
-async fn what_is_discovered_is_covered_by_what_was_approved_of_or_by_a_rule() {
+async fn a_discovered_target_is_covered_by_an_approval_or_a_rule() {
     let catalog = holding(filer("remove", "destroys"), discovers);
     let policy = rules(json!([
         {"verdict": "allow", "target": "fs:destroy:tmp/**"},
@@ -218,7 +218,7 @@ async fn a_call_inside_of_an_approved_one_is_asked_about_on_its_own_and_no_tool_
 
 #[tokio::test]
 async fn an_answer_needs_no_clock() {
-    let rule = Rule::of_target(tools::policy::Verdict::Ask, "fs:read:**".parse().unwrap());
+    let rule = Rule::for_target(tools::policy::Verdict::Ask, "fs:read:**".parse().unwrap());
     let cx = granted(&["fs:*:**"]).with_policy(Policy::new().with_rule(rule)).with_approver(Arc::new(Yes::default()));
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -228,7 +228,7 @@ async fn an_answer_needs_no_clock() {
     .unwrap();
 }
 
-/// Tells that it was asked, and never answers.
+/// An approver that reports each request and never answers.
 struct Silent(mpsc::UnboundedSender<()>);
 
 impl Approver for Silent {

@@ -1,4 +1,4 @@
-//! The pipeline against hostile arguments and schemas: what does not fit is never run.
+//! Hostile arguments and schemas: the pipeline refuses them, and the tool does not run.
 
 use crate::sample;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ async fn a_body_over_the_limit_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_not_whole_json_is_refused() {
+async fn incomplete_json_is_refused() {
     let counter = Counter::of(pure("t"));
     for text in [
         "", "  ", "{", r#"{"a": 1"#, r#"{"a": 1}}"#, r#"{"a": 1} {}"#, "{a: 1}", "nul", "\u{feff}{}", r#"{"a": NaN}"#,
@@ -95,7 +95,7 @@ async fn what_is_not_whole_json_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_not_an_object_is_refused() {
+async fn arguments_other_than_an_object_are_refused() {
     let counter = Counter::of(pure("t"));
     for value in [json!(null), json!([]), json!("{}"), json!(1), json!(true)] {
         counter.refused(value).await;
@@ -201,7 +201,7 @@ async fn unknown_names_get_one_answer_and_nothing_runs() {
 
 #[tokio::test]
 async fn validation_ends_at_the_deadline() {
-    // 34 KB of schema and 196 KB of arguments, each element of which is held against every alternative.
+    // 34 KB of schema and 196 KB of arguments. Each element is checked against every alternative.
     let alternatives: Vec<_> = (0..480)
         .map(|number| json!({"type": "object", "properties": {"a": {"const": number}}, "required": ["a"]}))
         .collect();

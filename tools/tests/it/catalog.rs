@@ -1,4 +1,4 @@
-//! The catalog as a plain value.
+//! The catalog as a value.
 
 use crate::sample::{closed, echo, holding, pure, reader};
 use serde_json::json;
@@ -45,7 +45,7 @@ fn a_name_that_exists_is_refused_with_both_places_and_a_free_name() {
 }
 
 #[test]
-fn the_source_of_a_tool_is_whose_code_it_is() {
+fn the_source_of_a_tool_is_the_crate_of_its_code() {
     let mut catalog = Catalog::new();
     let typed = tools::handler::typed(async |_: ToolContext, arguments: serde_json::Value| Ok::<_, String>(arguments));
     let blocking = tools::handler::blocking(|_: &ToolContext, _: serde_json::Value| Ok::<_, String>(()));
@@ -78,7 +78,7 @@ fn a_refused_registration_changes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_used_is_refused_with_its_reason() {
+fn an_unusable_definition_is_refused_with_its_reason() {
     let mut catalog = Catalog::new();
     let mut refused = |tool: Tool| catalog.register(tool, echo).unwrap_err();
 
@@ -135,7 +135,7 @@ fn wrong_examples_are_found_by_a_proof_and_not_by_registration() {
 
 #[tokio::test]
 async fn a_schema_that_does_not_compile_makes_its_tool_unavailable() {
-    // No dialect has rules for what stands below a keyword that it does not know.
+    // No dialect has rules for values below an unknown keyword.
     let broken = json!({"type": "object", "properties": {"a": {"$ref": "#/x/a"}}, "x": {"a": {"type": "dict"}}});
     for (part, tool) in [
         ("parameters", Tool { parameters: broken.clone(), ..pure("t") }),

@@ -1,4 +1,4 @@
-//! Real definitions and real verdicts. The data is no part of the project: `TOOLCRIB_DATA` names its folder.
+//! Real definitions and verdicts, from data that is not part of the project. `TOOLCRIB_DATA` names its folder.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};

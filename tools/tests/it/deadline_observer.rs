@@ -1,4 +1,4 @@
-//! Who is told when the clock of a call starts.
+//! Observers of the start of a call's deadline.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ async fn the_clock_starts_after_the_questions_and_once_for_a_call_and_those_that
     let mut catalog = echoing([pure("inner")]);
     let makes_calls = async |cx: ToolContext, _: Value| {
         cx.execute("inner", json!({})).await?;
-        // A tool does not choose who watches it.
+        // A tool cannot replace the observer.
         cx.clone()
             .with_place(CallPlace::default().with_observer(Arc::new(Log::default())))
             .execute("inner", json!({}))

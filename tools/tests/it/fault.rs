@@ -1,6 +1,5 @@
-//! Tools that misbehave, each in its way, called side by side in tasks of their own: every call ends at its deadline at the
-//! latest, with an error that says what happened. What never yields is in the tests of `agent`, what only a process contains in
-//! `process.rs`.
+//! Tools that misbehave in different ways, called concurrently in separate tasks. Every call ends by its deadline with an error that
+//! names the fault. Tools that never yield are tested in `agent`, faults that end the process in `process.rs`.
 
 use std::future::pending;
 use std::io::Write;
@@ -12,23 +11,23 @@ use crate::sample::{hang, holding, pure};
 use serde_json::{Value, json};
 use tools::{BoundedText, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
 
-// What follows relies on it.
+// The tests rely on it.
 const _: () = assert!(tools::call::ISOLATES_PANICS);
 
 const LINE: &str = "the same line again and again\n";
 
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// What would hang fails after this.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// A test that hangs fails after this time.
+const HANG_LIMIT: Duration = Duration::from_secs(20);
 
-/// Runs the tool in a task of its own.
+/// Runs the tool in its own task.
 async fn outcome(catalog: &SharedCatalog, name: &str, limit: Duration) -> Result<ToolResult, ToolError> {
     let call = catalog.execute(&ToolContext::new().with_timeout(limit), name, json!({}));
-    tokio::time::timeout(PATIENCE, tokio::spawn(call)).await.expect(name).unwrap()
+    tokio::time::timeout(HANG_LIMIT, tokio::spawn(call)).await.expect(name).unwrap()
 }
 
-/// Lets the deaf tools go, also where the test has failed: the runtime waits for them.
+/// Releases the deaf tools on drop, even after a failure, because the runtime waits for them.
 struct Release(Arc<AtomicBool>);
 
 impl Drop for Release {
@@ -37,7 +36,7 @@ impl Drop for Release {
     }
 }
 
-/// Tools, and the kind of error that each has to end with.
+/// Each tool with the kind of error that it must end with.
 const ROWS: &[(&str, &str)] = &[
     ("pends", "timeout"),
     ("blocks", "timeout"),
@@ -122,7 +121,7 @@ fn catalog(is_released: &Arc<AtomicBool>) -> SharedCatalog {
         "done"
     };
     catalog.register(pure("fans_out"), fans_out).unwrap();
-    // What it starts beside itself ends with the call, where it makes calls.
+    // A task that it starts ends with the call once it makes calls.
     let spawns = async |cx: ToolContext, _: Value| -> Result<(), String> {
         tokio::spawn(cx.execute("pends", json!({})));
         pending().await
@@ -137,8 +136,8 @@ async fn every_misbehaving_tool_ends_with_the_error_that_fits_and_leaves_no_task
     let release = Release(is_released.clone());
     let catalog = catalog(&is_released);
     let calls = ROWS.iter().map(|(name, kind)| {
-        // What ends by itself needs as long as a busy machine lets it.
-        let limit = if *kind == "timeout" { LIMIT } else { PATIENCE };
+        // A tool that ends by itself may take long on a busy machine.
+        let limit = if *kind == "timeout" { LIMIT } else { HANG_LIMIT };
         let (catalog, name) = (catalog.clone(), *name);
         tokio::spawn(async move { outcome(&catalog, name, limit).await })
     });
@@ -149,7 +148,7 @@ async fn every_misbehaving_tool_ends_with_the_error_that_fits_and_leaves_no_task
         assert!(error.is_recoverable(), "{name}: the model may go on");
     }
     drop(release);
-    let by = Instant::now() + PATIENCE;
+    let by = Instant::now() + HANG_LIMIT;
     while tokio::runtime::Handle::current().metrics().num_alive_tasks() > 0 {
         assert!(Instant::now() < by, "a task is left");
         tokio::time::sleep(Duration::from_millis(1)).await;

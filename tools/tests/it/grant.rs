@@ -61,7 +61,7 @@ async fn an_undeclared_tool_needs_a_grant_by_its_name() {
 }
 
 #[tokio::test]
-async fn what_is_discovered_while_running_passes_require() {
+async fn a_discovered_target_passes_require() {
     let walk = async |cx: ToolContext, _: Value| -> Result<(), ToolError> {
         cx.require(Access::Read, "fs", "src/a")?;
         cx.require(Access::Read, "fs", "src/../secret")
@@ -72,7 +72,7 @@ async fn what_is_discovered_while_running_passes_require() {
     assert_eq!((error.tool_name(), needed[0].to_string()), ("walk", "fs:read:secret".to_owned()));
 }
 
-/// Decides as it is told and remembers what it was asked.
+/// An approver with a fixed decision that records its requests.
 struct Scripted(Decision, Mutex<Vec<String>>);
 
 impl Approver for Scripted {
@@ -84,7 +84,7 @@ impl Approver for Scripted {
 }
 
 #[tokio::test]
-async fn an_approver_is_asked_about_what_the_grant_does_not_cover_and_only_that() {
+async fn an_approver_is_asked_about_ungranted_targets_only() {
     let catalog = echoing([reader("read")]);
     let asked = |decision| Arc::new(Scripted(decision, Mutex::default()));
 

@@ -17,9 +17,9 @@ use tools::{
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Repeat {
-    /// What to repeat.
+    /// The text to repeat.
     text: String,
-    /// How often.
+    /// The number of repetitions.
     #[serde(default = "twice")]
     times: usize,
 }
@@ -158,7 +158,7 @@ fn needs_more(cx: &ToolContext) -> Result<(), ToolError> {
     cx.require(Access::Write, "fs", "secret")
 }
 
-/// How a handler fails whose error type says nothing of tools.
+/// Returns the error of a failing handler.
 async fn outcome(handler: impl Handler) -> ToolError {
     run(pure("t"), handler, json!({})).await.unwrap_err()
 }
@@ -183,7 +183,7 @@ async fn a_tool_error_keeps_its_kind_and_its_text_through_any_error() {
     assert_eq!(outcome(blocking).await, plain);
 }
 
-/// Adds nothing of its own to the error of a nested call.
+/// An error type that forwards the error of a nested call unchanged.
 #[derive(Debug, thiserror::Error)]
 enum Forwarded {
     #[error(transparent)]
@@ -207,8 +207,8 @@ async fn an_error_of_the_system_is_one_of_the_tool() {
     fn missing() -> io::Result<String> {
         std::fs::read_to_string("/nowhere/at/all")
     }
-    let said = missing().unwrap_err().to_string();
-    let failed = ToolError::new("t", ToolErrorKind::ExecutionFailed { message: said });
+    let message = missing().unwrap_err().to_string();
+    let failed = ToolError::new("t", ToolErrorKind::ExecutionFailed { message });
     let own = async |_: ToolContext, _: Value| -> Result<String, ToolError> { Ok(missing()?) };
     assert_eq!(outcome(own).await, failed);
     let alone = async |_: ToolContext, _: Value| missing();

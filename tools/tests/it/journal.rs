@@ -1,4 +1,4 @@
-//! The pipeline and its journal: when each record is written, and which calls are not run a second time.
+//! The pipeline and its journal: when records are written, and which calls are not run again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +13,7 @@ use tools::{
     CancellationToken, Catalog, Digest, Effects, ErrorCode, Grant, Policy, Tool, ToolContext, ToolError, ToolResult,
 };
 
-/// A tool that may run only once: it counts how often it did, and says so.
+/// A tool that may run only once. Its result is the number of its runs.
 fn counting(catalog: &mut Catalog, tool: Tool) -> Arc<AtomicU32> {
     let runs = Arc::new(AtomicU32::new(0));
     let counted = runs.clone();
@@ -75,11 +75,11 @@ async fn every_refusal_is_written_down() {
     let cancelled = CancellationToken::new();
     cancelled.cancel();
     run(&catalog, &cx.clone().with_cancellation(cancelled), "send", json!({"to": "a"})).await.unwrap_err();
-    let told: Vec<_> =
+    let records: Vec<_> =
         notebook.lines().iter().map(|line| (line.kind, line.tool.clone(), line.error.unwrap())).collect();
     let refused = |tool: &str, error| ("refusal", tool.to_owned(), error);
     assert_eq!(
-        told,
+        records,
         [
             refused("nope", ErrorCode::NotFound),
             refused("closed", ErrorCode::InvalidArguments),
@@ -93,7 +93,7 @@ async fn every_refusal_is_written_down() {
 }
 
 #[tokio::test]
-async fn a_denial_is_written_down_with_what_it_was_about() {
+async fn a_denial_is_recorded_with_its_call() {
     let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
     let runs = counting(&mut catalog, writer("send"));
     let cx = context(&notebook).with_policy(Policy::by_effects()).with_place(CallPlace::new(1, 0));
@@ -111,7 +111,7 @@ async fn a_denial_is_written_down_with_what_it_was_about() {
 }
 
 #[tokio::test]
-async fn a_call_whose_intent_cannot_be_written_is_not_run() {
+async fn a_call_whose_intent_cannot_be_recorded_is_not_run() {
     for trouble in [Trouble::Fails, Trouble::Panics] {
         let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
         let runs = counting(&mut catalog, writer("send"));
@@ -140,7 +140,7 @@ async fn an_outcome_or_a_refusal_that_cannot_be_written_is_an_error_for_its_call
 }
 
 #[tokio::test]
-async fn what_a_host_refuses_is_written_down_at_its_place() {
+async fn a_refusal_by_the_host_is_recorded_at_its_place() {
     let notebook = Notebook::default();
     refuse(&context(&notebook).with_place(CallPlace::new(2, 1).with_id("c")), "fine", ErrorCode::Refused, "not today")
         .await
@@ -175,7 +175,7 @@ async fn a_call_that_is_taken_back_while_it_is_written_down_has_an_end() {
     for (method, kinds) in [("find", &["refusal"][..]), ("begin", &["intent", "outcome"])] {
         let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
         let runs = counting(&mut catalog, writer("send"));
-        notebook.make_trouble(method, Trouble::Tarries);
+        notebook.make_trouble(method, Trouble::Delays);
         let token = CancellationToken::new();
         let cx = context(&notebook).with_place(CallPlace::new(1, 0)).with_cancellation(token.clone());
         let call = run(&catalog, &cx, "send", json!({"to": "a"}));
@@ -199,16 +199,16 @@ async fn a_finished_call_is_replayed_and_not_run() {
     let failed = run(&catalog, &cx.clone().with_place(CallPlace::new(1, 1)), "fails", json!({})).await.unwrap_err();
     let lines = notebook.lines().len();
 
-    // Also where nobody would grant it any more: it has been done.
+    // Replayed even without a grant, because the call has already run.
     let cx = cx.with_grant(Grant::default());
     assert_eq!(run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap(), first);
-    let told = run(&catalog, &cx.clone().with_place(CallPlace::new(1, 1)), "fails", json!({})).await.unwrap();
-    assert_eq!(told, ToolResult::from(&failed));
+    let replayed = run(&catalog, &cx.clone().with_place(CallPlace::new(1, 1)), "fails", json!({})).await.unwrap();
+    assert_eq!(replayed, ToolResult::from(&failed));
     assert_eq!((runs.load(Ordering::SeqCst), notebook.lines().len()), (1, lines));
 }
 
 #[tokio::test]
-async fn without_an_outcome_only_what_may_be_repeated_is_run_again() {
+async fn without_an_outcome_only_a_repeatable_call_is_run_again() {
     let mut idempotent = writer("put");
     idempotent.effects = serde_json::from_value(json!({"writes": ["mail:{to}"], "idempotent": true})).unwrap();
     let mut undeclared = writer("undeclared");
@@ -306,7 +306,7 @@ async fn nested_calls_are_written_down_below_their_own_and_are_run_once() {
     let runs = counting(&mut catalog, writer("send"));
     let twice = async |cx: ToolContext, _: Value| {
         assert!(cx.journal().is_none(), "a tool writes no records of its own");
-        // Nor does it choose where they are written, or as whose.
+        // A tool cannot choose the journal or the principal either.
         let elsewhere = cx.clone().with_journal(Arc::new(Notebook::default())).with_place(CallPlace::new(9, 9));
         let elsewhere = elsewhere.with_session("other").with_principal("other");
         cx.execute("send", json!({"to": "a"})).await?;
@@ -325,7 +325,7 @@ async fn nested_calls_are_written_down_below_their_own_and_are_run_once() {
     );
     assert!(begun.iter().all(|line| line.principal.as_deref() == Some("me") && line.session.as_deref() == Some("s")));
 
-    // The outer call may be run again; those that it made may not.
+    // The outer call may be run again; its nested calls may not.
     notebook.forget_outcome_of(1);
     assert_eq!(run(&catalog, &cx, "twice", json!({})).await.unwrap(), result);
     assert_eq!(runs.load(Ordering::SeqCst), 2);
@@ -335,7 +335,7 @@ async fn nested_calls_are_written_down_below_their_own_and_are_run_once() {
 }
 
 #[tokio::test]
-async fn an_error_that_a_tool_was_told_is_an_error_when_it_is_told_again() {
+async fn an_error_of_a_nested_call_is_replayed_as_an_error() {
     let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
     catalog.register(pure("fails"), async |_: ToolContext, _: Value| Err::<(), _>("no luck")).unwrap();
     let tries = async |cx: ToolContext, _: Value| match cx.execute("fails", json!({})).await {

@@ -1,4 +1,4 @@
-//! Layers around handlers: their order, and what they cannot do.
+//! Layers around handlers: their order and their limits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tools::{
     ToolResult, layered,
 };
 
-/// Writes down when a call goes in and out.
+/// Logs when a call enters and leaves.
 struct Trace(&'static str, Log);
 
 impl Layer for Trace {
@@ -44,7 +44,7 @@ async fn the_first_layer_of_the_context_is_outermost_and_those_of_the_registrati
 }
 
 #[tokio::test]
-async fn what_is_refused_reaches_no_layer() {
+async fn a_refused_call_reaches_no_layer() {
     let log = Log::default();
     let mut catalog = echoing([closed("closed")]);
     catalog.register(reader("read"), layered(Trace("inner", log.clone()), echo)).unwrap();
@@ -57,7 +57,7 @@ async fn what_is_refused_reaches_no_layer() {
     assert_eq!(log.taken().len(), 4);
 }
 
-/// Answers in the place of the tool, or does something else to it.
+/// Answers instead of the tool, or interferes with it.
 struct Odd(fn(ToolContext, Next<'_>) -> HandlerFuture<'_>);
 
 impl Layer for Odd {
@@ -73,7 +73,7 @@ async fn run(tool: Tool, odd: fn(ToolContext, Next<'_>) -> HandlerFuture<'_>) ->
 }
 
 #[tokio::test]
-async fn what_a_layer_answers_is_checked_and_bounded() {
+async fn the_result_of_a_layer_is_checked_and_bounded() {
     let instead: fn(ToolContext, Next<'_>) -> HandlerFuture<'_> =
         |_, _| HandlerFuture::new(async { Ok(ToolResult::text("x".repeat(1000))) });
     let short = pure("t").with_limits(Limits { max_output_bytes: Some(100), ..Limits::default() });

@@ -1,4 +1,4 @@
-//! Calls that a tool makes: they may do no more than the call they come from, whatever the tool does to its context.
+//! Nested calls may do no more than the enclosing call, even if the tool changes its context.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -87,7 +87,7 @@ async fn a_call_does_not_get_out_of_its_scope_by_way_of_another_catalog() {
         .unwrap();
     let error = run(&catalog, &ToolContext::new(), "reach").await.unwrap_err();
     assert!(error.code() == ErrorCode::NotFound && error.tool_name() == "outside", "{error}");
-    // A tool of the same name here is another tool.
+    // A tool of the same name in this catalog is another tool.
     catalog.register(pure("outside"), echo).unwrap();
     run(&catalog, &ToolContext::new(), "reach").await.unwrap_err();
     // With a context of its own, a tool may use a catalog of its own.

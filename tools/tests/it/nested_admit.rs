@@ -1,4 +1,4 @@
-//! Calls that a tool makes: they wait for others only where that cannot become a circle.
+//! Admission of nested calls: they wait for other calls only if that cannot deadlock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,12 +19,12 @@ fn file(name: &str, effects: Value) -> Tool {
     Tool::new(name, "Works on a file.", parameters).unwrap().with_effects(serde_json::from_value(effects).unwrap())
 }
 
-/// Takes a step's time.
+/// Runs for one [`STEP`].
 async fn step(_: ToolContext, _: Value) {
     sleep(STEP).await;
 }
 
-/// Waits a step, and then calls `write` with its arguments.
+/// Waits one [`STEP`], then calls `write` with its arguments.
 async fn write(cx: ToolContext, arguments: Value) -> Result<ToolResult, ToolError> {
     sleep(STEP).await;
     cx.execute("write", arguments).await
@@ -34,7 +34,7 @@ fn catalog() -> Catalog {
     holding(file("write", json!({"writes": ["fs:{path}"]})), step)
 }
 
-/// Which of the two asks first is for the runtime to say.
+/// Asserts that one of the two calls is refused. The runtime decides which.
 fn one_is_refused(a: Result<ToolResult, ToolError>, b: Result<ToolResult, ToolError>) {
     let (refused, other) = if a.is_err() { (a, b) } else { (b, a) };
     assert_eq!(refused.unwrap_err().code(), ErrorCode::Overloaded);
@@ -46,14 +46,14 @@ fn path(path: &str) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_that_each_have_what_the_other_one_needs_do_not_wait_for_each_other() {
+async fn two_calls_that_each_hold_a_key_of_the_other_do_not_deadlock() {
     let mut catalog = catalog();
     catalog.register(tool("has_a", json!({"writes": ["fs:a"]})), write).unwrap();
     catalog.register(tool("has_b", json!({"writes": ["fs:b"]})), write).unwrap();
     let start = Instant::now();
     let cx = cx();
     let (a, b) = tokio::join!(catalog.execute(&cx, "has_a", path("b")), catalog.execute(&cx, "has_b", path("a")));
-    // One is told so at once. It ends with that, and what it had is free.
+    // One fails at once, which releases its keys.
     one_is_refused(a, b);
     assert_eq!(start.elapsed().as_millis(), 2 * STEP.as_millis());
 }
@@ -67,7 +67,7 @@ async fn a_call_inside_of_its_callers_keys_runs_and_its_siblings_wait_for_it() {
     };
     catalog.register(tool("both", json!({"writes": ["fs:a"]})), both).unwrap();
     let (start, cx) = (Instant::now(), cx());
-    // Somebody waits outside for the same; the calls inside do not stand behind it.
+    // Another call is queued for the same key; nested calls do not queue behind it.
     let (inside, outside) =
         tokio::join!(catalog.execute(&cx, "both", path("a/b")), catalog.execute(&cx, "write", path("a/b")));
     inside.and(outside).unwrap();
@@ -80,14 +80,14 @@ async fn to_have_read_is_not_to_have_written() {
     catalog.register(file("reads", json!({"reads": ["fs:{path}"]})), write).unwrap();
     let (start, cx) = (Instant::now(), cx());
     let (a, b) = tokio::join!(catalog.execute(&cx, "reads", path("a")), catalog.execute(&cx, "reads", path("a")));
-    // The first one to ask cannot have what the other one reads. It ends with that, and the other one is alone.
+    // The first to ask cannot have the path that the other one reads. It fails, and the other one continues.
     one_is_refused(a, b);
     assert_eq!(start.elapsed().as_millis(), 2 * STEP.as_millis());
     catalog.execute(&cx, "reads", path("a")).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_does_not_say_what_it_touches_has_nothing_while_it_calls_others() {
+async fn a_tool_with_undeclared_effects_holds_nothing_during_nested_calls() {
     let mut catalog = catalog();
     let call = |name: &'static str| {
         async move |cx: ToolContext, arguments: Value| {
@@ -116,7 +116,7 @@ async fn the_last_place_is_enough_for_a_call_and_all_that_it_makes() {
     catalog.register(file("write", json!({"writes": ["fs:{path}"]})), step).unwrap();
     catalog.register(pure("composite"), write).unwrap();
     let (start, cx) = (Instant::now(), cx());
-    // The second one stands before the nested call in the queue for the path, and waits for the place of the one around it.
+    // The second call is queued before the nested call for the path, and waits for the permit of the enclosing call.
     let (a, b) = tokio::join!(catalog.execute(&cx, "composite", path("a")), catalog.execute(&cx, "write", path("a")));
     a.and(b).unwrap();
     assert_eq!(start.elapsed().as_millis(), 3 * STEP.as_millis());

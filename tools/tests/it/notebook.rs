@@ -1,4 +1,4 @@
-//! A journal in memory, and one that makes trouble.
+//! A journal in memory that can be made to fail.
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
 
 use std::collections::BTreeMap;
@@ -6,12 +6,12 @@ use std::future::pending;
 use std::sync::{Arc, Mutex};
 
 use tools::journal::{
-    Begun, CallArguments, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture,
-    OutcomeRecord, Recorded,
+    BeginResult, CallArguments, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture,
+    OutcomeRecord, RecordedCall,
 };
 use tools::{Digest, ErrorCode, JournalError, ToolResult};
 
-/// Clones write the same notebook.
+/// An in-memory journal. Clones share their records.
 #[derive(Clone, Default)]
 pub struct Notebook {
     lines: Arc<Mutex<Vec<Line>>>,
@@ -24,11 +24,11 @@ pub enum Trouble {
     Fails,
     Panics,
     Hangs,
-    /// It does what it should, and says so a little later.
-    Tarries,
+    /// Succeeds a little later.
+    Delays,
 }
 
-/// What is written, in the order in which it was; the number of an intent is its place in it, from 1.
+/// A record. The id of an intent is its position among all records, from 1.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
     pub kind: &'static str,
@@ -55,7 +55,7 @@ impl Notebook {
         self.lines.lock().unwrap().clone()
     }
 
-    /// From now on, that method does not do what it should.
+    /// Makes a method fail from now on.
     pub fn make_trouble(&self, method: &'static str, trouble: Trouble) {
         self.trouble.lock().unwrap().insert(method, trouble);
     }
@@ -74,11 +74,11 @@ impl Notebook {
         IntentId(lines.len() as u64)
     }
 
-    fn last_of(&self, key: &CallKey) -> Option<Recorded> {
+    fn last_of(&self, key: &CallKey) -> Option<RecordedCall> {
         let lines = self.lines.lock().unwrap();
         let (at, begun) =
             lines.iter().enumerate().rfind(|(_, line)| line.kind == "intent" && line.key.as_ref() == Some(key))?;
-        let recorded = Recorded::new(begun.attempt, begun.tool_digest, begun.arguments_digest);
+        let recorded = RecordedCall::new(begun.attempt, begun.tool_digest, begun.arguments_digest);
         let Some(ended) = lines.iter().find(|line| line.intent == Some(at as u64 + 1)) else { return Some(recorded) };
         let recorded = recorded.with_result(ended.result.clone().unwrap());
         Some(match ended.error {
@@ -97,7 +97,7 @@ impl Notebook {
             Some(Trouble::Fails) => Box::pin(async { Err(JournalError::failed("the disk is gone")) }),
             Some(Trouble::Panics) => panic!("the disk is gone"),
             Some(Trouble::Hangs) => Box::pin(pending()),
-            Some(Trouble::Tarries) => {
+            Some(Trouble::Delays) => {
                 let given = give();
                 Box::pin(async move {
                     tokio::task::yield_now().await;
@@ -114,21 +114,21 @@ impl Notebook {
 }
 
 impl Journal for Notebook {
-    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<Recorded>> {
+    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<RecordedCall>> {
         self.after_trouble("find", || self.last_of(key))
     }
 
-    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, Begun> {
+    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, BeginResult> {
         self.after_trouble("begin", || {
-            // One step: nobody else begins in between.
+            // One atomic step, as the trait requires.
             static BEGINNING: Mutex<()> = Mutex::new(());
             let _alone = BEGINNING.lock().unwrap();
             if let Some(recorded) = call.key.and_then(|key| self.last_of(key))
                 && recorded.attempt >= attempt
             {
-                return Begun::Before(recorded);
+                return BeginResult::AlreadyStarted(recorded);
             }
-            Begun::Now(self.write(Line { kind: "intent", attempt, ..line(&call) }))
+            BeginResult::Started(self.write(Line { kind: "intent", attempt, ..line(&call) }))
         })
     }
 

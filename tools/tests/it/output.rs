@@ -1,4 +1,4 @@
-//! Results: their promise and their limits.
+//! Results: their schemas and limits.
 
 use crate::sample::{holding, pure};
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ async fn text_over_the_limit_keeps_its_head_and_its_tail() {
 }
 
 #[tokio::test]
-async fn what_says_that_something_was_cut_counts_as_well() {
+async fn the_note_about_a_cut_counts_towards_the_limit() {
     let text = "é".repeat(600) + "tail";
     for limit in [150, 151, 500, 1000, 1203] {
         let result = run(limited(limit), ToolResult::text(text.clone())).await.unwrap().to_text();
@@ -73,7 +73,7 @@ async fn what_says_that_something_was_cut_counts_as_well() {
 }
 
 #[tokio::test]
-async fn what_is_shorter_than_a_word_about_its_absence_stays() {
+async fn a_text_shorter_than_the_note_about_its_absence_stays() {
     let short = "x".repeat(60);
     assert_eq!(run(limited(10), ToolResult::text(short.clone())).await.unwrap().to_text(), short);
 }
@@ -87,7 +87,7 @@ async fn a_short_text_beside_a_long_one_stays_whole() {
 }
 
 #[tokio::test]
-async fn a_structured_value_over_the_limit_is_left_out_or_refused_where_it_was_promised() {
+async fn a_structured_value_over_the_limit_is_left_out_or_an_error_if_promised() {
     let value = json!({"n": 1, "rest": "x".repeat(1000)});
     let result = run(limited(100), ToolResult::structured(value.clone())).await.unwrap();
     assert_eq!(result.structured, None);
@@ -112,7 +112,7 @@ async fn a_picture_over_the_limit_is_left_out_with_a_word() {
 }
 
 #[tokio::test]
-async fn many_pieces_are_joined_and_what_is_still_too_many_is_left_out() {
+async fn many_pieces_are_joined_and_the_rest_is_left_out() {
     let texts = vec![Content::text("ten bytes!"); 100_000];
     let result = run(pure("t"), ToolResult { content: texts, ..ToolResult::default() }).await.unwrap();
     assert_eq!(result.content.len(), 1);
@@ -184,7 +184,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_the_texts_the_limit_holds_and_nothing_panics(texts in prop::collection::vec(".{0,200}", 0..6), limit in 0_u64..300) {
+    fn the_limit_holds_for_all_texts_and_nothing_panics(texts in prop::collection::vec(".{0,200}", 0..6), limit in 0_u64..300) {
         let content: Vec<_> = texts.iter().map(Content::text).collect();
         let total: usize = texts.iter().map(String::len).sum();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -193,7 +193,7 @@ proptest! {
             prop_assert_eq!(result.content, content);
         } else {
             let kept: usize = result.content.iter().filter_map(Content::as_text).map(str::len).sum();
-            // Where a share has no room for what would say so, a text of that length stays.
+            // A text stays if its share has no room for the note about the cut.
             let notes = 128 * texts.len();
             prop_assert!(kept as u64 <= limit + notes as u64, "{} kept of {}", kept, limit);
         }

@@ -13,7 +13,7 @@ fn limited(name: &str, max_output_bytes: u64) -> Tool {
     pure(name).with_limits(Limits { max_output_bytes: Some(max_output_bytes), ..Limits::default() })
 }
 
-/// Reads the store, and gives back what it finds whole.
+/// Reads the store and returns the stored text unbounded.
 struct Reader;
 
 impl Handler for Reader {
@@ -30,7 +30,7 @@ impl Handler for Reader {
     }
 }
 
-/// A catalog with a tool that gives this, and the reader.
+/// A catalog with a tool that returns `result`, and the reader.
 fn catalog(tool: Tool, result: ToolResult) -> Catalog {
     let give = move |_: ToolContext, _: Value| {
         let result = result.clone();
@@ -41,7 +41,7 @@ fn catalog(tool: Tool, result: ToolResult) -> Catalog {
     catalog
 }
 
-/// A session with a store, and the store.
+/// Creates the context of a session with a store, and returns both.
 fn session(name: &str) -> (ToolContext, Arc<OutputStore>) {
     let store = Arc::new(OutputStore::new());
     let mut services = Services::new();
@@ -49,13 +49,13 @@ fn session(name: &str) -> (ToolContext, Arc<OutputStore>) {
     (ToolContext::new().with_session(name).with_services(services), store)
 }
 
-/// The handles that a text names.
+/// Returns the handles in a text.
 fn handles(text: &str) -> Vec<&str> {
     text.split("handle ").skip(1).map(|rest| rest.split([',', ']', ';']).next().unwrap()).collect()
 }
 
 #[tokio::test]
-async fn a_cut_text_names_the_handle_of_the_whole_and_where_it_goes_on() {
+async fn a_cut_text_names_the_handle_of_the_whole_and_the_offset_of_the_rest() {
     let whole = format!("head{}täil", "ü".repeat(5000));
     let catalog = catalog(limited("t", 199), ToolResult::text(whole.clone()));
     let (cx, store) = session("a");
@@ -86,7 +86,7 @@ async fn a_structured_value_over_the_limit_is_kept_as_json() {
         assert_eq!(found.len(), 1, "{text}");
         serde_json::from_str::<Value>(&store.read(Some("a"), found[0]).unwrap()).unwrap()
     };
-    // The text is the value, so that one handle is enough.
+    // The text is the structured value, so one handle is enough.
     let same = catalog(limited("t", 100), ToolResult::structured(value.clone()));
     let result = same.execute(&cx, "t", json!({})).await.unwrap();
     assert_eq!((result.structured.as_ref(), read(&result.to_text())), (None, value.clone()));
@@ -96,7 +96,7 @@ async fn a_structured_value_over_the_limit_is_kept_as_json() {
     assert!(result.to_text().starts_with("a summary\n[a structured value of"), "{}", result.to_text());
     assert_eq!((result.structured.as_ref(), read(&result.to_text())), (None, value.clone()));
 
-    // Where a schema promises one, the call fails; what it has done is not lost.
+    // If a schema promises a structured value, the call fails, but its result is stored.
     let promising = limited("t", 100).with_output(json!({"type": "object"}));
     let error =
         catalog(promising, ToolResult::structured(value.clone())).execute(&cx, "t", json!({})).await.unwrap_err();
@@ -106,7 +106,7 @@ async fn a_structured_value_over_the_limit_is_kept_as_json() {
 }
 
 #[tokio::test]
-async fn what_an_error_says_at_length_can_be_read_as_well() {
+async fn the_full_text_of_a_long_error_can_be_read() {
     let mut catalog = catalog(pure("other"), ToolResult::text(""));
     let whole = format!("head{}tail", "x".repeat(5000));
     let fails = {
@@ -120,7 +120,7 @@ async fn what_an_error_says_at_length_can_be_read_as_well() {
 }
 
 #[tokio::test]
-async fn what_reads_the_store_puts_nothing_into_it() {
+async fn reading_the_store_writes_nothing_to_it() {
     let catalog = catalog(limited("t", 100), ToolResult::text("x".repeat(5000)));
     let (cx, store) = session("a");
     let text = catalog.execute(&cx, "t", json!({})).await.unwrap().to_text();
@@ -131,7 +131,7 @@ async fn what_reads_the_store_puts_nothing_into_it() {
 }
 
 #[tokio::test]
-async fn no_handle_is_told_where_it_could_not_be_used() {
+async fn no_handle_is_shown_if_it_cannot_be_used() {
     let long = ToolResult::text("x".repeat(5000));
     let call = async |catalog: &Catalog, cx: &ToolContext| {
         let text = catalog.execute(cx, "t", json!({})).await.unwrap().to_text();
@@ -151,7 +151,7 @@ async fn no_handle_is_told_where_it_could_not_be_used() {
 }
 
 #[tokio::test]
-async fn one_session_does_not_read_what_another_was_told() {
+async fn a_session_does_not_read_the_results_of_another() {
     let catalog = catalog(limited("t", 100), ToolResult::text("x".repeat(5000)));
     let (cx, _) = session("a");
     let text = catalog.execute(&cx, "t", json!({})).await.unwrap().to_text();

@@ -1,4 +1,4 @@
-//! The policy, by itself.
+//! Policies and rules.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn the_strictest_rule_wins_in_any_order() {
 }
 
 #[test]
-fn what_destroys_is_allowed_only_by_a_rule_that_is_clearly_about_it() {
+fn destruction_is_allowed_only_by_an_explicit_rule() {
     for broad in [json!({"tool": "fs.remove"}), json!({"target": "fs:*:tmp/**"}), json!({"target": "*:destroy:**"})] {
         let mut broad = broad;
         broad["verdict"] = json!("allow");
@@ -60,7 +60,7 @@ fn what_destroys_is_allowed_only_by_a_rule_that_is_clearly_about_it() {
     assert_eq!(verdict(&policy, "fs.remove", "fs:destroy:src/a"), Verdict::Ask);
     let shell = Policy::by_effects().with_rule(rule(json!({"verdict": "allow", "target": "world:write:shell"})));
     assert_eq!(verdict(&shell, "shell", "world:write:shell"), Verdict::Allow);
-    // To be strict, a rule need not be clear.
+    // Rules that ask or deny may have wildcards.
     let deny = Policy::new().with_rule(rule(json!({"verdict": "deny", "tool": "fs.*"})));
     assert_eq!(verdict(&deny, "fs.remove", "fs:destroy:tmp/a"), Verdict::Deny);
 }
@@ -89,10 +89,10 @@ fn examples_are_checked_when_a_rule_is_read() {
     let error = refused(rule(json!({"match": ["fs.write fs:write:docs/a"]})));
     assert_eq!(
         error,
-        "the rule `allow fs.* on fs:*:src/**` has to apply to \"fs.write fs:write:docs/a\" and does not; change the one or the other"
+        "the rule `allow fs.* on fs:*:src/**` does not apply to its example \"fs.write fs:write:docs/a\"; change the rule or the example"
     );
     let error = refused(rule(json!({"not_match": ["fs.write fs:write:src/../src/a"]})));
-    assert!(error.contains("applies to \"fs.write fs:write:src/../src/a\" and must not"), "{error}");
+    assert!(error.contains("applies to its counterexample \"fs.write fs:write:src/../src/a\""), "{error}");
     let error = refused(rule(json!({"match": ["fs.remove fs:destroy:src/a"]})));
     assert!(error.contains("allowed only by a target without `*`"), "{error}");
     for example in ["", "fs.read fs", "fs read fs:read:a", "fs.read fs:read:../a", "fs.read "] {
@@ -102,7 +102,7 @@ fn examples_are_checked_when_a_rule_is_read() {
 }
 
 #[test]
-fn what_is_no_rule_is_refused_with_the_reason() {
+fn an_invalid_rule_is_refused_with_the_reason() {
     assert_eq!(refused(json!({"verdict": "ask"})), InvalidRule::Empty.to_string());
     for (rule, part) in [
         (json!({"tool": "a"}), "missing field `verdict`"),
@@ -137,7 +137,7 @@ fn rules_are_equal_when_all_their_parts_are() {
 
 #[test]
 fn a_policy_tells_its_rules_and_a_rule_its_parts() {
-    let target = Rule::of_target(Verdict::Allow, "fs:write:a".parse().unwrap());
+    let target = Rule::for_target(Verdict::Allow, "fs:write:a".parse().unwrap());
     let reasoned = Rule::new(Verdict::Deny, Some("x"), None).unwrap().with_reason("it is slow");
     let policy = Policy::new().with_rule(target.clone()).with_rules([reasoned.clone()]);
     assert_eq!(policy.rules(), [target.clone(), reasoned.clone()]);
@@ -165,7 +165,7 @@ proptest! {
         let after = before.clone().with_rule(make(verdict, None, &clause));
         let (tool, target) = (ToolName::new("fs.write").unwrap(), target.parse::<Target>().unwrap());
         let (was, is) = (before.judge(&tool, Some(&target)), after.judge(&tool, Some(&target)));
-        // Only a rule that allows can replace the default; no rule takes back what another one says.
+        // An allowing rule replaces the default. No rule weakens another one.
         prop_assert!(is.verdict >= was.verdict || was.rule.is_none() && verdict == 0, "{was:?} became {is:?}");
     }
 }

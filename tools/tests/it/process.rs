@@ -1,4 +1,4 @@
-//! Faults that end the process although the pipeline isolates tools: the tests start this program again and look how it ends.
+//! Faults that end the process even though the pipeline isolates tools. The tests run them in a child process.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use crate::sample::pure;
 use serde_json::{Value, json};
 use tools::{BoundedText, Catalog, ToolContext, handler};
 
-/// In whose environment this names a tool runs that one.
+/// The environment variable that names the tool the child runs.
 const TOOL: &str = "TOOLCRIB_TEST_FAULT";
 
 const SIGABRT: i32 = 6;
@@ -15,22 +15,22 @@ const SIGABRT: i32 = 6;
 /// The address space of a process whose tool asks for too much, in KiB: 1 GiB.
 const ADDRESS_SPACE: u32 = 1 << 20;
 
-/// The process, with this tool.
+/// Runs the child process with this tool.
 fn process(tool: &str) -> Output {
-    // As the shell sets limits, none is set in this process. No core is left lying about.
+    // The shell sets the limits, so that they do not apply to this process. Core dumps are off.
     let script = format!("ulimit -c 0; ulimit -v {ADDRESS_SPACE}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
     command.args(["-c", &script]).arg(std::env::current_exe().unwrap());
     command.args(["process::other_process", "--exact", "--ignored", "--nocapture"]).env(TOOL, tool);
-    // A thread of malloc's arenas would take 64 MiB each of the address space.
+    // Each malloc arena would take 64 MiB of the address space.
     command.env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0").output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Not a test of its own: the process that tools end.
+/// The child process, not a test of its own.
 #[test]
 #[ignore = "the process that the others start"]
 fn other_process() {
@@ -84,7 +84,7 @@ fn catalog() -> Catalog {
     catalog
 }
 
-/// Goes on until the stack is used up.
+/// Recurses until the stack overflows.
 fn deep(depth: u64) -> u64 {
     let room = std::hint::black_box([depth; 64]);
     if depth == u64::MAX { 0 } else { deep(depth + 1).wrapping_add(room[63]) }
@@ -93,34 +93,38 @@ fn deep(depth: u64) -> u64 {
 #[test]
 fn a_process_lives_on_after_a_panic() {
     let output = process("panics");
-    assert!(output.status.success() && said(&output).contains("the process lives: panicked"), "{}", said(&output));
+    assert!(output.status.success() && stderr(&output).contains("the process lives: panicked"), "{}", stderr(&output));
 }
 
 #[test]
 fn a_panic_while_panicking_ends_the_process() {
     let output = process("panics_twice");
-    assert_eq!(output.status.signal(), Some(SIGABRT), "{}", said(&output));
-    assert!(said(&output).contains("once more") && !said(&output).contains("lives"), "{}", said(&output));
+    assert_eq!(output.status.signal(), Some(SIGABRT), "{}", stderr(&output));
+    assert!(stderr(&output).contains("once more") && !stderr(&output).contains("lives"), "{}", stderr(&output));
 }
 
 #[test]
 fn a_stack_overflow_ends_the_process() {
     let output = process("recurses");
-    assert_eq!(output.status.signal(), Some(SIGABRT), "{}", said(&output));
-    assert!(said(&output).contains("overflowed its stack") && !said(&output).contains("lives"), "{}", said(&output));
+    assert_eq!(output.status.signal(), Some(SIGABRT), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("overflowed its stack") && !stderr(&output).contains("lives"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn memory_that_is_not_there_ends_the_process() {
     let output = process("allocates");
-    assert_eq!(output.status.signal(), Some(SIGABRT), "{}", said(&output));
-    assert!(said(&output).contains("memory allocation of"), "{}", said(&output));
+    assert_eq!(output.status.signal(), Some(SIGABRT), "{}", stderr(&output));
+    assert!(stderr(&output).contains("memory allocation of"), "{}", stderr(&output));
 }
 
 #[test]
 fn a_tool_that_asks_whether_there_is_memory_fails_alone() {
     let output = process("asks_before_it_allocates");
-    assert!(said(&output).contains("the process lives: execution_failed"), "{}", said(&output));
+    assert!(stderr(&output).contains("the process lives: execution_failed"), "{}", stderr(&output));
 }
 
 #[test]
@@ -129,10 +133,10 @@ fn a_tool_that_ends_the_process_does_so() {
     assert_eq!(process("exits").status.code(), Some(7));
 }
 
-/// Four gigabytes are written in a gigabyte of address space; kept as a whole, they end the process.
+/// Writes 4 GB in 1 GiB of address space. Stored completely, they end the process.
 #[test]
 fn a_bounded_text_takes_in_what_the_process_could_not_hold() {
     let (bounded, whole) = (process("streams"), process("streams_whole"));
-    assert!(bounded.status.success() && said(&bounded).contains("the process lives: 65"), "{}", said(&bounded));
-    assert_eq!(whole.status.signal(), Some(SIGABRT), "{}", said(&whole));
+    assert!(bounded.status.success() && stderr(&bounded).contains("the process lives: 65"), "{}", stderr(&bounded));
+    assert_eq!(whole.status.signal(), Some(SIGABRT), "{}", stderr(&whole));
 }

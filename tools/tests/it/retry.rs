@@ -23,7 +23,7 @@ fn retries(max_retries: u32) -> Limits {
     Limits { max_retries: Some(max_retries), ..Limits::default() }
 }
 
-/// Fails in passing this many times, and then tells which attempt it is. Counts its calls.
+/// Fails with a transient error the given number of times, then returns the number of the attempt. Counts its calls.
 fn flaky(tool: Tool, failures: u32) -> (Catalog, Arc<AtomicU32>) {
     let runs = Arc::new(AtomicU32::new(0));
     let counted = runs.clone();
@@ -44,7 +44,7 @@ async fn a_read_that_fails_in_passing_is_repeated_twice() {
     let (catalog, runs) = flaky(reads(), 2);
     let start = Instant::now();
     assert_eq!(run(&catalog, &cx()).await.unwrap().structured, Some(json!(3).into()));
-    // 100 and 200 ms, each with up to as much on top, and a timer that is exact to one.
+    // 100 and 200 ms, each with up to 100 % jitter, and 1 ms of timer precision.
     assert!((300..=602).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
 
     let (catalog, _) = flaky(reads(), 3);
@@ -55,7 +55,7 @@ async fn a_read_that_fails_in_passing_is_repeated_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_what_may_be_repeated_is() {
+async fn only_repeatable_calls_are_retried() {
     let many = retries(9);
     for (effects, may_be) in [
         (json!({"reads": ["fs:a"]}), true),
@@ -124,7 +124,7 @@ async fn all_attempts_have_one_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_takes_a_call_back_does_not_wait_for_its_next_attempt() {
+async fn a_cancelled_call_does_not_wait_for_its_next_attempt() {
     let (catalog, runs) = flaky(reads(), u32::MAX);
     let token = CancellationToken::new();
     let cx = cx().with_cancellation(token.clone());
@@ -138,7 +138,7 @@ async fn whoever_takes_a_call_back_does_not_wait_for_its_next_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_gets_between_two_attempts() {
+async fn no_call_gets_between_two_attempts() {
     let effects = json!({"writes": ["fs:a"], "idempotent": true});
     let (mut catalog, _) = flaky(tool(effects), 1);
     let ends = Arc::new(AtomicU32::new(0));
@@ -169,7 +169,7 @@ async fn every_attempt_takes_a_token_of_the_rate() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_attempt_left_running_ends_with_it() {
+async fn a_task_left_running_ends_with_its_attempt() {
     let leftover = Arc::new(AtomicU32::new(0));
     let seen = leftover.clone();
     let leaves = move |cx: ToolContext, _: Value| {

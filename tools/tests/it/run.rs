@@ -1,4 +1,4 @@
-//! The pipeline against tools that misbehave while they run: the caller always gets one outcome, in time.
+//! Tools that misbehave while they run: the caller always gets one outcome by the deadline.
 
 use std::error::Error;
 use std::future::pending;
@@ -70,13 +70,13 @@ async fn a_tool_that_panics_is_contained() {
         .await
         .unwrap_err();
         assert!(
-            matches!(error.kind(), ToolErrorKind::Panicked { message: said, .. } if said.contains(message)),
+            matches!(error.kind(), ToolErrorKind::Panicked { message: found, .. } if found.contains(message)),
             "{error}"
         );
     }
 }
 
-/// Panics when it is dropped, unless something is panicking already.
+/// Panics on drop, unless the thread is already panicking.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -135,7 +135,7 @@ async fn a_late_result_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_blocking_tool_times_out_for_its_caller_and_is_told_to_stop() {
+async fn a_blocking_tool_times_out_for_its_caller_and_is_cancelled() {
     let stopped = Arc::new(AtomicBool::new(false));
     let flag = stopped.clone();
     let error = run(handler::blocking(move |cx: &ToolContext, _: Value| {
@@ -150,7 +150,7 @@ async fn a_blocking_tool_times_out_for_its_caller_and_is_told_to_stop() {
     assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
     let until = Instant::now() + Duration::from_secs(10);
     while !stopped.load(Ordering::Acquire) {
-        assert!(Instant::now() < until, "the tool was never told");
+        assert!(Instant::now() < until, "the tool was never cancelled");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
@@ -163,9 +163,9 @@ async fn a_blocking_tool_that_panics_is_contained_with_its_own_message() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_taken_back_is_cancelled_and_the_tool_hears_of_it() {
-    let heard = Arc::new(AtomicBool::new(false));
-    let flag = heard.clone();
+async fn a_cancelled_call_ends_at_once_and_its_tool_sees_the_token() {
+    let stopped = Arc::new(AtomicBool::new(false));
+    let flag = stopped.clone();
     let token = CancellationToken::new();
     let catalog = catalog(move |cx: ToolContext, _: Value| {
         let flag = flag.clone();
@@ -183,7 +183,7 @@ async fn a_call_that_is_taken_back_is_cancelled_and_the_tool_hears_of_it() {
     assert_eq!(error, ToolError::new("t", ToolErrorKind::Cancelled));
     assert!(!error.is_recoverable());
     tokio::task::yield_now().await;
-    assert!(heard.load(Ordering::Acquire));
+    assert!(stopped.load(Ordering::Acquire));
 
     let again = catalog.execute(&cx, "t", json!({})).await;
     assert!(
@@ -230,17 +230,17 @@ async fn dropping_a_call_tells_the_tool_to_stop() {
 }
 
 #[tokio::test]
-async fn progress_is_heard_while_the_call_runs_and_dropped_after_it() {
+async fn progress_is_reported_while_the_call_runs_and_dropped_after_it() {
     #[derive(Default)]
-    struct Heard(AtomicUsize);
-    impl ProgressSink for Heard {
+    struct CountingSink(AtomicUsize);
+    impl ProgressSink for CountingSink {
         fn report(&self, cx: &ToolContext, progress: Progress) {
             assert_eq!(cx.tool().unwrap().as_str(), "t");
             assert_eq!(progress.message.as_deref(), Some("going"));
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
-    let heard = Arc::new(Heard::default());
+    let sink = Arc::new(CountingSink::default());
     let kept = Arc::new(std::sync::OnceLock::new());
     let inner = kept.clone();
     let catalog = catalog(move |cx: ToolContext, _: Value| {
@@ -248,9 +248,9 @@ async fn progress_is_heard_while_the_call_runs_and_dropped_after_it() {
         inner.set(cx).unwrap();
         async { Ok::<_, String>(()) }
     });
-    catalog.execute(&ToolContext::new().with_progress(heard.clone()), "t", json!({})).await.unwrap();
+    catalog.execute(&ToolContext::new().with_progress(sink.clone()), "t", json!({})).await.unwrap();
     kept.get().unwrap().report(Progress::message("after the end"));
-    assert_eq!(heard.0.load(Ordering::Relaxed), 1);
+    assert_eq!(sink.0.load(Ordering::Relaxed), 1);
 }
 
 #[test]
@@ -299,14 +299,14 @@ fn a_blocking_tool_that_was_still_queued_when_its_call_ended_is_not_begun() {
         assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
         release.send(()).unwrap();
         holder.await.unwrap().unwrap();
-        // What was queued has its turn before this.
+        // Queued tasks run before this one.
         tokio::task::spawn_blocking(|| ()).await.unwrap();
     });
     assert!(!begun.load(Ordering::Acquire));
 }
 
 #[tokio::test]
-async fn a_tool_that_says_it_was_cancelled_when_nobody_did_has_failed() {
+async fn a_tool_that_returns_cancelled_without_a_cancellation_has_failed() {
     let error = run(async |cx: ToolContext, _: Value| {
         Err::<(), _>(ToolError::new(cx.tool().unwrap().to_string(), ToolErrorKind::Cancelled))
     })
@@ -341,6 +341,6 @@ async fn a_context_that_outlives_its_call_knows_that_it_ended() {
     });
     result.await.unwrap();
     let cx: &ToolContext = kept.get().unwrap();
-    // The first time anybody asks for the token.
+    // The first access to the token.
     assert!(cx.is_cancelled() && cx.cancellation().is_cancelled() && cx.check_cancelled().is_err());
 }

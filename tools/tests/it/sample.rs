@@ -1,4 +1,4 @@
-//! Definitions and handlers that several tests start from.
+//! Definitions and handlers shared by several tests.
 #![allow(
     clippy::unwrap_used,
     dead_code,
@@ -16,7 +16,7 @@ use tools::{
     Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Handler, Limits, Tool, ToolContext,
 };
 
-/// How many blocking tools run at once in a process.
+/// The number of blocking tools that a process runs at once.
 pub const MAX_BLOCKING: usize = 64;
 
 /// A pure tool that takes any object.
@@ -35,7 +35,7 @@ pub fn closed(name: &str) -> Tool {
     Tool::new(name, "Takes a text.", parameters).unwrap().with_effects(Effects::Pure)
 }
 
-/// A tool that reads the file it is told to.
+/// A tool that reads the file in its arguments.
 pub fn reader(name: &str) -> Tool {
     let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let effects: Effects = serde_json::from_value(json!({"reads": ["fs:{path}"]})).unwrap();
@@ -81,7 +81,7 @@ pub fn granted(clauses: &[&str]) -> ToolContext {
     ToolContext::new().with_grant(Grant::parse(clauses.iter().copied()).unwrap())
 }
 
-/// Lines, in the order in which they were written. Clones write the same log.
+/// A log of lines in order. Clones share it.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -95,7 +95,7 @@ impl Log {
     }
 }
 
-/// Refuses every call that it is asked about.
+/// An approver that denies every request.
 pub struct No;
 
 impl Approver for No {
@@ -104,7 +104,7 @@ impl Approver for No {
     }
 }
 
-/// Allows every call that it is asked about, and remembers their targets.
+/// An approver that allows every request and records the targets.
 #[derive(Default)]
 pub struct Yes(Mutex<Vec<String>>);
 

@@ -8,7 +8,7 @@ use tools::{Catalog, Entry, ToolContext, ToolError, tool};
 /// Doubles.
 #[tool(pure)]
 fn double(
-    /// What.
+    /// The number.
     number: i32,
 ) -> i32 {
     2 * number

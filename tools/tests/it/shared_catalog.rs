@@ -1,4 +1,4 @@
-//! One catalog with several owners. The orders in which threads can meet in it are tried in `tools/src/shared/shuttle_tests.rs`.
+//! A catalog shared by threads. `tools/src/shared/shuttle_tests.rs` tests their interleavings.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -23,7 +23,7 @@ fn ten_thousand_tools_come_and_go_while_others_look() {
                         let list = catalog.list();
                         assert!(list.is_sorted_by(|a, b| a.name() < b.name()), "sorted, and each name once");
                         for entry in list.iter().step_by(997) {
-                            // Kept ones stay; `passing` ones may be gone by now.
+                            // `kept` tools stay; `passing` tools may be gone.
                             let found = catalog.get(entry.name());
                             assert!(found.is_ok() || entry.name().starts_with("passing"));
                         }

@@ -1,6 +1,6 @@
-//! What tools written with `#[tool]` are and do at run time.
+//! Run-time behaviour of tools written with `#[tool]`.
 
-// Only functions with `#[test]` are exempt by themselves.
+// Clippy exempts only functions with `#[test]`.
 pub mod accepted;
 mod call;
 mod definition;
@@ -10,12 +10,12 @@ mod running;
 use serde_json::Value;
 use tools::{Catalog, Grant, Submission, Tool, ToolContext, ToolError, ToolResult};
 
-/// The definition of a tool, after a catalog took it.
+/// Returns the definition of a tool after its registration.
 fn tool(submission: &'static Submission) -> Tool {
     catalog(submission).get(submission.name).unwrap().tool().clone()
 }
 
-/// The outcome of a call that is granted everything.
+/// Returns the outcome of a call with all grants.
 async fn called(submission: &'static Submission, arguments: Value) -> Result<ToolResult, ToolError> {
     let cx = ToolContext::new().with_grant(Grant::all());
     catalog(submission).execute(&cx, submission.name, arguments).await

@@ -1,4 +1,4 @@
-//! A subscriber of `tracing` that keeps all spans of its process.
+//! A `tracing` subscriber that records all spans of the process.
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 static SPANS: Mutex<BTreeMap<u64, Seen>> = Mutex::new(BTreeMap::new());
 
-/// What is known of a span.
+/// A recorded span.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     pub name: &'static str,
@@ -24,12 +24,12 @@ pub struct Seen {
     pub is_closed: bool,
 }
 
-/// Which span it is. The ids of a registry are used again.
+/// The number of a span. A registry reuses its own ids.
 struct Number(u64);
 
 struct Listener;
 
-/// Listens from now on, in the whole process.
+/// Installs the subscriber for the whole process.
 pub fn listen() {
     static LISTENING: OnceLock<()> = OnceLock::new();
     LISTENING.get_or_init(|| {
@@ -37,7 +37,7 @@ pub fn listen() {
     });
 }
 
-/// The spans of calls that belong to a session, in the order of their beginning, with their numbers.
+/// Returns the call spans of a session with their numbers, in the order of their start.
 pub fn spans_of(session: &str) -> Vec<(u64, Seen)> {
     let spans = SPANS.lock().unwrap();
     let of_session = |seen: &Seen| seen.fields.get("gen_ai.conversation.id").is_some_and(|id| id == session);

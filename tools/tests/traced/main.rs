@@ -1,4 +1,4 @@
-//! The tests that listen to `tracing`. In a program of their own: the subscriber is the one of the process.
+//! Tests with a `tracing` subscriber. They are a separate program because the subscriber is global.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Secrets among arguments: nothing that a call prints, tells or keeps has them.
+//! Secret arguments appear in no output, error, event or record of a call.
 
 use crate::listener;
 use std::borrow::Cow;
@@ -20,12 +20,12 @@ use tools::{
     JsonSchema, RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, schema_of, tool,
 };
 
-/// Arguments with secrets at many places; with `String` for `S`, the same without.
+/// Arguments with secrets at many places. With `S = String` nothing is secret.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "S: DeserializeOwned")]
 #[allow(dead_code, reason = "they are read by `Debug`")]
 struct Vault<S> {
-    /// What the tool does: `tell`, `fail` or `panic`.
+    /// The behaviour of the tool: `tell`, `fail` or `panic`.
     mode: String,
     key: Option<S>,
     #[serde(default)]
@@ -69,7 +69,7 @@ struct Chain<S> {
     next: Option<Box<Chain<S>>>,
 }
 
-/// A type that is narrower than its schema, and quotes what it refuses.
+/// A type that is narrower than its schema and quotes the values that it refuses.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String", bound = "")]
 struct Fussy<S>(PhantomData<S>);
@@ -96,7 +96,7 @@ impl<S> TryFrom<String> for Fussy<S> {
     }
 }
 
-/// Allows everything and remembers what it was shown.
+/// An approver that allows every request and records it.
 #[derive(Default)]
 struct Guard(Mutex<String>);
 
@@ -107,7 +107,7 @@ impl Approver for Guard {
     }
 }
 
-/// Gives its handler arguments that it made itself.
+/// A layer that passes its own arguments to the handler.
 struct Anew<H>(H);
 
 impl<H: Handler> Handler for Anew<H> {
@@ -131,8 +131,8 @@ fn vault<S: JsonSchema + DeserializeOwned + Debug + Send + 'static>(catalog: &mu
     }
 }
 
-/// Calls the tool in every way there is to look at a call, and gives everything that any of them told.
-async fn told(catalog: &Catalog, tool: &str, arguments: Arguments) -> String {
+/// Calls the tool with every observer of a call, and returns everything that they received.
+async fn observed(catalog: &Catalog, tool: &str, arguments: Arguments) -> String {
     static SESSIONS: AtomicUsize = AtomicUsize::new(0);
     listener::listen();
     let guard = Arc::new(Guard::default());
@@ -141,28 +141,29 @@ async fn told(catalog: &Catalog, tool: &str, arguments: Arguments) -> String {
     let plain = ToolContext::new().with_session(session.as_str()).with_journal(Arc::new(notebook.clone()));
     let asked = plain.clone().with_approver(guard.clone());
     let granted = plain.clone().with_grant(Grant::parse(["vault:write:**"]).unwrap());
-    let mut told = format!("{asked:?} {arguments:?} {:?} {catalog:?}", catalog.get(tool).unwrap());
+    let mut observed = format!("{asked:?} {arguments:?} {:?} {catalog:?}", catalog.get(tool).unwrap());
     for cx in [plain, asked.clone(), asked.with_recorded_content(true), granted.with_recorded_content(true)] {
         match catalog.execute(&cx, tool, arguments.clone()).await {
-            Ok(result) => told += &format!("{result:?} {}", serde_json::to_string(&result).unwrap()),
+            Ok(result) => observed += &format!("{result:?} {}", serde_json::to_string(&result).unwrap()),
             Err(error) => {
                 let result = ToolResult::from(&error);
-                told += &format!("{error} {error:?} {error:#?} {result:?} {}", serde_json::to_string(&result).unwrap());
+                observed +=
+                    &format!("{error} {error:?} {error:#?} {result:?} {}", serde_json::to_string(&result).unwrap());
             }
         }
     }
     if let Err(error) = catalog.validate(tool, arguments.clone()) {
-        told += &format!("{error} {error:?}");
+        observed += &format!("{error} {error:?}");
     }
     if let Arguments::Json(json) = arguments {
         let entry = catalog.get(tool).unwrap();
         let call = ToolCall::new("1", tool, json.clone());
-        told += &format!("{} {call:?} {:?}", entry.masked(&json), Input::from(json.into_value()));
+        observed += &format!("{} {call:?} {:?}", entry.masked(&json), Input::from(json.into_value()));
     }
-    told + &format!("{} {:?} {:?}", guard.0.lock().unwrap(), listener::spans_of(&session), notebook.lines())
+    observed + &format!("{} {:?} {:?}", guard.0.lock().unwrap(), listener::spans_of(&session), notebook.lines())
 }
 
-/// Arguments with a secret somewhere, and the mode of the tool.
+/// Arguments with a secret at different places, and the mode of the tool.
 type Case = (&'static str, fn(&str, &str) -> Arguments);
 
 const CASES: [Case; 26] = [
@@ -202,15 +203,15 @@ async fn no_canary_is_found_in_anything_that_a_call_tells() {
     vault::<String>(&mut catalog, "plain", false);
     for (case, (place, arguments)) in CASES.into_iter().enumerate() {
         for mode in ["tell", "fail", "panic"] {
-            // Short, so that it is told whole where it is told.
+            // Short, so that it is never abbreviated.
             let canary = |kind: &str| format!("c{kind}{case:02}{mode}");
             for tool in ["secret", "blocking"] {
-                let told = told(&catalog, tool, arguments(mode, &canary("s"))).await;
-                assert!(!told.contains(&canary("s")), "{place}, {mode}: {told}");
+                let observed = observed(&catalog, tool, arguments(mode, &canary("s"))).await;
+                assert!(!observed.contains(&canary("s")), "{place}, {mode}: {observed}");
             }
-            // The same search finds a text that is no secret.
-            let told = told(&catalog, "plain", arguments(mode, &canary("p"))).await;
-            assert!(told.contains(&canary("p")), "{place}, {mode}: {told}");
+            // The search itself works: it finds a text that is not secret.
+            let observed = observed(&catalog, "plain", arguments(mode, &canary("p"))).await;
+            assert!(observed.contains(&canary("p")), "{place}, {mode}: {observed}");
         }
     }
 }
@@ -226,13 +227,13 @@ async fn text_that_cannot_be_read_is_not_quoted() {
         r#"{"mode": "tell", "key": "canary-1", "key": "canary-2"}"#,
         r#"{"mode": "tell"} canary-after"#,
     ] {
-        let told = told(&catalog, "secret", text.into()).await;
-        assert!(!told.contains("canary"), "{text}: {told}");
+        let observed = observed(&catalog, "secret", text.into()).await;
+        assert!(!observed.contains("canary"), "{text}: {observed}");
     }
     let large = json!({"mode": "tell", "key": "canary".repeat(1 << 18)});
     let deep = (0..100).fold(json!("canary"), |inner, _| json!([inner]));
     for arguments in [large.clone().into(), large.to_string().into(), json!({"key": deep}).into()] {
-        assert!(!told(&catalog, "secret", arguments).await.contains("canary"));
+        assert!(!observed(&catalog, "secret", arguments).await.contains("canary"));
     }
 }
 
@@ -287,7 +288,7 @@ fn a_target_cannot_be_made_of_a_secret() {
 }
 
 #[test]
-fn a_tool_without_secrets_is_told_as_it_is() {
+fn a_tool_without_secrets_is_shown_unmasked() {
     let mut catalog = Catalog::new();
     let entry = catalog.register(pure("t"), echo).unwrap();
     let value = json!({"password": "told"});

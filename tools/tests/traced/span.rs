@@ -1,4 +1,4 @@
-//! The spans of calls, as a subscriber of `tracing` sees them.
+//! The spans of calls, as a `tracing` subscriber sees them.
 
 use std::future::pending;
 
@@ -19,7 +19,7 @@ fn catalog() -> Catalog {
     echoing([pure("echo")])
 }
 
-/// The only span of a session.
+/// Returns the only span of a session.
 fn span_of(session: &str) -> Seen {
     let spans = spans_of(session);
     let [(_, span)] = &spans[..] else { panic!("{spans:?}") };
@@ -171,7 +171,7 @@ async fn a_span_is_left_while_its_call_waits() {
             tokio::task::yield_now().await;
         }
     };
-    // Both are polled by turns on one task.
+    // One task polls both in turn.
     let (first, second, ()) = tokio::join!(call("first"), call("second"), watch);
     assert!(first.is_ok() && second.is_ok());
     for session in ["first", "second"] {

@@ -39,7 +39,7 @@ pub(crate) fn damage(error: &Error) -> Option<Value> {
         AuditError::Open(_) => return None,
         AuditError::Altered { row } => ("altered", Some(*row)),
         AuditError::Missing { row } => ("missing", Some(*row)),
-        AuditError::Cut { found, .. } => ("cut_off", Some(found.saturating_add(1))),
+        AuditError::Truncated { found, .. } => ("cut_off", Some(found.saturating_add(1))),
         AuditError::Rewritten { row } => ("rewritten", Some(*row)),
         _ => ("unreadable", None),
     };

@@ -54,7 +54,7 @@ fn verify_prints_the_head_and_finds_what_was_done_to_the_file() {
     let ended = crib.run(&["audit", "verify", &file, "--head", &longer]).expect(8);
     assert!(ended.stderr.contains("cut off"), "{ended:#?}");
     let ended = crib.run(&["audit", "verify", &file, "--head", &head]).expect(8);
-    assert!(ended.stderr.contains("written anew"), "{ended:#?}");
+    assert!(ended.stderr.contains("rewritten"), "{ended:#?}");
 }
 
 #[test]

@@ -82,8 +82,12 @@ fn the_policy_of_the_readme_is_one() {
 fn a_file_that_is_no_policy_is_pointed_out_with_the_place() {
     let crib = Crib::new();
     for (text, line, part) in [
-        ("\n[[policy]]\nverdict = \"ask\"\n", 2, "policy cannot be read: a rule has to name `tool`, `target` or both"),
-        ("[[policy]]\nverdict = \"ask\"\ntool = \"x\"\nmatch = [\"y\"]\n", 1, "the rule `ask x` has to apply to \"y\""),
+        ("\n[[policy]]\nverdict = \"ask\"\n", 2, "policy cannot be read: the rule has neither `tool` nor `target`"),
+        (
+            "[[policy]]\nverdict = \"ask\"\ntool = \"x\"\nmatch = [\"y\"]\n",
+            1,
+            "the rule `ask x` does not apply to its example \"y\"",
+        ),
         ("[[policy]]\nverdict = \"ask\"\ntool = \"x\"\ntraget = \"y\"\n", 4, "unknown field `traget`"),
         ("\n[[polcy]]\n", 2, "there is no setting polcy; did you mean policy?"),
         ("policy = 'deny'", 1, "policy has to be a list of tables"),

@@ -1,8 +1,8 @@
 //! Fails if a counted figure has grown by more than a tenth over the README's table. `.ci/cost` builds and runs it.
 //!
-//! A program and not a test: for a test cargo would build criterion and most of its own dependencies again.
+//! A program instead of a test, because for a test cargo would build criterion and most of its dependencies again.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // Without valgrind there are no figures, and printing them is half of the work.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // Needs valgrind; the figures go to stdout.
 
 use std::env;
 
@@ -50,6 +50,6 @@ fn main() {
         println!("{figure}: {measured:.2}, at most {most}");
     }
     for (figure, measured, most) in figures {
-        assert!(measured <= most, "{figure}: {measured:.2}, and not {most}");
+        assert!(measured <= most, "{figure}: {measured:.2} exceeds {most}");
     }
 }

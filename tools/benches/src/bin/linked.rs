@@ -1,7 +1,7 @@
-//! A program that links ten thousand tools: `linked COUNT` calls the first so many of them, once each. Without a count it ends
-//! at once, with one of 0 it looks at the catalog.
+//! Links ten thousand tools: `linked COUNT` calls each of the first COUNT tools once. `linked 0` only looks a tool up, and `linked`
+//! ends at once.
 
-#![allow(clippy::unwrap_used)] // A measurement of what fails would be none.
+#![allow(clippy::unwrap_used)] // A failure invalidates the measurement.
 
 use benches::{ADD, ADD_TOOL};
 use tools::{DefinitionError, Submission, Tool, ToolContext, ToolName};
@@ -19,7 +19,7 @@ fn main() {
     });
 }
 
-/// The definition of `add` under another name.
+/// Returns the definition of `add` under another name.
 fn definition(name: &str) -> Result<Tool, DefinitionError> {
     Ok(Tool { name: ToolName::new(name)?, ..(ADD_TOOL.definition)()? })
 }
@@ -35,7 +35,7 @@ macro_rules! submitted {
             }
         }
     };
-    // One more digit.
+    // Adds a digit.
     ($($digit:literal)*) => {
         submitted! { $($digit)* 0 }
         submitted! { $($digit)* 1 }

@@ -1,7 +1,6 @@
-//! Does one thing so many times, for a profiler to count: `scenario NAME COUNT`. What is measured is the difference between
-//! two counts, so that starting up is not part of it.
+//! Repeats one operation for a profiler: `scenario NAME COUNT`. The difference between two counts excludes the start of the process.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // What fails is no measurement, and printing is what a program is for.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // A failure invalidates the measurement; the figures go to stdout.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use agent::{Selection, ToolSet};
 use benches::session::{self, MEASURE, direct_measure, direct_records};
-use benches::{ADD, ORDER, ORDER_TOOL, alike, catalog, direct_add, direct_order, later};
+use benches::{ADD, ORDER, ORDER_TOOL, alike, async_catalog, catalog, direct_add, direct_order};
 use serde_json::Value;
 use tools::protocol::wire::Format;
 use tools::{Catalog, Entry, Grant, Json, Services, SharedCatalog, Tool, ToolContext, ToolName};
@@ -32,7 +31,7 @@ fn main() {
         "direct-add" => (0..count).for_each(|_| drop(black_box(direct_add(black_box(ADD))))),
         "direct-order" => (0..count).for_each(|_| drop(black_box(direct_order(black_box(ORDER))))),
         "add" => execute(&catalog(2), "add", ADD, count),
-        "add-later" => execute(&later(), "add_later", ADD, count),
+        "add-later" => execute(&async_catalog(), "add_later", ADD, count),
         "order" => execute(&catalog(2), "order", ORDER, count),
         "direct-measure" => (0..count).for_each(|_| drop(black_box(direct_measure(black_box(MEASURE))))),
         "direct-records-1k" => (0..count).for_each(|_| drop(black_box(direct_records(black_box(RECORDS_1K))))),
@@ -54,7 +53,7 @@ fn main() {
         "add-of-1000" => execute(&catalog(1_000), "add", ADD, count),
         "add-of-100000" => execute(&catalog(100_000), "add", ADD, count),
         "first" => {
-            // The definition is built, and its schema not compiled.
+            // Builds the definition without compiling its schema.
             let catalog = Catalog::linked();
             black_box(catalog.get("add").unwrap());
             execute(&catalog, "add", ADD, count);
@@ -82,9 +81,9 @@ fn execute(catalog: &Catalog, name: &str, arguments: &str, count: u64) {
     execute_with(&session::granted(), catalog, name, arguments, count);
 }
 
-/// A context with a journal that keeps nothing.
+/// Creates a context with a journal that stores nothing.
 fn journaled() -> ToolContext {
-    session::granted().with_journal(Arc::new(session::Quiet::default())).with_session("measured")
+    session::granted().with_journal(Arc::new(session::NoopJournal::default())).with_session("measured")
 }
 
 fn execute_with(cx: &ToolContext, catalog: &Catalog, name: &str, arguments: &str, count: u64) {
@@ -95,13 +94,13 @@ fn execute_with(cx: &ToolContext, catalog: &Catalog, name: &str, arguments: &str
     });
 }
 
-/// A definition with the schema of `order`, 1.8 KB of it.
+/// Returns a definition with the schema of `order`, which is 1.8 KB long.
 fn defined(number: u64) -> Tool {
     static ORDER: LazyLock<Tool> = LazyLock::new(|| (ORDER_TOOL.definition)().unwrap());
     Tool { name: ToolName::new(format!("like.t{number}")).unwrap(), ..ORDER.clone() }
 }
 
-/// Registers so many definitions, and keeps them to the end of the program.
+/// Registers `count` definitions and keeps them until the end of the program.
 fn register(count: u64) {
     let mut catalog = Catalog::new();
     for number in 0..count {
@@ -110,7 +109,7 @@ fn register(count: u64) {
     std::mem::forget(catalog);
 }
 
-/// Starts a session: selects these tools and joins their definitions.
+/// Starts a session: selects the tools and joins their definitions.
 fn session(entries: &[Arc<Entry>]) -> ToolSet {
     let set = ToolSet::new(entries.iter().cloned(), &Selection::new(), &Services::new());
     black_box(set.wire_definitions(black_box(FORMAT)));
@@ -155,7 +154,7 @@ impl Drop for ReadFile {
     }
 }
 
-/// Reads a file so many times, and prints the processor time of one read in microseconds, on all threads.
+/// Reads a file `count` times and prints the processor time of one read on all threads, in microseconds.
 fn reading(count: u64, read: impl Fn(&ReadFile)) {
     let file = ReadFile::new();
     read(&file);
@@ -164,8 +163,8 @@ fn reading(count: u64, read: impl Fn(&ReadFile)) {
     say((process_time() - before).as_secs_f64() * 1e6 / count as f64);
 }
 
-/// How many calls of `add` that many threads make in a second through one tool set, in all. A second is one in which the thread
-/// runs: what else the machine does is not counted.
+/// Prints the calls of `add` per second that `count` threads make through one tool set in total. Counts only the time for which a
+/// thread runs.
 fn threads(count: u64) {
     let set = ToolSet::new(catalog(2).list(), &Selection::new(), &Services::new());
     let (over, rate) = (AtomicBool::new(false), Mutex::new(0.0));
@@ -189,12 +188,12 @@ fn threads(count: u64) {
     say(rate.into_inner().unwrap());
 }
 
-/// Returns how long this thread has run, as Linux counts it.
+/// Returns the processor time of this thread, as Linux counts it.
 fn thread_time() -> Duration {
     scheduled(Path::new("/proc/thread-self"))
 }
 
-/// Returns how long the threads that there are have run.
+/// Returns the processor time of all running threads.
 fn process_time() -> Duration {
     let threads = std::fs::read_dir("/proc/self/task").unwrap();
     threads.map(|thread| scheduled(&thread.unwrap().path())).sum()
@@ -205,7 +204,7 @@ fn scheduled(thread: &Path) -> Duration {
     Duration::from_nanos(counted.split_whitespace().next().unwrap().parse().unwrap())
 }
 
-/// The time that 999 of 1,000 lookups stay below while another thread registers without pause, in microseconds.
+/// Prints the 99.9th percentile of lookup times while another thread registers tools without pause, in microseconds.
 fn beside_a_writer(time: Duration) {
     let shared = SharedCatalog::from(catalog(1_000));
     let over = AtomicBool::new(false);

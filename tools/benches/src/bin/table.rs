@@ -1,7 +1,8 @@
-//! Prints the table of the README: builds the programs that are measured and runs them, most under valgrind, whose counts come
-//! out the same on a busy machine. `cargo run --release -p toolcrib-benches --bin table`
+//! Prints the table of the README: `cargo run --release -p toolcrib-benches --bin table`
+//!
+//! Builds the measured programs and runs them, most of them in valgrind, whose counts do not depend on the machine's load.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // Without valgrind there is no table, and printing it is all this does.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // Needs valgrind; the table goes to stdout.
 
 use std::env;
 use std::process::Command;
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use benches::count::Programs;
 
-/// Links in the program `linked`.
+/// The number of tools in the program `linked`.
 const LINKED: u64 = 10_000;
 
 fn main() {
@@ -44,13 +45,13 @@ fn main() {
     let above = |name: &str, direct: &str| programs.allocations(name) - programs.allocations(direct);
     let more = format!("{:.1} / {:.1}", above("add", "direct-add"), above("order", "direct-order"));
     row("heap allocations above direct: add / order", &more, "≤ 3 / ≤ 16", "≤ 1 / ≤ 1");
-    // Many rounds: with so many names, hashing them costs some steps more or less in each run.
+    // Many rounds, because the cost of hashing many names varies between runs.
     let sizes = ["add-of-10", "add-of-1000", "add-of-100000"].map(|name| programs.instructions_in(name, 100_000));
     let sizes = sizes.map(|count| format!("{:.2}", count / add)).join(" / ");
     row("the same call in a catalog of 10 / 1,000 / 100,000 tools, of 2 = 1", &sizes, "≤ 1.03", "");
     let threads = figure(&programs, "threads", 2) / figure(&programs, "threads", 1);
     row("two threads through one `ToolSet`, rate over that of one thread", &format!("{threads:.2}"), "≥ 1.8", "");
-    // Few rounds: each makes a thousand tools' definitions.
+    // Few rounds, because each renders a thousand definitions.
     let [session, copy] = ["session", "direct-session"].map(|name| programs.instructions_in(name, 100));
     row(
         "a new session of 1,000 tools (`ToolSet::new` and its definitions), instructions, a copy of the bytes = 1",
@@ -58,7 +59,7 @@ fn main() {
         "≤ 3",
         "≤ 1.5",
     );
-    // Many rounds: vectors that double their room make single steps dearer.
+    // Many rounds, because growing vectors make single steps more expensive.
     let names = ["step-after-10", "step-after-2000"];
     let [few, many] = names.map(|name| programs.instructions_in(name, 1_000));
     let [few_bytes, many_bytes] = names.map(|name| programs.allocated(name) / 1e3);
@@ -98,13 +99,13 @@ fn main() {
     row("first validated execute of a process above a later one, instructions", &first, "≤ 0.8 M", "");
 }
 
-/// The figure that a scenario prints.
+/// Returns the figure that a scenario prints.
 fn figure(programs: &Programs, scenario: &str, count: u64) -> f64 {
     let output = Command::new(programs.path("scenario")).args([scenario, &count.to_string()]).output().unwrap();
     String::from_utf8_lossy(&output.stdout).trim().parse().unwrap()
 }
 
-/// The shortest of some runs: what else the machine does can only add to it.
+/// Returns the shortest of 20 runs, because other load can only add to a run.
 fn time(programs: &Programs, program: &str, argument: &str) -> Duration {
     let run = |_| {
         let start = Instant::now();

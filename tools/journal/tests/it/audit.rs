@@ -1,4 +1,4 @@
-//! Verifying a journal: whatever is done to it is found.
+//! Verifying a journal finds every change made to it.
 
 use crate::crib::{Crib, Workshop, context};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use tools::Digest;
 use tools::call::CallPlace;
 use tools_journal::{Audit, AuditError, Head, InvalidHead, JournalOptions};
 
-/// A journal of `calls` calls and a refusal, all columns of which are filled in somewhere.
+/// Creates a journal of `calls` calls and a refusal. Each column has a value in some row.
 async fn filled(calls: u32) -> Crib {
     let (crib, workshop) = (Crib::new(), Workshop::new());
     let journal = crib.journal_with(JournalOptions::new().with_arguments(true));
@@ -72,7 +72,7 @@ async fn an_edit_of_any_column_of_any_row_is_found() {
             let value = value.replace("{}", column);
             let copy = Crib::new();
             std::fs::write(copy.path(), &untouched).unwrap();
-            // Indexes would stand in the way of an honest writer alone.
+            // An attacker drops the indexes first.
             copy.tamper("DROP INDEX begun");
             copy.tamper("DROP INDEX ended");
             copy.head();
@@ -92,7 +92,7 @@ async fn a_deletion_is_found() {
         assert_eq!(crib.tamper(&format!("DELETE FROM entry WHERE seq = {row}")), 1);
         let found = crib.audit().verify(None).unwrap_err();
         assert!(matches!(found, AuditError::Missing { row: at } if at == row), "{found}");
-        // Nor does it help to close the gap.
+        // Closing the gap does not hide it.
         crib.tamper("DROP INDEX ended");
         crib.tamper(&format!("UPDATE entry SET seq = seq - 1 WHERE seq > {row}"));
         let found = crib.audit().verify(None).unwrap_err();
@@ -125,11 +125,11 @@ async fn a_cut_is_found_with_the_head() {
     let crib = filled(3).await;
     let head = crib.head();
     assert_eq!(crib.tamper("DELETE FROM entry WHERE seq > 5"), 2);
-    assert_eq!(crib.head().count, 5, "without the head nothing is missing");
+    assert_eq!(crib.head().count, 5, "without the head the cut is not found");
     let found = crib.audit().verify(Some(&head)).unwrap_err();
-    assert!(matches!(found, AuditError::Cut { expected: 7, found: 5 }), "{found}");
+    assert!(matches!(found, AuditError::Truncated { expected: 7, found: 5 }), "{found}");
     crib.tamper("DELETE FROM entry");
-    assert!(matches!(crib.audit().verify(Some(&head)), Err(AuditError::Cut { expected: 7, found: 0 })));
+    assert!(matches!(crib.audit().verify(Some(&head)), Err(AuditError::Truncated { expected: 7, found: 0 })));
 }
 
 #[tokio::test]
@@ -149,7 +149,7 @@ async fn a_log_that_lost_its_end_is_found_with_the_head() {
         workshop.catalog.execute(&context(&journal), "think", json!({})).await.unwrap();
     }
     let head = crib.head();
-    // The file and its log as they are while the journal is open, the log with a flipped bit towards its end.
+    // A copy of the open journal's file and log, with a flipped bit towards the end of the log.
     let copy = Crib::new();
     let log = |crib: &Crib| crib.path().with_file_name("calls.journal-wal");
     std::fs::copy(crib.path(), copy.path()).unwrap();
@@ -157,9 +157,9 @@ async fn a_log_that_lost_its_end_is_found_with_the_head() {
     let at = bytes.len() - 100;
     bytes[at] ^= 1;
     std::fs::write(log(&copy), bytes).unwrap();
-    assert!(copy.head().count < head.count, "SQLite drops it without a word");
+    assert!(copy.head().count < head.count, "SQLite drops the damaged end silently");
     let found = copy.audit().verify(Some(&head)).unwrap_err();
-    assert!(matches!(found, AuditError::Cut { .. }), "{found}");
+    assert!(matches!(found, AuditError::Truncated { .. }), "{found}");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_file_that_is_no_journal_cannot_be_verified() {
     assert!(Audit::open(crib.path()).is_err());
 }
 
-/// The journal in one file, without a log beside it.
+/// Copies the journal into one file, without a log beside it.
 fn snapshot(crib: &Crib) -> std::path::PathBuf {
     let path = crib.path().with_file_name("snapshot");
     crib.tamper(&format!("VACUUM INTO '{}'", path.display()));
@@ -180,7 +180,7 @@ fn snapshot(crib: &Crib) -> std::path::PathBuf {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever rows are removed, wherever, it is found with the head of before.
+    /// Removing any set of rows is found with the earlier head.
     #[test]
     fn no_set_of_rows_can_be_removed(removed in proptest::collection::btree_set(1..=9_u32, 1..9)) {
         let runtime = tokio::runtime::Runtime::new().unwrap();

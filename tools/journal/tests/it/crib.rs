@@ -1,4 +1,4 @@
-//! A journal in a folder of its own, and calls to fill it with.
+//! A journal in a temporary folder, and tools whose calls fill it.
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
 
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ impl Crib {
         self.dir.path().join("calls.journal")
     }
 
-    /// What a test need not wait for a disk for.
+    /// Opens the journal with [`Durability::Process`], so that tests do not wait for the disk.
     pub fn journal(&self) -> SqliteJournal {
         self.journal_with(JournalOptions::new().with_durability(Durability::Process))
     }
@@ -46,7 +46,7 @@ impl Crib {
         entries(&self.audit())
     }
 
-    /// Does to the file what only an attacker does.
+    /// Changes the file directly, as an attacker would.
     pub fn tamper(&self, sql: &str) -> usize {
         let connection = Connection::open(self.path()).unwrap();
         connection.busy_timeout(std::time::Duration::from_secs(20)).unwrap();
@@ -64,12 +64,12 @@ pub fn entries(audit: &Audit) -> Vec<AuditEntry> {
     entries
 }
 
-/// A driver that plays these turns and keeps the conversation.
+/// Creates a driver that plays these turns and writes checkpoints.
 pub fn driver(turns: impl IntoIterator<Item = Turn>) -> Driver {
     Driver::new(Arc::new(Scripted::new(turns))).with_checkpoints(true)
 }
 
-/// A turn that calls these tools by the ids `c0`, `c1`, ….
+/// Creates a turn that calls these tools with the ids `c0`, `c1`, ….
 pub fn calling(names: &[&str]) -> Turn {
     Turn::calls(names.iter().zip(0..).map(|(name, id)| ToolCall::new(format!("c{id}"), *name, json!({}))))
 }
@@ -90,7 +90,7 @@ pub fn context(journal: &SqliteJournal) -> ToolContext {
     ToolContext::new().with_grant(Grant::all()).with_session("s").with_journal(Arc::new(journal.clone()))
 }
 
-/// A catalog of `send`, which may run only once, and of `think`, which is pure, with how often each was run.
+/// A catalog of `send`, which may run only once, and `think`, which is pure. Counts the runs of each.
 pub struct Workshop {
     pub catalog: Catalog,
     pub sent: Arc<AtomicU32>,
@@ -99,10 +99,10 @@ pub struct Workshop {
 
 impl Workshop {
     pub fn new() -> Self {
-        Self::of(Catalog::new())
+        Self::from_catalog(Catalog::new())
     }
 
-    pub fn of(mut catalog: Catalog) -> Self {
+    pub fn from_catalog(mut catalog: Catalog) -> Self {
         let (sent, thought) = (Arc::default(), Arc::default());
         add(&mut catalog, tool("send", sends()), &sent);
         add(&mut catalog, tool("think", json!("pure")), &thought);

@@ -1,4 +1,4 @@
-//! SIGKILLs at random moments of journalled sessions. The calls that were made are counted from outside.
+//! Kills journalled sessions with SIGKILL at random moments. The test process counts the calls that ran.
 //!
 //! The session runs in a child: this test binary, started again with the path of its folder in an environment variable.
 
@@ -15,7 +15,8 @@ use crate::crib::entries;
 use agent::{Driver, Outcome, Provider, Request, Selection, Session, Turn, TurnFuture};
 use serde_json::{Value, json};
 use tools::journal::{
-    Begun, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
+    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture, OutcomeRecord,
+    RecordedCall,
 };
 use tools::protocol::{Part, Role};
 use tools::{Catalog, Effects, ErrorCode, Grant, Tool, ToolCall, ToolContext, ToolResult};
@@ -25,8 +26,8 @@ const TURNS: usize = 25;
 const FOLDER: &str = "TOOLCRIB_KILL_FOLDER";
 const SESSION: &str = "TOOLCRIB_KILL_SESSION";
 
-/// Two calls that may run only once, one that may be repeated and one that changes nothing, in each turn: a model whose turns follow
-/// from the conversation.
+/// A model whose turns follow from the conversation. Each turn makes two calls that may run only once, one that may be repeated
+/// and one that changes nothing.
 struct Model;
 
 impl Provider for Model {
@@ -43,28 +44,28 @@ impl Provider for Model {
     }
 }
 
-/// A journal that tells the outside of what was acknowledged.
+/// A journal that writes each acknowledged record to a file.
 struct Witness {
     journal: SqliteJournal,
-    told: File,
+    acknowledged: File,
 }
 
 impl Witness {
-    fn tell(&self, line: String) {
-        (&self.told).write_all(line.as_bytes()).unwrap();
+    fn note(&self, line: String) {
+        (&self.acknowledged).write_all(line.as_bytes()).unwrap();
     }
 }
 
 impl Journal for Witness {
-    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<Recorded>> {
+    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<RecordedCall>> {
         self.journal.find(key)
     }
 
-    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, Begun> {
+    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, BeginResult> {
         Box::pin(async move {
             let begun = self.journal.begin(call, attempt).await?;
-            if let Begun::Now(IntentId(seq)) = begun {
-                self.tell(format!("intent {seq}\n"));
+            if let BeginResult::Started(IntentId(seq)) = begun {
+                self.note(format!("intent {seq}\n"));
             }
             Ok(begun)
         })
@@ -73,7 +74,7 @@ impl Journal for Witness {
     fn end<'a>(&'a self, intent: IntentId, outcome: OutcomeRecord<'a>) -> JournalFuture<'a, ()> {
         Box::pin(async move {
             self.journal.end(intent, outcome).await?;
-            self.tell(format!("outcome {}\n", intent.0));
+            self.note(format!("outcome {}\n", intent.0));
             Ok(())
         })
     }
@@ -104,7 +105,7 @@ fn appended(folder: &Path, name: &str) -> File {
     OpenOptions::new().append(true).create(true).open(folder.join(name)).unwrap()
 }
 
-/// Tools whose work is a line in a file, with a moment before it and a moment after it in which the process may end.
+/// Tools that append a line to a file. They sleep before and after it, so that a kill can hit either moment.
 fn catalog(folder: &Path, session: &str) -> Catalog {
     let mut catalog = Catalog::new();
     let effects = [
@@ -138,12 +139,15 @@ fn journal(folder: &Path, session: &str) -> SqliteJournal {
     SqliteJournal::open(folder.join("calls.journal"), JournalOptions::new().with_durability(durability)).unwrap()
 }
 
-/// What the child does: begins the session, or goes on with it.
+/// Starts or resumes the session in the child process.
 #[tokio::main]
 async fn run_session(folder: &Path, name: &str, is_journalled: bool) {
     let mut cx = ToolContext::new().with_grant(Grant::all()).with_session(name);
     if is_journalled {
-        cx = cx.with_journal(Arc::new(Witness { journal: journal(folder, name), told: appended(folder, "told") }));
+        cx = cx.with_journal(Arc::new(Witness {
+            journal: journal(folder, name),
+            acknowledged: appended(folder, "acknowledged"),
+        }));
     }
     let mut session = Session::new(catalog(folder, name).list(), Selection::new(), cx);
     let driver = Driver::new(Arc::new(Model)).with_checkpoints(true);
@@ -156,7 +160,7 @@ async fn run_session(folder: &Path, name: &str, is_journalled: bool) {
     assert!(matches!(summary.outcome, Outcome::Answer { .. }), "{summary:?}");
 }
 
-/// The child, once it has begun, and its standard output, which its harness wants to be open.
+/// Starts the child and waits until its session runs. Returns its standard output too, which its test harness needs open.
 fn child(test: &str, folder: &Path, session: &str) -> (Child, BufReader<ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--include-ignored", "--nocapture"])
@@ -166,17 +170,17 @@ fn child(test: &str, folder: &Path, session: &str) -> (Child, BufReader<ChildStd
         .spawn()
         .unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
-    // The harness writes before it, on the same line.
+    // The harness writes to the same line first.
     assert!(output.by_ref().lines().any(|line| line.unwrap().ends_with("begun")), "the child ended before it began");
     (child, output)
 }
 
-/// The folder and the session, in the child.
+/// Returns the folder and the session in the child, and `None` in the test process.
 fn as_child() -> Option<(PathBuf, String)> {
     Some((std::env::var_os(FOLDER)?.into(), std::env::var(SESSION).ok()?))
 }
 
-/// How often each line stands in what was done.
+/// Returns how often each line occurs in the file of finished work.
 fn done(folder: &Path) -> BTreeMap<String, u32> {
     let mut done = BTreeMap::new();
     let text = read_to_string(folder.join("done")).unwrap_or_default();
@@ -184,7 +188,7 @@ fn done(folder: &Path) -> BTreeMap<String, u32> {
     done
 }
 
-/// Pauses that differ from run to run; the seed is printed, so that a failure can be looked into.
+/// Returns pauses that differ from run to run. Prints their seed, so that a failure can be repeated.
 fn pauses(up_to_ms: u64) -> impl Iterator<Item = Duration> {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     let mut state = since.as_nanos() as u64 | 1;
@@ -208,7 +212,7 @@ fn killed_1000_times_a_session_loses_no_record_and_repeats_no_call() {
     kill("kill::killed_1000_times_a_session_loses_no_record_and_repeats_no_call", 1000);
 }
 
-/// Kills the child that runs `test`, and holds its journal against the calls that were made.
+/// Kills the child that runs `test`, and compares its journal with the calls that ran.
 fn kill(test: &str, least: usize) {
     if let Some((folder, session)) = as_child() {
         return run_session(&folder, &session, true);
@@ -238,20 +242,20 @@ fn kill(test: &str, least: usize) {
     let entries = entries(&audit);
 
     // No acknowledged record is lost.
-    let told = read_to_string(folder.join("told")).unwrap();
-    let (intents, outcomes): (Vec<_>, Vec<_>) = told.lines().partition(|line| line.starts_with("intent "));
+    let acknowledged = read_to_string(folder.join("acknowledged")).unwrap();
+    let (intents, outcomes): (Vec<_>, Vec<_>) = acknowledged.lines().partition(|line| line.starts_with("intent "));
     assert!(intents.len() > outcomes.len() && outcomes.len() > least, "{} and {}", intents.len(), outcomes.len());
-    for line in told.lines() {
+    for line in acknowledged.lines() {
         let (kind, seq) = line.split_once(' ').unwrap();
         let seq: u64 = seq.parse().unwrap();
         let is_there = entries.iter().any(|entry| match kind {
             "intent" => entry.kind == "intent" && entry.seq == seq,
             _ => entry.kind == "outcome" && entry.intent == Some(seq),
         });
-        assert!(is_there, "{line} was acknowledged and is not there");
+        assert!(is_there, "{line} was acknowledged and is lost");
     }
 
-    // No call that may run only once was run twice, and what its result says is what was done.
+    // No call that may run only once ran twice, and its result agrees with the file of finished work.
     let done = done(folder);
     let (mut finished, mut unknown) = (0, 0);
     for number in 1..=sessions {
@@ -272,13 +276,13 @@ fn kill(test: &str, least: usize) {
     println!(
         "{kills} kills, {sessions} sessions, {} records acknowledged; {finished} calls finished, {unknown} unknown, {again} begun \
          again, {repeated} that may be repeated were done more than once",
-        told.lines().count()
+        acknowledged.lines().count()
     );
-    // The kills did hit calls under way: otherwise nothing of this was tried.
+    // The kills hit running calls; otherwise the test shows nothing.
     assert!(unknown > 0 && again > 0);
 }
 
-/// The results of the calls that may run only once, by their marks, as the finished run of a session has them.
+/// Returns the results of the calls that may run only once, with their marks, from the finished session.
 #[tokio::main(flavor = "current_thread")]
 async fn sends(folder: &Path, name: &str) -> Vec<(String, ToolResult)> {
     let cx = ToolContext::new().with_session(name).with_journal(Arc::new(journal(folder, name)));
@@ -308,7 +312,7 @@ fn two_processes_that_run_one_session_at_once_repeat_no_call() {
     let folder = folder.path();
     let both = [(); 2].map(|()| child(test, folder, "s0"));
     for (mut child, mut output) in both {
-        // A pipe that nobody reads may be full some day.
+        // An unread pipe could fill up and block the child.
         std::io::copy(&mut output, &mut std::io::sink()).unwrap();
         assert!(child.wait().unwrap().success());
     }

@@ -1,11 +1,11 @@
-//! The tests of the journal, over real files and processes.
+//! Tests of the journal with real files and processes.
 
 #![allow(clippy::unwrap_used)]
 
 mod audit;
 mod crib;
 #[cfg(unix)]
-#[allow(clippy::print_stdout, reason = "the seed and the tally of a run are worth reading")]
+#[allow(clippy::print_stdout, reason = "prints the seed and the counts of a run")]
 mod kill;
 mod record;
 mod resume;

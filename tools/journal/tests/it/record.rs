@@ -1,4 +1,4 @@
-//! What is written into the file, and when.
+//! The rows that calls write, and when they are written.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,11 @@ async fn a_row_says_what_was_called_by_whom_and_how_it_ended() {
     assert_eq!([&intent.kind, &outcome.kind, &refusal.kind], ["intent", "outcome", "refusal"]);
     for entry in &entries {
         assert_eq!((entry.session.as_deref(), entry.turn, &*entry.tool), (Some("s"), Some(2), "send"));
-        assert_eq!((entry.arguments.as_ref(), entry.reason.as_ref()), (None, None), "not without being asked for");
+        assert_eq!(
+            (entry.arguments.as_ref(), entry.reason.as_ref()),
+            (None, None),
+            "stored only if the options say so"
+        );
         assert!(entry.at_ms > 1_700_000_000_000);
     }
     for entry in [intent, refusal] {
@@ -57,7 +61,7 @@ async fn arguments_are_in_the_file_only_where_that_was_asked_for() {
         workshop.catalog.execute(&cx, "canary", nobody).await.unwrap_err();
         let kept: Vec<_> = crib.entries().into_iter().map(|entry| entry.arguments).collect();
         assert_eq!(kept, [is_kept.then(|| json!({"to": "canary-7f3a"})), None]);
-        // The journal is still open: its last writer moves what is in the log while it closes.
+        // The journal is still open, because its last writer empties the log on closing.
         let holds = |name: &str| {
             let bytes = std::fs::read(crib.path().with_file_name(name)).unwrap_or_default();
             bytes.windows(11).any(|window| window == b"canary-7f3a")
@@ -76,17 +80,17 @@ async fn a_result_that_is_too_large_is_kept_as_a_note_and_a_digest() {
     let outcome = crib.entries().remove(1);
     assert_eq!(outcome.result_digest, Some(Digest::hash_json(&json!(result))));
     let replayed = workshop.catalog.execute(&cx, "send", large).await.unwrap();
-    assert!(replayed.to_text().contains("too large to be kept") && !replayed.is_error, "{replayed:?}");
+    assert!(replayed.to_text().contains("too large to store") && !replayed.is_error, "{replayed:?}");
     assert_eq!(workshop.runs().0, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_that_come_together_share_commits_and_each_has_its_rows() {
     let all_at_once = Admission::new().with_max_concurrency(3000);
-    let (crib, workshop) = (Crib::new(), Workshop::of(Catalog::new().with_admission(Arc::new(all_at_once))));
+    let (crib, workshop) = (Crib::new(), Workshop::from_catalog(Catalog::new().with_admission(Arc::new(all_at_once))));
     let cx = context(&crib.journal_with(JournalOptions::new()));
     let catalog = Arc::new(workshop.catalog);
-    // More than there are places in the queue of the journal, all of them let through at once.
+    // More calls than the journal's queue holds, all started at once.
     let calls: Vec<_> = (0..3000)
         .map(|number| {
             let cx = cx.clone().with_place(CallPlace::new(1, number));
@@ -117,7 +121,7 @@ async fn one_record_that_cannot_be_written_leaves_the_others_alone() {
         }
     };
     let (wrong, ()) = tokio::join!(wrong, calls);
-    assert!(wrong.to_string().contains("no call was begun in row 77"), "{wrong}");
+    assert!(wrong.to_string().contains("row 77 is not an intent"), "{wrong}");
     assert_eq!(crib.head().count, 40);
 }
 
@@ -130,7 +134,7 @@ async fn two_openings_of_one_file_continue_one_chain() {
         workshop.catalog.execute(&cx, "think", json!({"number": number})).await.unwrap();
     }
     assert_eq!(crib.head().count, 40);
-    // What one has written the other finds.
+    // Each finds the rows of the other.
     let [first, again] = journals.map(|journal| {
         let cx = context(&journal).with_place(CallPlace::new(1, 0));
         workshop.catalog.execute(&cx, "send", json!({}))
@@ -140,7 +144,7 @@ async fn two_openings_of_one_file_continue_one_chain() {
 }
 
 #[tokio::test]
-async fn a_file_that_somebody_holds_on_to_costs_a_call_no_more_than_its_time() {
+async fn a_locked_file_delays_a_call_until_its_deadline_at_most() {
     let (crib, workshop) = (Crib::new(), Workshop::new());
     let cx = context(&crib.journal());
     let mut holder = Connection::open(crib.path()).unwrap();
@@ -150,7 +154,7 @@ async fn a_file_that_somebody_holds_on_to_costs_a_call_no_more_than_its_time() {
     drop(held);
     workshop.catalog.execute(&cx, "think", json!({})).await.unwrap();
     assert_eq!(workshop.runs(), (0, 1));
-    assert_eq!(crib.head().count, 2, "what was given up is not written later");
+    assert_eq!(crib.head().count, 2, "a cancelled record is not written later");
 }
 
 #[test]
@@ -184,7 +188,7 @@ async fn the_files_are_their_owners_alone() {
 #[test]
 fn a_file_that_is_something_else_is_refused_and_left_as_it_is() {
     let crib = Crib::new();
-    // SQLite takes a file that is shorter than its header for an empty one.
+    // SQLite treats a file that is shorter than its header as empty.
     for text in ["dear diary, ".repeat(100), "x".to_owned()] {
         std::fs::write(crib.path(), &text).unwrap();
         let error = SqliteJournal::open(crib.path(), JournalOptions::new()).unwrap_err();

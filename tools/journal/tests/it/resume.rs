@@ -1,4 +1,4 @@
-//! Going on with a session whose process ended.
+//! Resuming a session whose process ended.
 
 use std::sync::atomic::Ordering;
 
@@ -10,7 +10,7 @@ use tools::protocol::Part;
 use tools::{ErrorCode, Journal, ToolCall, ToolContext, ToolResult};
 use tools_journal::SqliteJournal;
 
-/// Tools of the workshop, and one that never ends.
+/// A session with the tools of the workshop and one that never ends.
 fn session(workshop: &mut Workshop, journal: &SqliteJournal) -> Session {
     if !workshop.catalog.contains("hang") {
         let hang = async |_: ToolContext, _: Value| -> String { std::future::pending().await };
@@ -19,14 +19,14 @@ fn session(workshop: &mut Workshop, journal: &SqliteJournal) -> Session {
     Session::new(workshop.catalog.list(), Selection::new(), context(journal))
 }
 
-/// A session of another process, and what the first one has stored.
+/// A session as another process would resume it, and the stored run.
 async fn stored(workshop: &mut Workshop, journal: &SqliteJournal) -> (Session, Run) {
     let session = session(workshop, journal);
     let run = session.stored_run().await.unwrap().unwrap();
     (session, run)
 }
 
-/// A run of one step, and the state in which the first version of the file held it.
+/// A run of one step, and its state in the format of file version 1.
 async fn one_step(workshop: &mut Workshop, crib: &Crib) -> (Run, String) {
     let one = driver([calling(&["send"])]).with_max_steps(1);
     one.run(&mut session(workshop, &crib.journal()), "go").await.unwrap();
@@ -44,7 +44,7 @@ fn results(session: &Session) -> Vec<ToolResult> {
     parts.filter_map(result).collect()
 }
 
-/// Drives a run until its process might as well have ended: what the tools did stands, and nothing more is told.
+/// Drives a run until the given number of outcomes is recorded, then drops it, as if the process had ended.
 async fn broken_off(driver: &Driver, session: &mut Session, crib: &Crib, outcomes: usize) {
     let ended = async {
         while crib.entries().iter().filter(|entry| entry.kind == "outcome").count() < outcomes {
@@ -58,7 +58,7 @@ async fn broken_off(driver: &Driver, session: &mut Session, crib: &Crib, outcome
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn finished_calls_are_replayed_and_what_is_unknown_is_told() {
+async fn finished_calls_are_replayed_and_unknown_outcomes_are_reported() {
     let (crib, mut workshop) = (Crib::new(), Workshop::new());
     let mut first = session(&mut workshop, &crib.journal());
     broken_off(&driver([calling(&["send"]), calling(&["send", "hang", "think"])]), &mut first, &crib, 3).await;
@@ -80,7 +80,7 @@ async fn finished_calls_are_replayed_and_what_is_unknown_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_effects_allow_is_run_again() {
+async fn an_unfinished_call_is_run_again_if_its_effects_allow_it() {
     let (crib, mut workshop) = (Crib::new(), Workshop::new());
     let journal = crib.journal();
     let mut first = session(&mut workshop, &journal);
@@ -158,22 +158,22 @@ async fn another_conversation_by_the_same_name_is_stopped() {
 
 #[tokio::test]
 async fn a_broken_journal_ends_a_run_before_anything_is_done() {
-    for (damage, turns) in [("DROP TABLE state", 0), ("ALTER TABLE entry RENAME COLUMN principal TO nobody", 1)] {
+    for (damage, turns) in [("DROP TABLE state", 0), ("ALTER TABLE entry RENAME COLUMN principal TO other", 1)] {
         let (crib, mut workshop) = (Crib::new(), Workshop::new());
         let mut session = session(&mut workshop, &crib.journal());
         crib.tamper(damage);
         let error = driver([calling(&["send"]), Turn::answer("never said")]).run(&mut session, "go").await.unwrap_err();
-        let is_told = match &error {
+        let is_journal_error = match &error {
             DriverError::Tool(error) => error.code() == ErrorCode::Internal,
             error => matches!(error, DriverError::Journal(_)),
         };
-        assert!(is_told && error.to_string().contains("the journal cannot be used"), "{error}");
+        assert!(is_journal_error && error.to_string().contains("the journal cannot be used"), "{error}");
         assert_eq!((workshop.runs().0, session.turns()), (0, turns));
     }
 }
 
 #[tokio::test]
-async fn what_is_stored_and_is_no_run_is_told() {
+async fn a_stored_state_that_is_no_run_is_an_error() {
     let (crib, mut workshop) = (Crib::new(), Workshop::new());
     let journal = crib.journal();
     let mut session = session(&mut workshop, &journal);
@@ -264,7 +264,7 @@ async fn a_call_with_a_wide_integer_is_resumed_with_the_same_arguments() {
 async fn a_process_of_the_first_version_may_still_write_the_file() {
     let (crib, mut workshop) = (Crib::new(), Workshop::new());
     let (run, state) = one_step(&mut workshop, &crib).await;
-    // As that version does it.
+    // The statement of version 1.
     crib.tamper(&format!("INSERT OR REPLACE INTO state (session, at_ms, state) VALUES ('s', 1, '{state}')"));
     let stored = stored(&mut workshop, &crib.journal()).await.1;
     assert_eq!(stored, run);

@@ -1,4 +1,4 @@
-//! Secrets among arguments: no row of the file has them, also where the host keeps arguments.
+//! Secret arguments are in no row of the file, even if the host stores arguments.
 
 use std::future::ready;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tools::call::CallPlace;
 use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Policy, Tool, ToolContext};
 use tools_journal::JournalOptions;
 
-/// Says no to everything.
+/// Denies everything.
 struct No;
 
 impl Approver for No {
@@ -18,7 +18,7 @@ impl Approver for No {
     }
 }
 
-/// A tool that takes texts at many places. It tells nothing of them, whether it answers, fails or panics.
+/// A tool that takes texts at many places. Its results, errors and panics contain none of them.
 fn vault(catalog: &mut Catalog, name: &str, text: &Value) {
     let login =
         json!({"type": "object", "properties": {"user": {"type": "integer"}, "password": text}, "required": ["user"]});
@@ -43,7 +43,7 @@ fn vault(catalog: &mut Catalog, name: &str, text: &Value) {
     catalog.register(Tool::new(name, "Keeps things.", parameters).unwrap().with_effects(effects), open).unwrap();
 }
 
-/// Arguments with this text somewhere; the last ones do not fit.
+/// Arguments with this text at different places. The last ones are invalid.
 fn arguments(mode: &str, text: &str) -> [Value; 5] {
     [
         json!({"mode": mode, "key": text}),
@@ -54,7 +54,7 @@ fn arguments(mode: &str, text: &str) -> [Value; 5] {
     ]
 }
 
-/// Makes a call end in every way, and gives all that is in the files then.
+/// Makes calls that end in every way, and returns the content of the journal's files.
 async fn kept(tool: &str, arguments: &Value) -> String {
     let crib = Crib::new();
     let journal = crib.journal_with(JournalOptions::new().with_arguments(true));
@@ -64,7 +64,7 @@ async fn kept(tool: &str, arguments: &Value) -> String {
     let cx = context(&journal);
     let asked = cx.clone().with_policy(Policy::by_effects());
     let denied = asked.clone().with_approver(Arc::new(No));
-    // Twice at one place: the second time it is replayed.
+    // Twice at the same place: the second call is replayed.
     let placed = cx.clone().with_place(CallPlace::new(1, 0));
     for cx in [&cx, &placed, &placed, &asked, &denied, &cx.clone().with_grant(Grant::default())] {
         let _ = catalog.execute(cx, tool, arguments.clone()).await;

@@ -1,4 +1,4 @@
-//! Calls that a run does not let run, or takes back: each has its row.
+//! Refused and cancelled calls each have a row.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -9,7 +9,7 @@ use agent::{Driver, Outcome, Run, Selection, Session, Turn};
 use serde_json::{Value, json};
 use tools::{CancellationToken, Catalog, ToolContext};
 
-/// What hangs until it is taken back, once; the next time it answers.
+/// Registers a tool whose first call hangs until it is cancelled. Later calls answer.
 fn hanging(catalog: &mut Catalog, name: &str, effects: Value) -> Arc<AtomicU32> {
     let runs = Arc::new(AtomicU32::new(0));
     let counted = runs.clone();
@@ -25,7 +25,7 @@ fn session(catalog: &Catalog, crib: &Crib) -> Session {
     Session::new(catalog.list(), Selection::new(), context(&crib.journal()))
 }
 
-/// Of each row: the tool, what kind of row it is, and the error; sorted.
+/// Returns tool, kind and error of each row, sorted.
 fn rows(crib: &Crib) -> Vec<(String, String, Option<String>)> {
     let mut rows: Vec<_> =
         crib.entries().into_iter().map(|entry| (entry.tool.to_string(), entry.kind.to_string(), entry.error)).collect();
@@ -37,7 +37,7 @@ fn row(tool: &str, kind: &str, error: Option<&str>) -> (String, String, Option<S
     (tool.to_owned(), kind.to_owned(), error.map(str::to_owned))
 }
 
-/// Cancels a run as soon as that is so.
+/// Cancels a run once the condition holds.
 async fn cancelled_when(session: &mut Session, driver: Driver, is_so: impl Fn() -> bool) {
     let token = CancellationToken::new();
     let driver = driver.with_cancellation(token.clone());
@@ -52,11 +52,11 @@ async fn cancelled_when(session: &mut Session, driver: Driver, is_so: impl Fn() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_was_taken_back_has_an_outcome_that_says_so() {
+async fn a_cancelled_call_has_an_outcome_that_says_so() {
     let (crib, mut catalog) = (Crib::new(), Catalog::new());
     let sent = hanging(&mut catalog, "send", sends());
     let looks = hanging(&mut catalog, "look", json!("pure"));
-    // The second call of `send` waits for the first one.
+    // The second call of `send` is queued behind the first.
     let turns = [calling(&["send", "look", "send"])];
     let begun = || sent.load(Ordering::SeqCst) + looks.load(Ordering::SeqCst) == 2;
     cancelled_when(&mut session(&catalog, &crib), driver(turns), begun).await;
@@ -75,7 +75,7 @@ async fn a_call_that_was_taken_back_has_an_outcome_that_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn how_far_a_call_came_that_was_taken_back_is_not_known_to_a_run_that_is_resumed() {
+async fn the_outcome_of_a_cancelled_call_is_unknown_to_a_resumed_run() {
     let (crib, mut catalog) = (Crib::new(), Catalog::new());
     let sent = hanging(&mut catalog, "send", sends());
     let looks = hanging(&mut catalog, "look", json!("pure"));
@@ -85,9 +85,12 @@ async fn how_far_a_call_came_that_was_taken_back_is_not_known_to_a_run_that_is_r
     let mut resumed = session(&catalog, &crib);
     let run: Run = resumed.stored_run().await.unwrap().unwrap();
     driver([calling(&["send", "look"]), Turn::answer("well")]).resume(&mut resumed, run).await.unwrap();
-    assert_eq!((sent.load(Ordering::SeqCst), looks.load(Ordering::SeqCst)), (1, 2), "what writes is not run twice");
-    let told: Vec<_> = resumed.messages().iter().map(|message| format!("{message:?}")).collect();
-    assert!(told.iter().any(|message| message.contains("outcome_unknown") && message.contains("done")), "{told:#?}");
+    assert_eq!((sent.load(Ordering::SeqCst), looks.load(Ordering::SeqCst)), (1, 2), "a write is not run twice");
+    let messages: Vec<_> = resumed.messages().iter().map(|message| format!("{message:?}")).collect();
+    assert!(
+        messages.iter().any(|message| message.contains("outcome_unknown") && message.contains("done")),
+        "{messages:#?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -132,6 +135,6 @@ async fn a_call_that_has_no_thread_left_has_a_refusal() {
     assert_eq!(
         rows(&crib),
         [row("look", "refusal", Some("unavailable")), row("spins", "intent", None)],
-        "how the one that spins ends, nobody knows"
+        "the outcome of the spinning call is unknown"
     );
 }

@@ -1,11 +1,11 @@
-//! Which clauses name a sensitive path.
+//! Decides whether a clause names a sensitive path.
 
 use protocol::{Clause, Target};
 
 use super::SensitivePath;
 
-/// Returns true if the clause covers the target and names the entry: each path that the clause covers has the entry's anchor in
-/// it. An entry without an anchor is named by a clause without wildcards alone.
+/// Returns true if the clause covers the target and names the entry: the clause contains the entry's anchor as a literal segment.
+/// Only a clause without wildcards names an entry without an anchor.
 pub(super) fn covers(clause: &Clause, target: &Target, entry: &SensitivePath) -> bool {
     let is_named = || {
         let mut segments = segments(clause.pattern());
@@ -17,12 +17,12 @@ pub(super) fn covers(clause: &Clause, target: &Target, entry: &SensitivePath) ->
     clause.matches(target) && is_named()
 }
 
-/// Returns the first segment without wildcards.
+/// Returns the first segment without wildcards, or `None` if all segments have wildcards.
 fn anchor(pattern: &str) -> Option<&str> {
     pattern.split('/').find(|segment| !segment.is_empty() && !segment.contains('*'))
 }
 
-/// The segments of a clause's pattern, without escapes; `None` for those with wildcards or in braces.
+/// Returns the segments of a clause's pattern with escapes removed. A segment with wildcards or in braces is `None`.
 fn segments(pattern: &str) -> impl Iterator<Item = Option<String>> {
     let mut is_in_braces = false;
     pattern.split('/').map(move |segment| {
@@ -34,7 +34,7 @@ fn segments(pattern: &str) -> impl Iterator<Item = Option<String>> {
                     is_in_braces = c == '{';
                     literal = None;
                 }
-                // A brace in a class opens and closes nothing.
+                // A brace inside of a character class is literal.
                 '[' => {
                     chars.by_ref().find(|c| *c == ']');
                     literal = None;

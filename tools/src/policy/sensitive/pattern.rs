@@ -1,20 +1,20 @@
-//! Patterns of sensitive paths, held against the names of a path.
+//! Matches patterns of sensitive paths against the names of a path.
 
-/// The names of a path below the root.
+/// Returns the names of a path below the root.
 pub(super) fn names(path: &str) -> Vec<&str> {
     path.split('/').collect()
 }
 
-/// Where a pattern matches a path.
+/// A match of a pattern in a path.
 pub(super) struct Match {
-    /// How many names come before it.
+    /// The number of names before the match.
     pub(super) depth: usize,
-    /// Whether the path itself is matched. Otherwise something below it would be.
+    /// True if the pattern matches the path itself, false if it matches only paths below it.
     pub(super) is_whole: bool,
 }
 
 impl Match {
-    /// Returns the match nearest to the root, `None` if the pattern matches neither the path nor anything below it.
+    /// Returns the match nearest to the root, or `None` if the pattern matches neither the path nor a path below it.
     pub(super) fn find(pattern: &str, names: &[&str]) -> Option<Self> {
         let (pattern, last) = match pattern.strip_prefix('/') {
             Some(pattern) => (pattern, 1),
@@ -24,7 +24,7 @@ impl Match {
     }
 }
 
-/// Returns true if the pattern matches the names, false if it matches more names that begin with them, and `None` otherwise.
+/// Returns true if the pattern matches the names, false if it matches only longer paths that begin with them, and `None` otherwise.
 fn is_whole(pattern: &str, names: &[&str]) -> Option<bool> {
     let mut segments = pattern.split('/');
     for name in names {

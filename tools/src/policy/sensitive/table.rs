@@ -3,10 +3,10 @@
 use super::SensitivePath;
 use super::Sensitivity::{self, BuildFile, RunsByItself, Settings};
 
-/// Each kind of file with the patterns of its paths.
+/// The sensitivity, note and patterns of each kind of file.
 ///
-/// `.gitattributes` and `.gitmodules` are build files: the one picks among filters that the configuration of git defines, and git
-/// refuses commands in the other.
+/// `.gitattributes` and `.gitmodules` are build files: `.gitattributes` selects among filters that git's configuration defines, and
+/// git refuses commands in `.gitmodules`.
 const TABLE: &[(Sensitivity, &str, &[&str])] = &[
     (Settings, "the settings of Toolcrib, which decide what its tools may do", &["toolcrib.toml"]),
     // Version control.
@@ -29,7 +29,7 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
             ".lefthook*", ".pre-commit-config.yaml", ".overcommit.yml",
         ],
     ),
-    // Services that run what is pushed to them.
+    // Build services.
     (
         RunsByItself,
         "a job that a build service runs, with its secrets, when this is pushed",
@@ -40,7 +40,7 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
             "azure-pipelines.yml", "bitbucket-pipelines.yml", "Jenkinsfile",
         ],
     ),
-    // Toolchains and package managers, whatever they are asked to do.
+    // Toolchains and package managers.
     (
         RunsByItself,
         "a setting of cargo or rustup that names programs which they run in place of their own",
@@ -119,7 +119,7 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
             ".github/copilot-instructions.md", ".github/instructions/**", ".github/prompts/**", ".github/agents/**",
         ],
     ),
-    // What runs at the next build or test.
+    // Builds and tests.
     (BuildFile, "a build script, which cargo runs at the next build", &["build.rs"]),
     (
         BuildFile,

@@ -9,13 +9,13 @@ fn sensitivity(path: &str) -> Option<Sensitivity> {
     SensitivePaths::default().find(path).map(SensitivePath::sensitivity)
 }
 
-/// Returns true if nobody is asked about a target under a grant of these layers.
+/// Returns true if a grant of these layers needs no approval for the target.
 fn is_open(layers: &[&[&str]], target: &str) -> bool {
     let layers = layers.iter().map(|layer| Grant::parse(*layer).unwrap());
     let grant = layers.reduce(|all, layer| all.intersect(&layer)).unwrap();
     let target = target.parse().unwrap();
     assert!(grant.permits(&target), "{grant} {target}");
-    SensitivePaths::default().unnamed(&grant, None, None, &target).next().is_none()
+    SensitivePaths::default().needing_approval(&grant, None, None, &target).next().is_none()
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn each_entry_that_matches_is_named_by_itself() {
     let (paths, grant) = (SensitivePaths::default().with_path(own), Grant::parse(["fs:write:src/**"]).unwrap());
     let is_open = |path: &str| {
         let target = Target::new(Access::Write, "fs", path).unwrap();
-        paths.unnamed(&grant, None, None, &target).next().is_none()
+        paths.needing_approval(&grant, None, None, &target).next().is_none()
     };
     assert!(is_open("src/lib.rs") && !is_open("src/.envrc"));
 }
@@ -110,7 +110,7 @@ fn a_clause_names_what_it_spells_and_no_wildcard_does() {
     assert!(is_open(&[&["fs:write:.GIT/**"]], "fs:write:.GIT/config"));
     assert!(!is_open(&[&["fs:write:**", "fs:write:.github/**"]], "fs:write:.git/config"));
     assert!(!is_open(&[&["fs:write:**", "fs:read:.git/**"]], "fs:write:.git/config"));
-    // Without a segment that is always there, the whole path has to be spelled.
+    // An entry without a literal segment is named only by a clause without wildcards.
     assert!(is_open(&[&["fs:write:a/b.code-workspace"]], "fs:write:a/b.code-workspace"));
     assert!(!is_open(&[&["fs:write:a/*.code-workspace"]], "fs:write:a/b.code-workspace"));
 }
@@ -130,10 +130,11 @@ fn a_rule_that_allows_has_to_name_it_as_well() {
     let target = Target::new(Access::Write, "fs", target).unwrap();
     let grant = Grant::parse(["fs:write:**"]).unwrap();
     for (rule, expected) in [("fs:write:**", false), ("fs:write:.git/**", true), ("fs:read:.git/**", false)] {
-        let rule = crate::policy::Rule::of_target(crate::policy::Verdict::Allow, rule.parse().unwrap());
+        let rule = crate::policy::Rule::for_target(crate::policy::Verdict::Allow, rule.parse().unwrap());
         let policy = Policy::by_effects().with_rule(rule);
-        let unnamed = SensitivePaths::default().unnamed(&grant, Some(&policy), Some(&tool), &target).next().is_none();
-        assert_eq!(unnamed, expected, "{policy:?}");
+        let is_open =
+            SensitivePaths::default().needing_approval(&grant, Some(&policy), Some(&tool), &target).next().is_none();
+        assert_eq!(is_open, expected, "{policy:?}");
     }
 }
 
@@ -165,7 +166,7 @@ fn the_table_is_in_normal_form_and_has_no_entry_twice() {
     }
 }
 
-/// Clauses that name entries, and others.
+/// Clauses that name entries, and clauses that do not.
 fn clause() -> impl Strategy<Value = String> {
     let patterns =
         vec!["**", "*", ".*/**", ".git/**", "**/.git/**", "sub/**", "**/.envrc", "{.git,sub}/**", ".git/config"];
@@ -193,7 +194,7 @@ proptest! {
     fn an_intersection_is_open_only_where_both_sides_are(a in grant(), b in grant(), path in path()) {
         let paths = SensitivePaths::default();
         let target = Target::new(Access::Write, "fs", &path).unwrap();
-        let is_open = |grant: &Grant| grant.permits(&target) && paths.unnamed(grant, None, None, &target).next().is_none();
+        let is_open = |grant: &Grant| grant.permits(&target) && paths.needing_approval(grant, None, None, &target).next().is_none();
         prop_assert_eq!(is_open(&a.intersect(&b)), is_open(&a) && is_open(&b));
     }
 

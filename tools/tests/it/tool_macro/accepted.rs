@@ -1,4 +1,4 @@
-//! Spellings of tools that compile, however they are written and whatever stands around them.
+//! Unusual spellings and surroundings of tools that must compile.
 
 mod conditional;
 mod crowded_names;

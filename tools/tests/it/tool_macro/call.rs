@@ -1,4 +1,4 @@
-//! How arguments and context arrive.
+//! Arguments and context as the function receives them.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ async fn add(cx: ToolContext, #[args] Pair { a, b }: Pair) -> String {
 /// Says who asks, and what for.
 #[tool(open_world)]
 fn who(
-    /// What for.
+    /// The purpose.
     what: String,
     cx: &ToolContext,
 ) -> String {
@@ -79,19 +79,19 @@ async fn echoed(arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_left_out_has_its_default() {
+async fn an_absent_argument_has_its_default() {
     let expected = json!({"count": 1, "small": 0, "share": 0.5, "any": null, "type": null, "max-depth": 0});
     assert_eq!(echoed(json!({"count": 1})).await, expected);
 }
 
 #[tokio::test]
-async fn what_is_sent_arrives() {
+async fn arguments_arrive_unchanged() {
     let sent = json!({"count": -1, "small": 255, "share": 0.25, "any": {"a": [1.0]}, "type": "x", "max-depth": 3});
     assert_eq!(echoed(sent.clone()).await, sent);
 }
 
 #[tokio::test]
-async fn what_is_not_declared_is_refused() {
+async fn undeclared_arguments_are_refused() {
     for arguments in
         [json!({}), json!({"count": 1, "cout": 1}), json!({"count": "1"}), json!({"count": 1, "small": 256})]
     {
@@ -101,7 +101,7 @@ async fn what_is_not_declared_is_refused() {
 }
 
 #[tokio::test]
-async fn what_only_the_type_refuses_is_told_as_an_invalid_argument() {
+async fn arguments_that_only_the_type_refuses_are_invalid_arguments() {
     let error = called(&EVEN_TOOL, json!({"number": 3})).await.unwrap_err();
     assert!(
         matches!(error.kind(), ToolErrorKind::InvalidArguments { violations, .. } if violations[0].found.contains("odd")),

@@ -1,4 +1,4 @@
-//! What the definition says.
+//! The definition of a tool.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ fn save(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Search {
-    /// What to look for.
+    /// The text to search.
     query: String,
     /// How many to return.
     #[serde(default)]
@@ -187,7 +187,7 @@ fn tools_are_linked_by_being_compiled() {
     assert!(catalog.contains("web.save") && catalog.contains("part"));
 }
 
-/// Why a catalog does not take a tool.
+/// Returns the error of registering a tool.
 fn refused(submission: &'static Submission) -> RegisterError {
     Catalog::new().submit(&[submission]).unwrap_err()
 }
@@ -201,7 +201,7 @@ struct Silent {
     bare: u8,
 }
 
-/// Takes a struct with a field that nobody described.
+/// Takes a struct with an undocumented field.
 #[tool(pure)]
 fn silent(#[args] _args: Silent) {}
 

@@ -1,4 +1,4 @@
-//! What becomes of what a function returns.
+//! Conversion of return values into results.
 
 use std::error::Error;
 use std::fmt;
@@ -106,7 +106,7 @@ async fn refuses_with_reason() -> Result<(), Unwilling> {
     Err(Unwilling(denies().unwrap_err()))
 }
 
-/// Refuses, as anyhow has it: the error is none itself and lends one.
+/// Refuses with an error like anyhow's, which does not implement `Error` but lends one through `AsRef`.
 #[tool(pure)]
 fn refuses_by_loan() -> Result<(), Lender> {
     Err(Lender(denies().unwrap_err().into()))
@@ -174,7 +174,7 @@ async fn result(submission: &'static Submission) -> ToolResult {
 }
 
 #[tokio::test]
-async fn a_value_is_structured_and_told_as_json() {
+async fn a_value_is_structured_and_its_text_is_json() {
     assert_eq!(result(&WEATHER_TOOL).await, ToolResult::structured(json!({"degrees": 3})));
     assert_eq!(result(&SUCCEEDS_TOOL).await, ToolResult::structured(json!(1)));
     assert_eq!(result(&OPAQUE_TOOL).await, ToolResult::structured(json!(1)));
@@ -188,7 +188,7 @@ async fn text_is_text() {
 }
 
 #[tokio::test]
-async fn nothing_is_told_as_ok() {
+async fn unit_is_shown_as_ok() {
     assert_eq!(result(&NOTHING_TOOL).await, ToolResult::text("ok"));
     assert_eq!(result(&DONE_TOOL).await, ToolResult::text("ok"));
     assert_eq!(result(&SILENT_TOOL).await, ToolResult::text("ok"));
@@ -206,7 +206,7 @@ async fn a_result_is_passed_on() {
 }
 
 #[tokio::test]
-async fn an_error_is_told_in_its_alternate_form() {
+async fn an_error_is_shown_in_its_alternate_form() {
     let error = called(&FAILS_TOOL, json!({})).await.unwrap_err();
     let expected =
         ToolError::new("fails", ToolErrorKind::ExecutionFailed { message: "no; because of that".to_owned() });

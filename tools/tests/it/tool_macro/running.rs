@@ -1,4 +1,4 @@
-//! Where a function runs.
+//! The thread that a function runs on.
 
 use std::thread::{self, ThreadId};
 
@@ -29,7 +29,7 @@ fn reading() -> String {
     place()
 }
 
-/// Waits without keeping anybody.
+/// Waits without blocking its thread.
 #[tool(reads = "fs:a")]
 async fn waiting() -> String {
     tokio::task::yield_now().await;

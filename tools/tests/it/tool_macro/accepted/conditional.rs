@@ -1,4 +1,4 @@
-//! A tool that exists in some builds only, and tools inside a function.
+//! A tool behind a `cfg`, and tools inside of a function.
 #![deny(warnings)]
 #![allow(clippy::non_minimal_cfg)] // Conditions that never and always hold are the shortest ones.
 

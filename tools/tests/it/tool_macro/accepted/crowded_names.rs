@@ -1,4 +1,4 @@
-//! A module that has taken every name the macro might have relied on.
+//! A module that defines every name that the macro might rely on.
 #![allow(dead_code, non_camel_case_types)]
 
 mod tools {}

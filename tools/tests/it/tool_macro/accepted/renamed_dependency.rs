@@ -1,4 +1,4 @@
-//! The crate is known under another name, which `main.rs` gives it.
+//! The crate under another name, which `main.rs` gives it.
 
 mod tools {}
 

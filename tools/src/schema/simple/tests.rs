@@ -7,22 +7,22 @@ use crate::schema::compiled::Compiled;
 use crate::schema_of;
 use protocol::Json;
 
-fn accepts(plain: &Plain, value: &Value) -> bool {
+fn accepts(plain: &SimpleSchema, value: &Value) -> bool {
     plain.accepts(value.into())
 }
 
-/// Whether it is all plain, the way there included: what a value is given as text.
-fn accepts_text(plain: &Plain, text: &str) -> bool {
+/// Returns true if the text parses and the schema accepts the value.
+fn accepts_text(plain: &SimpleSchema, text: &str) -> bool {
     Json::parse(text).is_ok_and(|json| plain.accepts(json.node()))
 }
 
 #[track_caller]
-fn plain(schema: &Value) -> Plain {
-    Plain::of(schema).unwrap_or_else(|| panic!("{schema} is not plain"))
+fn plain(schema: &Value) -> SimpleSchema {
+    SimpleSchema::from_schema(schema).unwrap_or_else(|| panic!("{schema} is not simple"))
 }
 
 #[test]
-fn what_schemars_writes_of_usual_types_is_plain() {
+fn the_schemas_that_schemars_gives_usual_types_are_simple() {
     #[derive(JsonSchema)]
     #[schemars(crate = "schemars", deny_unknown_fields)]
     #[allow(dead_code)]
@@ -68,7 +68,7 @@ fn what_schemars_writes_of_usual_types_is_plain() {
 }
 
 #[test]
-fn what_says_more_is_not_plain() {
+fn schemas_with_other_keywords_are_not_simple() {
     for schema in [
         json!(true),
         json!({}),
@@ -91,15 +91,15 @@ fn what_says_more_is_not_plain() {
         json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
         json!({"anyOf": [{"type": "string"}, {"type": "null"}], "oneOf": [{"const": "a"}]}),
     ] {
-        assert!(Plain::of(&schema).is_none(), "{schema}");
+        assert!(SimpleSchema::from_schema(&schema).is_none(), "{schema}");
     }
 }
 
 #[test]
-fn a_schema_of_too_many_is_not_plain() {
+fn a_schema_with_too_many_parts_is_not_simple() {
     let words = |count: usize| json!({"type": "string", "enum": (0..count).map(|i| i.to_string()).collect::<Vec<_>>()});
-    assert!(Plain::of(&words(255)).is_some());
-    assert!(Plain::of(&words(256)).is_none());
+    assert!(SimpleSchema::from_schema(&words(255)).is_some());
+    assert!(SimpleSchema::from_schema(&words(256)).is_none());
     let members = |count: usize| {
         let members: Map<_, _> = (0..count).map(|i| (i.to_string(), json!({"type": "null"}))).collect();
         json!({"type": "object", "required": members.keys().collect::<Vec<_>>(), "properties": members})
@@ -109,21 +109,21 @@ fn a_schema_of_too_many_is_not_plain() {
     assert!(accepts(&most, &all.clone().into()));
     all.remove("63");
     assert!(!accepts(&most, &all.into()));
-    assert!(Plain::of(&members(65)).is_none());
+    assert!(SimpleSchema::from_schema(&members(65)).is_none());
 }
 
 #[test]
-fn the_largest_text_of_the_largest_plain_schema_is_not_too_costly_for_a_validator() {
+fn the_largest_text_of_the_largest_simple_schema_is_not_too_costly_for_a_validator() {
     let words: Vec<_> = (0..125).map(|i| json!({ "const": i.to_string() })).collect();
     let schema = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"oneOf": words}}}});
-    assert!(Plain::of(&schema).is_some());
+    assert!(SimpleSchema::from_schema(&schema).is_some());
     let text = format!("{{\"a\":[{}\"0\"]}}", "\"0\",".repeat((crate::Arguments::MAX_BYTES - 20) / 4));
     assert!(accepts_text(&plain(&schema), &text));
     assert_eq!(Compiled::new(&schema).unwrap().check_node(Json::parse(text).unwrap().node(), None), Ok(()));
 }
 
 #[test]
-fn what_a_plain_schema_quotes_does_not_keep_it_from_being_one() {
+fn keywords_in_annotations_and_property_names_do_not_count() {
     let odd = [
         json!({"$ref": "nowhere:/a#b"}),
         json!({"$id": "::", "$schema": "::"}),
@@ -159,7 +159,7 @@ fn what_a_plain_schema_quotes_does_not_keep_it_from_being_one() {
     }
 }
 
-/// Schemas of which many are plain, and many are nearly so.
+/// Generates schemas, many of them simple and many nearly simple.
 fn schemas() -> impl Strategy<Value = Value> {
     let leaf = prop::sample::select(vec![
         json!({"type": "string", "description": "a"}),
@@ -204,7 +204,7 @@ fn schemas() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Values, many of which satisfy such schemas.
+/// Generates values, many of which satisfy such schemas.
 fn values() -> impl Strategy<Value = Value> {
     let leaves = json!([null, true, 0, 1, 4, -3, u64::MAX, 1.0, 2.5, -0.0, 1e300, "a", "c", "aé\n\u{1f600}"]);
     let leaf = prop::sample::select(leaves.as_array().unwrap().clone());
@@ -217,7 +217,7 @@ fn values() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A value that a plain schema takes, mostly, made along the schema.
+/// Generates values from a simple schema, most of them valid.
 fn fitting(schema: &Value) -> BoxedStrategy<Value> {
     let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str());
     if let Some(branch) = schema["anyOf"].get(0) {
@@ -256,7 +256,7 @@ fn pairs() -> impl Strategy<Value = (Value, Value)> {
     })
 }
 
-/// Whether nothing is left to a validator to accept: no float that may be an integer, no member without a name.
+/// Returns true if the simple schema decides alone: no float that may be an integer, no unnamed member.
 fn is_decided(schema: &Value, value: &Value) -> bool {
     is_closed(schema) && !value.to_string().contains(['.', 'e'])
 }
@@ -277,10 +277,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
     #[test]
-    fn what_is_accepted_satisfies_the_schema((schema, value) in pairs()) {
-        let Some(plain) = Plain::of(&schema) else { return Ok(()) };
+    fn accepted_values_satisfy_the_schema((schema, value) in pairs()) {
+        let Some(plain) = SimpleSchema::from_schema(&schema) else { return Ok(()) };
         let validator = Compiled::new(&schema);
-        prop_assert!(validator.is_ok(), "{schema} is plain, and none");
+        prop_assert!(validator.is_ok(), "{schema} is simple but invalid");
         let is_valid = validator.is_ok_and(|validator| validator.check(&value).is_ok());
         let is_accepted = accepts(&plain, &value);
         prop_assert!(is_valid || !is_accepted, "{value} does not satisfy {schema}");
