@@ -47,7 +47,7 @@ impl BoundedText {
     }
 
     /// A writer that keeps as much as the running call may return, or 64 KiB where none is running.
-    pub fn of_call(cx: &ToolContext) -> Self {
+    pub fn for_call(cx: &ToolContext) -> Self {
         let own = cx.call().and_then(|call| call.entry.tool().limits.max_output_bytes);
         Self::new(usize::try_from(own.unwrap_or(protocol::Limits::DEFAULT_MAX_OUTPUT_BYTES)).unwrap_or(usize::MAX))
     }
@@ -84,7 +84,7 @@ impl BoundedText {
         if !self.is_over() {
             // A replacement takes three bytes where one was.
             let text = String::from_utf8_lossy(&self.head).into_owned();
-            return if text.len() > self.limit { Self::of(&text, self.limit).into_text() } else { text };
+            return if text.len() > self.limit { Self::from_text(&text, self.limit).into_text() } else { text };
         }
         let (half, tail) = (self.half(), Vec::from(self.tail));
         let tail = &tail[tail.iter().take(3).take_while(|byte| is_inside_character(**byte)).count()..];
@@ -95,7 +95,7 @@ impl BoundedText {
         joined(&head[..end], &tail[from.unwrap_or(tail.len())..], self.total)
     }
 
-    fn of(text: &str, limit: usize) -> Self {
+    fn from_text(text: &str, limit: usize) -> Self {
         let mut bounded = Self::new(limit);
         bounded.push(text);
         bounded
@@ -174,14 +174,14 @@ mod tests {
     fn what_fits_stays_whole_to_the_last_byte() {
         for length in [0, 1, 999, 1000] {
             let text = "x".repeat(length);
-            assert_eq!(BoundedText::of(&text, 1000).into_text(), text);
+            assert_eq!(BoundedText::from_text(&text, 1000).into_text(), text);
         }
-        assert!(BoundedText::of(&"x".repeat(1001), 1000).into_text().contains("bytes left out"));
+        assert!(BoundedText::from_text(&"x".repeat(1001), 1000).into_text().contains("bytes left out"));
     }
 
     #[test]
     fn a_limit_without_room_keeps_the_line_alone() {
-        let text = BoundedText::of(&"x".repeat(100), 10).into_text();
+        let text = BoundedText::from_text(&"x".repeat(100), 10).into_text();
         assert_eq!(text, "\n[… 100 bytes left out: the text is over its limit …]\n");
     }
 

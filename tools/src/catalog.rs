@@ -7,10 +7,10 @@ use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
 use crate::slot::{Slot, Slots};
-use crate::watch::Publisher;
+use crate::subscription::Publisher;
 use crate::{
     Admission, Arguments, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source, Submission, ToolContext,
-    ToolError, Watch, submission,
+    ToolError, Subscription, submission,
 };
 
 /// A set of tools by name. Instances are independent of each other and of the process-wide one; a clone is a copy that
@@ -114,7 +114,7 @@ impl Catalog {
     /// [`RegisterError`]; the catalog is then as it was.
     #[track_caller]
     pub fn register(&mut self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-        self.insert(Entry::of_caller(tool, handler)?)
+        self.insert(Entry::from_caller(tool, handler)?)
     }
 
     /// Adds a tool with a source of its own, such as [`source!`](crate::source!) gives, which knows the package's version.
@@ -134,7 +134,7 @@ impl Catalog {
     /// [`RegisterError`], but not for the name's being taken; the catalog is then as it was.
     #[track_caller]
     pub fn replace(&mut self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-        let entry = Arc::new(Entry::of_caller(tool, handler)?);
+        let entry = Arc::new(Entry::from_caller(tool, handler)?);
         let replaced = self.put(entry.clone());
         self.publish();
         drop(replaced);
@@ -216,7 +216,7 @@ impl Catalog {
     }
 
     /// Subscribes to changes.
-    pub fn subscribe(&self) -> Watch {
+    pub fn subscribe(&self) -> Subscription {
         self.publisher.subscribe()
     }
 
@@ -249,7 +249,7 @@ impl Catalog {
     #[must_use = "a handler's drop is somebody's code, which may not run under a lock"]
     pub(crate) fn put(&mut self, entry: Arc<Entry>) -> Option<Slot> {
         self.generation += 1;
-        entry.join(&self.admission);
+        entry.set_admission(&self.admission);
         Arc::make_mut(&mut self.slots).0.insert(entry.name().clone(), Slot::Entry(entry))
     }
 

@@ -38,7 +38,7 @@ impl Entry {
     /// - of both schemas the budget, the rules of their dialect, the regular expressions and the targets of `$ref`.
     ///
     /// No schema is compiled, and no example validated. The first call compiles; a schema that still fails then makes the tool
-    /// [`ToolErrorKind::Unavailable`]. [`prove`](Self::prove) does both beforehand.
+    /// [`ToolErrorKind::Unavailable`]. [`verify`](Self::verify) does both beforehand.
     ///
     /// # Errors
     /// The first check that fails, as a [`RegisterError`].
@@ -48,8 +48,8 @@ impl Entry {
 
     /// [`new`](Self::new), with the caller's place as the source.
     #[track_caller]
-    pub(crate) fn of_caller(tool: Tool, handler: impl Handler) -> Result<Self, RegisterError> {
-        let source = Source::of_caller(handler.origin());
+    pub(crate) fn from_caller(tool: Tool, handler: impl Handler) -> Result<Self, RegisterError> {
+        let source = Source::from_caller(handler.origin());
         Self::new(tool, handler, source)
     }
 
@@ -85,7 +85,7 @@ impl Entry {
     }
 
     /// Has its calls admitted by this, unless there is something already.
-    pub(crate) fn join(&self, admission: &Arc<Admission>) {
+    pub(crate) fn set_admission(&self, admission: &Arc<Admission>) {
         self.admission.get_or_init(|| admission.clone());
     }
 

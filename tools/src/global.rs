@@ -10,7 +10,7 @@ use crate::call::Execution;
 use crate::sync::RwLock;
 use crate::{
     Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, SharedCatalog, Submission, ToolContext,
-    ToolError, Watch,
+    ToolError, Subscription,
 };
 
 static CATALOG: Lazy<RwLock<Catalog>> = Lazy::new(|| RwLock::new(Catalog::linked()));
@@ -101,7 +101,7 @@ pub fn problems() -> Vec<Problem> {
 }
 
 /// Subscribes to changes of the process-wide catalog.
-pub fn subscribe() -> Watch {
+pub fn subscribe() -> Subscription {
     shared().subscribe()
 }
 

@@ -6,7 +6,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Error, Value};
 
 /// The error for arguments that do not fit a type, if some of them are secret: serde's error might quote them.
-const UNTOLD: &str = "arguments that the tool refuses; why is not told, because some of them are secret";
+const REFUSED_WITH_SECRETS: &str = "arguments that the tool refuses; why is not told, because some of them are secret";
 
 /// The arguments that a handler is given: read strictly, and checked against the tool's schema. Clones share them.
 ///
@@ -66,7 +66,7 @@ impl Input {
     /// Returns serde's error if the type is narrower than the tool's schema. If some arguments are secret, the error does not say
     /// why, because it might quote them.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        self.json.deserialize().map_err(|error| if self.has_secrets { Error::custom(UNTOLD) } else { error })
+        self.json.deserialize().map_err(|error| if self.has_secrets { Error::custom(REFUSED_WITH_SECRETS) } else { error })
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::handler::{deserialized, of_value};
+use crate::handler::{deserialized, result_from_value};
 use crate::{DefinitionError, Entry, Handler, Input, ToolContext, ToolError, ToolErrorKind, schema_of};
 
 pub use crate::handler::blocking::run_blocking;
@@ -232,7 +232,7 @@ impl<E> Fallible<E> {
         E: Failure,
     {
         match outcome {
-            Ok(value) => of_value(value),
+            Ok(value) => result_from_value(value),
             Err(error) => Err(ToolError::from_failure(&error, (self.chain)(&error))),
         }
     }
@@ -243,6 +243,6 @@ pub struct Infallible;
 
 impl Infallible {
     pub fn finish<T: Output>(self, value: T) -> Result<ToolResult, ToolError> {
-        of_value(value)
+        result_from_value(value)
     }
 }

@@ -25,18 +25,18 @@ pub struct OutputStore {
     max_bytes: usize,
     max_outputs: usize,
     secret: RandomState,
-    shelf: Mutex<Shelf>,
+    state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct Shelf {
+struct State {
     /// The oldest first.
-    outputs: VecDeque<Kept>,
+    outputs: VecDeque<StoredOutput>,
     bytes: usize,
     count: u64,
 }
 
-struct Kept {
+struct StoredOutput {
     handle: String,
     session: Option<String>,
     text: Arc<str>,
@@ -58,7 +58,7 @@ impl OutputStore {
             max_bytes: Self::DEFAULT_MAX_BYTES,
             max_outputs: Self::DEFAULT_MAX_OUTPUTS,
             secret: RandomState::new(),
-            shelf: Mutex::default(),
+            state: Mutex::default(),
         }
     }
 
@@ -82,29 +82,29 @@ impl OutputStore {
         if text.len() > self.max_bytes || self.max_outputs == 0 {
             return None;
         }
-        let mut shelf = self.shelf();
-        while shelf.bytes + text.len() > self.max_bytes || shelf.outputs.len() >= self.max_outputs {
-            let Some(oldest) = shelf.outputs.pop_front() else { break };
-            shelf.bytes -= oldest.text.len();
+        let mut state = self.state();
+        while state.bytes + text.len() > self.max_bytes || state.outputs.len() >= self.max_outputs {
+            let Some(oldest) = state.outputs.pop_front() else { break };
+            state.bytes -= oldest.text.len();
         }
-        shelf.count += 1;
+        state.count += 1;
         // SipHash under a key from the system's random source: who has seen handles cannot tell the next one.
-        let handle = format!("out-{:016x}", self.secret.hash_one(shelf.count));
-        shelf.bytes += text.len();
+        let handle = format!("out-{:016x}", self.secret.hash_one(state.count));
+        state.bytes += text.len();
         let session = session.map(str::to_owned);
-        shelf.outputs.push_back(Kept { handle: handle.clone(), session, text: text.into() });
+        state.outputs.push_back(StoredOutput { handle: handle.clone(), session, text: text.into() });
         Some(handle)
     }
 
     /// The output of that handle, where it was kept for that session and is still there.
     pub fn read(&self, session: Option<&str>, handle: &str) -> Option<Arc<str>> {
-        let shelf = self.shelf();
-        let kept = shelf.outputs.iter().find(|kept| kept.handle == handle && kept.session.as_deref() == session);
+        let state = self.state();
+        let kept = state.outputs.iter().find(|kept| kept.handle == handle && kept.session.as_deref() == session);
         kept.map(|kept| kept.text.clone())
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -117,10 +117,10 @@ impl Default for OutputStore {
 /// How much there is: outputs may be confidential, and handles are.
 impl fmt::Debug for OutputStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shelf = self.shelf();
+        let state = self.state();
         f.debug_struct("OutputStore")
-            .field("outputs", &shelf.outputs.len())
-            .field("bytes", &shelf.bytes)
+            .field("outputs", &state.outputs.len())
+            .field("bytes", &state.bytes)
             .finish_non_exhaustive()
     }
 }

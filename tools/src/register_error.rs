@@ -72,7 +72,7 @@ pub enum RegisterError {
         /// The argument.
         field: String,
     },
-    /// An example that the tool's own schema rejects. [`Entry::prove`](crate::Entry::prove) and
+    /// An example that the tool's own schema rejects. [`Entry::verify`](crate::Entry::verify) and
     /// [`problems`](crate::Catalog::problems) find it; registration does not look.
     #[error("example {} of {name} does not validate: {}", index + 1, crate::tool_error::listed(violations))]
     Example {

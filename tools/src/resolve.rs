@@ -27,17 +27,17 @@ pub enum Scope {
 
 impl Scope {
     /// What both this scope and another one have: the tools of the other one that this one has as well.
-    pub(crate) fn within(&self, inner: Self) -> Self {
-        Self::Shared(Arc::new(Within { outer: self.clone(), inner }))
+    pub(crate) fn intersect(&self, inner: Self) -> Self {
+        Self::Shared(Arc::new(Intersection { outer: self.clone(), inner }))
     }
 }
 
-struct Within {
+struct Intersection {
     outer: Scope,
     inner: Scope,
 }
 
-impl Resolve for Within {
+impl Resolve for Intersection {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         let entry = self.inner.resolve(name)?;
         let outer = self.outer.resolve(name)?;

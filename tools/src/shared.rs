@@ -18,7 +18,7 @@ use crate::slot::Slot;
 use crate::sync::{RwLock, RwLockReadGuard};
 use crate::{
     Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Scope, Submission, ToolContext,
-    ToolError, Watch,
+    ToolError, Subscription,
 };
 
 /// A [`Catalog`] behind a lock: clones are the same catalog, and every method takes `&self`. For hosts that want several
@@ -48,7 +48,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
     /// As [`Catalog::register`].
     #[track_caller]
     pub fn register(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-        self.insert(Entry::of_caller(tool, handler)?)
+        self.insert(Entry::from_caller(tool, handler)?)
     }
 
     /// Adds a tool with a source of its own.
@@ -67,7 +67,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
     /// As [`Catalog::replace`].
     #[track_caller]
     pub fn replace(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-        let entry = Arc::new(Entry::of_caller(tool, handler)?);
+        let entry = Arc::new(Entry::from_caller(tool, handler)?);
         drop(self.change(|catalog| catalog.put(entry.clone())));
         Ok(entry)
     }
@@ -138,7 +138,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
     }
 
     /// Subscribes to changes.
-    pub fn subscribe(&self) -> Watch {
+    pub fn subscribe(&self) -> Subscription {
         read(&self.0).subscribe()
     }
 

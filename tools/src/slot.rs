@@ -78,7 +78,7 @@ impl Slot {
             Self::Linked(linked) => (linked.submission.name, &linked.submission.source, linked.entry()),
             Self::Conflict(_) => return None,
         };
-        let error = entry.and_then(|entry| entry.prove()).err()?;
+        let error = entry.and_then(|entry| entry.verify()).err()?;
         Some(Problem { name: name.to_owned(), source: source.clone(), error })
     }
 
@@ -116,7 +116,7 @@ impl Linked {
         }
         BUILDING.with(|building| building.set(true));
         // Panics of the builder end inside of it, so the mark is always taken back.
-        let build = || self.submission.to_entry().inspect(|entry| entry.join(&self.admission)).map(Arc::new);
+        let build = || self.submission.to_entry().inspect(|entry| entry.set_admission(&self.admission)).map(Arc::new);
         let built = self.entry.get_or_init(build).clone();
         BUILDING.with(|building| building.set(false));
         built

@@ -48,7 +48,7 @@ impl Source {
     /// caller's package, but closures and functions carry their path. The version stays unknown; [`source!`](crate::source!)
     /// has both.
     #[track_caller]
-    pub fn of_caller(type_name: &'static str) -> Self {
+    pub fn from_caller(type_name: &'static str) -> Self {
         let place = Location::caller();
         let path = type_name.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let crate_name = path.split("::").next().unwrap_or(path);

@@ -1,8 +1,9 @@
 //! [`ToolError`]: why the call of a tool gave no result.
 
 mod kind;
+mod message;
 mod result;
-mod wording;
+
 
 use std::error::Error;
 use std::fmt::Display;
@@ -12,11 +13,11 @@ use std::time::Duration;
 
 use protocol::{ErrorCode, ToolName};
 
-use self::wording::{Told, shown};
+use self::message::{Message, display_name};
 use crate::near::near;
 
 pub use self::kind::ToolErrorKind;
-pub(crate) use self::wording::listed;
+pub(crate) use self::message::listed;
 
 /// Why a call gave no result: a kind, and the tool that it is about. It becomes a [`ToolResult`](protocol::ToolResult) that a
 /// model can act on.
@@ -32,7 +33,7 @@ pub(crate) use self::wording::listed;
 /// assert!(denied.is_recoverable());
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", .0.told())]
+#[error("{}", .0.message())]
 pub struct ToolError(#[source] Failure);
 
 /// The error itself. As the source of a [`ToolError`] it is found behind wrappers that forward to that source.
@@ -45,8 +46,8 @@ struct Failure {
 }
 
 impl Failure {
-    fn told(&self) -> Told<'_> {
-        Told { kind: &self.kind, tool: self.tool.as_deref() }
+    fn message(&self) -> Message<'_> {
+        Message { kind: &self.kind, tool: self.tool.as_deref() }
     }
 }
 
@@ -84,7 +85,7 @@ impl ToolError {
 
     /// The tool that the error is about; `<unnamed>` if it has no name.
     pub fn tool_name(&self) -> &str {
-        shown(self.0.tool.as_deref().unwrap_or_default())
+        display_name(self.0.tool.as_deref().unwrap_or_default())
     }
 
     /// Why the call failed.

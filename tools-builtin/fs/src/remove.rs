@@ -99,7 +99,7 @@ fn emptied(cx: &ToolContext, sight: &Sight<'_>, dir: &Dir, path: &RelativePath, 
         remove_one(dir, name, entry, kind)?;
         entries += 1;
         if entries % REPORTED == 0 {
-            cx.report(Progress::of(entries as f64, total as f64));
+            cx.report(Progress::new(entries as f64, total as f64));
         }
         Ok(())
     });

@@ -35,8 +35,8 @@ impl Index {
             if let Some(holders) = self.0.get_mut(&*key.text) {
                 let list = holders.list(key.writes);
                 // Numbers grow with the arrival.
-                if let Ok(place) = list.binary_search(&call) {
-                    list.remove(place);
+                if let Ok(position) = list.binary_search(&call) {
+                    list.remove(position);
                 }
                 if holders.readers.is_empty() && holders.writers.is_empty() {
                     self.0.remove(&*key.text);

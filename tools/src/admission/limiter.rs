@@ -9,14 +9,14 @@ use crate::sync::{Mutex, lock};
 /// The longest time that a rate can be counted over: a year, in milliseconds.
 const LONGEST_MS: u64 = 365 * 86_400_000;
 
-/// The places and tokens of one tool. All calls of its entry share it, whichever tool set they come through.
+/// The slots and tokens of one tool. All calls of its entry share it, whichever tool set they come through.
 #[derive(Debug)]
 pub(crate) struct Limiter(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
     running: u32,
-    places: u32,
+    slots: u32,
     bucket: Option<Bucket>,
 }
 
@@ -36,19 +36,19 @@ impl Limiter {
         if rate.is_none() && max_concurrency.is_none() {
             return Ok(None);
         }
-        let places = max_concurrency.unwrap_or(u32::MAX);
-        Ok(Some(Self(Mutex::new(State { running: 0, places, bucket: rate.map(Bucket::new) }))))
+        let slots = max_concurrency.unwrap_or(u32::MAX);
+        Ok(Some(Self(Mutex::new(State { running: 0, slots, bucket: rate.map(Bucket::new) }))))
     }
 
     /// Whether it matters how many calls run.
-    pub(super) fn has_places(&self) -> bool {
-        lock(&self.0).places < u32::MAX
+    pub(super) fn limits_concurrency(&self) -> bool {
+        lock(&self.0).slots < u32::MAX
     }
 
     /// Whether as many calls run as may.
     pub(super) fn is_full(&self) -> bool {
         let state = lock(&self.0);
-        state.running >= state.places
+        state.running >= state.slots
     }
 
     /// Takes a place and a token.

@@ -21,7 +21,8 @@
 //! those that run and for earlier ones of their kind, rule 1 also for rule 3, and never the other way round. Along every chain of
 //! waiting the kind, the depth and the arrival change in one direction only.
 
-mod gate;
+
+mod concurrency;
 mod index;
 mod key;
 mod limiter;
@@ -40,8 +41,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use self::gate::{Gate, Place};
-use self::table::{Sight, Table, Wakers};
+use self::concurrency::{ConcurrencyLimit, ShardId};
+use self::table::{Status, Table, Wakers};
 use crate::sync::{Mutex, lock};
 use crate::timer::timer;
 
@@ -52,10 +53,10 @@ pub(crate) use self::table::Request;
 /// When a call that found the queue full is told to try again. Nobody knows when that is worth it; a call seldom takes longer.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The state that calls are admitted by: limits, and who is using what. One catalog has one, and so have its copies and all tool
+/// The state that calls are permit by: limits, and who is using what. One catalog has one, and so have its copies and all tool
 /// sets that are made of it; catalogs whose tools touch the same things can [share one](crate::Catalog::with_admission).
 pub struct Admission {
-    gate: Gate,
+    concurrency: ConcurrencyLimit,
     table: Mutex<Table>,
     max_waiting: usize,
     number: u64,
@@ -63,14 +64,14 @@ pub struct Admission {
 
 /// What a call was let through with, given back when this is dropped.
 #[must_use = "what a call was let through with is given back when this is dropped"]
-pub(crate) struct Admitted<'a> {
+pub(crate) struct Permit<'a> {
     admission: &'a Admission,
     held: Held,
 }
 
 enum Held {
     Nothing,
-    Place(Place),
+    Shard(ShardId),
     Call(u64),
 }
 
@@ -91,13 +92,13 @@ impl Admission {
 
     /// Room for [`Self::DEFAULT_MAX_CONCURRENCY`] calls at once, and for [`Self::DEFAULT_MAX_WAITING`] that wait.
     pub fn new() -> Self {
-        Self::of(Self::DEFAULT_MAX_CONCURRENCY, Self::DEFAULT_MAX_WAITING)
+        Self::with_limits(Self::DEFAULT_MAX_CONCURRENCY, Self::DEFAULT_MAX_WAITING)
     }
 
     /// How many calls may run at once, 1 or more. Calls that other calls make are not counted: they run on the account of those.
     #[must_use]
     pub fn with_max_concurrency(self, max_concurrency: usize) -> Self {
-        Self::of(max_concurrency.max(1), self.max_waiting)
+        Self::with_limits(max_concurrency.max(1), self.max_waiting)
     }
 
     /// How many calls may wait. One more is refused at once with [`ToolErrorKind::Overloaded`](crate::ToolErrorKind::Overloaded).
@@ -108,7 +109,7 @@ impl Admission {
 
     /// How many calls run, but for those that other calls make.
     pub fn running(&self) -> usize {
-        self.gate.taken()
+        self.concurrency.taken()
     }
 
     /// How many calls wait.
@@ -122,24 +123,24 @@ impl Admission {
     }
 
     /// Lets a call through that touches nothing and whose tool has no limits, unless it would have to wait. Takes no lock.
-    pub(crate) fn enter(&self, is_nested: bool) -> Option<Admitted<'_>> {
-        let held = if is_nested { Held::Nothing } else { Held::Place(self.gate.enter()?) };
-        Some(Admitted { admission: self, held })
+    pub(crate) fn enter(&self, is_nested: bool) -> Option<Permit<'_>> {
+        let held = if is_nested { Held::Nothing } else { Held::Shard(self.concurrency.enter()?) };
+        Some(Permit { admission: self, held })
     }
 
     /// Puts a call in its place in the queue; from now on it is its turn before any that conflict and come later. The call runs
-    /// once [`wait`](Admitted::wait) says so.
-    pub(crate) fn register(&self, request: Request<'_>) -> Result<Admitted<'_>, Refused> {
+    /// once [`wait`](Permit::wait) says so.
+    pub(crate) fn register(&self, request: Request<'_>) -> Result<Permit<'_>, Refused> {
         let full = Refused { retry_after: RETRY_AFTER };
-        let (admitted, may_stay) = self
+        let (permit, may_stay) = self
             .change(|table, wakers| {
-                let id = table.register(request, &self.gate, wakers)?;
+                let id = table.register(request, &self.concurrency, wakers)?;
                 let may_stay = table.is_running(id) || table.waiting() <= self.max_waiting;
-                Some((Admitted { admission: self, held: Held::Call(id) }, may_stay))
+                Some((Permit { admission: self, held: Held::Call(id) }, may_stay))
             })
             .ok_or(full)?;
         // The drop takes the lock, so it comes after it is released.
-        if may_stay { Ok(admitted) } else { Err(full) }
+        if may_stay { Ok(permit) } else { Err(full) }
     }
 
     #[cfg(test)]
@@ -147,19 +148,19 @@ impl Admission {
         lock(&self.table).is_empty() && self.running() == 0
     }
 
-    fn of(max_concurrency: usize, max_waiting: usize) -> Self {
+    fn with_limits(max_concurrency: usize, max_waiting: usize) -> Self {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { gate: Gate::new(max_concurrency), table: Mutex::default(), max_waiting, number }
+        Self { concurrency: ConcurrencyLimit::new(max_concurrency), table: Mutex::default(), max_waiting, number }
     }
 
-    fn look(&self, id: u64, waker: &Waker) -> Sight {
-        lock(&self.table).look(id, waker)
+    fn status(&self, id: u64, waker: &Waker) -> Status {
+        lock(&self.table).status(id, waker)
     }
 
     fn serve(&self) {
-        self.change(|table, wakers| table.serve(&self.gate, wakers));
+        self.change(|table, wakers| table.serve(&self.concurrency, wakers));
     }
 
     /// Changes the table under its lock, and wakes whom that concerns after it: a waker is somebody's code.
@@ -171,12 +172,12 @@ impl Admission {
     }
 }
 
-impl Admitted<'_> {
+impl Permit<'_> {
     /// The call's number in the table, where it is in there.
     pub(crate) fn id(&self) -> Option<u64> {
         match self.held {
             Held::Call(id) => Some(id),
-            Held::Nothing | Held::Place(_) => None,
+            Held::Nothing | Held::Shard(_) => None,
         }
     }
 
@@ -187,7 +188,7 @@ impl Admitted<'_> {
 
     #[cfg(all(test, not(shuttle)))]
     fn is_refused(&self) -> bool {
-        self.id().is_some_and(|id| self.admission.look(id, Waker::noop()) == Sight::Refused)
+        self.id().is_some_and(|id| self.admission.status(id, Waker::noop()) == Status::Refused)
     }
 
     /// Waits until the call can run. Dropped before, it leaves the queue.
@@ -199,11 +200,11 @@ impl Admitted<'_> {
         let mut alarm = None;
         poll_fn(|task| {
             loop {
-                let again = match self.admission.look(id, task.waker()) {
-                    Sight::Running => return Poll::Ready(Ok(())),
-                    Sight::Refused => return Poll::Ready(Err(Refused { retry_after: RETRY_AFTER })),
-                    Sight::Waiting(None) => return Poll::Pending,
-                    Sight::Waiting(Some(again)) => again,
+                let again = match self.admission.status(id, task.waker()) {
+                    Status::Running => return Poll::Ready(Ok(())),
+                    Status::Refused => return Poll::Ready(Err(Refused { retry_after: RETRY_AFTER })),
+                    Status::Waiting(None) => return Poll::Pending,
+                    Status::Waiting(Some(again)) => again,
                 };
                 if again >= deadline {
                     let retry_after = again.saturating_duration_since(Instant::now());
@@ -225,16 +226,16 @@ impl Admitted<'_> {
     }
 }
 
-impl Drop for Admitted<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
         match self.held {
             Held::Nothing => {}
-            Held::Place(place) => {
-                if self.admission.gate.leave(place) {
+            Held::Shard(shard) => {
+                if self.admission.concurrency.leave(shard) {
                     self.admission.serve();
                 }
             }
-            Held::Call(id) => self.admission.change(|table, wakers| table.remove(id, &self.admission.gate, wakers)),
+            Held::Call(id) => self.admission.change(|table, wakers| table.remove(id, &self.admission.concurrency, wakers)),
         }
     }
 }

@@ -13,15 +13,15 @@ use tokio::time::Instant;
 /// A token bucket.
 #[derive(Debug)]
 pub(super) struct Bucket {
-    limiter: RateLimiter<NotKeyed, InMemoryState, Watch>,
+    limiter: RateLimiter<NotKeyed, InMemoryState, TokioClock>,
     start: Instant,
 }
 
 /// The clock of tokio, from a moment on: what has to wait for a token waits by that.
 #[derive(Clone, Debug)]
-struct Watch(Instant);
+struct TokioClock(Instant);
 
-impl Clock for Watch {
+impl Clock for TokioClock {
     type Instant = Nanos;
 
     fn now(&self) -> Nanos {
@@ -37,7 +37,7 @@ impl Bucket {
         let interval = (Duration::from_millis(rate.per_ms) / calls.get()).max(Duration::from_nanos(1));
         let quota = Quota::with_period(interval).unwrap_or(Quota::per_second(calls)).allow_burst(calls);
         let start = Instant::now();
-        Self { limiter: RateLimiter::direct_with_clock(quota, Watch(start)), start }
+        Self { limiter: RateLimiter::direct_with_clock(quota, TokioClock(start)), start }
     }
 
     /// Takes a token.

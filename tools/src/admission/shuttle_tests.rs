@@ -11,7 +11,7 @@ use shuttle::future::block_on;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use tokio::time::Instant;
 
-use super::{Admission, Admitted, Key, Request};
+use super::{Admission, Permit, Key, Request};
 use crate::call::CallOrder;
 use crate::schedule::{Thread, all, check};
 
@@ -29,8 +29,8 @@ fn far() -> Instant {
     Instant::now() + Duration::from_secs(3600)
 }
 
-fn wait(admitted: &Admitted<'_>) {
-    block_on(admitted.wait(far())).unwrap();
+fn wait(permit: &Permit<'_>) {
+    block_on(permit.wait(far())).unwrap();
 }
 
 #[test]
@@ -42,8 +42,8 @@ fn one_writes_and_several_read() {
         let call = move |key: &'static str| -> Thread {
             let (admission, readers, writers) = (admission.clone(), readers.clone(), writers.clone());
             Box::new(move || {
-                let admitted = admission.register(request(&[key], None)).unwrap();
-                wait(&admitted);
+                let permit = admission.register(request(&[key], None)).unwrap();
+                wait(&permit);
                 if key.contains("write") {
                     assert_eq!(writers.fetch_add(1, Ordering::SeqCst), 0);
                     assert_eq!(readers.load(Ordering::SeqCst), 0);
@@ -68,11 +68,11 @@ fn a_gate_is_never_overfull_and_nobody_is_forgotten() {
         let call = move |_| -> Thread {
             let (admission, running) = (admission.clone(), running.clone());
             Box::new(move || {
-                let admitted = match admission.enter(false) {
-                    Some(admitted) => admitted,
+                let permit = match admission.enter(false) {
+                    Some(permit) => permit,
                     None => admission.register(request(&[], None)).unwrap(),
                 };
-                wait(&admitted);
+                wait(&permit);
                 assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0);
                 running.fetch_sub(1, Ordering::SeqCst);
             })
@@ -90,11 +90,11 @@ fn whoever_is_cancelled_while_waiting_is_in_nobodys_way() {
         let call = move |is_patient: bool| -> Thread {
             let admission = admission.clone();
             Box::new(move || {
-                let admitted = admission.register(request(&["fs:write:a"], None)).unwrap();
+                let permit = admission.register(request(&["fs:write:a"], None)).unwrap();
                 if is_patient {
-                    wait(&admitted);
+                    wait(&permit);
                 } else {
-                    let _ = pin!(admitted.wait(far())).poll(&mut Context::from_waker(Waker::noop()));
+                    let _ = pin!(permit.wait(far())).poll(&mut Context::from_waker(Waker::noop()));
                 }
             })
         };
@@ -134,14 +134,14 @@ fn nested_calls_do_not_wait_in_a_circle() {
 #[test]
 fn a_line_keeps_its_order() {
     check(|| {
-        let (line, came) = (CallOrder::new(), Arc::new(AtomicUsize::new(0)));
-        let spots: Vec<_> = (0..4).map(|_| line.stand()).collect();
-        all(spots.into_iter().enumerate().map(|(number, spot)| -> Thread {
+        let (order, came) = (CallOrder::new(), Arc::new(AtomicUsize::new(0)));
+        let tickets: Vec<_> = (0..4).map(|_| order.enqueue()).collect();
+        all(tickets.into_iter().enumerate().map(|(number, ticket)| -> Thread {
             let came = came.clone();
             Box::new(move || {
                 // One goes away without a word.
                 if number != 1 {
-                    block_on(spot.come());
+                    block_on(ticket.wait_turn());
                     let before = came.fetch_add(1, Ordering::SeqCst);
                     assert_eq!(before, number - usize::from(number > 1));
                 }

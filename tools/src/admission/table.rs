@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use tokio::time::Instant;
 
-use super::gate::{Gate, Place};
+use super::concurrency::{ConcurrencyLimit, ShardId};
 use super::index::Index;
 use super::key::{Key, Reach};
 use super::limiter::Limiter;
@@ -39,7 +39,7 @@ struct Call {
     keys: Vec<Key>,
     limiter: Option<Arc<Limiter>>,
     around: Box<[u64]>,
-    rule: Rule,
+    rule: WaitRule,
     state: State,
     /// How many calls it waits for.
     before: usize,
@@ -47,13 +47,13 @@ struct Call {
     behind: Vec<u64>,
     /// When its tool's rate allows another try.
     not_before: Option<Instant>,
-    place: Option<Place>,
+    slot: Option<ShardId>,
     waker: Option<Waker>,
 }
 
 /// Whom a call may wait for. The module says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
+enum WaitRule {
     /// It was made by nobody: for everybody before it.
     Top,
     /// The calls around it have nothing: for those who run, and for nested ones before it.
@@ -74,7 +74,7 @@ enum State {
 
 /// What a waiting call sees of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(super) enum Status {
     Running,
     Refused,
     /// With the moment at which its tool's rate allows another try, if that is all that is missing.
@@ -86,13 +86,13 @@ pub(super) type Wakers = Vec<Waker>;
 
 impl Table {
     /// Puts a call at the end of the queue, and lets it through if it can go. `None` where it may not wait and would have to.
-    pub(super) fn register(&mut self, request: Request<'_>, gate: &Gate, wakers: &mut Wakers) -> Option<u64> {
-        let rule = self.rule(&request, gate, wakers);
+    pub(super) fn register(&mut self, request: Request<'_>, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) -> Option<u64> {
+        let rule = self.rule(&request, concurrency, wakers);
         let Request { keys, limiter, around, .. } = request;
         let (mut before, mut behind) = (0, Vec::new());
         let conflicts = self.index.conflicts(&keys);
         let others = || conflicts.iter().copied().filter(|other| !around.contains(other));
-        if rule == Rule::Bound && others().any(|other| self.calls[&other].state == State::Running) {
+        if rule == WaitRule::Bound && others().any(|other| self.calls[&other].state == State::Running) {
             return None;
         }
         let id = self.next;
@@ -119,20 +119,20 @@ impl Table {
             before,
             behind,
             not_before: None,
-            place: None,
+            slot: None,
             waker: None,
         };
         self.calls.insert(id, call);
         self.waiting += 1;
         if before == 0 {
             self.ready.insert(id);
-            self.serve(gate, wakers);
+            self.serve(concurrency, wakers);
         }
         Some(id)
     }
 
     /// Takes a call out, wherever it stands, and lets through who can go then.
-    pub(super) fn remove(&mut self, id: u64, gate: &Gate, wakers: &mut Wakers) {
+    pub(super) fn remove(&mut self, id: u64, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
         let Some(call) = self.calls.remove(&id) else { return };
         self.index.remove(id, &call.keys);
         self.ready.remove(&id);
@@ -145,34 +145,34 @@ impl Table {
                 }
             }
         }
-        if let Some(place) = call.place {
-            gate.leave(place);
+        if let Some(slot) = call.slot {
+            concurrency.leave(slot);
         }
         self.pass_on(call.behind);
-        self.serve(gate, wakers);
+        self.serve(concurrency, wakers);
     }
 
     /// Lets through everybody who can go, in the order of their arrival.
-    pub(super) fn serve(&mut self, gate: &Gate, wakers: &mut Wakers) {
+    pub(super) fn serve(&mut self, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
         if self.ready.is_empty() {
-            gate.set_wanted(false);
+            concurrency.set_wanted(false);
             return;
         }
         // Said before a place is looked for: whoever gives one back meanwhile sees it and comes here afterwards.
-        gate.set_wanted(true);
-        let mut is_gate_full = false;
+        concurrency.set_wanted(true);
+        let mut is_full = false;
         let mut next = self.ready.first().copied();
         while let Some(id) = next {
             next = self.ready.range(id + 1..).next().copied();
             let Some(call) = self.calls.get_mut(&id) else { continue };
             call.not_before = None;
-            let needs_place = call.rule == Rule::Top;
-            if needs_place && is_gate_full {
+            let needs_slot = call.rule == WaitRule::Top;
+            if needs_slot && is_full {
                 continue;
             }
             let limiter = call.limiter.as_deref();
             if limiter.is_some_and(|limiter| limiter.is_full()) {
-                if matches!(call.rule, Rule::Inside(_) | Rule::Bound) {
+                if matches!(call.rule, WaitRule::Inside(_) | WaitRule::Bound) {
                     call.state = State::Refused;
                     self.waiting -= 1;
                     self.ready.remove(&id);
@@ -180,18 +180,18 @@ impl Table {
                 }
                 continue;
             }
-            if needs_place {
-                call.place = gate.take();
-                if call.place.is_none() {
-                    is_gate_full = true;
+            if needs_slot {
+                call.slot = concurrency.take();
+                if call.slot.is_none() {
+                    is_full = true;
                     continue;
                 }
             }
             call.not_before = limiter.and_then(|limiter| limiter.enter().err());
             wakers.extend(call.waker.take());
             if call.not_before.is_some() {
-                if let Some(place) = call.place.take() {
-                    gate.leave(place);
+                if let Some(slot) = call.slot.take() {
+                    concurrency.leave(slot);
                 }
                 continue;
             }
@@ -199,18 +199,18 @@ impl Table {
             self.waiting -= 1;
             self.ready.remove(&id);
         }
-        gate.set_wanted(is_gate_full);
+        concurrency.set_wanted(is_full);
     }
 
     /// How it stands with a call. While it waits, this waker will be woken when that changes.
-    pub(super) fn look(&mut self, id: u64, waker: &Waker) -> Sight {
-        let Some(call) = self.calls.get_mut(&id) else { return Sight::Refused };
+    pub(super) fn status(&mut self, id: u64, waker: &Waker) -> Status {
+        let Some(call) = self.calls.get_mut(&id) else { return Status::Refused };
         match call.state {
-            State::Running => Sight::Running,
-            State::Refused => Sight::Refused,
+            State::Running => Status::Running,
+            State::Refused => Status::Refused,
             State::Waiting => {
                 call.waker = Some(waker.clone());
-                Sight::Waiting(call.not_before)
+                Status::Waiting(call.not_before)
             }
         }
     }
@@ -229,27 +229,27 @@ impl Table {
         self.calls.is_empty() && self.index.is_empty() && self.ready.is_empty() && self.waiting == 0
     }
 
-    fn rule(&mut self, request: &Request<'_>, gate: &Gate, wakers: &mut Wakers) -> Rule {
+    fn rule(&mut self, request: &Request<'_>, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) -> WaitRule {
         if !request.is_nested {
-            return Rule::Top;
+            return WaitRule::Top;
         }
-        self.give_up(request.around, gate, wakers);
+        self.give_up(request.around, concurrency, wakers);
         if request.has_foreign {
-            return Rule::Bound;
+            return WaitRule::Bound;
         }
         let nearest = request.around.iter().rev().find_map(|id| Some((*id, self.calls.get(id).filter(has_something)?)));
         match nearest {
-            None => Rule::Free,
+            None => WaitRule::Free,
             Some((id, call)) if request.keys.iter().all(|key| call.keys.iter().any(|held| held.covers(key))) => {
-                Rule::Inside(id)
+                WaitRule::Inside(id)
             }
-            Some(_) => Rule::Bound,
+            Some(_) => WaitRule::Bound,
         }
     }
 
     /// Takes from the calls around a new one the keys that say no more than their tools' names. A tool that does not say what it
     /// touches and calls others has shown what it is: what they touch is in their keys.
-    fn give_up(&mut self, around: &[u64], gate: &Gate, wakers: &mut Wakers) {
+    fn give_up(&mut self, around: &[u64], concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
         for id in around {
             let Some(call) = self.calls.get_mut(id) else { continue };
             if call.keys.is_empty() || call.keys.iter().any(|key| key.reach != Reach::World) {
@@ -258,7 +258,7 @@ impl Table {
             let (keys, behind) = (std::mem::take(&mut call.keys), std::mem::take(&mut call.behind));
             self.index.remove(*id, &keys);
             self.pass_on(behind);
-            self.serve(gate, wakers);
+            self.serve(concurrency, wakers);
         }
     }
 
@@ -274,7 +274,7 @@ impl Table {
     }
 }
 
-impl Rule {
+impl WaitRule {
     /// Whether a new call under this rule goes before one that it conflicts with and that is in the table already.
     fn goes_first(self, other: &Call) -> bool {
         if other.state == State::Running {
@@ -291,5 +291,5 @@ impl Rule {
 
 /// Whether others may be waiting for what the call has.
 fn has_something(call: &&Call) -> bool {
-    !call.keys.is_empty() || call.limiter.as_ref().is_some_and(|limiter| limiter.has_places())
+    !call.keys.is_empty() || call.limiter.as_ref().is_some_and(|limiter| limiter.limits_concurrency())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use protocol::Limits;
 
-use super::{Admission, Admitted, Key, Limiter, Request};
+use super::{Admission, Permit, Key, Limiter, Request};
 
 fn key() -> impl Strategy<Value = Key> {
     let path = prop::collection::vec(prop::sample::select(vec!["a", "b", "ab"]), 0..4);
@@ -79,11 +79,11 @@ fn event() -> impl Strategy<Value = Event> {
 
 struct Live<'a> {
     id: usize,
-    admitted: Admitted<'a>,
+    permit: Permit<'a>,
     keys: Vec<Key>,
     /// The calls around it, by their numbers here and in the table.
     around: Vec<usize>,
-    tickets: Vec<u64>,
+    numbers: Vec<u64>,
     gives_up: bool,
     is_limited: bool,
 }
@@ -93,33 +93,33 @@ fn limiter() -> Arc<Limiter> {
     Arc::new(Limiter::new(&limits).unwrap().unwrap())
 }
 
-fn come<'a>(
+fn enqueue<'a>(
     admission: &'a Admission,
     live: &mut [Live<'a>],
     (id, by, keys, limiter): (usize, Option<usize>, Vec<Key>, Option<Arc<Limiter>>),
 ) -> Option<Live<'a>> {
-    let running: Vec<_> = (0..live.len()).filter(|index| live[*index].admitted.is_running()).collect();
+    let running: Vec<_> = (0..live.len()).filter(|index| live[*index].permit.is_running()).collect();
     let outer = by.filter(|_| !running.is_empty()).map(|by| running[by % running.len()]);
-    let (mut around, mut tickets) = (Vec::new(), Vec::new());
+    let (mut around, mut numbers) = (Vec::new(), Vec::new());
     if let Some(outer) = outer {
         around = [&live[outer].around[..], &[live[outer].id]].concat();
-        tickets = live[outer].tickets.iter().copied().chain(live[outer].admitted.id()).collect();
+        numbers = live[outer].numbers.iter().copied().chain(live[outer].permit.id()).collect();
     }
     let is_limited = limiter.is_some();
     let fast = (keys.is_empty() && !is_limited).then(|| admission.enter(outer.is_some())).flatten();
     let request =
-        Request { keys: keys.clone(), limiter, is_nested: outer.is_some(), has_foreign: false, around: &tickets };
+        Request { keys: keys.clone(), limiter, is_nested: outer.is_some(), has_foreign: false, around: &numbers };
     let is_fast = fast.is_some();
-    let admitted = fast.or_else(|| admission.register(request).ok());
+    let permit = fast.or_else(|| admission.register(request).ok());
     // What says no more than a tool's name is given up with the first nested call that needs something.
     live.iter_mut().filter(|call| !is_fast && around.contains(&call.id)).for_each(|call| {
         call.gives_up |= call.keys.iter().all(|key| key.text.starts_with("world"));
     });
-    Some(Live { id, admitted: admitted?, keys, around, tickets, gives_up: false, is_limited })
+    Some(Live { id, permit: permit?, keys, around, numbers, gives_up: false, is_limited })
 }
 
 fn check(admission: &Admission, live: &[Live<'_>], places: usize) -> Result<(), TestCaseError> {
-    let running: Vec<_> = live.iter().filter(|call| call.admitted.is_running()).collect();
+    let running: Vec<_> = live.iter().filter(|call| call.permit.is_running()).collect();
     for (index, a) in running.iter().enumerate() {
         for b in &running[index + 1..] {
             let is_related = a.around.contains(&b.id) || b.around.contains(&a.id);
@@ -148,7 +148,7 @@ proptest! {
             match event {
                 Event::Call { by, keys, is_limited } => {
                     let call = (id, by, keys, is_limited.then(|| limiter.clone()));
-                    let come = come(&admission, &mut live, call);
+                    let come = enqueue(&admission, &mut live, call);
                     live.extend(come);
                 }
                 Event::End(number) if !live.is_empty() => {
@@ -164,8 +164,8 @@ proptest! {
         while !live.is_empty() {
             let has_inner = |call: &Live<'_>| live.iter().any(|other| other.around.contains(&call.id));
             let ends = live.iter().position(|call| {
-                let is_refused = !call.admitted.is_running() && call.admitted.is_refused();
-                is_refused || (call.admitted.is_running() && !has_inner(call))
+                let is_refused = !call.permit.is_running() && call.permit.is_refused();
+                is_refused || (call.permit.is_running() && !has_inner(call))
             });
             prop_assert!(ends.is_some(), "{} calls wait for each other", live.len());
             live.remove(ends.unwrap());

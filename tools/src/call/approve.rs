@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use protocol::{Digest, Json, Target};
 
-use super::clock::while_wanted;
+use super::clock::until_cancelled;
 use crate::isolate::{Isolated, Panic};
 use crate::timer::timer;
 use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
@@ -36,7 +36,7 @@ pub(super) async fn approve(
         Decision::Allow if !entry.is_same(&*scope.resolve(entry.name())?) => Err(ToolErrorKind::Replaced.into()),
         Decision::Allow => Ok(targets),
         Decision::Deny { reason } => Err(ToolErrorKind::Denied { reason }.into()),
-        Decision::Abstain => Err(unasked(entry, cx, targets).into()),
+        Decision::Abstain => Err(refusal(entry, cx, targets).into()),
     }
 }
 
@@ -59,7 +59,7 @@ async fn ask(
     let now = Instant::now();
     let by_patience = now.checked_add(patience);
     let by = by_patience.into_iter().chain(cx.deadline()).min();
-    let mut answer = pin!(while_wanted(cx, Isolated::new(|| approver.approve(approval))));
+    let mut answer = pin!(until_cancelled(cx, Isolated::new(|| approver.approve(approval))));
     let mut late = pin!(until(by));
     let answered = poll_fn(|task| match answer.as_mut().poll(task) {
         Poll::Ready(answered) => Poll::Ready(Ok(answered)),
@@ -83,7 +83,7 @@ async fn ask(
 }
 
 /// Why a call is not run that nobody could be asked about.
-fn unasked(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolErrorKind {
+fn refusal(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolErrorKind {
     let uncovered: Vec<_> = targets.iter().filter(|target| !cx.grant().permits(target)).cloned().collect();
     if uncovered.is_empty() {
         return cx.unapproved(Some(entry.name()), targets, None);

@@ -16,7 +16,7 @@ use crate::{ToolContext, ToolErrorKind};
 const NO_CLOCK: &str = "a tool that waits needs a tokio runtime with its time driver enabled";
 
 /// What comes of a future, unless the caller or the call around it goes away first.
-pub(super) async fn while_wanted<F: Future>(caller: &ToolContext, future: F) -> Option<F::Output> {
+pub(super) async fn until_cancelled<F: Future>(caller: &ToolContext, future: F) -> Option<F::Output> {
     // A caller inside of a call may bring a token of its own; the end of that call ends this one all the same.
     let outer = caller.call().map(|call| call.token().clone()).unwrap_or_default();
     caller.cancellation().run_until_cancelled(outer.run_until_cancelled(future)).await.flatten()
@@ -27,12 +27,12 @@ pub(super) async fn while_wanted<F: Future>(caller: &ToolContext, future: F) -> 
 ///
 /// # Errors
 /// [`ToolErrorKind::Cancelled`] when the caller or the call around it goes away, [`ToolErrorKind::Timeout`] at the deadline.
-pub(super) async fn within<F: Future>(call: &CallScope, future: F) -> Result<F::Output, ToolErrorKind> {
+pub(super) async fn before_deadline<F: Future>(call: &CallScope, future: F) -> Result<F::Output, ToolErrorKind> {
     let mut future = pin!(future);
     let mut alarm = None;
     poll_fn(|task| {
         if let Poll::Ready(output) = future.as_mut().poll(task) {
-            return Poll::Ready(over(call).map_or(Ok(output), Err));
+            return Poll::Ready(end_reason(call).map_or(Ok(output), Err));
         }
         alarm.get_or_insert_with(|| Alarm::new(call)).poll(call, task).map(Err)
     })
@@ -41,7 +41,7 @@ pub(super) async fn within<F: Future>(call: &CallScope, future: F) -> Result<F::
 
 /// Why nobody waits for a call any more, if so. The clock is read itself: what is always busy can keep a timer from being polled
 /// with effect.
-pub(super) fn over(call: &CallScope) -> Option<ToolErrorKind> {
+pub(super) fn end_reason(call: &CallScope) -> Option<ToolErrorKind> {
     if call.caller.is_cancelled() {
         return Some(ToolErrorKind::Cancelled);
     }

@@ -68,7 +68,7 @@ mod convention;
 pub(crate) mod execution;
 mod overflow;
 mod parse;
-mod prove;
+
 mod record;
 mod retry;
 mod run;
@@ -77,6 +77,7 @@ mod shuttle_tests;
 pub(crate) mod span;
 mod supply;
 mod validate;
+mod verify;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,7 +104,7 @@ pub use retry::delays;
 /// that come of it: a session's tools do not get out of the session by way of another catalog.
 pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
     let scope = match cx.call() {
-        Some(call) => call.scope.within(scope.into()),
+        Some(call) => call.scope.intersect(scope.into()),
         None => scope.into(),
     };
     execute_in(scope, cx, name, arguments)
@@ -117,13 +118,13 @@ pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments:
 /// passes.
 pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
     let validated = parse::parse(entry, arguments)
-        .and_then(|arguments| in_time(ToolContext::new().term(entry), || validate::validate(entry, &arguments)));
+        .and_then(|arguments| in_time(ToolContext::new().deadline_for(entry), || validate::validate(entry, &arguments)));
     validated.map(drop).map_err(|kind| ToolError::new(entry.name().as_str(), kind))
 }
 
 /// [`execute`] in a scope that is known to be within that of the running call, if there is one.
 pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
-    let record = Record::of(cx, name);
+    let record = Record::for_call(cx, name);
     let found = scope.resolve(name);
     let span = span::open(cx, name, found.as_ref().ok().map(Arc::as_ref));
     let execution = match (found, record) {
@@ -179,7 +180,7 @@ async fn run_stages(
     mut record: Option<&mut Record>,
     entered: &mut Option<Arc<CallScope>>,
 ) -> Result<ToolResult, ToolError> {
-    let spot = caller.take_spot();
+    let ticket = caller.take_ticket();
     ready(entry, &caller)?;
     let arguments = read(entry, &caller, arguments)?;
     if let Some(record) = record.as_deref_mut()
@@ -187,36 +188,36 @@ async fn run_stages(
     {
         return Ok(result);
     }
-    let mut term = caller.term(entry);
-    let targets = in_time(term, || validate::validate(entry, &arguments))?;
+    let mut time_limit = caller.deadline_for(entry);
+    let targets = in_time(time_limit, || validate::validate(entry, &arguments))?;
     let keys = admit::keys(&caller, &targets);
     let asked = authorize::authorize(entry, &caller, targets)?;
     // Whoever has to be asked about arrives when the answer does: others do not wait for a person.
-    let spot = spot.filter(|_| asked.is_none());
+    let ticket = ticket.filter(|_| asked.is_none());
     // In boxes, here and below, what most calls do not come to: a call need not carry the room for it.
     let approved = match asked {
         None => Vec::new(),
         Some(targets) => {
             let approved = Box::pin(approve::approve(entry, &scope, &caller, &arguments, targets)).await?;
             // A person's thinking is not the tool's time.
-            term = caller.term(entry);
+            time_limit = caller.deadline_for(entry);
             approved
         }
     };
-    let mut cx = caller.enter(entry, scope, approved, term, span::current())?;
+    let mut cx = caller.enter(entry, scope, approved, time_limit, span::current())?;
     let call = &**entered.insert(cx.running()?.clone());
-    cx.start_clock();
+    cx.notify_observer();
     let admitted = match admit::enter(entry, call, &keys) {
         Some(admitted) => admitted,
         None => {
-            if let Some(spot) = &spot {
-                Box::pin(clock::within(call, spot.come())).await?;
+            if let Some(ticket) = &ticket {
+                Box::pin(clock::before_deadline(call, ticket.wait_turn())).await?;
             }
             admit::register(entry, call, keys)?
         }
     };
     // It has arrived: those behind it in a line do not wait for its end.
-    drop(spot);
+    drop(ticket);
     if !admitted.is_running() {
         Box::pin(admit::wait(call, &admitted)).await?;
     }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use protocol::{Digest, ErrorCode, Json, ToolResult};
 use tokio::time::Instant;
 
-use super::clock::while_wanted;
-use crate::context::{CallScope, Owner, Trace};
+use super::clock::until_cancelled;
+use crate::context::{CallScope, CallOrigin, ParentCall};
 use crate::isolate::{Isolated, Panic};
 use crate::journal::{
     Begun, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
@@ -19,15 +19,15 @@ use crate::timer::timer;
 use crate::{Entry, ToolContext, ToolError, ToolErrorKind};
 
 /// How long a journal may take to answer where it is not the time of a call that it takes: before that starts, and after it.
-const PATIENCE: Duration = Duration::from_secs(30);
+const JOURNAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a journal may take to answer when the call is taken back while it is asked.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const CANCEL_GRACE: Duration = Duration::from_millis(500);
 
 /// One call, as far as the journal of its context is concerned.
 pub(super) struct Record {
     journal: Arc<dyn Journal>,
-    owner: Owner,
+    origin: CallOrigin,
     call_id: Option<Arc<str>>,
     key: Option<CallKey>,
     parent: Option<IntentId>,
@@ -51,7 +51,7 @@ enum State {
 }
 
 /// Why a journal gave nothing.
-enum Silence {
+enum JournalWaitError {
     Cancelled,
     Late,
     Broken(String),
@@ -63,26 +63,26 @@ enum Silence {
 /// # Errors
 /// [`ToolErrorKind::Internal`] when it could not be written down.
 pub async fn refuse(cx: &ToolContext, name: &str, code: ErrorCode, reason: &str) -> Result<(), ToolError> {
-    let Some(mut record) = Record::of(cx, name) else { return Ok(()) };
-    let by = Instant::now() + PATIENCE;
-    let written = answer(by, || record.journal.refuse(record.call(), code, reason)).await;
-    written.map_err(|silence| record.broken(silence))
+    let Some(mut record) = Record::for_call(cx, name) else { return Ok(()) };
+    let by = Instant::now() + JOURNAL_TIMEOUT;
+    let written = wait_until(by, || record.journal.refuse(record.call(), code, reason)).await;
+    written.map_err(|error| record.broken(error))
 }
 
 impl Record {
     /// The record of a call that is made with this context, where that has a journal.
     #[inline]
-    pub(super) fn of(cx: &ToolContext, tool: &str) -> Option<Box<Self>> {
+    pub(super) fn for_call(cx: &ToolContext, tool: &str) -> Option<Box<Self>> {
         cx.recorder().map(|journal| Self::new(cx, tool, journal.clone()))
     }
 
     fn new(cx: &ToolContext, tool: &str, journal: Arc<dyn Journal>) -> Box<Self> {
         Box::new(Self {
             journal,
-            owner: cx.owner(),
+            origin: cx.origin(),
             call_id: cx.call_id().map(Arc::from),
             key: cx.next_key(),
-            parent: cx.trace().map(|trace| trace.intent),
+            parent: cx.parent_call().map(|trace| trace.intent),
             depth: cx.depth(),
             // A name is what a model makes of it; that of a tool is no longer than this.
             tool: tool.chars().take(protocol::ToolName::MAX_LENGTH).collect(),
@@ -109,11 +109,11 @@ impl Record {
         self.tool_digest = Some(entry.digest());
         let Some(key) = &self.key else { return Ok(None) };
 
-        let by = Instant::now() + PATIENCE;
-        let found = match heard(caller, answer(by, || self.journal.find(key))).await {
+        let by = Instant::now() + JOURNAL_TIMEOUT;
+        let found = match wait_for_caller(caller, wait_until(by, || self.journal.find(key))).await {
             Ok(_) if caller.is_cancelled() => return Err(ToolErrorKind::Cancelled),
             Ok(found) => found,
-            Err(silence) => return Err(self.silent(silence)),
+            Err(error) => return Err(self.settle_failed(error)),
         };
         let Some(Recorded { attempt, tool_digest, arguments_digest, result, error }) = found else { return Ok(None) };
         if (tool_digest, arguments_digest) != (self.tool_digest, Some(arguments.digest())) {
@@ -125,7 +125,7 @@ impl Record {
             self.state = State::Settled;
             // The tool that made the call was told an error then, and would take a result for a success.
             if let (Some(code), true) = (error, self.depth > 0) {
-                return Err(told_again(code, result.to_text()));
+                return Err(replayed_error(code, result.to_text()));
             }
         } else if !entry.tool().effects.is_idempotent() {
             return Err(ToolErrorKind::OutcomeUnknown);
@@ -144,21 +144,21 @@ impl Record {
             return Err(ToolErrorKind::Cancelled);
         }
         let since = Instant::now();
-        let begun = answer(call.deadline, || self.journal.begin(self.call(), self.attempt));
-        match heard(&call.caller, begun).await {
+        let begun = wait_until(call.deadline, || self.journal.begin(self.call(), self.attempt));
+        match wait_for_caller(&call.caller, begun).await {
             Ok(Begun::Now(intent)) => {
                 self.state = State::Begun { intent, since };
                 if call.caller.is_cancelled() {
                     return Err(ToolErrorKind::Cancelled);
                 }
-                Ok(cx.with_trace(Trace::new(self.owner.clone(), self.key.clone(), intent)))
+                Ok(cx.with_parent_call(ParentCall::new(self.origin.clone(), self.key.clone(), intent)))
             }
             Ok(Begun::Before(_)) => Err(ToolErrorKind::OutcomeUnknown),
-            Err(Silence::Late) => {
+            Err(JournalWaitError::Late) => {
                 self.state = State::Settled;
                 Err(ToolErrorKind::Timeout { limit: call.limit })
             }
-            Err(silence) => Err(self.silent(silence)),
+            Err(error) => Err(self.settle_failed(error)),
         }
     }
 
@@ -167,12 +167,12 @@ impl Record {
     /// # Errors
     /// Returns the error of the outcome, or [`ToolErrorKind::Internal`] if it could not be written down.
     pub(super) async fn close(mut self, outcome: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
-        let by = Instant::now() + PATIENCE;
+        let by = Instant::now() + JOURNAL_TIMEOUT;
         let written = match (&self.state, &outcome) {
             (State::Settled, _) | (State::New, Ok(_)) => return outcome,
             (State::New, Err(error)) => {
                 let reason = error.to_string();
-                answer(by, || self.journal.refuse(self.call(), error.code(), &reason)).await
+                wait_until(by, || self.journal.refuse(self.call(), error.code(), &reason)).await
             }
             (State::Begun { intent, since }, outcome) => {
                 let duration = since.elapsed();
@@ -184,20 +184,20 @@ impl Record {
                         OutcomeRecord { result: &told, error: Some(error.code()), duration }
                     }
                 };
-                answer(by, || self.journal.end(*intent, outcome)).await
+                wait_until(by, || self.journal.end(*intent, outcome)).await
             }
         };
         match written {
             Ok(()) => outcome,
-            Err(silence) => Err(self.broken(silence)),
+            Err(error) => Err(self.broken(error)),
         }
     }
 
     fn call(&self) -> CallRecord<'_> {
         CallRecord {
-            session: self.owner.session.as_deref(),
-            principal: self.owner.principal.as_deref(),
-            correlation_id: self.owner.correlation_id.as_deref(),
+            session: self.origin.session.as_deref(),
+            principal: self.origin.principal.as_deref(),
+            correlation_id: self.origin.correlation_id.as_deref(),
             call_id: self.call_id.as_deref(),
             key: self.key.as_ref(),
             parent: self.parent,
@@ -208,24 +208,24 @@ impl Record {
         }
     }
 
-    fn broken(&mut self, silence: Silence) -> ToolError {
-        ToolError::new(self.tool.clone(), self.silent(silence))
+    fn broken(&mut self, error: JournalWaitError) -> ToolError {
+        ToolError::new(self.tool.clone(), self.settle_failed(error))
     }
 
-    fn silent(&mut self, silence: Silence) -> ToolErrorKind {
+    fn settle_failed(&mut self, error: JournalWaitError) -> ToolErrorKind {
         // Who has just given no answer is not asked to write that down.
         self.state = State::Settled;
-        let message = match silence {
-            Silence::Cancelled => return ToolErrorKind::Cancelled,
-            Silence::Late => format!("the journal did not answer within {PATIENCE:?}; see to its file and its disk"),
-            Silence::Broken(message) => message,
+        let message = match error {
+            JournalWaitError::Cancelled => return ToolErrorKind::Cancelled,
+            JournalWaitError::Late => format!("the journal did not answer within {JOURNAL_TIMEOUT:?}; see to its file and its disk"),
+            JournalWaitError::Broken(message) => message,
         };
         ToolErrorKind::Internal { message }
     }
 }
 
 /// An error of a call that a tool made, when that tool is run again. Whether to try once more is all that a tool can tell by it.
-fn told_again(code: ErrorCode, message: String) -> ToolErrorKind {
+fn replayed_error(code: ErrorCode, message: String) -> ToolErrorKind {
     match code {
         ErrorCode::Transient => ToolErrorKind::Transient { message, retry_after: None },
         _ => ToolErrorKind::ExecutionFailed { message },
@@ -234,37 +234,37 @@ fn told_again(code: ErrorCode, message: String) -> ToolErrorKind {
 
 /// What the journal says of a call that is wanted. Where the call is taken back meanwhile, it is heard for a moment longer: what
 /// has arrived there is to have an end.
-async fn heard<T>(caller: &ToolContext, told: impl Future<Output = Result<T, Silence>>) -> Result<T, Silence> {
+async fn wait_for_caller<T>(caller: &ToolContext, told: impl Future<Output = Result<T, JournalWaitError>>) -> Result<T, JournalWaitError> {
     let mut told = pin!(told);
     // A journal that has its answer at hand costs less than watching the caller.
     if let Poll::Ready(told) = poll_fn(|task| Poll::Ready(told.as_mut().poll(task))).await {
         return told;
     }
-    if let Some(told) = while_wanted(caller, told.as_mut()).await {
+    if let Some(told) = until_cancelled(caller, told.as_mut()).await {
         return told;
     }
-    let mut timer = timer(Instant::now() + LAST_WORDS);
+    let mut timer = timer(Instant::now() + CANCEL_GRACE);
     poll_fn(|task| match (told.as_mut().poll(task), &mut timer) {
         (Poll::Ready(told), _) => Poll::Ready(told),
-        (Poll::Pending, Some(timer)) => timer.as_mut().poll(task).map(|()| Err(Silence::Cancelled)),
-        (Poll::Pending, None) => Poll::Ready(Err(Silence::Cancelled)),
+        (Poll::Pending, Some(timer)) => timer.as_mut().poll(task).map(|()| Err(JournalWaitError::Cancelled)),
+        (Poll::Pending, None) => Poll::Ready(Err(JournalWaitError::Cancelled)),
     })
     .await
 }
 
 /// What the journal says, in time. Its panic goes no further.
-async fn answer<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, Silence> {
+async fn wait_until<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, JournalWaitError> {
     let mut told = pin!(Isolated::new(ask));
     let mut alarm = None;
     poll_fn(|task| {
         if let Poll::Ready(told) = told.as_mut().poll(task) {
             return Poll::Ready(match told {
-                Ok(told) => told.map_err(|error| Silence::Broken(error.to_string())),
-                Err(Panic(message)) => Err(Silence::Broken(format!("the journal panicked: {message}"))),
+                Ok(told) => told.map_err(|error| JournalWaitError::Broken(error.to_string())),
+                Err(Panic(message)) => Err(JournalWaitError::Broken(format!("the journal panicked: {message}"))),
             });
         }
         let alarm = alarm.get_or_insert_with(|| timer(by));
-        alarm.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(task).map(|()| Err(Silence::Late)))
+        alarm.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(task).map(|()| Err(JournalWaitError::Late)))
     })
     .await
 }

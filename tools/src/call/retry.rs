@@ -6,7 +6,7 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use protocol::{Limits, ToolResult};
 use tokio::time::Instant;
 
-use super::clock::within;
+use super::clock::before_deadline;
 use super::run;
 use crate::context::CallScope;
 use crate::timer::timer;
@@ -39,7 +39,7 @@ pub(super) async fn run(
         let wait = error.retry_after().map_or(wait, |asked| asked.max(wait));
         cx = cx.next_attempt();
         let Some(call) = cx.call().cloned() else { return outcome };
-        if !within(&call, pause(entry, &call, wait)).await? {
+        if !before_deadline(&call, pause(entry, &call, wait)).await? {
             return outcome;
         }
         outcome = run::run(entry, &call, cx.clone(), arguments.clone()).await;

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use protocol::ToolResult;
 
-use super::clock::{Alarm, over};
+use super::clock::{Alarm, end_reason};
 use crate::context::CallScope;
 use crate::isolate::{Isolated, Panic};
 use crate::{Entry, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, layer};
@@ -42,7 +42,7 @@ impl Future for Run<'_> {
             Poll::Ready(Ok(result)) => Some(result),
             Poll::Pending => None,
         };
-        if let Some(error) = over(call) {
+        if let Some(error) = end_reason(call) {
             return Poll::Ready(Err(error.into()));
         }
         if let Some(result) = outcome {

@@ -19,20 +19,20 @@ use crate::{Entry, Input, ToolContext, ToolError};
 const LEVEL: Level = Level::INFO;
 
 /// A span that somebody listens to.
-pub(super) struct Open {
+pub(super) struct CallSpan {
     span: Span,
     records_content: bool,
 }
 
 /// Opens the span of a call. `None` where nobody listens, which costs a look at the level.
 #[inline]
-pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<Open> {
+pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<CallSpan> {
     if level_enabled!(LEVEL) { opened(cx, name, entry) } else { None }
 }
 
 /// The call in its span.
 #[inline]
-pub(super) fn around(open: Option<Open>, call: Execution) -> Execution {
+pub(super) fn around(open: Option<CallSpan>, call: Execution) -> Execution {
     match open {
         None => call,
         Some(open) => traced(open, call),
@@ -54,12 +54,12 @@ pub(crate) fn current() -> Span {
 }
 
 #[cold]
-fn traced(open: Open, call: Execution) -> Execution {
+fn traced(open: CallSpan, call: Execution) -> Execution {
     Execution::new(Traced { open, call: Some(call) })
 }
 
 #[cold]
-fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<Open> {
+fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<CallSpan> {
     // A name is what a model makes of it; that of a tool is no longer than this.
     let name: String = name.chars().take(ToolName::MAX_LENGTH).collect();
     let make = || {
@@ -86,10 +86,10 @@ fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<Open> {
         Some(call) if Span::current().is_none() => call.span.in_scope(make),
         _ => make(),
     };
-    (!span.is_disabled()).then(|| Open { span, records_content: cx.records_content() })
+    (!span.is_disabled()).then(|| CallSpan { span, records_content: cx.records_content() })
 }
 
-impl Open {
+impl CallSpan {
     fn end(&self, outcome: &Result<ToolResult, ToolError>) {
         match outcome {
             Err(error) => {
@@ -117,7 +117,7 @@ impl Open {
 
 /// A call that enters its span whenever it is polled, and leaves it in between.
 struct Traced {
-    open: Open,
+    open: CallSpan,
     /// `None` once it has ended.
     call: Option<Execution>,
 }

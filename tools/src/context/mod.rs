@@ -6,12 +6,13 @@ mod layer;
 mod need;
 mod observer;
 mod order;
+mod parent_call;
 mod permission;
 mod place;
 mod progress;
 mod scope;
 mod service;
-mod trace;
+
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,9 +31,9 @@ pub use observer::DeadlineObserver;
 pub use order::CallOrder;
 pub use place::CallPlace;
 pub use progress::{Progress, ProgressSink};
-pub(crate) use scope::{CallScope, Ticket};
+pub(crate) use scope::{CallScope, QueueNumber};
 pub use service::Services;
-pub(crate) use trace::{Owner, Trace};
+pub(crate) use parent_call::{CallOrigin, ParentCall};
 
 /// The facts of one call: who asks, what is granted, how long it may take, and what the host offers.
 ///
@@ -62,10 +63,10 @@ struct Facts {
     grant: Arc<Grant>,
     domains: domain::Domains,
     /// The spot that the next call takes.
-    spot: Option<Arc<Mutex<Option<order::Spot>>>>,
-    timeout: At<Option<Duration>>,
+    ticket: Option<Arc<Mutex<Option<order::Ticket>>>>,
+    timeout: NotInherited<Option<Duration>>,
     deadline: Option<Instant>,
-    cancellation: At<CancellationToken>,
+    cancellation: NotInherited<CancellationToken>,
     services: Services,
     progress: Option<Arc<dyn ProgressSink>>,
     approver: Option<Arc<dyn Approver>>,
@@ -77,7 +78,7 @@ struct Facts {
     journal: Option<Arc<dyn Journal>>,
     /// The turn, and which of its calls.
     turn: Option<(u64, u32)>,
-    trace: Option<Arc<Trace>>,
+    parent_call: Option<Arc<ParentCall>>,
     observer: Option<Arc<dyn DeadlineObserver>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
@@ -90,7 +91,7 @@ struct Facts {
 
 /// What holds at one depth of calls, and means nothing to the calls that are made from there.
 #[derive(Clone, Default)]
-struct At<T> {
+struct NotInherited<T> {
     depth: u32,
     value: T,
 }
@@ -115,7 +116,7 @@ impl ToolContext {
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         let depth = self.depth();
-        self.with(|facts| facts.timeout = At { depth, value: Some(timeout) })
+        self.with(|facts| facts.timeout = NotInherited { depth, value: Some(timeout) })
     }
 
     /// When every call has to be over. The earlier of this and the timeout holds.
@@ -128,7 +129,7 @@ impl ToolContext {
     #[must_use]
     pub fn with_cancellation(self, token: CancellationToken) -> Self {
         let depth = self.depth();
-        self.with(|facts| facts.cancellation = At { depth, value: token })
+        self.with(|facts| facts.cancellation = NotInherited { depth, value: token })
     }
 
     /// Offers a service to tools, in the place of an earlier one of the same type.
@@ -286,7 +287,7 @@ impl ToolContext {
 
     /// The token that was set here, and not by a caller further out.
     fn own_cancellation(&self) -> Option<&CancellationToken> {
-        let At { depth, value } = &self.facts.cancellation;
+        let NotInherited { depth, value } = &self.facts.cancellation;
         (*depth == self.depth()).then_some(value)
     }
 

@@ -12,7 +12,7 @@ pub struct Need {
 
 impl Need {
     /// The need for a service of type `T`.
-    pub const fn of<T: Any + Send + Sync>() -> Self {
+    pub const fn new<T: Any + Send + Sync>() -> Self {
         Self { type_id: TypeId::of::<T>, type_name: type_name::<T> }
     }
 

@@ -18,7 +18,7 @@ pub trait DeadlineObserver: Send + Sync {
 
 impl ToolContext {
     /// Tells that the deadline of this call runs.
-    pub(crate) fn start_clock(&self) {
+    pub(crate) fn notify_observer(&self) {
         if let (Some(observer), Some(call)) = (&self.facts.observer, &self.call)
             && call.depth == 1
         {

@@ -18,17 +18,17 @@ pub struct CallOrder(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// How many spots there are.
-    given: u64,
-    /// The first spot that has not come.
+    /// How many tickets there are.
+    issued: u64,
+    /// The first ticket that has not come.
     first: u64,
     /// Spots after it that have.
-    came: BTreeSet<u64>,
+    passed: BTreeSet<u64>,
     wakers: BTreeMap<u64, Waker>,
 }
 
-/// A call's spot in an order. It has come when this is dropped.
-pub(crate) struct Spot {
+/// A call's ticket in an order. It has come when this is dropped.
+pub(crate) struct Ticket {
     order: CallOrder,
     number: u64,
 }
@@ -39,18 +39,18 @@ impl CallOrder {
         Self::default()
     }
 
-    /// A spot behind all others.
-    pub(crate) fn stand(&self) -> Spot {
+    /// A ticket behind all others.
+    pub(crate) fn enqueue(&self) -> Ticket {
         let mut state = lock(&self.0);
-        let number = state.given;
-        state.given += 1;
-        Spot { order: self.clone(), number }
+        let number = state.issued;
+        state.issued += 1;
+        Ticket { order: self.clone(), number }
     }
 }
 
-impl Spot {
+impl Ticket {
     /// Waits until all before this one have come.
-    pub(crate) async fn come(&self) {
+    pub(crate) async fn wait_turn(&self) {
         poll_fn(|task| {
             let mut state = lock(&self.order.0);
             if state.first >= self.number {
@@ -63,17 +63,17 @@ impl Spot {
     }
 }
 
-impl Drop for Spot {
+impl Drop for Ticket {
     fn drop(&mut self) {
         let mut state = lock(&self.order.0);
         state.wakers.remove(&self.number);
         if state.first != self.number {
-            state.came.insert(self.number);
+            state.passed.insert(self.number);
             return;
         }
         state.first += 1;
-        while state.came.first() == Some(&state.first) {
-            state.came.pop_first();
+        while state.passed.first() == Some(&state.first) {
+            state.passed.pop_first();
             state.first += 1;
         }
         let first = state.first;

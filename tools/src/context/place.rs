@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::order::Spot;
+use super::order::Ticket;
 use super::{CallOrder, DeadlineObserver, ToolContext};
 use crate::sync::{Mutex, lock};
 
@@ -20,7 +20,7 @@ use crate::sync::{Mutex, lock};
 pub struct CallPlace {
     turn: Option<(u64, u32)>,
     id: Option<Arc<str>>,
-    spot: Option<Spot>,
+    ticket: Option<Ticket>,
     observer: Option<Arc<dyn DeadlineObserver>>,
 }
 
@@ -40,7 +40,7 @@ impl CallPlace {
     /// Has the call arrive after those that this order was given to before.
     #[must_use]
     pub fn with_order(self, order: &CallOrder) -> Self {
-        Self { spot: Some(order.stand()), ..self }
+        Self { ticket: Some(order.enqueue()), ..self }
     }
 
     /// Sets who is notified when the deadline of the call starts running.
@@ -66,7 +66,7 @@ impl ToolContext {
         let is_nested = self.call.is_some();
         self.with(|facts| {
             facts.call_id = place.id;
-            facts.spot = place.spot.map(|spot| Arc::new(Mutex::new(Some(spot))));
+            facts.ticket = place.ticket.map(|ticket| Arc::new(Mutex::new(Some(ticket))));
             if !is_nested {
                 facts.turn = place.turn;
                 facts.observer = place.observer;
@@ -74,8 +74,8 @@ impl ToolContext {
         })
     }
 
-    /// Takes the spot of the next call, once.
-    pub(crate) fn take_spot(&self) -> Option<Spot> {
-        lock(self.facts.spot.as_ref()?).take()
+    /// Takes the ticket of the next call, once.
+    pub(crate) fn take_ticket(&self) -> Option<Ticket> {
+        lock(self.facts.ticket.as_ref()?).take()
     }
 }

@@ -25,7 +25,7 @@ impl Progress {
     }
 
     /// So much of so much.
-    pub fn of(done: f64, total: f64) -> Self {
+    pub fn new(done: f64, total: f64) -> Self {
         Self { done: Some(done), total: Some(total), message: None }
     }
 }

@@ -39,9 +39,9 @@ pub(crate) struct CallScope {
     token: OnceLock<CancellationToken>,
     is_ended: AtomicBool,
     /// Whether this call, or one around it, holds a place of the blocking pool.
-    pub(crate) has_place: AtomicBool,
+    pub(crate) has_blocking_permit: AtomicBool,
     /// Its entry in the table of an admission, once it has one.
-    pub(crate) ticket: OnceLock<Ticket>,
+    pub(crate) queue_number: OnceLock<QueueNumber>,
     /// Which attempt this is, from 1.
     pub(crate) attempt: u32,
     pub(crate) scope: Scope,
@@ -51,7 +51,7 @@ pub(crate) struct CallScope {
 
 /// A call in the table of an admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket {
+pub(crate) struct QueueNumber {
     /// [`Admission::number`](crate::Admission::number)
     pub(crate) admission: u64,
     pub(crate) call: u64,
@@ -89,20 +89,20 @@ impl CallScope {
             token: OnceLock::new(),
             is_ended: AtomicBool::new(false),
             // The place of the last attempt went with it.
-            has_place: self.caller.has_place().into(),
-            ticket: self.ticket.clone(),
+            has_blocking_permit: self.caller.has_blocking_permit().into(),
+            queue_number: self.queue_number.clone(),
             attempt: self.attempt.saturating_add(1),
             scope: self.scope.clone(),
             span: self.span.clone(),
         }
     }
 
-    /// Returns the tickets of the calls around this one, the outermost first.
-    pub(crate) fn tickets_around(&self) -> Vec<Ticket> {
+    /// Returns the numbers of the calls around this one, the outermost first.
+    pub(crate) fn outer_queue_numbers(&self) -> Vec<QueueNumber> {
         let outer = std::iter::successors(self.caller.call(), |call| call.caller.call());
-        let mut tickets: Vec<_> = outer.filter_map(|call| call.ticket.get().copied()).collect();
-        tickets.reverse();
-        tickets
+        let mut numbers: Vec<_> = outer.filter_map(|call| call.queue_number.get().copied()).collect();
+        numbers.reverse();
+        numbers
     }
 
     /// Whether the call ended or was taken back.
@@ -135,9 +135,9 @@ impl ToolContext {
             });
         }
         if limit.is_zero() {
-            return Err(ToolErrorKind::Timeout { limit: self.timeout_of(entry) });
+            return Err(ToolErrorKind::Timeout { limit: self.timeout_for(entry) });
         }
-        let has_place = self.has_place().into();
+        let has_blocking_permit = self.has_blocking_permit().into();
         let call = CallScope {
             entry: entry.clone(),
             deadline,
@@ -146,8 +146,8 @@ impl ToolContext {
             approved,
             token: OnceLock::new(),
             is_ended: AtomicBool::new(false),
-            has_place,
-            ticket: OnceLock::new(),
+            has_blocking_permit,
+            queue_number: OnceLock::new(),
             attempt: 1,
             scope,
             span,
@@ -157,9 +157,9 @@ impl ToolContext {
     }
 
     /// Returns when a call that begins now has to be over, and how long that is, which may be no time.
-    pub(crate) fn term(&self, entry: &Entry) -> (Instant, Duration) {
+    pub(crate) fn deadline_for(&self, entry: &Entry) -> (Instant, Duration) {
         let now = Instant::now();
-        let timeout = self.timeout_of(entry);
+        let timeout = self.timeout_for(entry);
         let (by_timeout, most) =
             now.checked_add(timeout).map_or_else(|| (now + FOREVER, FOREVER), |by_timeout| (by_timeout, timeout));
         match self.deadline().map(Instant::from_std) {
@@ -168,7 +168,7 @@ impl ToolContext {
         }
     }
 
-    fn timeout_of(&self, entry: &Entry) -> Duration {
+    fn timeout_for(&self, entry: &Entry) -> Duration {
         let own = entry.tool().limits.timeout_ms.map(Duration::from_millis);
         self.timeout().or(own).unwrap_or(DEFAULT_TIMEOUT)
     }
@@ -180,8 +180,8 @@ impl ToolContext {
     }
 
     /// Whether the running call, or one around it, holds a place of the blocking pool.
-    pub(crate) fn has_place(&self) -> bool {
-        self.call().is_some_and(|call| call.has_place.load(Ordering::Relaxed))
+    pub(crate) fn has_blocking_permit(&self) -> bool {
+        self.call().is_some_and(|call| call.has_blocking_permit.load(Ordering::Relaxed))
     }
 
     /// Which attempt of its call this is, from 1; 0 outside of a call. A call that may be repeated is, after a

@@ -18,7 +18,7 @@ use crate::{Input, ToolContext, ToolError, ToolErrorKind};
 /// that ignores its token holds its place until it returns.
 const MAX_BLOCKING: usize = 64;
 
-static PLACES: Semaphore = Semaphore::const_new(MAX_BLOCKING);
+static PERMITS: Semaphore = Semaphore::const_new(MAX_BLOCKING);
 
 /// A blocking handler.
 struct Blocking<F>(F);
@@ -98,13 +98,13 @@ where
         };
         // A call made by one that holds a place runs on that one's account: were it to wait for a place of its own, callers that
         // hold them all would wait for each other. The semaphore is never closed, so there always is a place in the end.
-        let place = if cx.has_place() { None } else { PLACES.acquire().await.ok() };
+        let permit = if cx.has_blocking_permit() { None } else { PERMITS.acquire().await.ok() };
         if let Some(call) = cx.call() {
-            call.has_place.store(true, Ordering::Relaxed);
+            call.has_blocking_permit.store(true, Ordering::Relaxed);
         }
         let thread_cx = cx.clone();
         let outcome = runtime.spawn_blocking(move || {
-            let _place = place;
+            let _permit = permit;
             let _span = thread_cx.call().map(|call| call.span.enter());
             // The runtime may have queued it, and the call may be over by now; what was answered must not begin.
             if let Err(error) = thread_cx.check_cancelled() {

@@ -17,7 +17,7 @@ pub use blocking::{blocking, blocking_typed};
 pub use future::HandlerFuture;
 pub(crate) use input::deserialized;
 pub use output::IntoToolResult;
-pub(crate) use output::of_value;
+pub(crate) use output::result_from_value;
 pub use typed::typed;
 
 /// The code that runs a tool. Object-safe.

@@ -42,7 +42,7 @@ pub trait IntoToolResult {
 impl<T: Serialize + 'static, E: Into<Box<dyn Error + Send + Sync>>> IntoToolResult for Result<T, E> {
     fn into_tool_result(self) -> Result<ToolResult, ToolError> {
         match self {
-            Ok(value) => of_value(value),
+            Ok(value) => result_from_value(value),
             Err(error) => {
                 let error = error.into();
                 Err(ToolError::from_failure(&error, Some(&*error)))
@@ -77,7 +77,7 @@ impl IntoToolResult for &'static str {
 
 impl IntoToolResult for () {
     fn into_tool_result(self) -> Result<ToolResult, ToolError> {
-        of_value(self)
+        result_from_value(self)
     }
 }
 
@@ -89,7 +89,7 @@ impl IntoToolResult for Value {
 
 /// The result that a value stands for. The types with a meaning of their own are found by their identity, because no bound can
 /// say "anything that serialises, except those".
-pub(crate) fn of_value<T: Serialize + 'static>(value: T) -> Result<ToolResult, ToolError> {
+pub(crate) fn result_from_value<T: Serialize + 'static>(value: T) -> Result<ToolResult, ToolError> {
     let value = match taken::<_, ToolResult>(value) {
         Ok(result) => return Ok(result),
         Err(value) => value,

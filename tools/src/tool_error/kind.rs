@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use protocol::{ErrorCode, Grant, Target};
 
-use super::wording::Told;
+use super::message::Message;
 use crate::policy::SensitivePath;
 use crate::{Source, Violation};
 
 /// Why a call failed, without the name of its tool: handlers and stages return it, and the pipeline adds the name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", Told { kind: self, tool: None })]
+#[error("{}", Message { kind: self, tool: None })]
 #[non_exhaustive]
 pub enum ToolErrorKind {
     /// No tool has that name here.

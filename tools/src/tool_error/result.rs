@@ -21,8 +21,8 @@ impl From<&ToolError> for ToolResult {
             ToolErrorKind::Unapproved { needed, sensitive, .. } => {
                 detail["needed"] = json!(needed);
                 if !sensitive.is_empty() {
-                    let told = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
-                    detail["sensitive"] = sensitive.iter().map(told).collect();
+                    let entry = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
+                    detail["sensitive"] = sensitive.iter().map(entry).collect();
                 }
             }
             ToolErrorKind::Overloaded { retry_after: Some(wait) }

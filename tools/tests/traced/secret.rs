@@ -300,7 +300,7 @@ fn a_tool_without_secrets_is_told_as_it_is() {
 fn an_example_that_is_refused_does_not_tell_its_secret() {
     let tool = Tool::new("t", "Opens.", schema_of::<Login<Secret>>()).unwrap().with_effects(Effects::Pure);
     let examples = vec![tools::protocol::Example::new(json!({"password": "canary"}))];
-    let error = Catalog::new().register(Tool { examples, ..tool }, echo).unwrap().prove().unwrap_err();
+    let error = Catalog::new().register(Tool { examples, ..tool }, echo).unwrap().verify().unwrap_err();
     assert!(matches!(error, RegisterError::Example { .. }), "{error}");
     assert!(!format!("{error} {error:?}").contains("canary"), "{error}");
 }

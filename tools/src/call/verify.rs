@@ -12,7 +12,7 @@ impl Entry {
     ///
     /// # Errors
     /// [`RegisterError::Schema`] if a schema does not compile, [`RegisterError::Example`] if an example does not validate.
-    pub fn prove(&self) -> Result<(), RegisterError> {
+    pub fn verify(&self) -> Result<(), RegisterError> {
         let schema = |part| move |source: &SchemaError| schema_error(&self.tool().name, part, source.clone());
         self.parameters().map_err(schema("parameters"))?;
         let output = self.output().transpose().map_err(schema("output"))?;

@@ -7,8 +7,8 @@ use super::ToolContext;
 use crate::journal::{CallKey, IntentId, Journal};
 
 /// A call that is written down, for those that it makes.
-pub(crate) struct Trace {
-    pub(crate) owner: Owner,
+pub(crate) struct ParentCall {
+    pub(crate) origin: CallOrigin,
     pub(crate) key: Option<CallKey>,
     pub(crate) intent: IntentId,
     /// The number of the next call that it makes.
@@ -17,15 +17,15 @@ pub(crate) struct Trace {
 
 /// Whose calls they are: what the host said of the outermost one.
 #[derive(Clone, Default)]
-pub(crate) struct Owner {
+pub(crate) struct CallOrigin {
     pub(crate) session: Option<Arc<str>>,
     pub(crate) principal: Option<Arc<str>>,
     pub(crate) correlation_id: Option<Arc<str>>,
 }
 
-impl Trace {
-    pub(crate) fn new(owner: Owner, key: Option<CallKey>, intent: IntentId) -> Self {
-        Self { owner, key, intent, next: AtomicU32::new(0) }
+impl ParentCall {
+    pub(crate) fn new(origin: CallOrigin, key: Option<CallKey>, intent: IntentId) -> Self {
+        Self { origin, key, intent, next: AtomicU32::new(0) }
     }
 
     /// The key of its next call.
@@ -54,19 +54,19 @@ impl ToolContext {
     }
 
     /// The running call, as the journal knows it.
-    pub(crate) fn trace(&self) -> Option<&Arc<Trace>> {
-        self.facts.trace.as_ref()
+    pub(crate) fn parent_call(&self) -> Option<&Arc<ParentCall>> {
+        self.facts.parent_call.as_ref()
     }
 
-    pub(crate) fn with_trace(self, trace: Trace) -> Self {
-        self.with(|facts| facts.trace = Some(Arc::new(trace)))
+    pub(crate) fn with_parent_call(self, parent: ParentCall) -> Self {
+        self.with(|facts| facts.parent_call = Some(Arc::new(parent)))
     }
 
     /// Whose calls are made with this context.
-    pub(crate) fn owner(&self) -> Owner {
-        match self.trace() {
-            Some(trace) => trace.owner.clone(),
-            None => Owner {
+    pub(crate) fn origin(&self) -> CallOrigin {
+        match self.parent_call() {
+            Some(parent) => parent.origin.clone(),
+            None => CallOrigin {
                 session: self.facts.session.clone(),
                 principal: self.facts.principal.clone(),
                 correlation_id: self.facts.correlation_id.clone(),
@@ -76,8 +76,8 @@ impl ToolContext {
 
     /// The key of the next call that is made with this context. To ask is to take a number.
     pub(crate) fn next_key(&self) -> Option<CallKey> {
-        match self.trace() {
-            Some(trace) => trace.next_key(),
+        match self.parent_call() {
+            Some(parent) => parent.next_key(),
             None => {
                 let (turn, index) = self.facts.turn?;
                 Some(CallKey::new(self.facts.session.clone()?, turn, index))

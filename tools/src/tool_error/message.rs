@@ -10,14 +10,14 @@ use crate::policy::{SensitivePath, Sensitivity};
 use crate::{Source, Violation};
 
 /// A kind of error in words, about a tool where there is a name.
-pub(super) struct Told<'a> {
+pub(super) struct Message<'a> {
     pub(super) kind: &'a ToolErrorKind,
     pub(super) tool: Option<&'a str>,
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tool = self.tool.map_or("the tool", shown);
+        let tool = self.tool.map_or("the tool", display_name);
         match self.kind {
             ToolErrorKind::NotFound { near } => match self.tool {
                 Some(name) => write!(f, "there is no tool named {name:?}{}", suggested(near)),
@@ -83,7 +83,7 @@ impl fmt::Display for Told<'_> {
 }
 
 /// Returns a name as texts show it.
-pub(super) fn shown(tool: &str) -> &str {
+pub(super) fn display_name(tool: &str) -> &str {
     if tool.trim().is_empty() { "<unnamed>" } else { tool }
 }
 

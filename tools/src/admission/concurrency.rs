@@ -1,4 +1,4 @@
-//! [`Gate`]: how many calls may run at once, without a lock for those who need nothing else.
+//! [`ConcurrencyLimit`]: how many calls may run at once, without a lock for those who need nothing else.
 
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::thread_number::thread_number;
@@ -6,12 +6,12 @@ use crate::thread_number::thread_number;
 /// How many counters a gate is divided into at most, so that threads do not wait for each other's cache lines.
 const MAX_SHARDS: usize = 8;
 
-/// How many places a counter has at least: below that, a gate is too small to be worth dividing.
-const MIN_PLACES: usize = 64;
+/// How many slots a counter has at least: below that, a gate is too small to be worth dividing.
+const MIN_SLOTS: usize = 64;
 
 /// Places, counted. A thread takes from its own counter while that has some, and from the others when it has none.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct ConcurrencyLimit {
     shards: Box<[Shard]>,
     /// Whether somebody waits for a place. It is set before they look for one, and read after one is given back, so that one of the
     /// two sees the other.
@@ -23,42 +23,42 @@ pub(super) struct Gate {
 #[repr(align(128))]
 struct Shard {
     taken: AtomicUsize,
-    places: usize,
+    slots: usize,
 }
 
 /// A place that is taken, by the number of its counter.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place(u8);
+pub(super) struct ShardId(u8);
 
-impl Gate {
-    pub(super) fn new(places: usize) -> Self {
-        let count = (places / MIN_PLACES).clamp(1, MAX_SHARDS);
+impl ConcurrencyLimit {
+    pub(super) fn new(slots: usize) -> Self {
+        let count = (slots / MIN_SLOTS).clamp(1, MAX_SHARDS);
         let shard = |index: usize| {
-            let extra = usize::from(index < places % count);
-            Shard { taken: AtomicUsize::new(0), places: places / count + extra }
+            let extra = usize::from(index < slots % count);
+            Shard { taken: AtomicUsize::new(0), slots: slots / count + extra }
         };
         Self { shards: (0..count).map(shard).collect(), is_wanted: AtomicBool::new(false) }
     }
 
     /// A place, unless there is none or somebody waits for one.
-    pub(super) fn enter(&self) -> Option<Place> {
+    pub(super) fn enter(&self) -> Option<ShardId> {
         if self.is_wanted.load(Ordering::SeqCst) { None } else { self.take() }
     }
 
     /// A place, unless there is none. For those who have waited.
-    pub(super) fn take(&self) -> Option<Place> {
+    pub(super) fn take(&self) -> Option<ShardId> {
         let count = self.shards.len();
         // There are at most `MAX_SHARDS`.
         let own = thread_number() % count;
         if self.shards[own].take() {
-            return Some(Place(own as u8));
+            return Some(ShardId(own as u8));
         }
         let index = (own + 1..count).chain(0..own).find(|index| self.shards[*index].take())?;
-        Some(Place(index as u8))
+        Some(ShardId(index as u8))
     }
 
     /// Gives a place back. Whether somebody waits for it, who has to be served then.
-    pub(super) fn leave(&self, Place(index): Place) -> bool {
+    pub(super) fn leave(&self, ShardId(index): ShardId) -> bool {
         self.shards[usize::from(index)].taken.fetch_sub(1, Ordering::SeqCst);
         self.is_wanted.load(Ordering::SeqCst)
     }
@@ -75,7 +75,7 @@ impl Gate {
 
 impl Shard {
     fn take(&self) -> bool {
-        let one_more = |taken| (taken < self.places).then_some(taken + 1);
+        let one_more = |taken| (taken < self.slots).then_some(taken + 1);
         self.taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_ok()
     }
 }

@@ -4,9 +4,9 @@ use crate::sync::watch;
 
 /// A subscription to a catalog's generation: a number that grows with every change.
 #[derive(Clone, Debug)]
-pub struct Watch(watch::Receiver<u64>);
+pub struct Subscription(watch::Receiver<u64>);
 
-impl Watch {
+impl Subscription {
     /// The newest generation that was published.
     pub fn generation(&self) -> u64 {
         *self.0.borrow()
@@ -28,8 +28,8 @@ impl Publisher {
         Self(watch::Sender::new(generation))
     }
 
-    pub(crate) fn subscribe(&self) -> Watch {
-        Watch(self.0.subscribe())
+    pub(crate) fn subscribe(&self) -> Subscription {
+        Subscription(self.0.subscribe())
     }
 
     /// Wakes the watchers, unless a newer generation has been published meanwhile: publishing happens outside the
