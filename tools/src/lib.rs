@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-// So that what `#[tool]` writes (`::tools::…`) also compiles inside this crate.
+// `#[tool]` expands to paths that begin with `::tools`; this makes them resolve inside this crate.
 #[allow(unused_extern_crates)]
 extern crate self as tools;
 
@@ -41,7 +41,6 @@ mod sync;
 mod thread_number;
 mod timer;
 mod tool_error;
-
 
 #[doc(hidden)]
 #[path = "macro_support.rs"]
@@ -89,4 +88,3 @@ pub use subscription::Subscription;
 pub use tokio_util::sync::CancellationToken;
 pub use tool_error::{ToolError, ToolErrorKind};
 pub use toolcrib_macros::tool;
-

@@ -1,25 +1,26 @@
-//! Being woken when a catalog changes.
+//! [`Subscription`]: notifications of changes to a catalog.
 
 use crate::sync::watch;
 
-/// A subscription to a catalog's generation: a number that grows with every change.
+/// A subscription to changes of a catalog. Each change increases the catalog's generation.
 #[derive(Clone, Debug)]
 pub struct Subscription(watch::Receiver<u64>);
 
 impl Subscription {
-    /// The newest generation that was published.
+    /// Returns the latest published generation.
     pub fn generation(&self) -> u64 {
         *self.0.borrow()
     }
 
-    /// Waits for a change that this subscription has not seen yet, and gives its generation. Several changes in a row
-    /// may be seen as one. `None` once the catalog is gone.
+    /// Waits for a change that this subscription has not seen and returns the new generation.
+    ///
+    /// Several changes may be reported as one. Returns `None` if the catalog was dropped.
     pub async fn changed(&mut self) -> Option<u64> {
         self.0.changed().await.ok().map(|()| *self.0.borrow_and_update())
     }
 }
 
-/// The sending side.
+/// Publishes the generation of a catalog.
 #[derive(Clone, Debug)]
 pub(crate) struct Publisher(watch::Sender<u64>);
 
@@ -32,8 +33,8 @@ impl Publisher {
         Subscription(self.0.subscribe())
     }
 
-    /// Wakes the watchers, unless a newer generation has been published meanwhile: publishing happens outside the
-    /// catalog's lock, so two writers can arrive here in either order.
+    /// Wakes the subscribers, unless a newer generation is published already: two writers can arrive here in either order, because they
+    /// publish outside of the catalog's lock.
     pub(crate) fn publish(&self, generation: u64) {
         self.0.send_if_modified(|published| {
             let newer = generation > *published;

@@ -1,24 +1,24 @@
-//! [`ConcurrencyLimit`]: how many calls may run at once, without a lock for those who need nothing else.
+//! [`ConcurrencyLimit`]: a lock-free limit on concurrent calls.
 
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::thread_number::thread_number;
 
-/// How many counters a gate is divided into at most, so that threads do not wait for each other's cache lines.
+/// The maximum number of shards, which keep threads from contending for one cache line.
 const MAX_SHARDS: usize = 8;
 
-/// How many slots a counter has at least: below that, a gate is too small to be worth dividing.
+/// The minimum number of slots per shard. A smaller limit is not worth sharding.
 const MIN_SLOTS: usize = 64;
 
-/// Places, counted. A thread takes from its own counter while that has some, and from the others when it has none.
+/// A sharded counter of slots, one for each running call. A thread takes a slot of its own shard first, then of the others.
 #[derive(Debug)]
 pub(super) struct ConcurrencyLimit {
     shards: Box<[Shard]>,
-    /// Whether somebody waits for a place. It is set before they look for one, and read after one is given back, so that one of the
-    /// two sees the other.
+    /// True while a call waits for a slot. Set before the waiter looks for a slot, and read after a slot is released. So either the
+    /// waiter sees the slot, or the releasing thread sees the waiter.
     is_wanted: AtomicBool,
 }
 
-/// A cache line, or two where they are fetched in pairs.
+/// A part of the slots, aligned to two cache lines, because some processors fetch them in pairs.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Shard {
@@ -26,7 +26,7 @@ struct Shard {
     slots: usize,
 }
 
-/// A place that is taken, by the number of its counter.
+/// The shard that a slot was taken from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShardId(u8);
 
@@ -40,15 +40,15 @@ impl ConcurrencyLimit {
         Self { shards: (0..count).map(shard).collect(), is_wanted: AtomicBool::new(false) }
     }
 
-    /// A place, unless there is none or somebody waits for one.
+    /// Takes a slot. Returns `None` if none is free or another call waits for one.
     pub(super) fn enter(&self) -> Option<ShardId> {
         if self.is_wanted.load(Ordering::SeqCst) { None } else { self.take() }
     }
 
-    /// A place, unless there is none. For those who have waited.
+    /// Takes a slot for a call from the queue. Returns `None` if none is free.
     pub(super) fn take(&self) -> Option<ShardId> {
         let count = self.shards.len();
-        // There are at most `MAX_SHARDS`.
+        // An index is below `MAX_SHARDS`, so it fits into a `u8`.
         let own = thread_number() % count;
         if self.shards[own].take() {
             return Some(ShardId(own as u8));
@@ -57,13 +57,13 @@ impl ConcurrencyLimit {
         Some(ShardId(index as u8))
     }
 
-    /// Gives a place back. Whether somebody waits for it, who has to be served then.
+    /// Releases a slot. Returns true if a call waits for one; the caller must then serve the queue.
     pub(super) fn leave(&self, ShardId(index): ShardId) -> bool {
         self.shards[usize::from(index)].taken.fetch_sub(1, Ordering::SeqCst);
         self.is_wanted.load(Ordering::SeqCst)
     }
 
-    /// Says whether somebody waits. Called under the lock of those who wait.
+    /// Sets whether a call waits for a slot. Called under the lock of the queue.
     pub(super) fn set_wanted(&self, is_wanted: bool) {
         self.is_wanted.store(is_wanted, Ordering::SeqCst);
     }

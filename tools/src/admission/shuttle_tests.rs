@@ -1,4 +1,4 @@
-//! The queue and the gate under the scheduler of [`schedule`](crate::schedule).
+//! The queue and the concurrency limit under the scheduler of [`schedule`](crate::schedule).
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use shuttle::future::block_on;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use tokio::time::Instant;
 
-use super::{Admission, Permit, Key, Request};
+use super::{Admission, Key, Permit, Request};
 use crate::call::CallOrder;
 use crate::schedule::{Thread, all, check};
 
@@ -114,7 +114,7 @@ fn nested_calls_do_not_wait_in_a_circle() {
                 let outer = admission.register(request(&[own], None)).unwrap();
                 wait(&outer);
                 let around = [outer.id().unwrap()];
-                // What the other one has is refused or free, and what this one has itself is its own.
+                // A key of the other call is refused or free, and a key of this call is covered.
                 if let Ok(nested) = admission.register(request(&[other], Some(&around))) {
                     wait(&nested);
                 }
@@ -139,7 +139,7 @@ fn a_line_keeps_its_order() {
         all(tickets.into_iter().enumerate().map(|(number, ticket)| -> Thread {
             let came = came.clone();
             Box::new(move || {
-                // One goes away without a word.
+                // One ticket is dropped without waiting.
                 if number != 1 {
                     block_on(ticket.wait_turn());
                     let before = came.fetch_add(1, Ordering::SeqCst);

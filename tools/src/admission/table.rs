@@ -1,4 +1,4 @@
-//! [`Table`]: the calls that have or wait for something that others may want, and who waits for whom.
+//! [`Table`]: the queue of admission, with the calls that hold or wait for keys and slots.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use super::index::Index;
 use super::key::{Key, Reach};
 use super::limiter::Limiter;
 
-/// What a call asks for.
+/// The requirements of a call.
 pub(crate) struct Request<'a> {
-    /// What it touches.
+    /// The keys of its targets.
     pub(crate) keys: Vec<Key>,
     /// The limiter of its tool. `None` for a tool without limits.
     pub(crate) limiter: Option<Arc<Limiter>>,
-    /// Whether it is made by another call.
+    /// True for a call made by another call.
     pub(crate) is_nested: bool,
-    /// Whether a call around it has something of another admission.
+    /// True if an outer call is in the table of another admission.
     pub(crate) has_foreign: bool,
-    /// The calls around it that have been in this table, the outermost first.
+    /// Its outer calls in this table, the outermost first.
     pub(crate) around: &'a [u64],
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Table {
     next: u64,
     calls: HashMap<u64, Call, foldhash::fast::RandomState>,
     index: Index,
-    /// Those who wait for nobody before them, but for a place, in the order of their arrival.
+    /// Calls that wait for a slot or a token and for no other call, in order of arrival.
     ready: BTreeSet<u64>,
     waiting: usize,
 }
@@ -41,26 +41,26 @@ struct Call {
     around: Box<[u64]>,
     rule: WaitRule,
     state: State,
-    /// How many calls it waits for.
+    /// The number of calls it waits for.
     before: usize,
-    /// Which calls wait for it. Some may be gone.
+    /// The calls that wait for it. Some may have ended.
     behind: Vec<u64>,
-    /// When its tool's rate allows another try.
+    /// The time of its tool's next rate token.
     not_before: Option<Instant>,
     slot: Option<ShardId>,
     waker: Option<Waker>,
 }
 
-/// Whom a call may wait for. The module says why.
+/// The calls that a call may wait for. The documentation of the parent module gives the reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WaitRule {
-    /// It was made by nobody: for everybody before it.
+    /// A top-level call: waits for all earlier calls.
     Top,
-    /// The calls around it have nothing: for those who run, and for nested ones before it.
+    /// The outer calls hold nothing: waits for running calls and for earlier nested ones.
     Free,
-    /// All that it needs is inside of what this call has: for others inside of it.
+    /// This outer call's keys cover all of its keys: waits for other calls inside the same outer call.
     Inside(u64),
-    /// It needs more than the calls around it have: for nobody.
+    /// The call needs more than its outer calls hold: does not wait.
     Bound,
 }
 
@@ -68,25 +68,30 @@ enum WaitRule {
 enum State {
     Waiting,
     Running,
-    /// What it would have to wait for, it may not wait for.
+    /// The call would have to wait, but may not.
     Refused,
 }
 
-/// What a waiting call sees of itself.
+/// The status of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Running,
     Refused,
-    /// With the moment at which its tool's rate allows another try, if that is all that is missing.
+    /// Waits. If it waits only for a rate token, with the time of the next one.
     Waiting(Option<Instant>),
 }
 
-/// Those to be woken once the table's lock is released.
+/// The wakers to call after the table's lock is released.
 pub(super) type Wakers = Vec<Waker>;
 
 impl Table {
-    /// Puts a call at the end of the queue, and lets it through if it can go. `None` where it may not wait and would have to.
-    pub(super) fn register(&mut self, request: Request<'_>, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) -> Option<u64> {
+    /// Enqueues a call and starts it if possible. Returns `None` if the call would have to wait but may not.
+    pub(super) fn register(
+        &mut self,
+        request: Request<'_>,
+        concurrency: &ConcurrencyLimit,
+        wakers: &mut Wakers,
+    ) -> Option<u64> {
         let rule = self.rule(&request, concurrency, wakers);
         let Request { keys, limiter, around, .. } = request;
         let (mut before, mut behind) = (0, Vec::new());
@@ -131,7 +136,7 @@ impl Table {
         Some(id)
     }
 
-    /// Takes a call out, wherever it stands, and lets through who can go then.
+    /// Removes a call in any state and starts the calls that can run now.
     pub(super) fn remove(&mut self, id: u64, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
         let Some(call) = self.calls.remove(&id) else { return };
         self.index.remove(id, &call.keys);
@@ -152,13 +157,13 @@ impl Table {
         self.serve(concurrency, wakers);
     }
 
-    /// Lets through everybody who can go, in the order of their arrival.
+    /// Starts all calls that can run, in order of arrival.
     pub(super) fn serve(&mut self, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
         if self.ready.is_empty() {
             concurrency.set_wanted(false);
             return;
         }
-        // Said before a place is looked for: whoever gives one back meanwhile sees it and comes here afterwards.
+        // Set before looking for a slot, so that a thread that releases one meanwhile serves the queue again.
         concurrency.set_wanted(true);
         let mut is_full = false;
         let mut next = self.ready.first().copied();
@@ -202,7 +207,7 @@ impl Table {
         concurrency.set_wanted(is_full);
     }
 
-    /// How it stands with a call. While it waits, this waker will be woken when that changes.
+    /// Returns the status of a call. Registers the waker if the call waits.
     pub(super) fn status(&mut self, id: u64, waker: &Waker) -> Status {
         let Some(call) = self.calls.get_mut(&id) else { return Status::Refused };
         match call.state {
@@ -215,7 +220,7 @@ impl Table {
         }
     }
 
-    /// How many calls wait.
+    /// Returns the number of waiting calls.
     pub(super) fn waiting(&self) -> usize {
         self.waiting
     }
@@ -247,8 +252,8 @@ impl Table {
         }
     }
 
-    /// Takes from the calls around a new one the keys that say no more than their tools' names. A tool that does not say what it
-    /// touches and calls others has shown what it is: what they touch is in their keys.
+    /// Releases the `world` keys of the outer calls. A tool that declares no targets but calls other tools acts through them, and their
+    /// keys cover it.
     fn give_up(&mut self, around: &[u64], concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
         for id in around {
             let Some(call) = self.calls.get_mut(id) else { continue };
@@ -262,7 +267,7 @@ impl Table {
         }
     }
 
-    /// One of those that these calls wait for is out of their way.
+    /// Notes that these calls wait for one call less.
     fn pass_on(&mut self, behind: Vec<u64>) {
         for id in behind {
             let Some(call) = self.calls.get_mut(&id) else { continue };
@@ -275,7 +280,7 @@ impl Table {
 }
 
 impl WaitRule {
-    /// Whether a new call under this rule goes before one that it conflicts with and that is in the table already.
+    /// Returns true if a new call with this rule overtakes a conflicting call in the table.
     fn goes_first(self, other: &Call) -> bool {
         if other.state == State::Running {
             return false;
@@ -289,7 +294,7 @@ impl WaitRule {
     }
 }
 
-/// Whether others may be waiting for what the call has.
+/// Returns true if other calls may wait for this call's keys or slots.
 fn has_something(call: &&Call) -> bool {
     !call.keys.is_empty() || call.limiter.as_ref().is_some_and(|limiter| limiter.limits_concurrency())
 }

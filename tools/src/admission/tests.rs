@@ -1,4 +1,4 @@
-//! Whatever calls come and go: nobody runs beside one that it conflicts with, and everybody gets through.
+//! Random sequences of calls: conflicting calls never run together, and every call runs in the end.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use protocol::Limits;
 
-use super::{Admission, Permit, Key, Limiter, Request};
+use super::{Admission, Key, Limiter, Permit, Request};
 
 fn key() -> impl Strategy<Value = Key> {
     let path = prop::collection::vec(prop::sample::select(vec!["a", "b", "ab"]), 0..4);
@@ -59,12 +59,12 @@ fn a_path_overlaps_what_is_below_it_and_what_it_is_below() {
     assert!(!key("fs:write:a", "").overlaps(&key("fs:write:a", "other")));
 }
 
-/// What happens next.
+/// One step of a random sequence.
 #[derive(Clone, Debug)]
 enum Event {
-    /// A call comes, made by the running call of that number or by nobody.
+    /// A call arrives, top-level or made by the running call with this number.
     Call { by: Option<usize>, keys: Vec<Key>, is_limited: bool },
-    /// A call is taken back, or ends.
+    /// A call is cancelled or ends.
     End(usize),
 }
 
@@ -81,7 +81,7 @@ struct Live<'a> {
     id: usize,
     permit: Permit<'a>,
     keys: Vec<Key>,
-    /// The calls around it, by their numbers here and in the table.
+    /// The outer calls, by their numbers here and (in `numbers`) in the table.
     around: Vec<usize>,
     numbers: Vec<u64>,
     gives_up: bool,
@@ -111,7 +111,7 @@ fn enqueue<'a>(
         Request { keys: keys.clone(), limiter, is_nested: outer.is_some(), has_foreign: false, around: &numbers };
     let is_fast = fast.is_some();
     let permit = fast.or_else(|| admission.register(request).ok());
-    // What says no more than a tool's name is given up with the first nested call that needs something.
+    // `world` keys are released by the first nested call that needs keys or slots.
     live.iter_mut().filter(|call| !is_fast && around.contains(&call.id)).for_each(|call| {
         call.gives_up |= call.keys.iter().all(|key| key.text.starts_with("world"));
     });
@@ -152,7 +152,7 @@ proptest! {
                     live.extend(come);
                 }
                 Event::End(number) if !live.is_empty() => {
-                    // With a call end those that it makes.
+                    // Nested calls end with their outer call.
                     let gone = live[number % live.len()].id;
                     live.retain(|call| call.id != gone && !call.around.contains(&gone));
                 }
@@ -160,7 +160,7 @@ proptest! {
             }
             check(&admission, &live, places)?;
         }
-        // A call ends when those that it makes have ended; one that may not wait any longer is told so.
+        // A call ends after its nested calls. A waiting call that may not wait any longer is refused.
         while !live.is_empty() {
             let has_inner = |call: &Live<'_>| live.iter().any(|other| other.around.contains(&call.id));
             let ends = live.iter().position(|call| {

@@ -1,4 +1,4 @@
-//! Record: a call is written down before it is run, and so is how it ended, and every refusal.
+//! Record: writes each call to the journal before it runs, and its outcome or refusal afterwards. Replays recorded calls.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -10,7 +10,7 @@ use protocol::{Digest, ErrorCode, Json, ToolResult};
 use tokio::time::Instant;
 
 use super::clock::until_cancelled;
-use crate::context::{CallScope, CallOrigin, ParentCall};
+use crate::context::{CallOrigin, CallScope, ParentCall};
 use crate::isolate::{Isolated, Panic};
 use crate::journal::{
     Begun, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, Recorded,
@@ -18,13 +18,13 @@ use crate::journal::{
 use crate::timer::timer;
 use crate::{Entry, ToolContext, ToolError, ToolErrorKind};
 
-/// How long a journal may take to answer where it is not the time of a call that it takes: before that starts, and after it.
+/// The time limit of a journal before the call's deadline starts and after the call has ended.
 const JOURNAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a journal may take to answer when the call is taken back while it is asked.
+/// The time that a journal gets to finish an operation after the call was cancelled.
 const CANCEL_GRACE: Duration = Duration::from_millis(500);
 
-/// One call, as far as the journal of its context is concerned.
+/// The journal record of a call, while the call runs.
 pub(super) struct Record {
     journal: Arc<dyn Journal>,
     origin: CallOrigin,
@@ -40,28 +40,27 @@ pub(super) struct Record {
 }
 
 enum State {
-    /// Nothing is written of it.
+    /// The journal has no record of the call.
     New,
     Begun {
         intent: IntentId,
         since: Instant,
     },
-    /// There is nothing to write: the outcome is in the journal already, or the journal gives no answer.
+    /// There is nothing left to write: the outcome is recorded already, or the journal failed.
     Settled,
 }
 
-/// Why a journal gave nothing.
+/// The reason why waiting for the journal failed.
 enum JournalWaitError {
     Cancelled,
     Late,
     Broken(String),
 }
 
-/// Writes down, where the context has a journal, that a host does not run a call, for a reason of its own: nothing else of it
-/// passes the counter.
+/// Records that a host refused a call instead of passing it to the pipeline. Does nothing if the context has no journal.
 ///
 /// # Errors
-/// [`ToolErrorKind::Internal`] when it could not be written down.
+/// Returns [`ToolErrorKind::Internal`] if the journal failed.
 pub async fn refuse(cx: &ToolContext, name: &str, code: ErrorCode, reason: &str) -> Result<(), ToolError> {
     let Some(mut record) = Record::for_call(cx, name) else { return Ok(()) };
     let by = Instant::now() + JOURNAL_TIMEOUT;
@@ -70,7 +69,7 @@ pub async fn refuse(cx: &ToolContext, name: &str, code: ErrorCode, reason: &str)
 }
 
 impl Record {
-    /// The record of a call that is made with this context, where that has a journal.
+    /// Creates the record of a call. Returns `None` if the context has no journal.
     #[inline]
     pub(super) fn for_call(cx: &ToolContext, tool: &str) -> Option<Box<Self>> {
         cx.recorder().map(|journal| Self::new(cx, tool, journal.clone()))
@@ -82,9 +81,9 @@ impl Record {
             origin: cx.origin(),
             call_id: cx.call_id().map(Arc::from),
             key: cx.next_key(),
-            parent: cx.parent_call().map(|trace| trace.intent),
+            parent: cx.parent_call().map(|parent| parent.intent),
             depth: cx.depth(),
-            // A name is what a model makes of it; that of a tool is no longer than this.
+            // The name comes from a model and can be of any length; a valid one is at most this long.
             tool: tool.chars().take(protocol::ToolName::MAX_LENGTH).collect(),
             tool_digest: None,
             arguments: None,
@@ -93,18 +92,20 @@ impl Record {
         })
     }
 
-    /// What the call gave when it was made before; it is not to be run then.
+    /// Returns the recorded result of the call, which must then not run again. Returns `None` if the call has to run.
     ///
     /// # Errors
-    /// [`ToolErrorKind::OutcomeUnknown`], [`ToolErrorKind::Diverged`]; [`ToolErrorKind::Internal`] when the journal is broken;
-    /// and for a call that a tool made, the error that it ended with.
+    /// - [`ToolErrorKind::Diverged`] if the journal has a different call at this place.
+    /// - [`ToolErrorKind::OutcomeUnknown`] if the call was begun, its outcome is missing and its effects forbid a second run.
+    /// - The recorded error of a nested call.
+    /// - [`ToolErrorKind::Internal`] if the journal failed, and [`ToolErrorKind::Cancelled`] if the call was cancelled.
     pub(super) async fn replay(
         &mut self,
         entry: &Entry,
         caller: &ToolContext,
         arguments: &Json,
     ) -> Result<Option<ToolResult>, ToolErrorKind> {
-        // A secret is not kept, nor a digest by which it could be guessed.
+        // Neither a secret nor a digest of it is stored, because the secret could be guessed from its digest.
         let arguments = self.arguments.insert(CallArguments::new(entry.masked(arguments)));
         self.tool_digest = Some(entry.digest());
         let Some(key) = &self.key else { return Ok(None) };
@@ -119,11 +120,11 @@ impl Record {
         if (tool_digest, arguments_digest) != (self.tool_digest, Some(arguments.digest())) {
             return Err(ToolErrorKind::Diverged { place: key.to_string() });
         }
-        // How far a call came that was taken back, nobody knows.
+        // A cancelled call may have run in part, so its effects are unknown.
         let result = result.filter(|_| error != Some(ErrorCode::Cancelled));
         if let Some(result) = &result {
             self.state = State::Settled;
-            // The tool that made the call was told an error then, and would take a result for a success.
+            // The outer tool received an error at the time. It would take a result for a success.
             if let (Some(code), true) = (error, self.depth > 0) {
                 return Err(replayed_error(code, result.to_text()));
             }
@@ -134,11 +135,15 @@ impl Record {
         Ok(result)
     }
 
-    /// Writes down that the call is about to be run. Gives the context to run it with.
+    /// Records the intent to run the call and returns the context for running it.
     ///
     /// # Errors
-    /// The call may not be run: [`ToolErrorKind::Internal`] when that could not be written down, [`ToolErrorKind::Timeout`] when
-    /// it took all the time of the call, [`ToolErrorKind::OutcomeUnknown`] when somebody else has begun it meanwhile.
+    /// The call must not run after an error:
+    ///
+    /// - [`ToolErrorKind::Internal`] if the journal failed.
+    /// - [`ToolErrorKind::Timeout`] if the journal did not answer before the deadline.
+    /// - [`ToolErrorKind::OutcomeUnknown`] if another process began the call meanwhile.
+    /// - [`ToolErrorKind::Cancelled`] if the call was cancelled.
     pub(super) async fn begin(&mut self, call: &CallScope, cx: ToolContext) -> Result<ToolContext, ToolErrorKind> {
         if call.caller.is_cancelled() {
             return Err(ToolErrorKind::Cancelled);
@@ -162,10 +167,10 @@ impl Record {
         }
     }
 
-    /// Writes down how the call ended, or that it was refused.
+    /// Records the outcome or the refusal of the call and returns the outcome.
     ///
     /// # Errors
-    /// Returns the error of the outcome, or [`ToolErrorKind::Internal`] if it could not be written down.
+    /// Returns the error of the outcome, or [`ToolErrorKind::Internal`] if the journal failed.
     pub(super) async fn close(mut self, outcome: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
         let by = Instant::now() + JOURNAL_TIMEOUT;
         let written = match (&self.state, &outcome) {
@@ -176,12 +181,12 @@ impl Record {
             }
             (State::Begun { intent, since }, outcome) => {
                 let duration = since.elapsed();
-                let told;
+                let failed;
                 let outcome = match outcome {
                     Ok(result) => OutcomeRecord { result, error: None, duration },
                     Err(error) => {
-                        told = ToolResult::from(error);
-                        OutcomeRecord { result: &told, error: Some(error.code()), duration }
+                        failed = ToolResult::from(error);
+                        OutcomeRecord { result: &failed, error: Some(error.code()), duration }
                     }
                 };
                 wait_until(by, || self.journal.end(*intent, outcome)).await
@@ -213,18 +218,21 @@ impl Record {
     }
 
     fn settle_failed(&mut self, error: JournalWaitError) -> ToolErrorKind {
-        // Who has just given no answer is not asked to write that down.
+        // The failed journal is not asked to record its own failure.
         self.state = State::Settled;
         let message = match error {
             JournalWaitError::Cancelled => return ToolErrorKind::Cancelled,
-            JournalWaitError::Late => format!("the journal did not answer within {JOURNAL_TIMEOUT:?}; see to its file and its disk"),
+            JournalWaitError::Late => {
+                format!("the journal did not answer within {JOURNAL_TIMEOUT:?}; check its file and its disk")
+            }
             JournalWaitError::Broken(message) => message,
         };
         ToolErrorKind::Internal { message }
     }
 }
 
-/// An error of a call that a tool made, when that tool is run again. Whether to try once more is all that a tool can tell by it.
+/// Returns the error of a replayed nested call, from its recorded code and message. Only `Transient` is kept as a kind: it tells the
+/// outer tool whether to retry.
 fn replayed_error(code: ErrorCode, message: String) -> ToolErrorKind {
     match code {
         ErrorCode::Transient => ToolErrorKind::Transient { message, retry_after: None },
@@ -232,34 +240,37 @@ fn replayed_error(code: ErrorCode, message: String) -> ToolErrorKind {
     }
 }
 
-/// What the journal says of a call that is wanted. Where the call is taken back meanwhile, it is heard for a moment longer: what
-/// has arrived there is to have an end.
-async fn wait_for_caller<T>(caller: &ToolContext, told: impl Future<Output = Result<T, JournalWaitError>>) -> Result<T, JournalWaitError> {
-    let mut told = pin!(told);
-    // A journal that has its answer at hand costs less than watching the caller.
-    if let Poll::Ready(told) = poll_fn(|task| Poll::Ready(told.as_mut().poll(task))).await {
-        return told;
+/// Waits for the journal until the caller cancels, and then up to [`CANCEL_GRACE`] longer, so that an operation which has reached the
+/// journal can finish.
+async fn wait_for_caller<T>(
+    caller: &ToolContext,
+    answer: impl Future<Output = Result<T, JournalWaitError>>,
+) -> Result<T, JournalWaitError> {
+    let mut answer = pin!(answer);
+    // Polled once without watching the caller, which costs more than a journal that answers at once.
+    if let Poll::Ready(answer) = poll_fn(|task| Poll::Ready(answer.as_mut().poll(task))).await {
+        return answer;
     }
-    if let Some(told) = until_cancelled(caller, told.as_mut()).await {
-        return told;
+    if let Some(answer) = until_cancelled(caller, answer.as_mut()).await {
+        return answer;
     }
     let mut timer = timer(Instant::now() + CANCEL_GRACE);
-    poll_fn(|task| match (told.as_mut().poll(task), &mut timer) {
-        (Poll::Ready(told), _) => Poll::Ready(told),
+    poll_fn(|task| match (answer.as_mut().poll(task), &mut timer) {
+        (Poll::Ready(answer), _) => Poll::Ready(answer),
         (Poll::Pending, Some(timer)) => timer.as_mut().poll(task).map(|()| Err(JournalWaitError::Cancelled)),
         (Poll::Pending, None) => Poll::Ready(Err(JournalWaitError::Cancelled)),
     })
     .await
 }
 
-/// What the journal says, in time. Its panic goes no further.
+/// Waits for the journal until `by` and catches its panics.
 async fn wait_until<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, JournalWaitError> {
-    let mut told = pin!(Isolated::new(ask));
+    let mut answer = pin!(Isolated::new(ask));
     let mut alarm = None;
     poll_fn(|task| {
-        if let Poll::Ready(told) = told.as_mut().poll(task) {
-            return Poll::Ready(match told {
-                Ok(told) => told.map_err(|error| JournalWaitError::Broken(error.to_string())),
+        if let Poll::Ready(answer) = answer.as_mut().poll(task) {
+            return Poll::Ready(match answer {
+                Ok(answer) => answer.map_err(|error| JournalWaitError::Broken(error.to_string())),
                 Err(Panic(message)) => Err(JournalWaitError::Broken(format!("the journal panicked: {message}"))),
             });
         }

@@ -1,4 +1,4 @@
-//! Calls that are taken back, or come too late, at any moment, under the scheduler of [`schedule`](crate::schedule).
+//! Calls that are cancelled or exceed their deadline at any moment, under the scheduler of [`schedule`](crate::schedule).
 
 #![allow(clippy::unwrap_used)]
 
@@ -143,7 +143,7 @@ fn a_call_that_waits_for_its_turn_ends_when_it_is_taken_back_though_the_turn_doe
                     Err(error) if error.code() == ErrorCode::Timeout && is_late => seen.note(1),
                     Err(error) => panic!("{error}"),
                 }
-                // The other one has had the turn until here, if it has it at all.
+                // Until here, the other call may hold the key.
                 release.cancel();
             });
             let take_back: Thread = Box::new(move || {
@@ -204,7 +204,7 @@ fn a_call_that_is_taken_back_holds_up_nobody_in_its_line() {
     check(|| {
         let token = CancellationToken::new();
         let (workshop, line) = (Workshop::new(&token), CallOrder::new());
-        // The spots are taken before anybody runs, and the first of them is that of the one that is taken back.
+        // The tickets are issued before any call runs, and the first one belongs to the call that is cancelled.
         let hasty = Workshop::cx("hasty")
             .with_cancellation(token.clone())
             .with_place(CallPlace::default().with_id("hasty").with_order(&line));
@@ -233,7 +233,7 @@ fn a_call_that_is_taken_back_holds_up_nobody_in_its_line() {
         all(threads);
         let order: Vec<_> = workshop.finished.lock().unwrap().iter().map(|moment| moment.call_id.clone()).collect();
         let patient: Vec<_> = order.iter().filter(|call_id| *call_id != "hasty").collect();
-        assert_eq!(patient, ["second", "third"], "they conflict, so they run in the order of their line");
+        assert_eq!(patient, ["second", "third"], "they conflict, so they run in their call order");
         workshop.end();
     });
 }

@@ -1,4 +1,4 @@
-//! What a context knows for the journal: where calls are in a conversation, and which call makes them.
+//! The data of a context for the journal: the origin of calls and their parent call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::ToolContext;
 use crate::journal::{CallKey, IntentId, Journal};
 
-/// A call that is written down, for those that it makes.
+/// A recorded call, as the parent of its nested calls.
 pub(crate) struct ParentCall {
     pub(crate) origin: CallOrigin,
     pub(crate) key: Option<CallKey>,
     pub(crate) intent: IntentId,
-    /// The number of the next call that it makes.
+    /// The number of its next nested call.
     next: AtomicU32,
 }
 
-/// Whose calls they are: what the host said of the outermost one.
+/// The origin of calls, as the host set it for the outermost one.
 #[derive(Clone, Default)]
 pub(crate) struct CallOrigin {
     pub(crate) session: Option<Arc<str>>,
@@ -28,7 +28,7 @@ impl ParentCall {
         Self { origin, key, intent, next: AtomicU32::new(0) }
     }
 
-    /// The key of its next call.
+    /// Returns the key of its next nested call and advances the number.
     fn next_key(&self) -> Option<CallKey> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.key.as_ref().map(|key| key.nested(number))
@@ -36,24 +36,25 @@ impl ParentCall {
 }
 
 impl ToolContext {
-    /// Has every call written down, so that a conversation can be gone through again without doing anything twice: see
-    /// [`journal`](crate::journal). Inside of a call this has no effect: a tool does not choose its journal.
+    /// Sets the [journal](crate::journal), which records every call, so that a replayed conversation runs no call twice.
+    ///
+    /// Inside of a call this has no effect, so that a tool cannot choose its journal.
     #[must_use]
     pub fn with_journal(self, journal: Arc<dyn Journal>) -> Self {
         if self.call.is_some() { self } else { self.with(|facts| facts.journal = Some(journal)) }
     }
 
-    /// The journal; `None` inside of a call, since a tool does not write its own record.
+    /// Returns the journal. Returns `None` inside of a call, so that a tool cannot write to it.
     pub fn journal(&self) -> Option<&Arc<dyn Journal>> {
         if self.call.is_some() { None } else { self.recorder() }
     }
 
-    /// The journal, for the counter alone.
+    /// Returns the journal, for the pipeline only.
     pub(crate) fn recorder(&self) -> Option<&Arc<dyn Journal>> {
         self.facts.journal.as_ref()
     }
 
-    /// The running call, as the journal knows it.
+    /// Returns the recorded call that is running.
     pub(crate) fn parent_call(&self) -> Option<&Arc<ParentCall>> {
         self.facts.parent_call.as_ref()
     }
@@ -62,7 +63,7 @@ impl ToolContext {
         self.with(|facts| facts.parent_call = Some(Arc::new(parent)))
     }
 
-    /// Whose calls are made with this context.
+    /// Returns the origin of calls with this context.
     pub(crate) fn origin(&self) -> CallOrigin {
         match self.parent_call() {
             Some(parent) => parent.origin.clone(),
@@ -74,7 +75,7 @@ impl ToolContext {
         }
     }
 
-    /// The key of the next call that is made with this context. To ask is to take a number.
+    /// Returns the key of the next call with this context. Each call takes a new number.
     pub(crate) fn next_key(&self) -> Option<CallKey> {
         match self.parent_call() {
             Some(parent) => parent.next_key(),

@@ -8,8 +8,8 @@ use crate::policy::SensitivePath;
 use crate::schema::readable;
 
 impl From<&ToolError> for ToolResult {
-    /// The message as text, its invisible characters escaped, and `{"error": {"kind", "tool", …}}` for programs, with the
-    /// violations where there are some.
+    /// Converts an error into a result: the message as text, with invisible characters escaped, and a structured value
+    /// `{"error": {"kind", "tool", …}}` for programs, with the violations if there are any.
     fn from(error: &ToolError) -> Self {
         let mut detail = json!({"kind": error.code(), "tool": error.tool_name()});
         match error.kind() {

@@ -282,7 +282,7 @@ fn a_target_cannot_be_made_of_a_secret() {
         let error = Catalog::new().register(tool, echo).unwrap_err();
         let RegisterError::SecretTarget { field: refused, .. } = &error else { panic!("{error}") };
         assert_eq!(refused, field);
-        assert!(error.to_string().contains("name what the call touches by another argument"), "{error}");
+        assert!(error.to_string().contains("use another argument in the template"), "{error}");
     }
 }
 
