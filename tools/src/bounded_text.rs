@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_stays_whole_to_the_last_byte() {
+    fn a_text_within_the_limit_stays_whole() {
         for length in [0, 1, 999, 1000] {
             let text = "x".repeat(length);
             assert_eq!(BoundedText::from_text(&text, 1000).into_text(), text);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_stays_within_the_limit_as_well() {
+    fn invalid_utf8_stays_within_the_limit() {
         for bytes in [vec![0xff; 900], vec![0xff; 100_000]] {
             let mut text = BoundedText::new(1000);
             text.push(&bytes);
@@ -203,7 +203,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn however_it_is_written_the_head_and_the_tail_are_those_of_the_whole(
+        fn the_head_and_the_tail_do_not_depend_on_the_pieces(
             pieces in prop::collection::vec("(\\PC|ä|語|🦀){0,40}", 0..30),
             limit in 100_usize..600,
         ) {

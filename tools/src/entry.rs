@@ -158,7 +158,7 @@ impl Entry {
         let Some((schema, validator)) = output else { return Ok(()) };
         let violations = match structured {
             None => vec![Violation::whole(
-                "a structured result, as the output schema promises".to_owned(),
+                "a structured result, as the output schema requires".to_owned(),
                 "none".to_owned(),
             )],
             Some(value) => match validator.check(schema, value.node(), None) {

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_does_not_quote_what_should_have_been_one() {
+    fn an_error_does_not_quote_the_value() {
         for value in [json!(7041), json!(-7041), json!(7041.5), json!(true), json!(["7041"]), json!({"7041": "7041"})] {
             let from_value = serde_json::from_value::<Secret>(value.clone()).unwrap_err().to_string();
             let from_text = serde_json::from_str::<Secret>(&value.to_string()).unwrap_err().to_string();

@@ -15,13 +15,13 @@ use super::{Admission, Key, Permit, Request};
 use crate::call::CallOrder;
 use crate::schedule::{Thread, all, check};
 
-fn request<'a>(keys: &[&str], around: Option<&'a [u64]>) -> Request<'a> {
+fn request<'a>(keys: &[&str], outer_calls: Option<&'a [u64]>) -> Request<'a> {
     Request {
         keys: keys.iter().map(|key| Key::new(&key.parse().unwrap(), "")).collect(),
         limiter: None,
-        is_nested: around.is_some(),
+        is_nested: outer_calls.is_some(),
         has_foreign: false,
-        around: around.unwrap_or_default(),
+        outer_calls: outer_calls.unwrap_or_default(),
     }
 }
 
@@ -61,7 +61,7 @@ fn one_writes_and_several_read() {
 }
 
 #[test]
-fn a_gate_is_never_overfull_and_nobody_is_forgotten() {
+fn the_concurrency_limit_holds_and_every_waiting_call_runs() {
     check(|| {
         let (admission, running) = (Arc::new(Admission::new().with_max_concurrency(1)), Arc::new(AtomicUsize::new(0)));
         let same = admission.clone();
@@ -83,7 +83,7 @@ fn a_gate_is_never_overfull_and_nobody_is_forgotten() {
 }
 
 #[test]
-fn whoever_is_cancelled_while_waiting_is_in_nobodys_way() {
+fn a_call_cancelled_while_waiting_blocks_no_other() {
     check(|| {
         let admission = Arc::new(Admission::new());
         let same = admission.clone();
@@ -113,12 +113,12 @@ fn nested_calls_do_not_wait_in_a_circle() {
             Box::new(move || {
                 let outer = admission.register(request(&[own], None)).unwrap();
                 wait(&outer);
-                let around = [outer.id().unwrap()];
+                let outer_calls = [outer.id().unwrap()];
                 // A key of the other call is refused or free, and a key of this call is covered.
-                if let Ok(nested) = admission.register(request(&[other], Some(&around))) {
+                if let Ok(nested) = admission.register(request(&[other], Some(&outer_calls))) {
                     wait(&nested);
                 }
-                let inside = admission.register(request(&[own], Some(&around))).unwrap();
+                let inside = admission.register(request(&[own], Some(&outer_calls))).unwrap();
                 wait(&inside);
             })
         };
@@ -132,17 +132,17 @@ fn nested_calls_do_not_wait_in_a_circle() {
 }
 
 #[test]
-fn a_line_keeps_its_order() {
+fn a_call_order_is_kept() {
     check(|| {
-        let (order, came) = (CallOrder::new(), Arc::new(AtomicUsize::new(0)));
+        let (order, arrived) = (CallOrder::new(), Arc::new(AtomicUsize::new(0)));
         let tickets: Vec<_> = (0..4).map(|_| order.enqueue()).collect();
         all(tickets.into_iter().enumerate().map(|(number, ticket)| -> Thread {
-            let came = came.clone();
+            let arrived = arrived.clone();
             Box::new(move || {
                 // One ticket is dropped without waiting.
                 if number != 1 {
                     block_on(ticket.wait_turn());
-                    let before = came.fetch_add(1, Ordering::SeqCst);
+                    let before = arrived.fetch_add(1, Ordering::SeqCst);
                     assert_eq!(before, number - usize::from(number > 1));
                 }
             })

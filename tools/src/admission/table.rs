@@ -22,7 +22,7 @@ pub(crate) struct Request<'a> {
     /// True if an outer call is in the table of another admission.
     pub(crate) has_foreign: bool,
     /// Its outer calls in this table, the outermost first.
-    pub(crate) around: &'a [u64],
+    pub(crate) outer_calls: &'a [u64],
 }
 
 #[derive(Default)]
@@ -38,7 +38,7 @@ pub(super) struct Table {
 struct Call {
     keys: Vec<Key>,
     limiter: Option<Arc<Limiter>>,
-    around: Box<[u64]>,
+    outer_calls: Box<[u64]>,
     rule: WaitRule,
     state: State,
     /// The number of calls it waits for.
@@ -93,10 +93,10 @@ impl Table {
         wakers: &mut Wakers,
     ) -> Option<u64> {
         let rule = self.rule(&request, concurrency, wakers);
-        let Request { keys, limiter, around, .. } = request;
+        let Request { keys, limiter, outer_calls, .. } = request;
         let (mut before, mut behind) = (0, Vec::new());
         let conflicts = self.index.conflicts(&keys);
-        let others = || conflicts.iter().copied().filter(|other| !around.contains(other));
+        let others = || conflicts.iter().copied().filter(|other| !outer_calls.contains(other));
         if rule == WaitRule::Bound && others().any(|other| self.calls[&other].state == State::Running) {
             return None;
         }
@@ -118,7 +118,7 @@ impl Table {
         let call = Call {
             keys,
             limiter,
-            around: around.into(),
+            outer_calls: outer_calls.into(),
             rule,
             state: State::Waiting,
             before,
@@ -238,11 +238,12 @@ impl Table {
         if !request.is_nested {
             return WaitRule::Top;
         }
-        self.give_up(request.around, concurrency, wakers);
+        self.give_up(request.outer_calls, concurrency, wakers);
         if request.has_foreign {
             return WaitRule::Bound;
         }
-        let nearest = request.around.iter().rev().find_map(|id| Some((*id, self.calls.get(id).filter(has_something)?)));
+        let nearest =
+            request.outer_calls.iter().rev().find_map(|id| Some((*id, self.calls.get(id).filter(has_something)?)));
         match nearest {
             None => WaitRule::Free,
             Some((id, call)) if request.keys.iter().all(|key| call.keys.iter().any(|held| held.covers(key))) => {
@@ -254,8 +255,8 @@ impl Table {
 
     /// Releases the `world` keys of the outer calls. A tool that declares no targets but calls other tools acts through them, and their
     /// keys cover it.
-    fn give_up(&mut self, around: &[u64], concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
-        for id in around {
+    fn give_up(&mut self, outer_calls: &[u64], concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
+        for id in outer_calls {
             let Some(call) = self.calls.get_mut(id) else { continue };
             if call.keys.is_empty() || call.keys.iter().any(|key| key.reach != Reach::World) {
                 continue;
@@ -288,7 +289,7 @@ impl WaitRule {
         match self {
             Self::Top => false,
             Self::Free => other.rule == Self::Top,
-            Self::Inside(outer) => !other.around.contains(&outer),
+            Self::Inside(outer) => !other.outer_calls.contains(&outer),
             Self::Bound => true,
         }
     }

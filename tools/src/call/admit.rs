@@ -29,11 +29,11 @@ pub(super) fn enter<'a>(entry: &'a Entry, call: &CallScope, keys: &[Key]) -> Opt
 pub(super) fn register<'a>(entry: &'a Entry, call: &CallScope, keys: Vec<Key>) -> Result<Permit<'a>, ToolErrorKind> {
     let admission = entry.admission();
     let is_nested = call.caller.call().is_some();
-    let around = call.outer_queue_numbers();
+    let outer_calls = call.outer_queue_numbers();
     let is_own = |number: &&QueueNumber| number.admission == admission.number();
-    let own: Vec<_> = around.iter().filter(is_own).map(|number| number.call).collect();
-    let has_foreign = own.len() < around.len();
-    let request = Request { keys, limiter: entry.limiter().cloned(), is_nested, has_foreign, around: &own };
+    let own: Vec<_> = outer_calls.iter().filter(is_own).map(|number| number.call).collect();
+    let has_foreign = own.len() < outer_calls.len();
+    let request = Request { keys, limiter: entry.limiter().cloned(), is_nested, has_foreign, outer_calls: &own };
     let permit = admission.register(request).map_err(overloaded)?;
     if let Some(number) = permit.id() {
         call.queue_number.get_or_init(|| QueueNumber { admission: admission.number(), call: number });

@@ -60,10 +60,10 @@ async fn ask(
         arguments_digest: Digest::of_json(arguments),
         cx,
     };
-    let patience = cx.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);
+    let timeout = cx.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);
     let now = Instant::now();
-    let by_patience = now.checked_add(patience);
-    let by = by_patience.into_iter().chain(cx.deadline()).min();
+    let timeout_at = now.checked_add(timeout);
+    let by = timeout_at.into_iter().chain(cx.deadline()).min();
     let mut answer = pin!(until_cancelled(cx, Isolated::new(|| approver.approve(approval))));
     let mut late = pin!(until(by));
     let answered = poll_fn(|task| match answer.as_mut().poll(task) {
@@ -79,10 +79,10 @@ async fn ask(
         Ok(None) => Err(ToolErrorKind::Cancelled),
         // At the context's deadline the call is late, not the approver.
         Err(()) => Err(match cx.deadline() {
-            Some(deadline) if by_patience.is_none_or(|patience| deadline <= patience) => {
+            Some(deadline) if timeout_at.is_none_or(|timeout_at| deadline <= timeout_at) => {
                 ToolErrorKind::Timeout { limit: deadline.saturating_duration_since(now) }
             }
-            _ => cx.unapproved(Some(entry.name()), targets.to_vec(), Some(patience)),
+            _ => cx.unapproved(Some(entry.name()), targets.to_vec(), Some(timeout)),
         }),
     }
 }

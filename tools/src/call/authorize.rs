@@ -39,9 +39,9 @@ pub(super) fn authorize(
     if targets.is_empty() {
         return Ok(judge(None)?.then(Vec::new));
     }
-    // All targets are judged first, so that a denied call is never asked about.
-    let asked = targets.iter().map(|target| judge(Some(target))).collect::<Result<Vec<_>, _>>()?;
-    let mut asked = asked.into_iter();
-    targets.retain(|target| asked.next().unwrap_or(true) || !is_open(target));
+    // All targets are judged first, so that the approver is not asked about a denied call.
+    let needs_approval = targets.iter().map(|target| judge(Some(target))).collect::<Result<Vec<_>, _>>()?;
+    let mut needs_approval = needs_approval.into_iter();
+    targets.retain(|target| needs_approval.next().unwrap_or(true) || !is_open(target));
     Ok((!targets.is_empty()).then_some(targets))
 }

@@ -134,7 +134,7 @@ pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: 
         (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
         (Err(error), None) => Execution::refused(error),
     };
-    span::around(span, execution)
+    span::in_span(span, execution)
 }
 
 impl ToolContext {
@@ -193,11 +193,11 @@ async fn run_stages(
     let mut time_limit = caller.deadline_for(entry);
     let targets = in_time(time_limit, || validate::validate(entry, &arguments))?;
     let keys = admit::keys(&caller, &targets);
-    let asked = authorize::authorize(entry, &caller, targets)?;
+    let unapproved = authorize::authorize(entry, &caller, targets)?;
     // A call that needs an approval gives up its place in the call order, so that later calls do not wait for a person.
-    let ticket = ticket.filter(|_| asked.is_none());
+    let ticket = ticket.filter(|_| unapproved.is_none());
     // Futures that most calls do not need are boxed, here and below, to keep the future of a call small.
-    let approved = match asked {
+    let approved = match unapproved {
         None => Vec::new(),
         Some(targets) => {
             let approved = Box::pin(approve::approve(entry, &scope, &caller, &arguments, targets)).await?;

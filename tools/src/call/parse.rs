@@ -31,7 +31,7 @@ fn from_text(text: String) -> Result<Json, Violation> {
         InvalidJson::TooDeep { pointer } => too_deep(pointer),
         error => {
             let found = if is_empty { "nothing".to_owned() } else { error.to_string() };
-            Violation::whole("a JSON object, whole and with nothing after it".to_owned(), found)
+            Violation::whole("a single, complete JSON object".to_owned(), found)
         }
     })
 }

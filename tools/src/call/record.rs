@@ -264,8 +264,11 @@ async fn wait_for_caller<T>(
 }
 
 /// Waits for the journal until `by` and catches its panics.
-async fn wait_until<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, JournalWaitError> {
-    let mut answer = pin!(Isolated::new(ask));
+async fn wait_until<'a, T>(
+    by: Instant,
+    operation: impl FnOnce() -> JournalFuture<'a, T>,
+) -> Result<T, JournalWaitError> {
+    let mut answer = pin!(Isolated::new(operation));
     let mut alarm = None;
     poll_fn(|task| {
         if let Poll::Ready(answer) = answer.as_mut().poll(task) {

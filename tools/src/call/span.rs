@@ -32,7 +32,7 @@ pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Optio
 
 /// Runs a call in its span, if it has one.
 #[inline]
-pub(super) fn around(open: Option<CallSpan>, call: Execution) -> Execution {
+pub(super) fn in_span(open: Option<CallSpan>, call: Execution) -> Execution {
     match open {
         None => call,
         Some(open) => traced(open, call),
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_that_nobody_listens_to_has_no_span() {
+    fn a_call_without_a_subscriber_has_no_span() {
         // Another test's subscriber on its own thread may enable the level here, but not the span.
         assert!(open(&ToolContext::new(), "t", None).is_none());
         assert!(current().is_none());

@@ -97,7 +97,7 @@ impl CallScope {
         }
     }
 
-    /// Returns the numbers of the calls around this one, the outermost first.
+    /// Returns the queue numbers of the outer calls, the outermost first.
     pub(crate) fn outer_queue_numbers(&self) -> Vec<QueueNumber> {
         let outer = std::iter::successors(self.caller.call(), |call| call.caller.call());
         let mut numbers: Vec<_> = outer.filter_map(|call| call.queue_number.get().copied()).collect();
@@ -131,7 +131,7 @@ impl ToolContext {
         let depth = self.depth() + 1;
         if depth > MAX_DEPTH {
             return Err(ToolErrorKind::ExecutionFailed {
-                message: format!("calls are nested deeper than {MAX_DEPTH}; do not call tools in a circle"),
+                message: format!("calls are nested deeper than {MAX_DEPTH}; do not call tools recursively"),
             });
         }
         if limit.is_zero() {

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_in_a_word() {
+    fn unit_becomes_ok() {
         assert_eq!(ok(Ok::<(), String>(())), ToolResult::text("ok"));
     }
 
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_error_is_told_in_its_alternate_form() {
+    fn any_other_error_becomes_its_alternate_text() {
         #[derive(Debug)]
         struct Chain;
         impl std::fmt::Display for Chain {

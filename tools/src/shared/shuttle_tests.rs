@@ -146,7 +146,7 @@ fn generations_only_grow_and_no_watcher_misses_the_last_one() {
 }
 
 #[test]
-fn names_that_come_and_go_leave_what_was_put_last() {
+fn names_that_come_and_go_leave_a_consistent_catalog() {
     check(|| {
         let catalog = SharedCatalog::new();
         let (removed, added) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));

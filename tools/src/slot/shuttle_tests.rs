@@ -41,7 +41,7 @@ fn seen_by_all(slot: &Slot, admission: &Arc<Admission>) -> Vec<Result<Arc<Entry>
 }
 
 #[test]
-fn a_linked_tool_is_built_once_and_everybody_sees_the_same() {
+fn a_linked_tool_is_built_once_for_all_threads() {
     static BUILT: AtomicUsize = AtomicUsize::new(0);
     static SLOW: Submission = submission("t", || {
         BUILT.fetch_add(1, Ordering::SeqCst);
@@ -59,7 +59,7 @@ fn a_linked_tool_is_built_once_and_everybody_sees_the_same() {
 }
 
 #[test]
-fn a_linked_tool_that_cannot_be_built_is_tried_once_and_everybody_is_told_why() {
+fn a_linked_tool_that_cannot_be_built_is_built_once_and_every_thread_gets_the_error() {
     static TRIED: AtomicUsize = AtomicUsize::new(0);
     static PANICS: Submission = submission("t", || {
         TRIED.fetch_add(1, Ordering::SeqCst);

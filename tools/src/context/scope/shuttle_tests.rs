@@ -19,8 +19,8 @@ fn calls() -> [ToolContext; 3] {
     let entry = Arc::new(Entry::new(tool, nothing, crate::source!()).unwrap());
     let scope = || crate::Scope::from(Arc::new(SharedCatalog::new()));
     let entered = |caller: ToolContext| {
-        let term = caller.term(&entry);
-        caller.enter(&entry, scope(), Vec::new(), term, tracing::Span::none()).unwrap()
+        let time_limit = caller.deadline_for(&entry);
+        caller.enter(&entry, scope(), Vec::new(), time_limit, tracing::Span::none()).unwrap()
     };
     let outer = entered(ToolContext::new());
     let inner = || entered(outer.clone());
@@ -29,7 +29,7 @@ fn calls() -> [ToolContext; 3] {
 }
 
 #[test]
-fn whoever_waits_for_the_end_of_a_call_hears_of_it_whenever_they_ask() {
+fn every_waiter_is_notified_of_the_end_of_a_call() {
     check(|| {
         let [outer, inner, silent] = calls();
         let wait = |cx: &ToolContext| -> Thread {
