@@ -12,7 +12,8 @@ use crate::policy::{Policy, SensitivePath, SensitivePaths, Verdict};
 impl ToolContext {
     /// Sets the policy: the rules that allow, ask about or deny granted calls.
     ///
-    /// Without a policy every granted call runs, even a destroying one. Use [`Policy::by_effects`] to ask before writes.
+    /// Without a policy all granted calls run, even destroying ones, except on sensitive paths. Use [`Policy::by_effects`] to ask before
+    /// writes.
     ///
     /// Inside of a call this has no effect, so that a tool cannot choose its policy.
     #[must_use]
