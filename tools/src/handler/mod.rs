@@ -24,7 +24,7 @@ pub use typed::typed;
 /// Closures and functions `Fn(ToolContext, serde_json::Value) -> impl Future<Output = impl IntoToolResult>` are handlers.
 /// [`typed`], [`blocking`] and [`blocking_typed`] wrap other functions. A struct with state implements the trait.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no handler of a tool",
+    message = "`{Self}` is not a tool handler",
     note = "write `async |cx: ToolContext, arguments: Value| Ok::<_, String>(…)`, or wrap it in `handler::typed`, \
             `handler::blocking` or `handler::blocking_typed`, or implement `tools::Handler` for a struct"
 )]

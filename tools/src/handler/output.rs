@@ -34,7 +34,7 @@ const DONE: &str = "ok";
 ///   type with `#[from] ToolError`, also if it is `#[error(transparent)]`.
 /// - Any other error becomes [`ToolErrorKind::ExecutionFailed`] with its `{:#}` text.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be what a handler returns",
+    message = "`{Self}` cannot be returned by a handler",
     note = "return a `Result`, such as `Ok::<_, String>(value)`, or a `ToolResult`, `Content`, `String` or `Value`",
     note = "the error of a `Result` is an `Error + Send + Sync`, a `Box<dyn Error + Send + Sync>` or a string"
 )]
