@@ -1,22 +1,22 @@
-//! [`Arguments`]: the arguments of a call as they arrive.
+//! [`Arguments`]: the arguments of a call, before parsing.
 
 use std::fmt;
 
 use protocol::Json;
 use serde_json::Value;
 
-/// The arguments of a call as they arrive: JSON, or text that the pipeline [parses](Json::parse).
+/// The arguments of a call: parsed JSON, or text that the pipeline [parses](Json::parse).
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Arguments {
-    /// JSON that was read.
+    /// Parsed JSON.
     Json(Json),
     /// JSON text.
     Text(String),
 }
 
 impl Arguments {
-    /// The greatest size of arguments as JSON text: 1 MiB.
+    /// The maximum size of arguments as JSON text: 1 MiB.
     pub const MAX_BYTES: usize = 1024 * 1024;
 }
 
@@ -45,7 +45,7 @@ impl From<&str> for Arguments {
 }
 
 impl fmt::Debug for Arguments {
-    /// Shows the form and nothing of the content: some of it may be secret, which only the tool knows.
+    /// Prints the variant without its content, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Json(_) => "Json(..)",

@@ -1,4 +1,4 @@
-//! [`BoundedText`]: text from a stream of any length, of which the head and the tail are kept.
+//! [`BoundedText`]: a writer that keeps the head and the tail of a text.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -6,14 +6,15 @@ use std::io;
 
 use crate::{IntoToolResult, ToolContext, ToolError, ToolResult};
 
-/// What the line between head and tail takes of the limit, in bytes. It is shorter with every number of 64 bits.
+/// The bytes reserved for the line between head and tail. It fits with any 64-bit number.
 const GAP: usize = 96;
 
-/// A writer that takes in text of any length and keeps as much of it as a result may have: the first half of the limit and the
-/// last, with a line between that says how many bytes are missing. Its memory is bounded by the limit, whatever is written.
+/// A writer that accepts text of any length and keeps at most `limit` bytes of it, in bounded memory.
 ///
-/// For tools that pass on what others write, such as a process or a server: write everything, so that whoever writes is not held
-/// up, and return this. The counter cuts results as well, but only once they are there as a whole.
+/// A longer text keeps its head and its tail, with a line between them that says how many bytes are missing.
+///
+/// Use it in tools that forward the output of a process or a server: write all of it, so that the sender is not blocked, and return
+/// the `BoundedText`. The pipeline truncates results too, but only after the tool has built them in memory.
 ///
 /// ```
 /// use std::io::Write;
@@ -33,26 +34,26 @@ const GAP: usize = 96;
 pub struct BoundedText {
     limit: usize,
     total: u64,
-    /// Everything, until that is over the limit; then the first half.
+    /// The whole text while it is within the limit, then its first half.
     head: Vec<u8>,
-    /// The end, once there is more than the head.
+    /// The end of a text that is over the limit.
     tail: VecDeque<u8>,
 }
 
 impl BoundedText {
-    /// A writer that keeps at most `limit` bytes, the line about what is missing included. A limit that has no room for that line
-    /// keeps nothing but the line.
+    /// Creates a writer that keeps at most `limit` bytes, including the line about missing bytes. If `limit` is too small for that
+    /// line, a longer text is replaced by the line alone.
     pub fn new(limit: usize) -> Self {
         Self { limit, total: 0, head: Vec::new(), tail: VecDeque::new() }
     }
 
-    /// A writer that keeps as much as the running call may return, or 64 KiB where none is running.
-    pub fn of_call(cx: &ToolContext) -> Self {
+    /// Creates a writer with the output limit of the running call. Outside of a call the limit is 64 KiB.
+    pub fn for_call(cx: &ToolContext) -> Self {
         let own = cx.call().and_then(|call| call.entry.tool().limits.max_output_bytes);
         Self::new(usize::try_from(own.unwrap_or(protocol::Limits::DEFAULT_MAX_OUTPUT_BYTES)).unwrap_or(usize::MAX))
     }
 
-    /// Takes in the next piece.
+    /// Appends bytes.
     pub fn push(&mut self, piece: impl AsRef<[u8]>) {
         let piece = piece.as_ref();
         self.total = self.total.saturating_add(u64::try_from(piece.len()).unwrap_or(u64::MAX));
@@ -63,50 +64,50 @@ impl BoundedText {
         let room = half.saturating_sub(self.head.len()).min(piece.len());
         let (first, rest) = piece.split_at(room);
         self.head.extend_from_slice(first);
-        // What was kept whole until now is more than the head of something longer.
+        // Until now the head held the whole text; a truncated one has a shorter head.
         let surplus = self.head.split_off(self.head.len().min(half));
         self.keep(&surplus);
         self.keep(rest);
     }
 
-    /// How many bytes were written.
+    /// Returns the number of bytes written.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Whether more was written than is kept.
+    /// Returns true if more bytes were written than the limit allows.
     pub fn is_over(&self) -> bool {
         self.total > u64::try_from(self.limit).unwrap_or(u64::MAX)
     }
 
-    /// The text. Bytes that are no UTF-8 are replaced, and no character is cut in two.
+    /// Returns the kept text. Invalid UTF-8 is replaced, and no character is split.
     pub fn into_text(self) -> String {
         if !self.is_over() {
-            // A replacement takes three bytes where one was.
+            // A replacement character takes three bytes, so the text may have grown beyond the limit.
             let text = String::from_utf8_lossy(&self.head).into_owned();
-            return if text.len() > self.limit { Self::of(&text, self.limit).into_text() } else { text };
+            return if text.len() > self.limit { Self::from_text(&text, self.limit).into_text() } else { text };
         }
         let (half, tail) = (self.half(), Vec::from(self.tail));
         let tail = &tail[tail.iter().take(3).take_while(|byte| is_inside_character(**byte)).count()..];
         let (head, tail) = (String::from_utf8_lossy(whole_characters(&self.head)), String::from_utf8_lossy(tail));
-        // Replacements again: what they push out is told with the rest.
+        // Replacement characters may have grown the text here too; the cut bytes count as missing.
         let end = (0..=half.min(head.len())).rfind(|at| head.is_char_boundary(*at)).unwrap_or(0);
         let from = (tail.len().saturating_sub(half)..tail.len()).find(|at| tail.is_char_boundary(*at));
         joined(&head[..end], &tail[from.unwrap_or(tail.len())..], self.total)
     }
 
-    fn of(text: &str, limit: usize) -> Self {
+    fn from_text(text: &str, limit: usize) -> Self {
         let mut bounded = Self::new(limit);
         bounded.push(text);
         bounded
     }
 
-    /// How much is kept at each end.
+    /// Returns the number of bytes kept at each end.
     fn half(&self) -> usize {
         self.limit.saturating_sub(GAP) / 2
     }
 
-    /// Adds to the end, and drops from its front what is too much.
+    /// Appends to the tail and drops its oldest bytes beyond the limit.
     fn keep(&mut self, piece: &[u8]) {
         let half = self.half();
         let piece = &piece[piece.len().saturating_sub(half)..];
@@ -117,7 +118,7 @@ impl BoundedText {
 }
 
 impl io::Write for BoundedText {
-    /// Takes in everything; never fails.
+    /// Accepts all bytes; never fails.
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         self.push(piece);
         Ok(piece.len())
@@ -152,7 +153,7 @@ fn joined(head: &str, tail: &str, total: u64) -> String {
     format!("{head}\n[… {missing} bytes left out: the text is over its limit …]\n{tail}")
 }
 
-/// Without the beginning of a character whose end is missing.
+/// Returns the bytes without an incomplete character at the end.
 fn whole_characters(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
@@ -171,17 +172,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_stays_whole_to_the_last_byte() {
+    fn a_text_within_the_limit_stays_whole() {
         for length in [0, 1, 999, 1000] {
             let text = "x".repeat(length);
-            assert_eq!(BoundedText::of(&text, 1000).into_text(), text);
+            assert_eq!(BoundedText::from_text(&text, 1000).into_text(), text);
         }
-        assert!(BoundedText::of(&"x".repeat(1001), 1000).into_text().contains("bytes left out"));
+        assert!(BoundedText::from_text(&"x".repeat(1001), 1000).into_text().contains("bytes left out"));
     }
 
     #[test]
     fn a_limit_without_room_keeps_the_line_alone() {
-        let text = BoundedText::of(&"x".repeat(100), 10).into_text();
+        let text = BoundedText::from_text(&"x".repeat(100), 10).into_text();
         assert_eq!(text, "\n[… 100 bytes left out: the text is over its limit …]\n");
     }
 
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_stays_within_the_limit_as_well() {
+    fn invalid_utf8_stays_within_the_limit() {
         for bytes in [vec![0xff; 900], vec![0xff; 100_000]] {
             let mut text = BoundedText::new(1000);
             text.push(&bytes);
@@ -202,7 +203,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn however_it_is_written_the_head_and_the_tail_are_those_of_the_whole(
+        fn the_head_and_the_tail_do_not_depend_on_the_pieces(
             pieces in prop::collection::vec("(\\PC|ä|語|🦀){0,40}", 0..30),
             limit in 100_usize..600,
         ) {

@@ -1,4 +1,4 @@
-//! [`Catalog`]: the tools that exist, as a plain value.
+//! [`Catalog`]: a set of tools, as a plain value.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,14 +7,13 @@ use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
 use crate::slot::{Slot, Slots};
-use crate::watch::Publisher;
+use crate::subscription::Publisher;
 use crate::{
-    Admission, Arguments, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source, Submission, ToolContext,
-    ToolError, Watch, submission,
+    Admission, Arguments, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Source, Submission, Subscription,
+    ToolContext, ToolError, submission,
 };
 
-/// A set of tools by name. Instances are independent of each other and of the process-wide one; a clone is a copy that
-/// goes its own way.
+/// A set of tools by name. Every catalog, clones included, is independent of the others and of the process-wide one.
 ///
 /// ```
 /// use serde_json::json;
@@ -40,9 +39,9 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Catalog {
-    /// Shared with the calls under way, which look up nested calls in it; copied only if one changes the catalog meanwhile.
+    /// Shared with running calls, which look up nested calls in it. A change to the catalog copies it while they run.
     slots: Arc<Slots>,
-    /// Submissions without a valid name to be filed under.
+    /// Submissions with an invalid name.
     nameless: Vec<Problem>,
     generation: u64,
     admission: Arc<Admission>,
@@ -50,7 +49,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// An empty catalog.
+    /// Creates an empty catalog.
     pub fn new() -> Self {
         Self {
             slots: Arc::default(),
@@ -61,8 +60,10 @@ impl Catalog {
         }
     }
 
-    /// A catalog of all tools that are linked into this process. Names that two crates claim become
-    /// [`conflicts`](Self::conflicts), definitions that cannot be built [`problems`](Self::problems).
+    /// Creates a catalog of all tools that are linked into this process.
+    ///
+    /// A name that two crates submit is listed in [`conflicts`](Self::conflicts), a definition that cannot be built in
+    /// [`problems`](Self::problems).
     pub fn linked() -> Self {
         let mut catalog = Self::new();
         let submissions = submission::linked();
@@ -92,8 +93,9 @@ impl Catalog {
         catalog
     }
 
-    /// Has calls admitted by this: to set its limits, or to share it with other catalogs whose tools touch the same things. Say
-    /// it first: tools that were added or looked at before keep what they have.
+    /// Sets the [`Admission`], to change its limits or to share it with catalogs whose tools touch the same targets.
+    ///
+    /// Call this first: tools that were registered or resolved before keep their admission.
     #[must_use]
     pub fn with_admission(mut self, admission: Arc<Admission>) -> Self {
         for slot in Arc::make_mut(&mut self.slots).0.values_mut() {
@@ -103,24 +105,24 @@ impl Catalog {
         self
     }
 
-    /// What calls are admitted by. A copy of the catalog shares it.
+    /// Returns the admission of this catalog. Clones of the catalog share it.
     pub fn admission(&self) -> &Arc<Admission> {
         &self.admission
     }
 
-    /// Adds a tool.
+    /// Registers a tool.
     ///
     /// # Errors
-    /// [`RegisterError`]; the catalog is then as it was.
+    /// Returns a [`RegisterError`] and leaves the catalog unchanged if the definition is invalid or the name is taken.
     #[track_caller]
     pub fn register(&mut self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-        self.insert(Entry::of_caller(tool, handler)?)
+        self.insert(Entry::from_caller(tool, handler)?)
     }
 
-    /// Adds a tool with a source of its own, such as [`source!`](crate::source!) gives, which knows the package's version.
+    /// Registers a tool with an explicit source, such as [`source!`](crate::source!), which includes the package's version.
     ///
     /// # Errors
-    /// [`RegisterError::Exists`]; the catalog is then as it was.
+    /// Returns [`RegisterError::Exists`] and leaves the catalog unchanged if the name is taken.
     pub fn insert(&mut self, entry: Entry) -> Result<Arc<Entry>, RegisterError> {
         let entry = Arc::new(entry);
         self.add(vec![entry.clone()])?;
@@ -128,99 +130,101 @@ impl Catalog {
         Ok(entry)
     }
 
-    /// Adds a tool, or puts it in the place of the one that holds its name, conflicts included.
+    /// Registers a tool and replaces any tool or conflict with the same name.
     ///
     /// # Errors
-    /// [`RegisterError`], but not for the name's being taken; the catalog is then as it was.
+    /// Returns a [`RegisterError`] and leaves the catalog unchanged if the definition is invalid.
     #[track_caller]
     pub fn replace(&mut self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-        let entry = Arc::new(Entry::of_caller(tool, handler)?);
+        let entry = Arc::new(Entry::from_caller(tool, handler)?);
         let replaced = self.put(entry.clone());
         self.publish();
         drop(replaced);
         Ok(entry)
     }
 
-    /// Adds what a crate would contribute by being linked, all or nothing. A submission that is there already is passed
-    /// over.
+    /// Registers submissions, as linking their crate would. Submissions that are already registered are skipped.
     ///
     /// # Errors
-    /// [`RegisterError`] for the first that cannot be added; the catalog is then as it was.
+    /// Returns the first [`RegisterError`] and leaves the catalog unchanged if a submission cannot be registered.
     pub fn submit(&mut self, submissions: &[&'static Submission]) -> Result<(), RegisterError> {
         self.add_missing(built(submissions)?)?;
         self.publish();
         Ok(())
     }
 
-    /// Takes a name out, whatever holds it. Calls under way are not disturbed. Gives whether there was one.
+    /// Removes a tool or a conflict. Running calls continue. Returns true if the name existed.
     pub fn unregister(&mut self, name: &str) -> bool {
         let removed = self.remove(name);
         self.publish();
         removed.is_some()
     }
 
-    /// The tool of that name.
+    /// Returns the tool with this name.
     ///
     /// # Errors
-    /// As [`Resolve::resolve`].
+    /// Returns the errors of [`Resolve::resolve`].
     pub fn get(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         self.slots.resolve(name)
     }
 
-    /// Whether the name is taken, be it by a conflict.
+    /// Returns true if a tool or a conflict holds this name.
     pub fn contains(&self, name: &str) -> bool {
         self.slots.0.contains_key(name)
     }
 
-    /// All tools that can be called, sorted by name. Conflicts and linked tools that cannot be built are left out:
-    /// [`conflicts`](Self::conflicts) and [`problems`](Self::problems) have them.
+    /// Returns all callable tools, sorted by name.
+    ///
+    /// The list excludes [`conflicts`](Self::conflicts) and linked tools that cannot be built, which are in
+    /// [`problems`](Self::problems).
     pub fn list(&self) -> Vec<Arc<Entry>> {
         self.sorted().iter().filter_map(Slot::entry).collect()
     }
 
-    /// The names that are taken, sorted. Builds nothing, and names conflicts and what cannot be built as well.
+    /// Returns all names, sorted, including those of conflicts and of tools that cannot be built. Builds no linked tool.
     pub fn names(&self) -> Vec<ToolName> {
         let mut names: Vec<_> = self.slots.0.keys().cloned().collect();
         names.sort_unstable();
         names
     }
 
-    /// Checks the arguments of a call without running it.
+    /// Validates the arguments of a call without running it.
     ///
     /// # Errors
-    /// As [`get`](Self::get), and [`ToolErrorKind::InvalidArguments`](crate::ToolErrorKind::InvalidArguments) with every violation.
+    /// Returns the errors of [`get`](Self::get), and
+    /// [`ToolErrorKind::InvalidArguments`](crate::ToolErrorKind::InvalidArguments) with every violation.
     pub fn validate(&self, name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
         call::validate(&*self.get(name)?, arguments.into())
     }
 
-    /// Runs a tool, through every stage of the counter. Tools that it calls in turn are looked up in this catalog as it is
-    /// now.
+    /// Runs a tool through the [pipeline](crate::call). Nested calls are resolved in this catalog as it is now.
     ///
     /// # Errors
-    /// The future gives a [`ToolError`] when the tool could not be run or failed.
+    /// The future returns a [`ToolError`] if the tool was not run or failed.
     pub fn execute(&self, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
         call::execute(self.slots.clone(), cx, name, arguments)
     }
 
-    /// The names that several linked crates claim, sorted.
+    /// Returns the conflicts between linked crates, sorted by name.
     pub fn conflicts(&self) -> Vec<Conflict> {
         self.sorted().iter().filter_map(Slot::conflict).collect()
     }
 
-    /// The tools that cannot be used or have a wrong example, sorted by name. Builds every linked tool, and compiles the schemas
-    /// and validates the examples of every tool: registration leaves that out.
+    /// Returns the tools that cannot be used or have an invalid example, sorted by name.
+    ///
+    /// Builds every linked tool, compiles all schemas and validates all examples, which registration does not do.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = self.nameless.clone();
         problems.extend(self.sorted().iter().filter_map(Slot::problem));
         problems
     }
 
-    /// Subscribes to changes.
-    pub fn subscribe(&self) -> Watch {
+    /// Subscribes to changes of the catalog.
+    pub fn subscribe(&self) -> Subscription {
         self.publisher.subscribe()
     }
 
-    /// Adds entries, all or nothing; nobody is woken yet.
+    /// Adds all entries or none, without publishing the change.
     pub(crate) fn add(&mut self, entries: Vec<Arc<Entry>>) -> Result<(), RegisterError> {
         for (index, entry) in entries.iter().enumerate() {
             let twin = || entries[..index].iter().find(|other| other.name() == entry.name());
@@ -229,12 +233,12 @@ impl Catalog {
                 return Err(self.exists(entry, existing));
             }
         }
-        // Every name was free, so nothing is dropped here.
+        // Every name was free, so no handler is dropped here.
         entries.into_iter().for_each(|entry| drop(self.put(entry)));
         Ok(())
     }
 
-    /// Adds the entries of submissions, all or nothing, but for those that are there; nobody is woken yet.
+    /// Adds the entries that are not registered yet, all or none, without publishing the change.
     pub(crate) fn add_missing(&mut self, mut entries: Vec<Arc<Entry>>) -> Result<(), RegisterError> {
         let mut seen = HashSet::new();
         entries.retain(|entry| {
@@ -245,16 +249,16 @@ impl Catalog {
         self.add(entries)
     }
 
-    /// Puts an entry in and gives what was there; nobody is woken yet.
-    #[must_use = "a handler's drop is somebody's code, which may not run under a lock"]
+    /// Inserts an entry and returns the replaced slot, without publishing the change.
+    #[must_use = "dropping a handler runs foreign code, which must not run under a lock"]
     pub(crate) fn put(&mut self, entry: Arc<Entry>) -> Option<Slot> {
         self.generation += 1;
-        entry.join(&self.admission);
+        entry.set_admission(&self.admission);
         Arc::make_mut(&mut self.slots).0.insert(entry.name().clone(), Slot::Entry(entry))
     }
 
-    /// Takes a name out and gives what was there; nobody is woken yet.
-    #[must_use = "a handler's drop is somebody's code, which may not run under a lock"]
+    /// Removes a name and returns its slot, without publishing the change.
+    #[must_use = "dropping a handler runs foreign code, which must not run under a lock"]
     pub(crate) fn remove(&mut self, name: &str) -> Option<Slot> {
         if !self.contains(name) {
             return None;
@@ -263,7 +267,10 @@ impl Catalog {
         Arc::make_mut(&mut self.slots).0.remove(name)
     }
 
-    /// What holds the name, and, where nothing does, all names as they are now.
+    /// Returns the slot of a name.
+    ///
+    /// # Errors
+    /// Returns all slots if the name does not exist, so that the caller can suggest names without the lock.
     pub(crate) fn slot(&self, name: &str) -> Result<Slot, Arc<Slots>> {
         self.slots.0.get(name).cloned().ok_or_else(|| self.slots.clone())
     }
@@ -276,7 +283,7 @@ impl Catalog {
         self.slots.sorted()
     }
 
-    /// What it takes to wake the watchers once the catalog's lock is released.
+    /// Returns the publisher and the generation to publish after the catalog's lock is released.
     pub(crate) fn publication(&self) -> (Publisher, u64) {
         (self.publisher.clone(), self.generation)
     }
@@ -294,7 +301,7 @@ impl Catalog {
         }
     }
 
-    /// The first of `name_v2`, `name_v3`, … that nobody holds. A name too long for a suffix loses its end to it.
+    /// Returns the first free name of `name_v2`, `name_v3`, …. A name that is too long for a suffix is shortened.
     fn free_name(&self, name: &ToolName) -> ToolName {
         let suffixed = |version: u64| {
             let suffix = format!("_v{version}");
@@ -305,14 +312,14 @@ impl Catalog {
     }
 }
 
-/// The entries of submissions.
+/// Builds the entries of submissions.
 pub(crate) fn built(submissions: &[&'static Submission]) -> Result<Vec<Arc<Entry>>, RegisterError> {
     let build = |submission: &&'static Submission| submission.to_entry()?.with_checked_dialects();
     submissions.iter().map(|submission| build(submission).map(Arc::new)).collect()
 }
 
 impl Clone for Catalog {
-    /// A copy with the same tools and watchers of its own.
+    /// Returns a catalog with the same tools. Changes to it do not notify subscribers of the original.
     fn clone(&self) -> Self {
         Self {
             slots: self.slots.clone(),

@@ -1,4 +1,4 @@
-//! [`Conflict`]: two linked crates that claim one name.
+//! [`Conflict`]: a tool name that several linked crates submit.
 
 use std::fmt;
 
@@ -7,13 +7,14 @@ use serde::Serialize;
 
 use crate::Source;
 
-/// A name that several linked crates declare. None of them wins, and none can be called until one is unlinked or
-/// renamed, or [`replace`](crate::Catalog::replace) settles the matter.
+/// A tool name that several linked crates submit.
+///
+/// Calls to it fail until only one crate submits it or [`replace`](crate::Catalog::replace) registers a tool under this name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conflict {
-    /// The name.
+    /// The tool name.
     pub name: ToolName,
-    /// All places that declare it, sorted.
+    /// The places that declare the name, sorted.
     pub sources: Vec<Source>,
 }
 

@@ -1,24 +1,24 @@
-//! The faults of a linked tool's definition.
+//! [`DefinitionError`]: the faults of a linked tool's definition.
 
 use protocol::{InvalidName, InvalidTemplate};
 
-/// Why a linked tool's definition cannot be built.
+/// The reason why a linked tool's definition cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefinitionError {
-    /// The name is none.
+    /// The name is invalid.
     #[error(transparent)]
     Name(#[from] InvalidName),
-    /// A target template is none.
+    /// A target template is invalid.
     #[error(transparent)]
     Template(#[from] InvalidTemplate),
-    /// The schema of the arguments is not one of an object with properties.
+    /// The arguments' schema does not describe an object with properties.
     #[error("the arguments of {tool} are not an object; take a struct with named fields as #[args]")]
     NotAnObject {
         /// The tool.
         tool: String,
     },
-    /// A field of an args struct without a description.
+    /// A field of the argument struct has no description.
     #[error("the argument `{field}` of {tool} has no description; write a doc comment on the field")]
     Undocumented {
         /// The tool.
@@ -26,19 +26,19 @@ pub enum DefinitionError {
         /// The field.
         field: String,
     },
-    /// An args struct that takes fields it does not have, so that a model's typo in an optional one would go unseen.
-    #[error("the arguments of {tool} are not closed; put #[serde(deny_unknown_fields)] on the struct")]
+    /// The argument struct accepts unknown fields, so a model's typo in an optional field would go unnoticed.
+    #[error("the arguments of {tool} accept unknown fields; put #[serde(deny_unknown_fields)] on the struct")]
     Open {
         /// The tool.
         tool: String,
     },
-    /// The builder looked at a linked tool, maybe at the very one that it builds.
-    #[error("a definition may not look at the catalog while it is built; look when the tool runs")]
+    /// The builder resolved a linked tool, which would deadlock if that is the one it builds.
+    #[error("a definition resolved a tool while it was built; resolve tools when this tool runs")]
     Circular,
     /// The builder panicked.
-    #[error("building the definition panicked: {message}; mend the function that builds it")]
+    #[error("building the definition panicked: {message}; fix the function that builds it")]
     Panicked {
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
 }

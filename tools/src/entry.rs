@@ -12,8 +12,7 @@ use crate::admission::{Admission, Limiter};
 use crate::schema::{Inspected, Mask, SimpleSchema, Validator};
 use crate::{Handler, Input, Need, RegisterError, SchemaError, Source, ToolErrorKind, Violation};
 
-/// A definition, the code that runs it, and where both were declared. An entry never changes; a catalog that replaces a
-/// tool holds another entry.
+/// A tool in a catalog: its definition, its handler and the place of its declaration. Immutable; replacing a tool creates a new entry.
 pub struct Entry {
     tool: Tool,
     handler: Box<dyn Handler>,
@@ -22,105 +21,104 @@ pub struct Entry {
     definitions: FormatCell<Arc<str>>,
     limiter: Option<Arc<Limiter>>,
     admission: OnceLock<Arc<Admission>>,
-    /// What of its arguments is secret; most tools take nothing that is.
+    /// The secret arguments. `None` if the schema has none, which is usual.
     mask: Option<Box<Mask>>,
-    /// The schema of the arguments, where it says little: a verdict takes no validator then.
+    /// The parameter schema, if it is simple enough to be checked without a validator.
     plain: OnceLock<Option<Box<SimpleSchema>>>,
     parameters: Inspected,
-    /// Few tools have one.
+    /// The output schema, which few tools have.
     output: Option<Box<Inspected>>,
 }
 
 impl Entry {
-    /// Puts a definition and its code together, after checking everything that registration checks but whether the name is free:
+    /// Creates an entry after these checks:
     ///
     /// - the description, the limits and the effects;
-    /// - of both schemas the budget, the rules of their dialect, the regular expressions and the targets of `$ref`.
+    /// - the budget, dialect rules, regular expressions and `$ref` targets of both schemas.
     ///
-    /// No schema is compiled, and no example validated. The first call compiles; a schema that still fails then makes the tool
-    /// [`ToolErrorKind::Unavailable`]. [`prove`](Self::prove) does both beforehand.
+    /// The first call compiles the schemas. If that fails, the call ends with [`ToolErrorKind::Unavailable`].
+    /// [`verify`](Self::verify) compiles them earlier and also validates the examples.
     ///
     /// # Errors
-    /// The first check that fails, as a [`RegisterError`].
+    /// Returns a [`RegisterError`] for the first check that fails.
     pub fn new(tool: Tool, handler: impl Handler, source: Source) -> Result<Self, RegisterError> {
         Self::build(tool, Box::new(handler), source)?.with_checked_dialects()
     }
 
-    /// [`new`](Self::new), with the caller's place as the source.
+    /// Creates an entry with the caller's place as its source.
     #[track_caller]
-    pub(crate) fn of_caller(tool: Tool, handler: impl Handler) -> Result<Self, RegisterError> {
-        let source = Source::of_caller(handler.origin());
+    pub(crate) fn from_caller(tool: Tool, handler: impl Handler) -> Result<Self, RegisterError> {
+        let source = Source::from_caller(handler.origin());
         Self::new(tool, handler, source)
     }
 
-    /// The definition.
+    /// Returns the definition.
     pub fn tool(&self) -> &Tool {
         &self.tool
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &ToolName {
         &self.tool.name
     }
 
-    /// Where it was declared.
+    /// Returns the place of the declaration.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// The code that runs it: for the last stage of the counter alone.
+    /// Returns the handler. Only the pipeline's stage *run* may call it.
     pub(crate) fn handler(&self) -> &dyn Handler {
         &*self.handler
     }
 
-    /// What is left of its limits, where it has some.
+    /// Returns the limiter, or `None` if the tool has no rate or concurrency limit.
     pub(crate) fn limiter(&self) -> Option<&Arc<Limiter>> {
         self.limiter.as_ref()
     }
 
-    /// What its calls are admitted by: that of the catalog that it was first put into. Entries of no catalog share one.
+    /// Returns the admission of the catalog that the entry was first added to. Entries without a catalog share one.
     pub fn admission(&self) -> &Arc<Admission> {
         static LOOSE: OnceLock<Arc<Admission>> = OnceLock::new();
         self.admission.get_or_init(|| LOOSE.get_or_init(Arc::default).clone())
     }
 
-    /// Has its calls admitted by this, unless there is something already.
-    pub(crate) fn join(&self, admission: &Arc<Admission>) {
+    /// Sets the admission, unless it is set already.
+    pub(crate) fn set_admission(&self, admission: &Arc<Admission>) {
         self.admission.get_or_init(|| admission.clone());
     }
 
-    /// The services it needs to find in the context.
+    /// Returns the services that the tool requires in its context.
     pub fn needs(&self) -> &[Need] {
         self.handler.needs()
     }
 
-    /// The identity of the definition. Computed once.
+    /// Returns the digest of the definition, computed once.
     pub fn digest(&self) -> Digest {
         *self.digest.get_or_init(|| self.tool.digest())
     }
 
-    /// Returns the [definition](Format::definition) for providers, under the [plain](plain_spelling) spelling of the name. Rendered
-    /// once per format.
+    /// Returns the [definition](Format::definition) in a provider's format, under the [plain](plain_spelling) spelling of the name.
+    /// Each format is rendered once.
     pub fn definition(&self, format: Format) -> &Arc<str> {
         self.definitions.get_or_init(format, || format.definition(&self.tool, &plain_spelling(self.name())))
     }
 
-    /// Whether arguments of the tool can be secret: its schema says `writeOnly` somewhere, as that of [`Secret`](crate::Secret)
-    /// does.
+    /// Returns true if the schema marks an argument as `writeOnly`, as [`Secret`](crate::Secret) does.
     pub fn has_secrets(&self) -> bool {
         self.mask.is_some()
     }
 
-    /// Returns true if both are one tool: the same definition, declared at the same place.
+    /// Returns true if both entries have the same definition and the same source.
     pub fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self, other) || (self.source() == other.source() && self.digest() == other.digest())
     }
 
-    /// Arguments as they may be shown and kept: with `[secret]` in the place of each value that the tool's schema calls
-    /// `writeOnly`. [`Secret::masked`](crate::Secret::masked) says what else is hidden then. Of a tool without secrets, the arguments as they are.
+    /// Returns the arguments with each `writeOnly` value replaced by `[secret]`, or unchanged if the tool has no secrets.
+    /// [`Secret::masked`](crate::Secret::masked) describes the other values that are masked.
     ///
-    /// Everything that shows or keeps arguments takes them from here: approvals, events, spans, records. A digest that is kept is
-    /// made of them as well, because a short secret could be guessed from it; calls that differ in nothing but what is hidden have the same.
+    /// Approvals, events, spans and journal records show and store only masked arguments. Stored digests are computed from them too,
+    /// because a short secret could be guessed from its digest. Calls that differ only in masked values have equal digests.
     pub fn masked(&self, arguments: &Json) -> Json {
         match &self.mask {
             Some(mask) => mask.apply(arguments.value()).into(),
@@ -128,7 +126,7 @@ impl Entry {
         }
     }
 
-    /// Returns the targets of a call, sorted, each once.
+    /// Returns the targets of a call, sorted and without duplicates.
     ///
     /// # Errors
     /// Returns an error if an argument is missing or cannot be part of a target.
@@ -136,8 +134,9 @@ impl Entry {
         self.tool.effects.targets(&self.tool.name, &self.tool.parameters, arguments)
     }
 
-    /// Checks arguments against the schema, and that they are an object: a schema without a `type` takes any value. The output's
-    /// schema is compiled as well, because a tool that has run cannot be called unavailable.
+    /// Checks that the arguments are an object and fit the schema. A schema without a `type` would accept any value.
+    ///
+    /// Compiles the output schema as well, so that a faulty one fails the call before the tool runs.
     pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolErrorKind> {
         self.output().transpose().map_err(|error| self.unavailable("output", error))?;
         if !arguments.node().is_object() {
@@ -153,13 +152,13 @@ impl Entry {
             .map_err(|violations| ToolErrorKind::InvalidArguments { violations })
     }
 
-    /// Checks a structured result against the output schema, where there is one.
+    /// Checks a structured result against the output schema, if the tool has one.
     pub(crate) fn check_output(&self, structured: Option<&Json>) -> Result<(), ToolErrorKind> {
         let output = self.output().transpose().map_err(|error| self.unavailable("output", error))?;
         let Some((schema, validator)) = output else { return Ok(()) };
         let violations = match structured {
             None => vec![Violation::whole(
-                "a structured result, as the output schema promises".to_owned(),
+                "a structured result, as the output schema requires".to_owned(),
                 "none".to_owned(),
             )],
             Some(value) => match validator.check(schema, value.node(), None) {
@@ -209,7 +208,7 @@ impl Entry {
         })
     }
 
-    /// Checks both schemas against the rules of their dialects.
+    /// Checks that both schemas are valid in their dialects.
     pub(crate) fn with_checked_dialects(self) -> Result<Self, RegisterError> {
         let Tool { name, parameters, output, .. } = &self.tool;
         self.parameters.check_dialect(parameters).map_err(|error| schema_error(name, "parameters", error))?;
@@ -219,24 +218,24 @@ impl Entry {
         Ok(self)
     }
 
-    /// The schema of its arguments, where it says little.
+    /// Returns the simple form of the parameter schema, or `None` if the schema needs a validator.
     pub(crate) fn plain(&self) -> Option<&SimpleSchema> {
         self.plain.get_or_init(|| SimpleSchema::from_schema(&self.tool.parameters).map(Box::new)).as_deref()
     }
 
-    /// The schema of its arguments and the validator, compiled by the first call.
+    /// Returns the parameter schema and its validator, compiled on first use.
     pub(crate) fn parameters(&self) -> Result<(&Value, &Validator), &SchemaError> {
         let schema = &self.tool.parameters;
         Ok((schema, self.parameters.validator(schema)?))
     }
 
-    /// The schema of its structured results and the validator, compiled by the first call.
+    /// Returns the output schema and its validator, compiled on first use, or `None` if the tool has no output schema.
     pub(crate) fn output(&self) -> Option<Result<(&Value, &Validator), &SchemaError>> {
         let (inspected, schema) = self.output.as_ref().zip(self.tool.output.as_ref())?;
         Some(inspected.validator(schema).map(|validator| (schema, validator)))
     }
 
-    /// The answer to calls of a tool with a schema that does not compile.
+    /// Returns the error of calls to a tool with a schema that does not compile.
     fn unavailable(&self, part: &'static str, error: &SchemaError) -> ToolErrorKind {
         let reason = format!("its {part} schema cannot be used: {error}");
         ToolErrorKind::Unavailable { reason }

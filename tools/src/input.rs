@@ -1,4 +1,4 @@
-//! [`Input`]: the arguments that a handler is given.
+//! [`Input`]: the arguments that a handler receives.
 
 use protocol::Json;
 use protocol::json::Node;
@@ -6,11 +6,12 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Error, Value};
 
 /// The error for arguments that do not fit a type, if some of them are secret: serde's error might quote them.
-const UNTOLD: &str = "arguments that the tool refuses; why is not told, because some of them are secret";
+const REFUSED_WITH_SECRETS: &str =
+    "arguments that the tool refuses; the reason is hidden, because some of them are secret";
 
-/// The arguments that a handler is given: read strictly, and checked against the tool's schema. Clones share them.
+/// The arguments that a handler receives: parsed strictly and validated against the tool's schema. Clones share them.
 ///
-/// A handler takes them as a type of its own, read without a detour, or as a `Value`.
+/// A handler [deserializes](Self::deserialize) them into its own type, or reads them as a [`Value`](Self::value).
 ///
 /// ```
 /// use tools::{Handler, HandlerFuture, Input, ToolContext, ToolResult};
@@ -35,7 +36,7 @@ impl Input {
         Self { json, has_secrets }
     }
 
-    /// Returns the arguments with every error about them kept silent if `has_secrets`.
+    /// Sets whether errors about the arguments hide their reason.
     pub(crate) fn with_secrets(self, has_secrets: bool) -> Self {
         Self { has_secrets, ..self }
     }
@@ -45,7 +46,7 @@ impl Input {
         &self.json
     }
 
-    /// Returns the arguments for a look at single values.
+    /// Returns the root node, for access to single values.
     pub fn node(&self) -> Node<'_> {
         self.json.node()
     }
@@ -60,13 +61,15 @@ impl Input {
         self.json.into_value()
     }
 
-    /// Reads the arguments into a type, as [`Json::deserialize`] does.
+    /// Deserializes the arguments into a type, as [`Json::deserialize`] does.
     ///
     /// # Errors
-    /// Returns serde's error if the type is narrower than the tool's schema. If some arguments are secret, the error does not say
-    /// why, because it might quote them.
+    /// Returns serde's error if the type is narrower than the tool's schema. If some arguments are secret, the error hides the
+    /// reason, which might quote them.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        self.json.deserialize().map_err(|error| if self.has_secrets { Error::custom(UNTOLD) } else { error })
+        self.json
+            .deserialize()
+            .map_err(|error| if self.has_secrets { Error::custom(REFUSED_WITH_SECRETS) } else { error })
     }
 }
 
@@ -77,7 +80,7 @@ impl From<Value> for Input {
 }
 
 impl std::fmt::Debug for Input {
-    /// Shows nothing of the arguments: some may be secret.
+    /// Prints no arguments, because some may be secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Input").finish_non_exhaustive()
     }

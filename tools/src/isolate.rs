@@ -1,4 +1,4 @@
-//! Isolation: a panic goes no further than the future it happens in.
+//! [`Isolated`]: a future that catches its panics.
 
 use std::any::Any;
 use std::future::Future;
@@ -7,17 +7,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Whether panics of tools are contained: whether this build unwinds. With `panic = "abort"` every panic ends the process. A host
-/// that relies on the wall has the compiler check it:
+/// True if this build catches the panics of tools, because it unwinds. With `panic = "abort"` every panic ends the process.
+///
+/// A host that relies on isolation checks it at compile time:
 ///
 /// ```
 /// const _: () = assert!(tools::call::ISOLATES_PANICS, "set panic = \"unwind\" in this profile");
 /// ```
 pub const ISOLATES_PANICS: bool = cfg!(panic = "unwind");
 
-/// A future behind a wall: whether making it, polling it or dropping it panics, the outcome is a message.
+/// A future that returns a [`Panic`] if creating, polling or dropping the inner future panics.
 ///
-/// Once it is ready it is gone; polling it again stays pending. Needs `panic = "unwind"`, see [`ISOLATES_PANICS`].
+/// The inner future is dropped when it is ready; further polls stay pending. Needs `panic = "unwind"`, see [`ISOLATES_PANICS`].
 pub struct Isolated<F>(State<F>);
 
 enum State<F> {
@@ -31,16 +32,16 @@ enum State<F> {
 pub struct Panic(pub String);
 
 impl Panic {
-    /// Runs code that ends at once, and keeps its panic. Unwind safety is asserted: drop what a panic may have left half done, and do
-    /// not use it again.
+    /// Runs a synchronous function and catches its panic. Asserts unwind safety: after a panic, drop all state that `run` may have
+    /// left inconsistent.
     ///
     /// # Errors
-    /// Returns the panic.
+    /// Returns the panic if `run` panicked.
     pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Self> {
         catch_unwind(AssertUnwindSafe(run)).map_err(Self::from_payload)
     }
 
-    /// Reads the message of a payload. A payload may itself panic when it is dropped; that second payload is leaked.
+    /// Returns the message of a panic payload. If dropping the payload panics too, the second payload is leaked.
     pub fn from_payload(payload: Box<dyn Any + Send>) -> Self {
         let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
             (Some(text), _) => (*text).to_owned(),
@@ -55,7 +56,7 @@ impl Panic {
 }
 
 impl<F: Future + Unpin> Isolated<F> {
-    /// Makes the future. Where that panics, the message comes when it is polled.
+    /// Creates the inner future. If that panics, the first poll returns the panic.
     pub fn new(make: impl FnOnce() -> F) -> Self {
         Self(match Panic::catch(make) {
             Ok(future) => State::Running(future),
@@ -65,12 +66,12 @@ impl<F: Future + Unpin> Isolated<F> {
 }
 
 impl<F> Isolated<F> {
-    /// Drops the future.
+    /// Drops the inner future.
     fn discard(&mut self) -> Result<(), Panic> {
         if let State::Gone = self.0 {
             return Ok(());
         }
-        // In its place: where its drop panics, what is assigned is there all the same.
+        // An assignment stores the new value even if dropping the old one panics.
         Panic::catch(|| self.0 = State::Gone)
     }
 }
@@ -88,7 +89,7 @@ impl<F: Future + Unpin> Future for Isolated<F> {
                 Err(panic) => Err(panic),
             },
         };
-        // A panic while its remains are dropped counts like one while it ran, unless that one came first.
+        // A panic during the drop counts too, unless the future panicked before.
         Poll::Ready(match (outcome, self.discard()) {
             (Ok(_), Err(panic)) => Err(panic),
             (outcome, _) => outcome,
@@ -98,7 +99,7 @@ impl<F: Future + Unpin> Future for Isolated<F> {
 
 impl<F> Drop for Isolated<F> {
     fn drop(&mut self) {
-        // Whoever drops it has an outcome already (a timeout, a cancellation), and the panic hook has reported this one.
+        // The call has an outcome already, such as a timeout, and the panic hook has reported this panic.
         let _ = self.discard();
     }
 }

@@ -1,4 +1,4 @@
-//! [`Layer`]: code of a host around the code of a tool.
+//! [`Layer`]: a host's code around a tool's handler.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,17 +7,19 @@ use serde_json::Value;
 
 use crate::{Handler, HandlerFuture, Input, Need, ToolContext, ToolErrorKind};
 
-/// Code around a handler: it sees the call before the tool does, and the result after it, and can answer in its place.
+/// Code around a handler. It sees the call before the tool, sees the result after it, and can answer instead of the tool.
 ///
-/// A layer runs inside of the stage *run*: what it sees has passed the schema, the grant, the policy and whoever approves; its time is
-/// that of the call, and its panic that of the tool. It cannot change the arguments, and it cannot run the tool twice. What it
-/// returns is checked and bounded like what the tool returns.
+/// Layers run in the pipeline's stage *run*:
 ///
-/// The order, from the outside:
+/// - The call was validated, authorised and approved before.
+/// - The layer's time counts against the call's deadline, and its panic counts as the tool's.
+/// - Its result is checked and truncated like a tool's result.
+/// - It cannot change the arguments or run the tool twice.
 ///
-/// 1. the layers of the context, [`ToolContext::with_layer`], the first one added first, for every call that is made with it, and for
-///    the calls that those make;
-/// 2. the layers of the registration, [`layered`], the outermost first;
+/// The order, from the outside in:
+///
+/// 1. layers of the context ([`ToolContext::with_layer`]), in the order in which they were added; nested calls inherit them;
+/// 2. layers of the registration ([`layered`]);
 /// 3. the handler.
 ///
 /// ```
@@ -52,17 +54,17 @@ use crate::{Handler, HandlerFuture, Input, Need, ToolContext, ToolErrorKind};
 /// # }
 /// ```
 pub trait Layer: Send + Sync + 'static {
-    /// Does what it does around one call. Without [`Next::call`] the tool does not run. An error of the tool's own has no
+    /// Handles one call. The tool runs only if this calls [`Next::call`]. The tool's own errors have no
     /// [name](crate::ToolError::tool_name) yet.
     fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a>;
 }
 
-/// What is inside of a layer: further layers, and the handler.
+/// The rest of a call, seen from a layer: the inner layers and the handler.
 pub struct Next<'a> {
     layers: &'a [Arc<dyn Layer>],
     handler: &'a dyn Handler,
     arguments: Input,
-    /// The context that the layer was given.
+    /// The context that the layer received.
     cx: ToolContext,
 }
 
@@ -72,7 +74,7 @@ struct Layered<L, H> {
     handler: H,
 }
 
-/// Puts a layer around a handler, for registering both under one name.
+/// Wraps a handler in a layer, to register both as one tool.
 ///
 /// ```
 /// # use tools::{HandlerFuture, Layer, Next, ToolContext};
@@ -92,17 +94,18 @@ pub fn layered<L: Layer, H: Handler>(layer: L, handler: H) -> impl Handler {
 }
 
 impl<'a> Next<'a> {
-    /// The arguments of the call, as the tool is given them, secrets included: [`Entry::masked`](crate::Entry::masked) gives them as they
-    /// may be shown.
+    /// Returns the arguments of the call, including secrets. To show or store them, use [`Entry::masked`](crate::Entry::masked).
     pub fn arguments(&self) -> &Value {
         self.arguments.value()
     }
 
-    /// Goes on inwards, with the context that the layer was given or one made of it: a layer may narrow the grant or add a service. A
-    /// context of another call is refused, since it is not the one that was authorised.
+    /// Runs the inner layers and the handler. Pass the context that the layer received, or one derived from it with a narrower grant or
+    /// an additional service.
+    ///
+    /// The future returns [`ToolErrorKind::Internal`] if `cx` belongs to another call, because only this one was authorised.
     pub fn call(self, cx: ToolContext) -> HandlerFuture<'a> {
         if !cx.is_of_same_call(&self.cx) {
-            let message = "a layer went on with the context of another call".to_owned();
+            let message = "a layer passed the context of another call to Next::call; pass its own".to_owned();
             return HandlerFuture::ready(Err(ToolErrorKind::Internal { message }.into()));
         }
         call(self.layers, self.handler, cx, self.arguments)
@@ -130,7 +133,7 @@ impl<L: Layer, H: Handler> Handler for Layered<L, H> {
     }
 }
 
-/// Runs a handler inside of these layers, the first of which is the outermost.
+/// Runs a handler inside `layers`, the outermost first.
 pub(crate) fn call<'a>(
     layers: &'a [Arc<dyn Layer>],
     handler: &'a dyn Handler,

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-// So that what `#[tool]` writes (`::tools::…`) also compiles inside this crate.
+// `#[tool]` expands to paths that begin with `::tools`; this makes them resolve inside this crate.
 #[allow(unused_extern_crates)]
 extern crate self as tools;
 
@@ -36,11 +36,11 @@ mod size;
 mod slot;
 mod source;
 mod submission;
+mod subscription;
 mod sync;
 mod thread_number;
 mod timer;
 mod tool_error;
-mod watch;
 
 #[doc(hidden)]
 #[path = "macro_support.rs"]
@@ -84,7 +84,7 @@ pub use secret::Secret;
 pub use shared::SharedCatalog;
 pub use source::Source;
 pub use submission::Submission;
+pub use subscription::Subscription;
 pub use tokio_util::sync::CancellationToken;
 pub use tool_error::{ToolError, ToolErrorKind};
 pub use toolcrib_macros::tool;
-pub use watch::Watch;

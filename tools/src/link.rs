@@ -1,10 +1,11 @@
-//! Closing the trap of link-time registration: a dependency that no code names contributes nothing, without a word.
+//! Macros that link tool crates and check that they are linked. Without them, the linker silently drops a dependency that no code
+//! names, and its tools are missing.
 
 use std::collections::BTreeSet;
 
 use crate::submission;
 
-/// Links crates for the tools that they submit. One that is not a dependency does not compile.
+/// Links crates, so that their tools are registered. Fails to compile if a crate is not a dependency.
 ///
 /// ```ignore
 /// tools::link!(tools_builtin, my_tools);
@@ -16,7 +17,7 @@ macro_rules! link {
     };
 }
 
-/// Checks at start-up that packages have contributed tools, each by the name in its manifest: gives
+/// Checks at start-up that packages have submitted tools. Takes package names as in the manifest and returns
 /// `Result<(), tools::NotLinked>`.
 ///
 /// ```
@@ -30,7 +31,7 @@ macro_rules! expect_linked {
     };
 }
 
-/// Packages that were expected to contribute tools and have not.
+/// The error for expected packages that submitted no tools.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no tool is linked from {}; name each crate in the binary (tools::link!(the_crate) or use the_crate as _), \
@@ -38,14 +39,14 @@ macro_rules! expect_linked {
 )]
 #[non_exhaustive]
 pub struct NotLinked {
-    /// The packages, in the order they were asked for.
+    /// The packages without tools, in the order in which they were passed.
     pub missing: Vec<String>,
 }
 
-/// What [`expect_linked!`](crate::expect_linked!) calls.
+/// Implements [`expect_linked!`](crate::expect_linked!).
 ///
 /// # Errors
-/// [`NotLinked`] names the packages without a single submission in this process.
+/// Returns [`NotLinked`] if a package has no submission in this process.
 pub fn expect_linked(packages: &[&str]) -> Result<(), NotLinked> {
     let submissions = submission::linked();
     let linked: BTreeSet<&str> = submissions.iter().map(|submission| &*submission.source.crate_name).collect();

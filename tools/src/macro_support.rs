@@ -1,5 +1,4 @@
-//! What the code that `#[tool]` writes stands on. Hidden, and no part of the public interface: its shape follows the macro
-//! of the same version.
+//! Support for the code that `#[tool]` generates. Not part of the public interface: it matches the macro of the same version only.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -11,14 +10,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::handler::{deserialized, of_value};
+use crate::handler::{deserialized, result_from_value};
 use crate::{DefinitionError, Entry, Handler, Input, ToolContext, ToolError, ToolErrorKind, schema_of};
 
 pub use crate::handler::blocking::run_blocking;
 pub use crate::{HandlerFuture, Need, Source, Submission};
 pub use {inventory, schemars, serde, serde_json};
 
-/// The handler of a submission: a function pointer, so that a tool costs no `impl` to compile.
+/// The handler of a submission. A function pointer compiles faster than an `impl` for each tool.
 pub struct Function {
     pub call: fn(ToolContext, Input) -> HandlerFuture<'static>,
     pub needs: &'static [Need],
@@ -34,10 +33,10 @@ impl Handler for Function {
     }
 }
 
-/// What stands in the place of a tool that has compile errors, so that uses of its constant bring no more of them.
+/// A placeholder for a tool with compile errors, so that uses of its constant cause no further errors.
 pub const BROKEN: Submission = Submission {
     name: "",
-    // Spelled out: a reference to a constant that calls a function does not live long enough to be submitted.
+    // A literal, because a reference to a constant that calls a function does not live long enough for a submission.
     source: Source { crate_name: Cow::Borrowed(""), version: Cow::Borrowed(""), file: Cow::Borrowed(""), line: 0 },
     definition: || Err(DefinitionError::Name(InvalidName::Empty)),
     handler: &Function {
@@ -46,11 +45,11 @@ pub const BROKEN: Submission = Submission {
     },
 };
 
-/// A definition as the attribute and the doc comment state it.
+/// A tool definition from the attribute and the doc comment.
 #[derive(Default)]
 pub struct Definition {
     pub name: &'static str,
-    /// The pieces of the doc comment, to be joined with line breaks.
+    /// The lines of the doc comment.
     pub description: &'static [&'static str],
     pub parameters: Value,
     pub title: Option<&'static str>,
@@ -68,7 +67,7 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// The definition proper. Whether its effects fit its schema is looked at where every definition is: at registration.
+    /// Builds the definition. Registration checks whether the effects fit the schema.
     pub fn build(self) -> Result<Tool, DefinitionError> {
         self.check()?;
         let effects = self.effects()?;
@@ -102,7 +101,8 @@ impl Definition {
         }))
     }
 
-    /// Looks at what the macro cannot see of an args struct: that it is an object, closed, with a description of each field.
+    /// Checks the properties of an argument struct that the macro cannot see: it must be an object, refuse unknown fields and
+    /// describe each field.
     fn check(&self) -> Result<(), DefinitionError> {
         let parameters = &self.parameters;
         let tool = || self.name.to_owned();
@@ -111,7 +111,7 @@ impl Definition {
         if let Some((field, _)) = properties.iter().find(|(_, schema)| !is_described(schema)) {
             return Err(DefinitionError::Undocumented { tool: tool(), field: field.clone() });
         }
-        // The second word is what schemars writes where a field is flattened.
+        // schemars writes the second keyword if a field is flattened.
         if ["additionalProperties", "unevaluatedProperties"].iter().all(|word| parameters[word] != Value::Bool(false)) {
             return Err(DefinitionError::Open { tool: tool() });
         }
@@ -123,7 +123,7 @@ fn is_described(schema: &Value) -> bool {
     schema["description"].as_str().is_some_and(|text| !text.trim().is_empty())
 }
 
-/// What can hold the arguments of a tool.
+/// A type that can hold the arguments of a tool.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot hold the arguments of a tool",
     label = "the arguments of this tool",
@@ -135,17 +135,17 @@ pub trait Arguments: DeserializeOwned + JsonSchema {}
 #[diagnostic::do_not_recommend]
 impl<A: DeserializeOwned + JsonSchema> Arguments for A {}
 
-/// The schema of arguments.
+/// Returns the schema of an argument type.
 pub fn parameters_of<A: Arguments>() -> Value {
     schema_of::<A>()
 }
 
-/// Arguments as a type.
+/// Deserializes the arguments.
 pub fn arguments<A: Arguments>(entry: Option<&Entry>, arguments: Input) -> Result<A, ToolErrorKind> {
     deserialized(entry, arguments)
 }
 
-/// What can be the result of a tool, or the good half of one.
+/// A type that a tool can return, directly or in `Ok`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a tool",
     label = "the result of this tool",
@@ -156,7 +156,7 @@ pub trait Output: Serialize + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + 'static> Output for T {}
 
-/// What can be the error of a tool.
+/// A type that a tool can return in `Err`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool: the model could not read it",
     label = "the error of this tool",
@@ -167,15 +167,16 @@ pub trait Failure: Display + 'static {}
 #[diagnostic::do_not_recommend]
 impl<E: Display + 'static> Failure for E {}
 
-/// The tool that is running.
+/// Returns the running tool, or `None` outside of a call.
 pub fn entry(cx: &ToolContext) -> Option<&Entry> {
     cx.entry()
 }
 
-/// A function's return value. Whether it is a `Result`, and what kind of error that has, is decided by its type and not by its
-/// spelling, so that aliases of `Result` work: of the impls of [`ReturnKind`], method lookup on `&&&&&Returned<…>` finds the one
-/// with the most references. A return value need not fit the traits above to be found, so that the compiler's complaint is
-/// about them.
+/// A function's return value, for autoref specialisation: method lookup on `&&&&&Returned<…>` selects the impl of [`ReturnKind`] with
+/// the most references.
+///
+/// The type decides, not its spelling, so aliases of `Result` work. The impls do not require [`Output`] and [`Failure`], so that a
+/// compile error names those traits.
 pub struct Returned<'a, T>(pub &'a T);
 
 pub trait ReturnKind {
@@ -190,7 +191,7 @@ impl<T, E: Error + 'static> ReturnKind for &&&&&Returned<'_, Result<T, E>> {
     }
 }
 
-/// `Box<dyn Error + Send + Sync>`, and errors such as those of anyhow.
+/// For `Box<dyn Error + Send + Sync>` and errors such as those of anyhow.
 impl<T, E: AsRef<dyn Error + Send + Sync>> ReturnKind for &&&&Returned<'_, Result<T, E>> {
     type Kind = Fallible<E>;
     fn kind(self) -> Fallible<E> {
@@ -205,7 +206,7 @@ impl<T> ReturnKind for &&&Returned<'_, Result<T, Box<dyn Error>>> {
     }
 }
 
-/// Strings, and whatever else displays.
+/// For strings and other displayable types.
 impl<T, E> ReturnKind for &&Returned<'_, Result<T, E>> {
     type Kind = Fallible<E>;
     fn kind(self) -> Fallible<E> {
@@ -220,9 +221,9 @@ impl<T> ReturnKind for &Returned<'_, T> {
     }
 }
 
-/// Something returned a `Result`.
+/// The kind of a function that returns a `Result`.
 pub struct Fallible<E> {
-    /// The error as one with a source chain, where it is one.
+    /// Returns the error as a `dyn Error`, or `None` if it is not one.
     chain: fn(&E) -> Option<&(dyn Error + 'static)>,
 }
 
@@ -232,17 +233,17 @@ impl<E> Fallible<E> {
         E: Failure,
     {
         match outcome {
-            Ok(value) => of_value(value),
+            Ok(value) => result_from_value(value),
             Err(error) => Err(ToolError::from_failure(&error, (self.chain)(&error))),
         }
     }
 }
 
-/// Something returned a plain value.
+/// The kind of a function that returns a value which is no `Result`.
 pub struct Infallible;
 
 impl Infallible {
     pub fn finish<T: Output>(self, value: T) -> Result<ToolResult, ToolError> {
-        of_value(value)
+        result_from_value(value)
     }
 }

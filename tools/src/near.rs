@@ -1,7 +1,8 @@
-//! Names that may have been meant.
+//! Suggestions for misspelled names.
 
-/// Longest name that is compared, in bytes: comparing takes quadratic time.
+/// The maximum length of a compared name, in bytes: comparing takes quadratic time.
 const COMPARED: usize = 128;
+/// The maximum number of suggestions.
 const MOST: usize = 3;
 
 /// See [`ToolError::near`](crate::ToolError::near).
@@ -22,13 +23,13 @@ pub(crate) fn near<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) 
 
 fn distance(wanted: &str, name: &str) -> Option<usize> {
     let (short, long) = if wanted.len() <= name.len() { (wanted, name) } else { (name, wanted) };
-    // Names that begin alike may differ by one letter more: `retry` and `retries`.
+    // Names with a common prefix may differ by one more letter: `retry` and `retries`.
     let alike = short.bytes().zip(long.bytes()).take_while(|(own, other)| own == other).count();
     let allowed = (long.len() / 3).max(1) + usize::from(alike > 3);
     let edits = (long.len() - short.len() <= allowed * 2)
         .then(|| strsim::osa_distance(wanted, name))
         .filter(|edits| *edits <= allowed && *edits < long.chars().count());
-    // A part of the name ranks behind every slip of the pen.
+    // A prefix or suffix ranks behind every misspelling.
     let is_long = short.len() >= 3 && short.len() * 3 >= long.len();
     let part = (is_long && (long.starts_with(short) || long.ends_with(short))).then_some(COMPARED);
     edits.or(part)

@@ -1,4 +1,4 @@
-//! [`OutputStore`]: outputs that were too long to be given whole, for a while.
+//! [`OutputStore`]: where truncated output is stored.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
@@ -6,11 +6,10 @@ use std::fmt;
 use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A service that keeps what is cut out of results, so that it can be read by its handle. The counter puts it there, where the host
-/// offers a store and the caller can call the tool that [reads](Self::READER) it.
+/// A service that stores truncated outputs, to be read by their handles.
 ///
-/// A host makes one for each session. It is bounded: the oldest outputs go first. A handle cannot be guessed, and leads to nothing in
-/// another session than the one that it was told in.
+/// The pipeline fills it if the host offers one and the caller can call the tool [`READER`](Self::READER). A host creates one for
+/// each session. When it is full, the oldest outputs are removed. A handle cannot be guessed and works only in its own session.
 ///
 /// ```
 /// use tools::OutputStore;
@@ -25,86 +24,86 @@ pub struct OutputStore {
     max_bytes: usize,
     max_outputs: usize,
     secret: RandomState,
-    shelf: Mutex<Shelf>,
+    state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct Shelf {
-    /// The oldest first.
-    outputs: VecDeque<Kept>,
+struct State {
+    /// The outputs, oldest first.
+    outputs: VecDeque<StoredOutput>,
     bytes: usize,
     count: u64,
 }
 
-struct Kept {
+struct StoredOutput {
     handle: String,
     session: Option<String>,
     text: Arc<str>,
 }
 
 impl OutputStore {
-    /// The tool that reads outputs by their handle. The package `toolcrib-agent` has it.
+    /// The name of the tool that reads stored outputs, which `toolcrib-agent` provides.
     pub const READER: &str = "tools.output";
 
-    /// How many bytes a store keeps where its host does not say: 16 MiB.
+    /// The default capacity in bytes: 16 MiB.
     pub const DEFAULT_MAX_BYTES: usize = 16 * 1024 * 1024;
 
-    /// How many outputs a store keeps where its host does not say: 64.
+    /// The default number of outputs: 64.
     pub const DEFAULT_MAX_OUTPUTS: usize = 64;
 
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self {
             max_bytes: Self::DEFAULT_MAX_BYTES,
             max_outputs: Self::DEFAULT_MAX_OUTPUTS,
             secret: RandomState::new(),
-            shelf: Mutex::default(),
+            state: Mutex::default(),
         }
     }
 
-    /// How many bytes of UTF-8 all outputs may have together. With 0 nothing is kept, and nothing offered.
+    /// Sets the total capacity, in bytes of UTF-8. 0 turns the store off.
     #[must_use]
     pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
         self.max_bytes = max_bytes;
         self
     }
 
-    /// How many outputs there may be.
+    /// Sets the maximum number of outputs. 0 turns the store off.
     #[must_use]
     pub fn with_max_outputs(mut self, max_outputs: usize) -> Self {
         self.max_outputs = max_outputs;
         self
     }
 
-    /// Keeps an output, in the place of the oldest ones where there is no room. Gives its handle, or `None` for one that has no
-    /// room at all.
+    /// Stores an output, removes the oldest ones to make room, and returns the handle. Returns `None` if the output is larger than the
+    /// capacity or the store is turned off.
     pub fn keep(&self, session: Option<&str>, text: String) -> Option<String> {
         if text.len() > self.max_bytes || self.max_outputs == 0 {
             return None;
         }
-        let mut shelf = self.shelf();
-        while shelf.bytes + text.len() > self.max_bytes || shelf.outputs.len() >= self.max_outputs {
-            let Some(oldest) = shelf.outputs.pop_front() else { break };
-            shelf.bytes -= oldest.text.len();
+        let mut state = self.state();
+        while state.bytes + text.len() > self.max_bytes || state.outputs.len() >= self.max_outputs {
+            let Some(oldest) = state.outputs.pop_front() else { break };
+            state.bytes -= oldest.text.len();
         }
-        shelf.count += 1;
-        // SipHash under a key from the system's random source: who has seen handles cannot tell the next one.
-        let handle = format!("out-{:016x}", self.secret.hash_one(shelf.count));
-        shelf.bytes += text.len();
+        state.count += 1;
+        // SipHash with a random key: earlier handles do not reveal the next one.
+        let handle = format!("out-{:016x}", self.secret.hash_one(state.count));
+        state.bytes += text.len();
         let session = session.map(str::to_owned);
-        shelf.outputs.push_back(Kept { handle: handle.clone(), session, text: text.into() });
+        state.outputs.push_back(StoredOutput { handle: handle.clone(), session, text: text.into() });
         Some(handle)
     }
 
-    /// The output of that handle, where it was kept for that session and is still there.
+    /// Returns the output, or `None` if the handle is unknown, belongs to another session or was removed.
     pub fn read(&self, session: Option<&str>, handle: &str) -> Option<Arc<str>> {
-        let shelf = self.shelf();
-        let kept = shelf.outputs.iter().find(|kept| kept.handle == handle && kept.session.as_deref() == session);
+        let state = self.state();
+        let kept = state.outputs.iter().find(|kept| kept.handle == handle && kept.session.as_deref() == session);
         kept.map(|kept| kept.text.clone())
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -114,13 +113,13 @@ impl Default for OutputStore {
     }
 }
 
-/// How much there is: outputs may be confidential, and handles are.
+/// Prints sizes only: outputs may be confidential, and handles are.
 impl fmt::Debug for OutputStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shelf = self.shelf();
+        let state = self.state();
         f.debug_struct("OutputStore")
-            .field("outputs", &shelf.outputs.len())
-            .field("bytes", &shelf.bytes)
+            .field("outputs", &state.outputs.len())
+            .field("bytes", &state.bytes)
             .finish_non_exhaustive()
     }
 }

@@ -1,18 +1,20 @@
-//! [`Problem`]: what is wrong with a tool that is in the catalog all the same.
+//! [`Problem`]: a fault of a tool that is in the catalog.
 
 use serde::Serialize;
 
 use crate::{RegisterError, Source};
 
-/// A tool that cannot be used or has a wrong example. Link-time registration has nobody to return an error to, and no registration
-/// compiles schemas or validates examples.
+/// A tool in the catalog that cannot be used or has an invalid example.
+///
+/// [`problems`](crate::Catalog::problems) finds faults that registration does not report: link-time registration has no caller
+/// to return an error to, and no registration compiles schemas or validates examples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Problem {
-    /// The name that was submitted, valid or not.
+    /// The submitted name, which may be invalid.
     pub name: String,
-    /// Where it was declared.
+    /// The place of the declaration.
     pub source: Source,
-    /// What is wrong.
+    /// The fault.
     #[serde(serialize_with = "as_text")]
     pub error: RegisterError,
 }

@@ -1,30 +1,30 @@
-//! [`RegisterError`]: why a tool is not taken into a catalog.
+//! [`RegisterError`]: the errors of registration.
 
 use protocol::{EffectsError, InvalidName, ToolName};
 
 use crate::{DefinitionError, SchemaError, Source, Violation};
 
-/// Why a tool is not taken into a catalog. A refused registration changes nothing.
+/// The error of a failed registration, which leaves the catalog unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// The name is empty or has characters that are not allowed.
+    /// The name is empty or contains invalid characters.
     #[error(transparent)]
     Name(#[from] InvalidName),
     /// The name is taken.
     #[error(
         "{name} exists: it was declared by {} and is declared again by {refused}; \
-         register the new one as {free}, or replace the old one",
+         register the new tool as {free}, or replace the old one",
         Source::listed(existing)
     )]
     Exists {
         /// The name.
         name: ToolName,
-        /// Where the tool that holds the name was declared; several places where they conflict.
+        /// The declaration of the existing tool, or several declarations if they conflict.
         existing: Vec<Source>,
-        /// Where the refused one was declared.
+        /// The declaration of the refused tool.
         refused: Box<Source>,
-        /// A name that is free.
+        /// A similar name that is free.
         free: ToolName,
     },
     /// The description is empty or blank.
@@ -33,14 +33,14 @@ pub enum RegisterError {
         /// The tool.
         name: ToolName,
     },
-    /// A schema is invalid, unsupported, or costs too much.
+    /// A schema is invalid, unsupported or over budget.
     #[error("the {part} schema of {name} cannot be used: {source}")]
     Schema {
         /// The tool.
         name: ToolName,
-        /// Which one: `parameters` or `output`.
+        /// The schema: `parameters` or `output`.
         part: &'static str,
-        /// What is wrong with it.
+        /// The fault.
         source: SchemaError,
     },
     /// The effects do not fit the schema.
@@ -48,59 +48,59 @@ pub enum RegisterError {
     Effects {
         /// The tool.
         name: ToolName,
-        /// What is wrong with them.
+        /// The fault.
         source: Box<EffectsError>,
     },
-    /// A limit that no call could keep.
+    /// No call could run within the limits.
     #[error("the limits of {name} cannot be used: {reason}")]
     Limits {
         /// The tool.
         name: ToolName,
-        /// What is wrong with them, and what to write.
+        /// The fault, and a valid value.
         reason: String,
     },
-    /// A target that has a secret in it.
+    /// A target template contains a secret argument.
     #[error(
-        "{name} would show the secret `{field}` in its targets: {template:?} names it, and targets are shown and kept; \
-         name what the call touches by another argument"
+        "{name} would show the secret `{field}` in its targets: the template {template:?} contains it, and targets are shown \
+         and stored; use another argument in the template"
     )]
     SecretTarget {
         /// The tool.
         name: ToolName,
         /// The template.
         template: String,
-        /// The argument.
+        /// The secret argument.
         field: String,
     },
-    /// An example that the tool's own schema rejects. [`Entry::prove`](crate::Entry::prove) and
-    /// [`problems`](crate::Catalog::problems) find it; registration does not look.
+    /// An example does not fit the tool's schema. Reported by [`Entry::verify`](crate::Entry::verify) and
+    /// [`problems`](crate::Catalog::problems), not by registration.
     #[error("example {} of {name} does not validate: {}", index + 1, crate::tool_error::listed(violations))]
     Example {
         /// The tool.
         name: ToolName,
-        /// Which example, from 0.
+        /// The index of the example, from 0.
         index: usize,
-        /// What is wrong with it.
+        /// The faults.
         violations: Vec<Violation>,
     },
     /// A linked tool's definition cannot be built.
     #[error("{name} of {place} has no definition: {source}")]
     Definition {
-        /// The name that was submitted.
+        /// The submitted name.
         name: String,
-        /// Where it was submitted.
+        /// The place of the submission.
         place: Box<Source>,
-        /// What is wrong.
+        /// The fault.
         source: DefinitionError,
     },
-    /// A submission whose definition bears another name.
+    /// A submission and its definition have different names.
     #[error("{place} submits {submitted} and defines {defined}; use one name for both")]
     Renamed {
         /// The name in the submission.
         submitted: String,
         /// The name in the definition.
         defined: ToolName,
-        /// Where it was submitted.
+        /// The place of the submission.
         place: Box<Source>,
     },
 }

@@ -1,43 +1,45 @@
-//! Looking up the tool that a call names.
+//! [`Resolve`]: looking up the tool of a call.
 
 use std::sync::Arc;
 
 use crate::{Entry, ToolError, ToolErrorKind};
 
-/// Anything that tools can be looked up in: a catalog, a session's tool set. A call that runs inside another one is
-/// looked up where the outer one was, so a session's tools never reach one outside it.
+/// A source of tools by name, such as a catalog or a session's tool set.
+///
+/// A nested call is resolved in the same place as the outer call, so no tool can leave its session's tool set.
 pub trait Resolve: Send + Sync {
-    /// The tool of that name.
+    /// Returns the tool with this name.
     ///
     /// # Errors
-    /// [`ToolErrorKind::NotFound`] with near names, [`ToolErrorKind::Conflict`] with both places, [`ToolErrorKind::Internal`] for a
-    /// linked tool that cannot be built.
+    /// - [`ToolErrorKind::NotFound`], with similar names, if there is no such tool.
+    /// - [`ToolErrorKind::Conflict`], with the places of the declarations, if several linked crates submit the name.
+    /// - [`ToolErrorKind::Internal`] if the linked tool cannot be built.
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError>;
 }
 
-/// A [`Resolve`] that a call can keep for as long as it runs.
+/// An owned [`Resolve`], which a call keeps while it runs.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Scope {
-    /// One that is shared.
+    /// A shared resolver.
     Shared(Arc<dyn Resolve>),
-    /// One that lives as long as the process.
+    /// A resolver that lives as long as the process.
     Static(&'static dyn Resolve),
 }
 
 impl Scope {
-    /// What both this scope and another one have: the tools of the other one that this one has as well.
-    pub(crate) fn within(&self, inner: Self) -> Self {
-        Self::Shared(Arc::new(Within { outer: self.clone(), inner }))
+    /// Returns the intersection: the tools of `inner` that this scope contains too.
+    pub(crate) fn intersect(&self, inner: Self) -> Self {
+        Self::Shared(Arc::new(Intersection { outer: self.clone(), inner }))
     }
 }
 
-struct Within {
+struct Intersection {
     outer: Scope,
     inner: Scope,
 }
 
-impl Resolve for Within {
+impl Resolve for Intersection {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         let entry = self.inner.resolve(name)?;
         let outer = self.outer.resolve(name)?;

@@ -1,4 +1,5 @@
-//! Running a test under a scheduler that decides who goes next at each primitive of [`sync`](crate::sync). A deadlock fails it.
+//! Runs tests under a scheduler that decides at each primitive of [`sync`](crate::sync) which thread continues. A deadlock fails the
+//! test.
 //!
 //! `RUSTFLAGS='--cfg shuttle' cargo test --package toolcrib-tools --lib shuttle_tests`
 
@@ -13,25 +14,25 @@ use shuttle::{Config, Runner};
 
 use crate::ToolContext;
 
-/// How many schedules each test runs through, half of them with few and far switches between threads, where rare bugs hide.
+/// The number of schedules per test. Half of them switch threads rarely, which finds other bugs.
 const SCHEDULES: usize = 2_000;
 
-/// How large the stack of each thread is, in bytes: the default of 60 KiB is too little for a build that is not optimised.
+/// The stack size of each thread in bytes: the default of 60 KiB is too small for an unoptimised build.
 const STACK: usize = 1024 * 1024;
 
-/// What one thread of a test does.
+/// The code of one thread of a test.
 pub(crate) type Thread = Box<dyn FnOnce() + Send>;
 
-/// A thread that is given what others are given as well.
+/// Creates a thread with its own clone of the shared state.
 pub(crate) fn thread<T: Clone + Send + 'static>(shared: &T, act: impl FnOnce(&T) + Send + 'static) -> Thread {
     let shared = shared.clone();
     Box::new(move || act(&shared))
 }
 
-/// Does nothing.
+/// A handler that does nothing.
 pub(crate) async fn nothing(_: ToolContext, _: Value) {}
 
-/// A pure tool.
+/// Creates a pure tool.
 pub(crate) fn tool(name: &str) -> Tool {
     Tool::new(name, "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure)
 }
@@ -48,7 +49,7 @@ pub(crate) fn check(test: impl Fn() + Send + Sync + 'static) {
     Runner::new(PctScheduler::new(3, SCHEDULES / 2), config()).run(move || test());
 }
 
-/// Runs these side by side, until all of them have ended.
+/// Runs the threads concurrently and joins them.
 pub(crate) fn all(threads: impl IntoIterator<Item = Thread>) {
     let threads: Vec<_> = threads.into_iter().map(shuttle::thread::spawn).collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());

@@ -1,15 +1,14 @@
-//! [`schema_of`]: the schema of a type, in the form that tools have.
+//! [`schema_of`]: the JSON Schema of a type, in the form for tools.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
-/// The JSON Schema (2020-12) of a type, as a tool's `parameters` or `output`.
+/// Returns the JSON Schema (2020-12) of a type, for a tool's `parameters` or `output`.
 ///
-/// It says nothing that a model would only have to read past: no `$schema`, no references except those of recursive types,
-/// and no title that is but the name of a Rust type. Every object has `properties`, if empty ones, because some providers
-/// refuse one without.
+/// To save tokens it omits `$schema`, titles that are Rust type names, and all references except those of recursive types. Every
+/// object has `properties`, because some providers refuse one without.
 ///
 /// ```
 /// use serde_json::json;
@@ -61,7 +60,7 @@ mod tests {
     #[schemars(crate = "schemars", deny_unknown_fields)]
     #[allow(dead_code)]
     struct Tree {
-        /// What grows on it.
+        /// The branches.
         branches: Vec<Tree>,
         /// Inlined.
         nothing: Nothing,

@@ -1,4 +1,4 @@
-//! [`Secret`]: a text that nothing prints.
+//! [`Secret`]: a string that is never printed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use crate::schema::{MASK, Mask};
 
-/// A text that nothing prints: a password, a key, a token. Its memory is overwritten when it is dropped.
+/// A string that is never printed, such as a password, key or token. Its memory is overwritten on drop.
 ///
-/// `{}` and `{:?}` give `[secret]`. As an argument of a tool it is a string that the schema calls `writeOnly`, by which everything
-/// that shows or keeps arguments knows to [hide](crate::Entry::masked) it: refusals, approvals, events, spans, records. As a service
-/// of a [context](crate::ToolContext) it never meets a model at all, which is better where it can be had.
+/// `{}` and `{:?}` print `[secret]`. As an argument of a tool its schema is a `writeOnly` string, which errors, approvals, events,
+/// spans and journal records show [masked](crate::Entry::masked). Prefer a service of the [context](crate::ToolContext): a model never
+/// sees it.
 ///
 /// ```standalone_crate
 /// use tools::{Secret, tool};
@@ -31,34 +31,37 @@ use crate::schema::{MASK, Mask};
 /// assert_eq!(open(Secret::new("friend")), Err("[secret] is not the word".to_owned()));
 /// ```
 ///
-/// It is no result, since it cannot be written:
+/// A secret cannot be part of a result, because it does not implement `Serialize`:
 ///
 /// ```compile_fail
 /// serde_json::to_string(&tools::Secret::new("sesame"));
 /// ```
 ///
-/// What [`expose`](Self::expose) gives is a text like any other. A tool that writes it into a result, an error or a panic has told
-/// it. The texts that a secret was read from, such as a call's arguments, are not overwritten.
+/// The string from [`expose`](Self::expose) is not protected: a tool that writes it into a result, an error or a panic reveals it. The
+/// arguments that a secret was read from are not overwritten.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// A secret.
+    /// Creates a secret.
     pub fn new(text: impl Into<String>) -> Self {
         Self(SecretString::from(text.into()))
     }
 
-    /// The text itself, for the place that needs it.
+    /// Returns the string.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// Returns arguments as they may be shown, with `[secret]` in the place of each value that the schema calls `writeOnly`. Where it calls
-    /// none so, the arguments as they are.
+    /// Returns the arguments with each value that the schema marks `writeOnly` replaced by `[secret]`, or unchanged if it marks none.
     ///
-    /// A subschema counts wherever it may apply, be it in a branch that was not meant. In a schema with secrets some more is hidden,
-    /// because it may be a secret at the wrong place: what no subschema describes, such as a property whose name is misspelled, and a
-    /// single value where an object or array with secrets belongs. Names of properties, and `null`, are always shown.
+    /// Every subschema that may apply counts, even in a branch that does not match. A schema with secrets also masks values that may
+    /// be a misplaced secret:
+    ///
+    /// - a value that no subschema describes, such as a misspelled property;
+    /// - a single value in place of an object or array with secrets.
+    ///
+    /// Property names and `null` are never masked.
     ///
     /// ```
     /// use serde_json::json;
@@ -114,10 +117,10 @@ impl JsonSchema for Secret {
 }
 
 impl<'de> Deserialize<'de> for Secret {
-    /// Reads a text. The error about anything else does not say what it was, as that of the format would.
+    /// Deserializes a string. The error for another type does not quote the value, as serde's would.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer).map(Self::new);
-        text.map_err(|_| D::Error::custom("a secret is a text; write it in quotes"))
+        text.map_err(|_| D::Error::custom("a secret must be a string; write it in quotes"))
     }
 }
 
@@ -137,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_does_not_quote_what_should_have_been_one() {
+    fn an_error_does_not_quote_the_value() {
         for value in [json!(7041), json!(-7041), json!(7041.5), json!(true), json!(["7041"]), json!({"7041": "7041"})] {
             let from_value = serde_json::from_value::<Secret>(value.clone()).unwrap_err().to_string();
             let from_text = serde_json::from_str::<Secret>(&value.to_string()).unwrap_err().to_string();

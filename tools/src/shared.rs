@@ -1,8 +1,8 @@
-//! [`SharedCatalog`]: a catalog that several owners change.
+//! [`SharedCatalog`]: a catalog behind a lock.
 //!
-//! Schemas are compiled before the lock is taken, entries of linked tools built after it is released, watchers woken after
-//! that. Nothing of a user runs under the lock. A writer that panics all the same leaves the map whole, because an
-//! insertion is its last step: so a poisoned lock is taken over instead of passed on.
+//! No foreign code runs under the lock: definitions are checked before it is taken, linked tools are built and subscribers woken after
+//! it is released. Inserting into the map is the last step of a change, so a panic leaves the map intact and a poisoned lock is
+//! ignored.
 
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
@@ -17,138 +17,138 @@ use crate::catalog::built;
 use crate::slot::Slot;
 use crate::sync::{RwLock, RwLockReadGuard};
 use crate::{
-    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Scope, Submission, ToolContext,
-    ToolError, Watch,
+    Arguments, Catalog, Conflict, Entry, Handler, Problem, RegisterError, Resolve, Scope, Submission, Subscription,
+    ToolContext, ToolError,
 };
 
-/// A [`Catalog`] behind a lock: clones are the same catalog, and every method takes `&self`. For hosts that want several
-/// catalogs in one process, or none that is global.
+/// A [`Catalog`] behind a lock, with the same methods. Clones share the catalog.
 ///
-/// The methods do what those of [`Catalog`] do. A tool may change the catalog it is running from. `L` is how the lock is held: the
-/// process-wide catalog is one behind a reference.
+/// For hosts with several catalogs in one process, or without a global one. A tool may change the catalog that it runs from. `L` is
+/// the pointer to the lock: an `Arc`, or a reference for the process-wide catalog.
 #[derive(Clone, Debug)]
 pub struct SharedCatalog<L = Arc<RwLock<Catalog>>>(pub(crate) L);
 
 impl SharedCatalog {
-    /// An empty catalog.
+    /// Creates an empty catalog.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A catalog of all tools that are linked into this process.
+    /// Creates a catalog of all tools that are linked into this process.
     pub fn linked() -> Self {
         Catalog::linked().into()
     }
 }
 
 impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> {
-    /// Adds a tool.
+    /// Registers a tool.
     ///
     /// # Errors
-    /// As [`Catalog::register`].
+    /// Returns the errors of [`Catalog::register`].
     #[track_caller]
     pub fn register(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-        self.insert(Entry::of_caller(tool, handler)?)
+        self.insert(Entry::from_caller(tool, handler)?)
     }
 
-    /// Adds a tool with a source of its own.
+    /// Registers a tool with an explicit source.
     ///
     /// # Errors
-    /// As [`Catalog::insert`].
+    /// Returns the errors of [`Catalog::insert`].
     pub fn insert(&self, entry: Entry) -> Result<Arc<Entry>, RegisterError> {
         let entry = Arc::new(entry);
         self.change(|catalog| catalog.add(vec![entry.clone()]))?;
         Ok(entry)
     }
 
-    /// Adds a tool, or puts it in the place of the one that holds its name.
+    /// Registers a tool and replaces any tool or conflict with the same name.
     ///
     /// # Errors
-    /// As [`Catalog::replace`].
+    /// Returns the errors of [`Catalog::replace`].
     #[track_caller]
     pub fn replace(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
-        let entry = Arc::new(Entry::of_caller(tool, handler)?);
+        let entry = Arc::new(Entry::from_caller(tool, handler)?);
         drop(self.change(|catalog| catalog.put(entry.clone())));
         Ok(entry)
     }
 
-    /// Adds what a crate would contribute by being linked.
+    /// Registers submissions, as linking their crate would.
     ///
     /// # Errors
-    /// As [`Catalog::submit`].
+    /// Returns the errors of [`Catalog::submit`].
     pub fn submit(&self, submissions: &[&'static Submission]) -> Result<(), RegisterError> {
         let entries = built(submissions)?;
         self.change(|catalog| catalog.add_missing(entries))
     }
 
-    /// Takes a name out; gives whether there was one.
+    /// Removes a tool or a conflict. Returns true if the name existed.
     pub fn unregister(&self, name: &str) -> bool {
         self.change(|catalog| catalog.remove(name)).is_some()
     }
 
-    /// The tool of that name.
+    /// Returns the tool with this name.
     ///
     /// # Errors
-    /// As [`Resolve::resolve`].
+    /// Returns the errors of [`Resolve::resolve`].
     pub fn get(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         self.0.resolve(name)
     }
 
-    /// Whether the name is taken.
+    /// Returns true if a tool or a conflict holds this name.
     pub fn contains(&self, name: &str) -> bool {
         read(&self.0).contains(name)
     }
 
-    /// All tools that can be called, sorted by name.
+    /// Returns all callable tools, sorted by name.
     pub fn list(&self) -> Vec<Arc<Entry>> {
         let slots = read(&self.0).slots();
         slots.sorted().iter().filter_map(Slot::entry).collect()
     }
 
-    /// The names that are taken, sorted.
+    /// Returns all names, sorted.
     pub fn names(&self) -> Vec<ToolName> {
         self.snapshot().names()
     }
 
-    /// Checks the arguments of a call without running it.
+    /// Validates the arguments of a call without running it.
     ///
     /// # Errors
-    /// As [`Catalog::validate`].
+    /// Returns the errors of [`Catalog::validate`].
     pub fn validate(&self, name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
         call::validate(&*self.get(name)?, arguments.into())
     }
 
-    /// Runs a tool, through every stage of the counter. Tools that it calls in turn are looked up in this catalog as it is
-    /// then.
+    /// Runs a tool through the [pipeline](crate::call). Nested calls are resolved in this catalog at the time they are made.
     ///
     /// # Errors
-    /// As [`Catalog::execute`].
+    /// Returns the errors of [`Catalog::execute`].
     pub fn execute(&self, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
         call::execute(self.0.clone(), cx, name, arguments)
     }
 
-    /// The names that several linked crates claim, sorted.
+    /// Returns the conflicts between linked crates, sorted by name.
     pub fn conflicts(&self) -> Vec<Conflict> {
         read(&self.0).conflicts()
     }
 
-    /// The linked tools that cannot be used.
+    /// Returns the tools that cannot be used or have an invalid example, sorted by name.
     pub fn problems(&self) -> Vec<Problem> {
         self.snapshot().problems()
     }
 
-    /// Subscribes to changes.
-    pub fn subscribe(&self) -> Watch {
+    /// Subscribes to changes of the catalog.
+    pub fn subscribe(&self) -> Subscription {
         read(&self.0).subscribe()
     }
 
-    /// A copy of the catalog as it is now.
+    /// Returns a copy of the catalog.
     pub fn snapshot(&self) -> Catalog {
         read(&self.0).clone()
     }
 
-    /// Changes the catalog under the lock and wakes the watchers after it. What the change gives is dropped by the caller, without
-    /// the lock: a handler's drop is somebody's code, and may itself change the catalog.
+    /// Changes the catalog under the lock and wakes the subscribers after releasing it.
+    ///
+    /// Returns the outcome, so that the caller drops replaced handlers without the lock: dropping one runs foreign code, which may
+    /// change the catalog.
     fn change<T>(&self, change: impl FnOnce(&mut Catalog) -> T) -> T {
         let mut catalog = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let outcome = change(&mut catalog);

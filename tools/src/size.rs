@@ -1,9 +1,9 @@
-//! The size of a value as JSON, without writing it anywhere.
+//! The size of a value as JSON text, computed without storing the text.
 
 use protocol::Json;
 use serde::Serialize;
 
-/// Returns the length of the JSON text of a value, in bytes, if it is over a limit.
+/// Returns the length of a value's JSON text in bytes, or `None` if it is within the limit.
 pub(crate) fn over(json: &Json, limit: usize) -> Option<usize> {
     let size = match json.serialized_len() {
         Some(size) => size,
@@ -13,10 +13,10 @@ pub(crate) fn over(json: &Json, limit: usize) -> Option<usize> {
     (size > limit).then_some(size)
 }
 
-/// Returns the length of the JSON text of a value, in bytes.
+/// Returns the length of a value's JSON text in bytes.
 pub(crate) fn encoded(value: &impl Serialize) -> usize {
     let mut count = Count(0);
-    // Neither a value nor the counting can fail; were it to, the value would count as too large.
+    // Serializing into a counter does not fail; if it did, the value would count as too large.
     serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)
 }
 

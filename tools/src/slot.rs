@@ -1,4 +1,4 @@
-//! What a catalog holds under one name.
+//! [`Slot`]: a catalog's content under one name.
 
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
@@ -15,14 +15,14 @@ use crate::{
     ToolErrorKind,
 };
 
-/// One name's holder. Cheap to clone, so that what takes time can be done outside a catalog's lock.
+/// A catalog's content under one name. Cheap to clone, so that slow work is done outside of the catalog's lock.
 #[derive(Clone, Debug)]
 pub(crate) enum Slot {
-    /// A tool that was registered.
+    /// A registered tool.
     Entry(Arc<Entry>),
-    /// A tool that was linked; its entry is built when it is first looked at.
+    /// A linked tool, whose entry is built on first use.
     Linked(Arc<Linked>),
-    /// Several linked tools that claim the name.
+    /// Several linked tools with this name.
     Conflict(Arc<Conflict>),
 }
 
@@ -38,7 +38,7 @@ impl Slot {
         Self::Linked(Arc::new(Linked { submission, admission, entry: OnceLock::new() }))
     }
 
-    /// The same holder, to be admitted by something else. What is an entry already stays as it is.
+    /// Sets the admission of a linked tool. An entry that is built already keeps its admission.
     pub(crate) fn with_admission(self, admission: &Arc<Admission>) -> Self {
         match self {
             Self::Linked(linked) if linked.entry.get().is_none() => Self::linked(linked.submission, admission.clone()),
@@ -46,7 +46,7 @@ impl Slot {
         }
     }
 
-    /// Where the holder was declared; several places for a conflict.
+    /// Returns the place of the declaration, or several places for a conflict.
     pub(crate) fn sources(&self) -> Vec<Source> {
         match self {
             Self::Entry(entry) => vec![entry.source().clone()],
@@ -55,7 +55,7 @@ impl Slot {
         }
     }
 
-    /// The entry, built if need be; `None` for a conflict and for a linked tool that cannot be built.
+    /// Builds the entry if necessary and returns it. Returns `None` for a conflict and for a linked tool that cannot be built.
     pub(crate) fn entry(&self) -> Option<Arc<Entry>> {
         match self {
             Self::Entry(entry) => Some(entry.clone()),
@@ -71,14 +71,14 @@ impl Slot {
         }
     }
 
-    /// The first thing that is wrong with the tool, schemas and examples included; `None` for a conflict.
+    /// Returns the first fault of the tool, schemas and examples included. Returns `None` if there is no fault, and for a conflict.
     pub(crate) fn problem(&self) -> Option<Problem> {
         let (name, source, entry) = match self {
             Self::Entry(entry) => (entry.name().as_str(), entry.source(), Ok(entry.clone())),
             Self::Linked(linked) => (linked.submission.name, &linked.submission.source, linked.entry()),
             Self::Conflict(_) => return None,
         };
-        let error = entry.and_then(|entry| entry.prove()).err()?;
+        let error = entry.and_then(|entry| entry.verify()).err()?;
         Some(Problem { name: name.to_owned(), source: source.clone(), error })
     }
 
@@ -96,7 +96,7 @@ impl Slot {
 }
 
 thread_local! {
-    /// Whether a definition is being built on this thread.
+    /// True while a definition is built on this thread.
     static BUILDING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -105,8 +105,8 @@ impl Linked {
         if let Some(built) = self.entry.get() {
             return built.clone();
         }
-        // A builder is somebody's code. One that looks up what is being built, here or on a thread that waits for this one, would
-        // wait for itself.
+        // A builder is foreign code. If it resolved a tool that is being built, here or on a thread that waits for this one, it would
+        // deadlock.
         if BUILDING.with(Cell::get) {
             return Err(RegisterError::Definition {
                 name: self.submission.name.to_owned(),
@@ -115,20 +115,20 @@ impl Linked {
             });
         }
         BUILDING.with(|building| building.set(true));
-        // Panics of the builder end inside of it, so the mark is always taken back.
-        let build = || self.submission.to_entry().inspect(|entry| entry.join(&self.admission)).map(Arc::new);
+        // `to_entry` catches panics of the builder, so the flag is always reset.
+        let build = || self.submission.to_entry().inspect(|entry| entry.set_admission(&self.admission)).map(Arc::new);
         let built = self.entry.get_or_init(build).clone();
         BUILDING.with(|building| building.set(false));
         built
     }
 }
 
-/// All names. Names are hashed with foldhash: they come from code, and SipHash is half the price of a lookup.
+/// All slots by name. Names come from code, so foldhash is safe, and SipHash would take half the time of a lookup.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots(pub(crate) HashMap<ToolName, Slot, foldhash::fast::RandomState>);
 
 impl Slots {
-    /// The slots in the order of their names.
+    /// Returns the slots, sorted by name.
     pub(crate) fn sorted(&self) -> Vec<Slot> {
         let mut slots: Vec<_> = self.0.iter().collect();
         slots.sort_unstable_by_key(|(name, _)| *name);

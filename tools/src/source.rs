@@ -1,4 +1,4 @@
-//! [`Source`]: where a tool was declared.
+//! [`Source`]: the place of a tool's declaration.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,20 +6,20 @@ use std::panic::Location;
 
 use serde::Serialize;
 
-/// The place in somebody's code that put a tool into a catalog.
+/// The place in source code that declares a tool.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Source {
-    /// The package, as in its manifest.
+    /// The package name, as in the manifest.
     pub crate_name: Cow<'static, str>,
-    /// The package's version; empty where it is not known.
+    /// The package version, or an empty string if it is unknown.
     pub version: Cow<'static, str>,
-    /// The source file, as the compiler names it.
+    /// The source file, as in `file!()`.
     pub file: Cow<'static, str>,
-    /// The line in that file, from 1.
+    /// The line in the file, from 1.
     pub line: u32,
 }
 
-/// The [`Source`] of the line it stands on.
+/// Returns the [`Source`] of the line of its invocation.
 ///
 /// ```
 /// let source = tools::source!();
@@ -28,7 +28,7 @@ pub struct Source {
 #[macro_export]
 macro_rules! source {
     () => {
-        // A literal and not `new`: a reference to a constant that calls a function does not live long enough to be submitted.
+        // A literal, because a reference to a constant that calls a function does not live long enough for a submission.
         $crate::Source {
             crate_name: ::std::borrow::Cow::Borrowed(env!("CARGO_PKG_NAME")),
             version: ::std::borrow::Cow::Borrowed(env!("CARGO_PKG_VERSION")),
@@ -39,23 +39,24 @@ macro_rules! source {
 }
 
 impl Source {
-    /// A source; const, so that a [`Submission`](crate::Submission) can hold one.
+    /// Creates a source, also in constants such as a [`Submission`](crate::Submission).
     pub const fn new(crate_name: &'static str, version: &'static str, file: &'static str, line: u32) -> Self {
         Self { crate_name: Cow::Borrowed(crate_name), version: Cow::Borrowed(version), file: Cow::Borrowed(file), line }
     }
 
-    /// The caller's place, with the crate that a type's path begins with (`std::any::type_name`): no function can see its
-    /// caller's package, but closures and functions carry their path. The version stays unknown; [`source!`](crate::source!)
-    /// has both.
+    /// Returns the caller's place, with the first segment of `type_name` (as from `std::any::type_name`) as the crate name.
+    ///
+    /// A function cannot see its caller's package, but the type name of a closure contains it. The version is empty;
+    /// [`source!`](crate::source!) sets both.
     #[track_caller]
-    pub fn of_caller(type_name: &'static str) -> Self {
+    pub fn from_caller(type_name: &'static str) -> Self {
         let place = Location::caller();
         let path = type_name.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let crate_name = path.split("::").next().unwrap_or(path);
         Self::new(crate_name, "", place.file(), place.line())
     }
 
-    /// Several as one text.
+    /// Joins sources into one text for error messages.
     pub(crate) fn listed(sources: &[Self]) -> String {
         sources.iter().map(Self::to_string).collect::<Vec<_>>().join(" and by ")
     }

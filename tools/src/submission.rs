@@ -1,20 +1,21 @@
-//! [`Submission`]: the link-time record of a tool.
+//! [`Submission`]: the link-time registration of a tool.
 
 use protocol::Tool;
 
 use crate::isolate::Panic;
 use crate::{DefinitionError, Entry, Handler, HandlerFuture, Input, Need, RegisterError, Source, ToolContext};
 
-/// What a crate contributes to the catalog by being linked. `#[tool]` writes one for each function; it is const, so
-/// nothing runs before `main` and nothing is built before the tool is looked at.
+/// A link-time registration of a tool. `#[tool]` generates one for each function.
+///
+/// A submission is a constant: no code runs before `main`, and the definition is built on first use.
 pub struct Submission {
-    /// The name of the tool, the same as in its definition.
+    /// The name of the tool, equal to the name in its definition.
     pub name: &'static str,
-    /// Where it was declared.
+    /// The place of the declaration.
     pub source: Source,
     /// Builds the definition.
     pub definition: fn() -> Result<Tool, DefinitionError>,
-    /// Runs the tool. It holds no state of its own: what it needs it finds in the context.
+    /// Runs the tool. It has no state of its own and takes its services from the context.
     pub handler: &'static dyn Handler,
 }
 
@@ -26,7 +27,7 @@ impl std::fmt::Debug for Submission {
     }
 }
 
-/// All submissions of this process, in the order of name and source: the linker's own order is not one to rely on.
+/// Returns all submissions of this process, sorted by name and source, because the linker's order is unspecified.
 pub(crate) fn linked() -> Vec<&'static Submission> {
     let mut submissions: Vec<_> = inventory::iter::<Submission>.into_iter().collect();
     submissions.sort_by_key(|submission| (submission.name, &submission.source));
@@ -34,8 +35,8 @@ pub(crate) fn linked() -> Vec<&'static Submission> {
 }
 
 impl Submission {
-    /// Returns the entry of a linked tool. The dialects of its schemas are left unchecked as well, so that looking at ten thousand
-    /// linked tools stays cheap.
+    /// Builds the entry of a linked tool. Skips the dialect checks of its schemas, so that listing ten thousand linked tools stays
+    /// cheap.
     pub(crate) fn to_entry(&'static self) -> Result<Entry, RegisterError> {
         let refused = |source| RegisterError::Definition {
             name: self.name.to_owned(),
@@ -56,7 +57,7 @@ impl Submission {
     }
 }
 
-/// A submission's handler as one of an entry.
+/// The handler of a submission, owned by an entry.
 struct LinkedHandler(&'static dyn Handler);
 
 impl Handler for LinkedHandler {

@@ -1,5 +1,5 @@
-//! The primitives that our own concurrent code is made of, in one place: built with `--cfg shuttle` they are those of the model
-//! checker `shuttle`, which then decides who goes next at each of them.
+//! The synchronisation primitives of this crate. With `--cfg shuttle` they are those of the model checker `shuttle`, which schedules
+//! the threads at each of them.
 
 #[cfg(shuttle)]
 mod modelled;
@@ -20,7 +20,7 @@ pub(crate) use shuttle::thread_local;
 
 use std::sync::PoisonError;
 
-/// Locks, also after a panic: what is guarded here is whole at every point where code of somebody else could panic.
+/// Locks a mutex and ignores poisoning: the guarded data is consistent at every point where foreign code could panic.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

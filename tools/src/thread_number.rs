@@ -1,9 +1,9 @@
-//! A number for each thread, by which threads keep out of each other's cache lines.
+//! [`thread_number`]: a number for each thread, which spreads threads over shards.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A number for this thread. Under the model checker all threads have the same one, and meet.
+/// Returns the number of this thread. Under the model checker it is 0 for all threads, so that they share a shard.
 pub(crate) fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     thread_local! {

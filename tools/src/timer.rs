@@ -1,4 +1,4 @@
-//! [`timer`]: a timer that needs no clock to be there.
+//! [`timer`]: a timer that works without a tokio clock.
 
 use std::pin::Pin;
 
@@ -7,7 +7,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::isolate::Panic;
 
-/// Returns a timer, or `None` if there is no runtime or it has no clock: tokio panics then, and the caller has to mend that.
+/// Returns a timer, or `None` if there is no runtime or its time driver is disabled, where tokio would panic.
 pub(crate) fn timer(until: Instant) -> Option<Pin<Box<Sleep>>> {
     Handle::try_current().ok()?;
     Panic::catch(|| Box::pin(sleep_until(until))).ok()

@@ -1,8 +1,8 @@
-//! [`ToolError`]: why the call of a tool gave no result.
+//! [`ToolError`]: the error of a failed call.
 
 mod kind;
+mod message;
 mod result;
-mod wording;
 
 use std::error::Error;
 use std::fmt::Display;
@@ -12,16 +12,16 @@ use std::time::Duration;
 
 use protocol::{ErrorCode, ToolName};
 
-use self::wording::{Told, shown};
+use self::message::{Message, display_name};
 use crate::near::near;
 
 pub use self::kind::ToolErrorKind;
-pub(crate) use self::wording::listed;
+pub(crate) use self::message::listed;
 
-/// Why a call gave no result: a kind, and the tool that it is about. It becomes a [`ToolResult`](protocol::ToolResult) that a
-/// model can act on.
+/// The error of a failed call: the tool's name and a [kind](ToolErrorKind). It converts into a
+/// [`ToolResult`](protocol::ToolResult) that a model can act on.
 ///
-/// The error of a tool's own code has no name yet, and the pipeline adds it:
+/// A handler returns errors without a name, which the pipeline adds:
 ///
 /// ```
 /// use tools::{ErrorCode, ToolError, ToolErrorKind};
@@ -32,10 +32,10 @@ pub(crate) use self::wording::listed;
 /// assert!(denied.is_recoverable());
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", .0.told())]
+#[error("{}", .0.message())]
 pub struct ToolError(#[source] Failure);
 
-/// The error itself. As the source of a [`ToolError`] it is found behind wrappers that forward to that source.
+/// The content of a [`ToolError`]. It is also the error's source, so that it is found behind wrappers that forward to the source.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", kind.code())]
 struct Failure {
@@ -45,49 +45,50 @@ struct Failure {
 }
 
 impl Failure {
-    fn told(&self) -> Told<'_> {
-        Told { kind: &self.kind, tool: self.tool.as_deref() }
+    fn message(&self) -> Message<'_> {
+        Message { kind: &self.kind, tool: self.tool.as_deref() }
     }
 }
 
 impl ToolError {
-    /// An error about this tool, for code that runs tools. A tool returns a [kind](ToolErrorKind), and the pipeline adds its name.
+    /// Creates an error with a tool name, for code that runs tools. A handler returns a [kind](ToolErrorKind) instead.
     pub fn new(tool: impl Into<String>, kind: ToolErrorKind) -> Self {
         Self(Failure { tool: Some(tool.into()), kind })
     }
 
-    /// An [`ExecutionFailed`](ToolErrorKind::ExecutionFailed). The message says the next step.
+    /// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error. The message should name the next step.
     pub fn execution_failed(message: impl Into<String>) -> Self {
         ToolErrorKind::ExecutionFailed { message: message.into() }.into()
     }
 
-    /// A [`Transient`](ToolErrorKind::Transient) error, such as a busy service or a broken connection. The pipeline repeats the
-    /// call if the tool's effects and limits allow it.
+    /// Creates a [`Transient`](ToolErrorKind::Transient) error, such as for a busy service or a broken connection. The pipeline retries
+    /// the call if the tool's effects and limits allow it.
     pub fn transient(message: impl Into<String>) -> Self {
         ToolErrorKind::Transient { message: message.into(), retry_after: None }.into()
     }
 
-    /// No tool has that name among these; the nearest of them are suggested.
+    /// Creates a [`NotFound`](ToolErrorKind::NotFound) error that suggests the most similar of `names`.
     pub fn not_found<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Self {
         let tool: String = name.chars().take(ToolName::MAX_LENGTH).collect();
         Self::new(tool, ToolErrorKind::NotFound { near: near(name, names) })
     }
 
-    /// Returns the names among `candidates` that `wanted` is likely a slip of, nearest first, at most three: what an error about an
-    /// unknown name suggests.
+    /// Returns at most three candidates that `wanted` may be a misspelling of, the most similar first.
     ///
-    /// Case and separators hardly count (`filePath` is near `file_path`); otherwise a third of the letters may differ, or one name
-    /// may begin or end with the other (`path` is near `file_path`) that is at most three times as long.
+    /// Case and separators are ignored: `filePath` is similar to `file_path`. Two names are similar if
+    ///
+    /// - at most about a third of the letters differ, or
+    /// - one is a prefix or suffix of the other and at least a third of its length, such as `path` and `file_path`.
     pub fn near<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<String> {
         near(wanted, candidates)
     }
 
-    /// The tool that the error is about; `<unnamed>` if it has no name.
+    /// Returns the name of the tool, or `<unnamed>` if the error has none.
     pub fn tool_name(&self) -> &str {
-        shown(self.0.tool.as_deref().unwrap_or_default())
+        display_name(self.0.tool.as_deref().unwrap_or_default())
     }
 
-    /// Why the call failed.
+    /// Returns the kind.
     pub fn kind(&self) -> &ToolErrorKind {
         &self.0.kind
     }
@@ -106,13 +107,14 @@ impl ToolError {
         self.kind().code()
     }
 
-    /// Returns true if a run can go on after it, with the model told what happened. Only a cancellation, a conversation that is not
-    /// the journal's, and broken machinery end a run.
+    /// Returns true if the run continues and the model receives the error. [`Cancelled`](ToolErrorKind::Cancelled),
+    /// [`Diverged`](ToolErrorKind::Diverged) and [`Internal`](ToolErrorKind::Internal) errors end the run.
     pub fn is_recoverable(&self) -> bool {
         !matches!(self.code(), ErrorCode::Cancelled | ErrorCode::Diverged | ErrorCode::Internal)
     }
 
-    /// When it is worth another try; of errors that say so.
+    /// Sets the time until a retry. Has no effect on kinds other than [`Transient`](ToolErrorKind::Transient) and
+    /// [`Overloaded`](ToolErrorKind::Overloaded).
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         if let ToolErrorKind::Transient { retry_after, .. } | ToolErrorKind::Overloaded { retry_after } =
@@ -123,7 +125,7 @@ impl ToolError {
         self
     }
 
-    /// When it is worth another try, where the error says so.
+    /// Returns the time until a retry, or `None` if the error has none.
     pub fn retry_after(&self) -> Option<Duration> {
         match self.kind() {
             ToolErrorKind::Transient { retry_after, .. } | ToolErrorKind::Overloaded { retry_after } => *retry_after,
@@ -131,15 +133,16 @@ impl ToolError {
         }
     }
 
-    /// Adds the name of the tool, unless the error has one: that of a nested call stays.
+    /// Adds the name of the tool, unless the error has one, such as that of a nested call.
     #[must_use]
     pub(crate) fn named(mut self, tool: &ToolName) -> Self {
         self.0.tool.get_or_insert_with(|| tool.to_string());
         self
     }
 
-    /// Returns the error that a tool's own error stands for: the one in its chain, which `chain` is, or else a failure with its
-    /// alternate text, in which errors such as those of anyhow tell their causes.
+    /// Converts a tool's own error: returns the first `ToolError` or [`ToolErrorKind`] in its source chain, which starts at `chain`.
+    ///
+    /// Otherwise returns an `ExecutionFailed` with the error's `{:#}` text, which contains the causes for errors such as anyhow's.
     pub(crate) fn from_failure(error: &impl Display, chain: Option<&(dyn Error + 'static)>) -> Self {
         successors(chain, |error| inside(*error))
             .find_map(|error| {
@@ -164,7 +167,7 @@ impl From<io::Error> for ToolError {
     }
 }
 
-/// The source of an I/O error is that of the error inside, which it leaves out.
+/// Returns the inner error of an I/O error, whose `source` skips it, and otherwise the source.
 fn inside<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     let inner = error.downcast_ref().and_then(io::Error::get_ref);
     inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source())

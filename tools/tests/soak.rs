@@ -288,7 +288,7 @@ async fn misbehave(
         "hangs" | "cancelled" => std::future::pending().await,
         "huge" => Ok(ToolResult::text("x".repeat(1 << 20))),
         "streams" => {
-            let (mut text, piece) = (BoundedText::of_call(&cx), "x".repeat(1 << 16));
+            let (mut text, piece) = (BoundedText::for_call(&cx), "x".repeat(1 << 16));
             for _ in 0..32 {
                 text.push(&piece);
                 tokio::task::yield_now().await;

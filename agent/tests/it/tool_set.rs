@@ -188,7 +188,7 @@ fn a_tool_whose_needs_are_unmet_is_left_out_with_its_reason() {
             tools::HandlerFuture::ready(Ok(tools::ToolResult::text("read")))
         }
         fn needs(&self) -> &[Need] {
-            const NEEDS: &[Need] = &[Need::of::<Workspace>()];
+            const NEEDS: &[Need] = &[Need::new::<Workspace>()];
             NEEDS
         }
     }

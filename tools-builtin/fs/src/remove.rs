@@ -106,7 +106,7 @@ fn remove_contents(
         remove_one(dir, name, entry, kind)?;
         entries += 1;
         if entries % REPORT_INTERVAL == 0 {
-            cx.report(Progress::of(entries as f64, total as f64));
+            cx.report(Progress::new(entries as f64, total as f64));
         }
         Ok(())
     });

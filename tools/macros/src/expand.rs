@@ -110,7 +110,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
                 definition: || #definition,
                 handler: &__toolcrib::Function {
                     call: #handler,
-                    needs: &[#(__toolcrib::Need::of::<#needs>()),*],
+                    needs: &[#(__toolcrib::Need::new::<#needs>()),*],
                 },
             }
         };

@@ -1,4 +1,4 @@
-//! [`Index`]: which calls have which keys.
+//! [`Index`]: the calls by their keys.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::key::{Key, Reach};
 
-/// Calls by the text of their keys. Texts that begin with a path's text are its subtree and stand side by side.
+/// Calls by the text of their keys. The sorted map keeps a path and its subtree adjacent, because they share a prefix.
 #[derive(Debug, Default)]
 pub(super) struct Index(BTreeMap<Arc<str>, Holders>);
 
-/// The calls that have one key, readers apart from writers: a reader conflicts with writers alone. In the order of arrival.
+/// The calls with one key, in order of arrival. Readers conflict only with writers, so the two are separate.
 #[derive(Debug, Default)]
 struct Holders {
     readers: Vec<u64>,
@@ -34,9 +34,9 @@ impl Index {
         for key in keys {
             if let Some(holders) = self.0.get_mut(&*key.text) {
                 let list = holders.list(key.writes);
-                // Numbers grow with the arrival.
-                if let Ok(place) = list.binary_search(&call) {
-                    list.remove(place);
+                // The list is sorted, because call numbers increase with arrival.
+                if let Ok(position) = list.binary_search(&call) {
+                    list.remove(position);
                 }
                 if holders.readers.is_empty() && holders.writers.is_empty() {
                     self.0.remove(&*key.text);
@@ -45,7 +45,7 @@ impl Index {
         }
     }
 
-    /// The calls that these keys conflict with, in the order of their arrival, each once.
+    /// Returns the calls that conflict with these keys, in order of arrival and without duplicates.
     pub(super) fn conflicts(&self, keys: &[Key]) -> Vec<u64> {
         let mut found = Vec::new();
         if self.0.is_empty() {

@@ -1,13 +1,13 @@
-//! [`Key`]: what one call needs of the world, in a form that can be compared.
+//! [`Key`]: a target of a call, in a form for finding conflicts.
 
 use std::sync::Arc;
 
 use protocol::{Access, Target};
 
-/// One target of one call, below the domain that its scheme has in this context.
+/// A target of a call, within the domain of its scheme.
 ///
-/// The text is the scheme, the domain and the value. That of a path ends in `/`, so that one path holds another exactly when its
-/// text begins the other's. Neither scheme nor value has control characters, and the domain is preceded by its length.
+/// The text consists of scheme, domain and value. A path ends in `/`, so that a path contains another exactly if its text is a prefix
+/// of the other's. The encoding is unambiguous: scheme and value have no control characters, and the domain has a length prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(super) text: Arc<str>,
@@ -15,19 +15,19 @@ pub(crate) struct Key {
     pub(super) reach: Reach,
 }
 
-/// What else a key touches.
+/// The other keys that a key overlaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Nothing: a host, a name.
+    /// Only equal keys, such as a host or a name.
     Exact,
-    /// What is below it and what it is below: a path. The value begins there.
+    /// A path: its ancestors and descendants. `root` is the offset of the value in the text.
     Tree { root: usize },
-    /// Nothing, and it is no more than the name of a tool that does not say what it touches.
+    /// Only equal keys: the name of a tool that declares no targets.
     World,
 }
 
 impl Key {
-    /// The key of a target. The domain says what values of the scheme are relative to.
+    /// Creates the key of a target within the domain of its scheme.
     pub(crate) fn new(target: &Target, domain: &str) -> Self {
         let (scheme, value) = (target.scheme(), target.value());
         let mut text = String::with_capacity(scheme.len() + domain.len() + value.len() + 12);
@@ -58,7 +58,7 @@ impl Key {
         Self { text: text.into(), writes: target.access() != Access::Read, reach }
     }
 
-    /// Whether there is something that both touch.
+    /// Returns true if the keys overlap.
     #[cfg(all(test, not(shuttle)))]
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         match (self.reach, other.reach) {
@@ -69,7 +69,7 @@ impl Key {
         }
     }
 
-    /// Whether whoever has this key keeps everybody away whom the other would keep away.
+    /// Returns true if every call that conflicts with the other key conflicts with this one.
     pub(super) fn covers(&self, other: &Self) -> bool {
         let is_inside = match self.reach {
             Reach::Tree { .. } => other.text.starts_with(&*self.text),
@@ -78,7 +78,7 @@ impl Key {
         is_inside && (self.writes || !other.writes)
     }
 
-    /// The texts of everything that it is below, the outermost first.
+    /// Returns the texts of the key's ancestors, the outermost first.
     pub(super) fn above(&self) -> impl Iterator<Item = &str> {
         let root = match self.reach {
             Reach::Tree { root } => root,

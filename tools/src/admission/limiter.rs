@@ -1,4 +1,4 @@
-//! [`Limiter`]: what one tool's limits leave for the next call.
+//! [`Limiter`]: the concurrency and rate limits of one tool.
 
 use protocol::Limits;
 use tokio::time::Instant;
@@ -6,65 +6,65 @@ use tokio::time::Instant;
 use super::rate::Bucket;
 use crate::sync::{Mutex, lock};
 
-/// The longest time that a rate can be counted over: a year, in milliseconds.
+/// The maximum period of a rate limit in milliseconds: a year.
 const LONGEST_MS: u64 = 365 * 86_400_000;
 
-/// The places and tokens of one tool. All calls of its entry share it, whichever tool set they come through.
+/// The concurrency and rate limits of one tool, shared by all calls of its entry, in all tool sets.
 #[derive(Debug)]
 pub(crate) struct Limiter(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
     running: u32,
-    places: u32,
+    slots: u32,
     bucket: Option<Bucket>,
 }
 
 impl Limiter {
-    /// `None` where the limits say nothing about how many calls there may be.
+    /// Creates a limiter. Returns `Ok(None)` if there is neither a rate nor a concurrency limit.
     ///
     /// # Errors
-    /// A limit that no call could keep, and what to write instead.
+    /// Returns a message with a valid value if no call could run within the limits.
     pub(crate) fn new(limits: &Limits) -> Result<Option<Self>, String> {
         let Limits { rate, max_concurrency, .. } = limits;
         if *max_concurrency == Some(0) {
-            return Err("max_concurrency is 0, so that it could never run; write 1 or more".to_owned());
+            return Err("max_concurrency is 0, so no call could run; set it to 1 or more".to_owned());
         }
         if rate.is_some_and(|rate| rate.calls == 0 || rate.per_ms == 0 || rate.per_ms > LONGEST_MS) {
-            return Err(format!("rate has to be 1 call or more in 1 to {LONGEST_MS} ms; write a rate it can keep"));
+            return Err(format!("rate is invalid; set at least 1 call in 1 to {LONGEST_MS} ms"));
         }
         if rate.is_none() && max_concurrency.is_none() {
             return Ok(None);
         }
-        let places = max_concurrency.unwrap_or(u32::MAX);
-        Ok(Some(Self(Mutex::new(State { running: 0, places, bucket: rate.map(Bucket::new) }))))
+        let slots = max_concurrency.unwrap_or(u32::MAX);
+        Ok(Some(Self(Mutex::new(State { running: 0, slots, bucket: rate.map(Bucket::new) }))))
     }
 
-    /// Whether it matters how many calls run.
-    pub(super) fn has_places(&self) -> bool {
-        lock(&self.0).places < u32::MAX
+    /// Returns true if the number of concurrent calls is limited.
+    pub(super) fn limits_concurrency(&self) -> bool {
+        lock(&self.0).slots < u32::MAX
     }
 
-    /// Whether as many calls run as may.
+    /// Returns true if the concurrency limit is reached.
     pub(super) fn is_full(&self) -> bool {
         let state = lock(&self.0);
-        state.running >= state.places
+        state.running >= state.slots
     }
 
-    /// Takes a place and a token.
+    /// Takes a slot and a rate token.
     ///
     /// # Errors
-    /// When there is a token again. No place is taken then.
+    /// Returns the time of the next token if there is none. No slot is taken then.
     pub(super) fn enter(&self) -> Result<(), Instant> {
         self.take_token()?;
         lock(&self.0).running += 1;
         Ok(())
     }
 
-    /// Takes a token alone: for one more attempt of a call that has a place.
+    /// Takes a rate token, for a retry of a call that has a slot.
     ///
     /// # Errors
-    /// When there is one again.
+    /// Returns the time of the next token if there is none.
     pub(crate) fn take_token(&self) -> Result<(), Instant> {
         let state = lock(&self.0);
         state.bucket.as_ref().map_or(Ok(()), Bucket::take)

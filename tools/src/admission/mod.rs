@@ -1,27 +1,32 @@
-//! [`Admission`]: how much goes on at once, and who waits for whom.
+//! [`Admission`]: concurrency limits, rate limits and conflicts between calls.
 //!
-//! A call may need a place among all calls, a place and a token of its tool, and the keys of what it touches. It takes all of them
-//! at once, and while it waits it has none of them. Two calls conflict when one of them writes and their keys overlap; of two that
-//! conflict, one waits for the other, and which of them is settled when the later one arrives:
+//! A call can need a slot of the concurrency limit, a slot and a rate token of its tool, and the keys of its targets. It takes all of
+//! them at once, and holds nothing while it waits. Two calls conflict if their keys overlap and one of them writes. Which of two
+//! conflicting calls waits is decided when the later one arrives:
 //!
-//! 1. A call that no other call makes waits for every conflicting one before it.
-//! 2. A nested call takes no place among all calls, and conflicts with none of the calls that it comes from.
-//! 3. Where the calls around it have neither keys nor places of their tools, it waits for conflicting calls that run, and for nested
-//!    ones before it. It goes before calls of the first kind that have not begun: those may be waiting for the place of the call that
-//!    it comes from.
-//! 4. Where the nearest call around it that has something has keys that cover all of its own, it waits for other calls inside of that
-//!    one. Nobody outside of it runs who conflicts, and whoever waits there goes behind.
-//! 5. Any other nested call needs more than the calls around it have. It runs at once or is refused, so that two tools which each
-//!    have what the other one needs cannot wait for each other.
-//! 6. The key of a tool that does not say what it touches (`world:write:NAME`) is given up when that tool calls another one.
+//! 1. A top-level call waits for every conflicting call that arrived before it.
+//! 2. A nested call takes no slot of the concurrency limit and never conflicts with its outer calls.
+//! 3. If its outer calls hold neither keys nor slots of their tools, a nested call waits for conflicting calls that run. It also waits
+//!    for conflicting nested calls that arrived before. It overtakes top-level calls that have not started, because they may wait for
+//!    its outer call's slot.
+//! 4. Otherwise, look at the innermost outer call that holds keys or a tool's slot. If its keys cover all keys of the nested call, the
+//!    nested call waits only for conflicting calls inside the same outer call. No conflicting call outside of it can run, and waiting
+//!    ones are overtaken.
+//! 5. Any other nested call needs keys or slots that its outer calls do not hold. It runs at once or is refused. If it could wait, two
+//!    tools that each hold a key of the other would deadlock.
+//! 6. A tool that declares no targets has the key `world:write:NAME`, which it releases when it calls another tool.
 //!
-//! So nobody waits in a circle. Give each call the depth of the nearest call around it that has something, 0 where there is none. A
-//! call of rule 4 waits only for calls inside of the same one: for those of its own depth that came before it, or for deeper ones. A
-//! call that runs and has something ends when the calls inside of it do, all of which are deeper. Calls of rules 1 and 3 wait for
-//! those that run and for earlier ones of their kind, rule 1 also for rule 3, and never the other way round. Along every chain of
-//! waiting the kind, the depth and the arrival change in one direction only.
+//! These rules are free of deadlocks. In the proof, the depth of a call is that of its innermost outer call that holds keys or a tool's
+//! slot. Without such a call it is 0.
+//!
+//! - A call of rule 4 waits only for calls inside the same outer call: earlier ones of its own depth, or deeper ones.
+//! - A running call that holds something ends after the calls inside it, which are all deeper.
+//! - Calls of rules 1 and 3 wait for running calls and for earlier calls of their own rule. Rule 1 also waits for rule 3, but never the
+//!   other way round.
+//!
+//! Along every chain of waiting calls, the rule, the depth and the arrival therefore change in one direction only.
 
-mod gate;
+mod concurrency;
 mod index;
 mod key;
 mod limiter;
@@ -40,8 +45,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use self::gate::{Gate, Place};
-use self::table::{Sight, Table, Wakers};
+use self::concurrency::{ConcurrencyLimit, ShardId};
+use self::table::{Status, Table, Wakers};
 use crate::sync::{Mutex, lock};
 use crate::timer::timer;
 
@@ -49,97 +54,102 @@ pub(crate) use self::key::Key;
 pub(crate) use self::limiter::Limiter;
 pub(crate) use self::table::Request;
 
-/// When a call that found the queue full is told to try again. Nobody knows when that is worth it; a call seldom takes longer.
+/// The retry delay reported by a full queue: most calls take less than this.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The state that calls are admitted by: limits, and who is using what. One catalog has one, and so have its copies and all tool
-/// sets that are made of it; catalogs whose tools touch the same things can [share one](crate::Catalog::with_admission).
+/// Limits the concurrency of calls and runs conflicting calls one after the other.
+///
+/// A catalog shares its admission with its clones and tool sets. Catalogs whose tools touch the same targets can
+/// [share one](crate::Catalog::with_admission).
 pub struct Admission {
-    gate: Gate,
+    concurrency: ConcurrencyLimit,
     table: Mutex<Table>,
     max_waiting: usize,
     number: u64,
 }
 
-/// What a call was let through with, given back when this is dropped.
-#[must_use = "what a call was let through with is given back when this is dropped"]
-pub(crate) struct Admitted<'a> {
+/// The permission of a call to run, or its position in the queue until it may. Dropping it releases the call's slots and keys.
+#[must_use = "dropping the permit releases the slots and keys of the call"]
+pub(crate) struct Permit<'a> {
     admission: &'a Admission,
     held: Held,
 }
 
 enum Held {
     Nothing,
-    Place(Place),
+    Shard(ShardId),
     Call(u64),
 }
 
-/// Why a call is not let through.
+/// The error of a call that is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// When it is worth another try.
+    /// The time until a retry.
     pub(crate) retry_after: Duration,
 }
 
 impl Admission {
-    /// How many calls run at once where nobody says: more than any model asks for, and few enough that each can have open files and
-    /// sockets under the usual limits of a system.
+    /// The default number of concurrent calls: more than any model makes, and few enough to stay within a system's usual limits on open
+    /// files and sockets.
     pub const DEFAULT_MAX_CONCURRENCY: usize = 1024;
 
-    /// How many calls wait where nobody says: as many as run, so that the last one waits for about one call's time.
+    /// The default number of waiting calls. It equals the number of concurrent calls, so the last one waits for about one call's
+    /// duration.
     pub const DEFAULT_MAX_WAITING: usize = 1024;
 
-    /// Room for [`Self::DEFAULT_MAX_CONCURRENCY`] calls at once, and for [`Self::DEFAULT_MAX_WAITING`] that wait.
+    /// Creates an admission for [`Self::DEFAULT_MAX_CONCURRENCY`] concurrent and [`Self::DEFAULT_MAX_WAITING`] waiting calls.
     pub fn new() -> Self {
-        Self::of(Self::DEFAULT_MAX_CONCURRENCY, Self::DEFAULT_MAX_WAITING)
+        Self::with_limits(Self::DEFAULT_MAX_CONCURRENCY, Self::DEFAULT_MAX_WAITING)
     }
 
-    /// How many calls may run at once, 1 or more. Calls that other calls make are not counted: they run on the account of those.
+    /// Sets the maximum number of concurrent calls; 0 counts as 1. Nested calls do not count: they share the slot of their outer call.
     #[must_use]
     pub fn with_max_concurrency(self, max_concurrency: usize) -> Self {
-        Self::of(max_concurrency.max(1), self.max_waiting)
+        Self::with_limits(max_concurrency.max(1), self.max_waiting)
     }
 
-    /// How many calls may wait. One more is refused at once with [`ToolErrorKind::Overloaded`](crate::ToolErrorKind::Overloaded).
+    /// Sets the maximum number of waiting calls. Further calls fail with [`ToolErrorKind::Overloaded`](crate::ToolErrorKind::Overloaded).
     #[must_use]
     pub fn with_max_waiting(self, max_waiting: usize) -> Self {
         Self { max_waiting, ..self }
     }
 
-    /// How many calls run, but for those that other calls make.
+    /// Returns the number of running calls, without nested ones.
     pub fn running(&self) -> usize {
-        self.gate.taken()
+        self.concurrency.taken()
     }
 
-    /// How many calls wait.
+    /// Returns the number of waiting calls.
     pub fn waiting(&self) -> usize {
         lock(&self.table).waiting()
     }
 
-    /// Tells this admission from others of the process.
+    /// Returns the number of this admission, unique in the process.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Lets a call through that touches nothing and whose tool has no limits, unless it would have to wait. Takes no lock.
-    pub(crate) fn enter(&self, is_nested: bool) -> Option<Admitted<'_>> {
-        let held = if is_nested { Held::Nothing } else { Held::Place(self.gate.enter()?) };
-        Some(Admitted { admission: self, held })
+    /// Admits a call without keys and without limits of its tool, without locking. Returns `None` if the call would have to wait.
+    pub(crate) fn enter(&self, is_nested: bool) -> Option<Permit<'_>> {
+        let held = if is_nested { Held::Nothing } else { Held::Shard(self.concurrency.enter()?) };
+        Some(Permit { admission: self, held })
     }
 
-    /// Puts a call in its place in the queue; from now on it is its turn before any that conflict and come later. The call runs
-    /// once [`wait`](Admitted::wait) says so.
-    pub(crate) fn register(&self, request: Request<'_>) -> Result<Admitted<'_>, Refused> {
+    /// Enqueues a call, ahead of conflicting calls that arrive later. The call may run when [`wait`](Permit::wait) returns.
+    ///
+    /// # Errors
+    /// Returns [`Refused`] if the queue is full, or if a nested call would have to wait but may not.
+    pub(crate) fn register(&self, request: Request<'_>) -> Result<Permit<'_>, Refused> {
         let full = Refused { retry_after: RETRY_AFTER };
-        let (admitted, may_stay) = self
+        let (permit, may_stay) = self
             .change(|table, wakers| {
-                let id = table.register(request, &self.gate, wakers)?;
+                let id = table.register(request, &self.concurrency, wakers)?;
                 let may_stay = table.is_running(id) || table.waiting() <= self.max_waiting;
-                Some((Admitted { admission: self, held: Held::Call(id) }, may_stay))
+                Some((Permit { admission: self, held: Held::Call(id) }, may_stay))
             })
             .ok_or(full)?;
-        // The drop takes the lock, so it comes after it is released.
-        if may_stay { Ok(admitted) } else { Err(full) }
+        // Dropping the permit takes the lock, so it happens after `change` released it.
+        if may_stay { Ok(permit) } else { Err(full) }
     }
 
     #[cfg(test)]
@@ -147,22 +157,22 @@ impl Admission {
         lock(&self.table).is_empty() && self.running() == 0
     }
 
-    fn of(max_concurrency: usize, max_waiting: usize) -> Self {
+    fn with_limits(max_concurrency: usize, max_waiting: usize) -> Self {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { gate: Gate::new(max_concurrency), table: Mutex::default(), max_waiting, number }
+        Self { concurrency: ConcurrencyLimit::new(max_concurrency), table: Mutex::default(), max_waiting, number }
     }
 
-    fn look(&self, id: u64, waker: &Waker) -> Sight {
-        lock(&self.table).look(id, waker)
+    fn status(&self, id: u64, waker: &Waker) -> Status {
+        lock(&self.table).status(id, waker)
     }
 
     fn serve(&self) {
-        self.change(|table, wakers| table.serve(&self.gate, wakers));
+        self.change(|table, wakers| table.serve(&self.concurrency, wakers));
     }
 
-    /// Changes the table under its lock, and wakes whom that concerns after it: a waker is somebody's code.
+    /// Changes the table under its lock and wakes calls after releasing it, because a waker runs foreign code.
     fn change<T>(&self, change: impl FnOnce(&mut Table, &mut Wakers) -> T) -> T {
         let mut wakers = Wakers::new();
         let outcome = change(&mut lock(&self.table), &mut wakers);
@@ -171,39 +181,39 @@ impl Admission {
     }
 }
 
-impl Admitted<'_> {
-    /// The call's number in the table, where it is in there.
+impl Permit<'_> {
+    /// Returns the call's number in the table, or `None` if the call was admitted without the table.
     pub(crate) fn id(&self) -> Option<u64> {
         match self.held {
             Held::Call(id) => Some(id),
-            Held::Nothing | Held::Place(_) => None,
+            Held::Nothing | Held::Shard(_) => None,
         }
     }
 
-    /// Whether the call can run now.
+    /// Returns true if the call may run.
     pub(crate) fn is_running(&self) -> bool {
         self.id().is_none_or(|id| lock(&self.admission.table).is_running(id))
     }
 
     #[cfg(all(test, not(shuttle)))]
     fn is_refused(&self) -> bool {
-        self.id().is_some_and(|id| self.admission.look(id, Waker::noop()) == Sight::Refused)
+        self.id().is_some_and(|id| self.admission.status(id, Waker::noop()) == Status::Refused)
     }
 
-    /// Waits until the call can run. Dropped before, it leaves the queue.
+    /// Waits until the call may run.
     ///
     /// # Errors
-    /// [`Refused`] where it may not wait any longer, or would have to wait for its tool's rate until after the deadline.
+    /// Returns [`Refused`] if the call may not wait, or if its tool's rate limit allows no start before the deadline.
     pub(crate) async fn wait(&self, deadline: Instant) -> Result<(), Refused> {
         let Some(id) = self.id() else { return Ok(()) };
         let mut alarm = None;
         poll_fn(|task| {
             loop {
-                let again = match self.admission.look(id, task.waker()) {
-                    Sight::Running => return Poll::Ready(Ok(())),
-                    Sight::Refused => return Poll::Ready(Err(Refused { retry_after: RETRY_AFTER })),
-                    Sight::Waiting(None) => return Poll::Pending,
-                    Sight::Waiting(Some(again)) => again,
+                let again = match self.admission.status(id, task.waker()) {
+                    Status::Running => return Poll::Ready(Ok(())),
+                    Status::Refused => return Poll::Ready(Err(Refused { retry_after: RETRY_AFTER })),
+                    Status::Waiting(None) => return Poll::Pending,
+                    Status::Waiting(Some(again)) => again,
                 };
                 if again >= deadline {
                     let retry_after = again.saturating_duration_since(Instant::now());
@@ -225,16 +235,18 @@ impl Admitted<'_> {
     }
 }
 
-impl Drop for Admitted<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
         match self.held {
             Held::Nothing => {}
-            Held::Place(place) => {
-                if self.admission.gate.leave(place) {
+            Held::Shard(shard) => {
+                if self.admission.concurrency.leave(shard) {
                     self.admission.serve();
                 }
             }
-            Held::Call(id) => self.admission.change(|table, wakers| table.remove(id, &self.admission.gate, wakers)),
+            Held::Call(id) => {
+                self.admission.change(|table, wakers| table.remove(id, &self.admission.concurrency, wakers))
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Bucket`]: how often something may start.
+//! [`Bucket`]: a token-bucket rate limiter.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use governor::{Quota, RateLimiter};
 use protocol::Rate;
 use tokio::time::Instant;
 
-/// A token bucket.
+/// A token-bucket rate limiter.
 #[derive(Debug)]
 pub(super) struct Bucket {
-    limiter: RateLimiter<NotKeyed, InMemoryState, Watch>,
+    limiter: RateLimiter<NotKeyed, InMemoryState, TokioClock>,
     start: Instant,
 }
 
-/// The clock of tokio, from a moment on: what has to wait for a token waits by that.
+/// tokio's clock for governor, relative to an instant, because waiting uses tokio's timers.
 #[derive(Clone, Debug)]
-struct Watch(Instant);
+struct TokioClock(Instant);
 
-impl Clock for Watch {
+impl Clock for TokioClock {
     type Instant = Nanos;
 
     fn now(&self) -> Nanos {
@@ -30,20 +30,20 @@ impl Clock for Watch {
 }
 
 impl Bucket {
-    /// A bucket that is full. Neither figure of the rate is 0.
+    /// Creates a full bucket. Both numbers of the rate must be above 0.
     pub(super) fn new(rate: Rate) -> Self {
         let calls = NonZeroU32::new(rate.calls).unwrap_or(NonZeroU32::MIN);
-        // A rate above one call a nanosecond is none.
+        // governor needs an interval above 0, and one token per nanosecond is no limit in practice.
         let interval = (Duration::from_millis(rate.per_ms) / calls.get()).max(Duration::from_nanos(1));
         let quota = Quota::with_period(interval).unwrap_or(Quota::per_second(calls)).allow_burst(calls);
         let start = Instant::now();
-        Self { limiter: RateLimiter::direct_with_clock(quota, Watch(start)), start }
+        Self { limiter: RateLimiter::direct_with_clock(quota, TokioClock(start)), start }
     }
 
     /// Takes a token.
     ///
     /// # Errors
-    /// When there is one again.
+    /// Returns the time of the next token if there is none.
     pub(super) fn take(&self) -> Result<(), Instant> {
         self.limiter.check().map_err(|until| self.start + Duration::from(until.earliest_possible()))
     }

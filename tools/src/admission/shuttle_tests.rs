@@ -1,4 +1,4 @@
-//! The queue and the gate under the scheduler of [`schedule`](crate::schedule).
+//! The queue and the concurrency limit under the scheduler of [`schedule`](crate::schedule).
 
 #![allow(clippy::unwrap_used)]
 
@@ -11,17 +11,17 @@ use shuttle::future::block_on;
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use tokio::time::Instant;
 
-use super::{Admission, Admitted, Key, Request};
+use super::{Admission, Key, Permit, Request};
 use crate::call::CallOrder;
 use crate::schedule::{Thread, all, check};
 
-fn request<'a>(keys: &[&str], around: Option<&'a [u64]>) -> Request<'a> {
+fn request<'a>(keys: &[&str], outer_calls: Option<&'a [u64]>) -> Request<'a> {
     Request {
         keys: keys.iter().map(|key| Key::new(&key.parse().unwrap(), "")).collect(),
         limiter: None,
-        is_nested: around.is_some(),
+        is_nested: outer_calls.is_some(),
         has_foreign: false,
-        around: around.unwrap_or_default(),
+        outer_calls: outer_calls.unwrap_or_default(),
     }
 }
 
@@ -29,8 +29,8 @@ fn far() -> Instant {
     Instant::now() + Duration::from_secs(3600)
 }
 
-fn wait(admitted: &Admitted<'_>) {
-    block_on(admitted.wait(far())).unwrap();
+fn wait(permit: &Permit<'_>) {
+    block_on(permit.wait(far())).unwrap();
 }
 
 #[test]
@@ -42,8 +42,8 @@ fn one_writes_and_several_read() {
         let call = move |key: &'static str| -> Thread {
             let (admission, readers, writers) = (admission.clone(), readers.clone(), writers.clone());
             Box::new(move || {
-                let admitted = admission.register(request(&[key], None)).unwrap();
-                wait(&admitted);
+                let permit = admission.register(request(&[key], None)).unwrap();
+                wait(&permit);
                 if key.contains("write") {
                     assert_eq!(writers.fetch_add(1, Ordering::SeqCst), 0);
                     assert_eq!(readers.load(Ordering::SeqCst), 0);
@@ -61,18 +61,18 @@ fn one_writes_and_several_read() {
 }
 
 #[test]
-fn a_gate_is_never_overfull_and_nobody_is_forgotten() {
+fn the_concurrency_limit_holds_and_every_waiting_call_runs() {
     check(|| {
         let (admission, running) = (Arc::new(Admission::new().with_max_concurrency(1)), Arc::new(AtomicUsize::new(0)));
         let same = admission.clone();
         let call = move |_| -> Thread {
             let (admission, running) = (admission.clone(), running.clone());
             Box::new(move || {
-                let admitted = match admission.enter(false) {
-                    Some(admitted) => admitted,
+                let permit = match admission.enter(false) {
+                    Some(permit) => permit,
                     None => admission.register(request(&[], None)).unwrap(),
                 };
-                wait(&admitted);
+                wait(&permit);
                 assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0);
                 running.fetch_sub(1, Ordering::SeqCst);
             })
@@ -83,18 +83,18 @@ fn a_gate_is_never_overfull_and_nobody_is_forgotten() {
 }
 
 #[test]
-fn whoever_is_cancelled_while_waiting_is_in_nobodys_way() {
+fn a_call_cancelled_while_waiting_blocks_no_other() {
     check(|| {
         let admission = Arc::new(Admission::new());
         let same = admission.clone();
         let call = move |is_patient: bool| -> Thread {
             let admission = admission.clone();
             Box::new(move || {
-                let admitted = admission.register(request(&["fs:write:a"], None)).unwrap();
+                let permit = admission.register(request(&["fs:write:a"], None)).unwrap();
                 if is_patient {
-                    wait(&admitted);
+                    wait(&permit);
                 } else {
-                    let _ = pin!(admitted.wait(far())).poll(&mut Context::from_waker(Waker::noop()));
+                    let _ = pin!(permit.wait(far())).poll(&mut Context::from_waker(Waker::noop()));
                 }
             })
         };
@@ -113,12 +113,12 @@ fn nested_calls_do_not_wait_in_a_circle() {
             Box::new(move || {
                 let outer = admission.register(request(&[own], None)).unwrap();
                 wait(&outer);
-                let around = [outer.id().unwrap()];
-                // What the other one has is refused or free, and what this one has itself is its own.
-                if let Ok(nested) = admission.register(request(&[other], Some(&around))) {
+                let outer_calls = [outer.id().unwrap()];
+                // A key of the other call is refused or free, and a key of this call is covered.
+                if let Ok(nested) = admission.register(request(&[other], Some(&outer_calls))) {
                     wait(&nested);
                 }
-                let inside = admission.register(request(&[own], Some(&around))).unwrap();
+                let inside = admission.register(request(&[own], Some(&outer_calls))).unwrap();
                 wait(&inside);
             })
         };
@@ -132,17 +132,17 @@ fn nested_calls_do_not_wait_in_a_circle() {
 }
 
 #[test]
-fn a_line_keeps_its_order() {
+fn a_call_order_is_kept() {
     check(|| {
-        let (line, came) = (CallOrder::new(), Arc::new(AtomicUsize::new(0)));
-        let spots: Vec<_> = (0..4).map(|_| line.stand()).collect();
-        all(spots.into_iter().enumerate().map(|(number, spot)| -> Thread {
-            let came = came.clone();
+        let (order, arrived) = (CallOrder::new(), Arc::new(AtomicUsize::new(0)));
+        let tickets: Vec<_> = (0..4).map(|_| order.enqueue()).collect();
+        all(tickets.into_iter().enumerate().map(|(number, ticket)| -> Thread {
+            let arrived = arrived.clone();
             Box::new(move || {
-                // One goes away without a word.
+                // One ticket is dropped without waiting.
                 if number != 1 {
-                    block_on(spot.come());
-                    let before = came.fetch_add(1, Ordering::SeqCst);
+                    block_on(ticket.wait_turn());
+                    let before = arrived.fetch_add(1, Ordering::SeqCst);
                     assert_eq!(before, number - usize::from(number > 1));
                 }
             })

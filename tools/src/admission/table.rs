@@ -1,4 +1,4 @@
-//! [`Table`]: the calls that have or wait for something that others may want, and who waits for whom.
+//! [`Table`]: the queue of admission, with the calls that hold or wait for keys and slots.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -6,23 +6,23 @@ use std::task::Waker;
 
 use tokio::time::Instant;
 
-use super::gate::{Gate, Place};
+use super::concurrency::{ConcurrencyLimit, ShardId};
 use super::index::Index;
 use super::key::{Key, Reach};
 use super::limiter::Limiter;
 
-/// What a call asks for.
+/// The requirements of a call.
 pub(crate) struct Request<'a> {
-    /// What it touches.
+    /// The keys of its targets.
     pub(crate) keys: Vec<Key>,
     /// The limiter of its tool. `None` for a tool without limits.
     pub(crate) limiter: Option<Arc<Limiter>>,
-    /// Whether it is made by another call.
+    /// True for a call made by another call.
     pub(crate) is_nested: bool,
-    /// Whether a call around it has something of another admission.
+    /// True if an outer call is in the table of another admission.
     pub(crate) has_foreign: bool,
-    /// The calls around it that have been in this table, the outermost first.
-    pub(crate) around: &'a [u64],
+    /// Its outer calls in this table, the outermost first.
+    pub(crate) outer_calls: &'a [u64],
 }
 
 #[derive(Default)]
@@ -30,7 +30,7 @@ pub(super) struct Table {
     next: u64,
     calls: HashMap<u64, Call, foldhash::fast::RandomState>,
     index: Index,
-    /// Those who wait for nobody before them, but for a place, in the order of their arrival.
+    /// Calls that wait for a slot or a token and for no other call, in order of arrival.
     ready: BTreeSet<u64>,
     waiting: usize,
 }
@@ -38,29 +38,29 @@ pub(super) struct Table {
 struct Call {
     keys: Vec<Key>,
     limiter: Option<Arc<Limiter>>,
-    around: Box<[u64]>,
-    rule: Rule,
+    outer_calls: Box<[u64]>,
+    rule: WaitRule,
     state: State,
-    /// How many calls it waits for.
+    /// The number of calls it waits for.
     before: usize,
-    /// Which calls wait for it. Some may be gone.
+    /// The calls that wait for it. Some may have ended.
     behind: Vec<u64>,
-    /// When its tool's rate allows another try.
+    /// The time of its tool's next rate token.
     not_before: Option<Instant>,
-    place: Option<Place>,
+    slot: Option<ShardId>,
     waker: Option<Waker>,
 }
 
-/// Whom a call may wait for. The module says why.
+/// The calls that a call may wait for. The documentation of the parent module gives the reasons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
-    /// It was made by nobody: for everybody before it.
+enum WaitRule {
+    /// A top-level call: waits for all earlier calls.
     Top,
-    /// The calls around it have nothing: for those who run, and for nested ones before it.
+    /// The outer calls hold nothing: waits for running calls and for earlier nested ones.
     Free,
-    /// All that it needs is inside of what this call has: for others inside of it.
+    /// This outer call's keys cover all of its keys: waits for other calls inside the same outer call.
     Inside(u64),
-    /// It needs more than the calls around it have: for nobody.
+    /// The call needs more than its outer calls hold: does not wait.
     Bound,
 }
 
@@ -68,31 +68,36 @@ enum Rule {
 enum State {
     Waiting,
     Running,
-    /// What it would have to wait for, it may not wait for.
+    /// The call would have to wait, but may not.
     Refused,
 }
 
-/// What a waiting call sees of itself.
+/// The status of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(super) enum Status {
     Running,
     Refused,
-    /// With the moment at which its tool's rate allows another try, if that is all that is missing.
+    /// Waits. If it waits only for a rate token, with the time of the next one.
     Waiting(Option<Instant>),
 }
 
-/// Those to be woken once the table's lock is released.
+/// The wakers to call after the table's lock is released.
 pub(super) type Wakers = Vec<Waker>;
 
 impl Table {
-    /// Puts a call at the end of the queue, and lets it through if it can go. `None` where it may not wait and would have to.
-    pub(super) fn register(&mut self, request: Request<'_>, gate: &Gate, wakers: &mut Wakers) -> Option<u64> {
-        let rule = self.rule(&request, gate, wakers);
-        let Request { keys, limiter, around, .. } = request;
+    /// Enqueues a call and starts it if possible. Returns `None` if the call would have to wait but may not.
+    pub(super) fn register(
+        &mut self,
+        request: Request<'_>,
+        concurrency: &ConcurrencyLimit,
+        wakers: &mut Wakers,
+    ) -> Option<u64> {
+        let rule = self.rule(&request, concurrency, wakers);
+        let Request { keys, limiter, outer_calls, .. } = request;
         let (mut before, mut behind) = (0, Vec::new());
         let conflicts = self.index.conflicts(&keys);
-        let others = || conflicts.iter().copied().filter(|other| !around.contains(other));
-        if rule == Rule::Bound && others().any(|other| self.calls[&other].state == State::Running) {
+        let others = || conflicts.iter().copied().filter(|other| !outer_calls.contains(other));
+        if rule == WaitRule::Bound && others().any(|other| self.calls[&other].state == State::Running) {
             return None;
         }
         let id = self.next;
@@ -113,26 +118,26 @@ impl Table {
         let call = Call {
             keys,
             limiter,
-            around: around.into(),
+            outer_calls: outer_calls.into(),
             rule,
             state: State::Waiting,
             before,
             behind,
             not_before: None,
-            place: None,
+            slot: None,
             waker: None,
         };
         self.calls.insert(id, call);
         self.waiting += 1;
         if before == 0 {
             self.ready.insert(id);
-            self.serve(gate, wakers);
+            self.serve(concurrency, wakers);
         }
         Some(id)
     }
 
-    /// Takes a call out, wherever it stands, and lets through who can go then.
-    pub(super) fn remove(&mut self, id: u64, gate: &Gate, wakers: &mut Wakers) {
+    /// Removes a call in any state and starts the calls that can run now.
+    pub(super) fn remove(&mut self, id: u64, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
         let Some(call) = self.calls.remove(&id) else { return };
         self.index.remove(id, &call.keys);
         self.ready.remove(&id);
@@ -145,34 +150,34 @@ impl Table {
                 }
             }
         }
-        if let Some(place) = call.place {
-            gate.leave(place);
+        if let Some(slot) = call.slot {
+            concurrency.leave(slot);
         }
         self.pass_on(call.behind);
-        self.serve(gate, wakers);
+        self.serve(concurrency, wakers);
     }
 
-    /// Lets through everybody who can go, in the order of their arrival.
-    pub(super) fn serve(&mut self, gate: &Gate, wakers: &mut Wakers) {
+    /// Starts all calls that can run, in order of arrival.
+    pub(super) fn serve(&mut self, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
         if self.ready.is_empty() {
-            gate.set_wanted(false);
+            concurrency.set_wanted(false);
             return;
         }
-        // Said before a place is looked for: whoever gives one back meanwhile sees it and comes here afterwards.
-        gate.set_wanted(true);
-        let mut is_gate_full = false;
+        // Set before looking for a slot, so that a thread that releases one meanwhile serves the queue again.
+        concurrency.set_wanted(true);
+        let mut is_full = false;
         let mut next = self.ready.first().copied();
         while let Some(id) = next {
             next = self.ready.range(id + 1..).next().copied();
             let Some(call) = self.calls.get_mut(&id) else { continue };
             call.not_before = None;
-            let needs_place = call.rule == Rule::Top;
-            if needs_place && is_gate_full {
+            let needs_slot = call.rule == WaitRule::Top;
+            if needs_slot && is_full {
                 continue;
             }
             let limiter = call.limiter.as_deref();
             if limiter.is_some_and(|limiter| limiter.is_full()) {
-                if matches!(call.rule, Rule::Inside(_) | Rule::Bound) {
+                if matches!(call.rule, WaitRule::Inside(_) | WaitRule::Bound) {
                     call.state = State::Refused;
                     self.waiting -= 1;
                     self.ready.remove(&id);
@@ -180,18 +185,18 @@ impl Table {
                 }
                 continue;
             }
-            if needs_place {
-                call.place = gate.take();
-                if call.place.is_none() {
-                    is_gate_full = true;
+            if needs_slot {
+                call.slot = concurrency.take();
+                if call.slot.is_none() {
+                    is_full = true;
                     continue;
                 }
             }
             call.not_before = limiter.and_then(|limiter| limiter.enter().err());
             wakers.extend(call.waker.take());
             if call.not_before.is_some() {
-                if let Some(place) = call.place.take() {
-                    gate.leave(place);
+                if let Some(slot) = call.slot.take() {
+                    concurrency.leave(slot);
                 }
                 continue;
             }
@@ -199,23 +204,23 @@ impl Table {
             self.waiting -= 1;
             self.ready.remove(&id);
         }
-        gate.set_wanted(is_gate_full);
+        concurrency.set_wanted(is_full);
     }
 
-    /// How it stands with a call. While it waits, this waker will be woken when that changes.
-    pub(super) fn look(&mut self, id: u64, waker: &Waker) -> Sight {
-        let Some(call) = self.calls.get_mut(&id) else { return Sight::Refused };
+    /// Returns the status of a call. Registers the waker if the call waits.
+    pub(super) fn status(&mut self, id: u64, waker: &Waker) -> Status {
+        let Some(call) = self.calls.get_mut(&id) else { return Status::Refused };
         match call.state {
-            State::Running => Sight::Running,
-            State::Refused => Sight::Refused,
+            State::Running => Status::Running,
+            State::Refused => Status::Refused,
             State::Waiting => {
                 call.waker = Some(waker.clone());
-                Sight::Waiting(call.not_before)
+                Status::Waiting(call.not_before)
             }
         }
     }
 
-    /// How many calls wait.
+    /// Returns the number of waiting calls.
     pub(super) fn waiting(&self) -> usize {
         self.waiting
     }
@@ -229,28 +234,29 @@ impl Table {
         self.calls.is_empty() && self.index.is_empty() && self.ready.is_empty() && self.waiting == 0
     }
 
-    fn rule(&mut self, request: &Request<'_>, gate: &Gate, wakers: &mut Wakers) -> Rule {
+    fn rule(&mut self, request: &Request<'_>, concurrency: &ConcurrencyLimit, wakers: &mut Wakers) -> WaitRule {
         if !request.is_nested {
-            return Rule::Top;
+            return WaitRule::Top;
         }
-        self.give_up(request.around, gate, wakers);
+        self.give_up(request.outer_calls, concurrency, wakers);
         if request.has_foreign {
-            return Rule::Bound;
+            return WaitRule::Bound;
         }
-        let nearest = request.around.iter().rev().find_map(|id| Some((*id, self.calls.get(id).filter(has_something)?)));
+        let nearest =
+            request.outer_calls.iter().rev().find_map(|id| Some((*id, self.calls.get(id).filter(has_something)?)));
         match nearest {
-            None => Rule::Free,
+            None => WaitRule::Free,
             Some((id, call)) if request.keys.iter().all(|key| call.keys.iter().any(|held| held.covers(key))) => {
-                Rule::Inside(id)
+                WaitRule::Inside(id)
             }
-            Some(_) => Rule::Bound,
+            Some(_) => WaitRule::Bound,
         }
     }
 
-    /// Takes from the calls around a new one the keys that say no more than their tools' names. A tool that does not say what it
-    /// touches and calls others has shown what it is: what they touch is in their keys.
-    fn give_up(&mut self, around: &[u64], gate: &Gate, wakers: &mut Wakers) {
-        for id in around {
+    /// Releases the `world` keys of the outer calls. A tool that declares no targets but calls other tools acts through them, and their
+    /// keys cover it.
+    fn give_up(&mut self, outer_calls: &[u64], concurrency: &ConcurrencyLimit, wakers: &mut Wakers) {
+        for id in outer_calls {
             let Some(call) = self.calls.get_mut(id) else { continue };
             if call.keys.is_empty() || call.keys.iter().any(|key| key.reach != Reach::World) {
                 continue;
@@ -258,11 +264,11 @@ impl Table {
             let (keys, behind) = (std::mem::take(&mut call.keys), std::mem::take(&mut call.behind));
             self.index.remove(*id, &keys);
             self.pass_on(behind);
-            self.serve(gate, wakers);
+            self.serve(concurrency, wakers);
         }
     }
 
-    /// One of those that these calls wait for is out of their way.
+    /// Notes that these calls wait for one call less.
     fn pass_on(&mut self, behind: Vec<u64>) {
         for id in behind {
             let Some(call) = self.calls.get_mut(&id) else { continue };
@@ -274,8 +280,8 @@ impl Table {
     }
 }
 
-impl Rule {
-    /// Whether a new call under this rule goes before one that it conflicts with and that is in the table already.
+impl WaitRule {
+    /// Returns true if a new call with this rule overtakes a conflicting call in the table.
     fn goes_first(self, other: &Call) -> bool {
         if other.state == State::Running {
             return false;
@@ -283,13 +289,13 @@ impl Rule {
         match self {
             Self::Top => false,
             Self::Free => other.rule == Self::Top,
-            Self::Inside(outer) => !other.around.contains(&outer),
+            Self::Inside(outer) => !other.outer_calls.contains(&outer),
             Self::Bound => true,
         }
     }
 }
 
-/// Whether others may be waiting for what the call has.
+/// Returns true if other calls may wait for this call's keys or slots.
 fn has_something(call: &&Call) -> bool {
-    !call.keys.is_empty() || call.limiter.as_ref().is_some_and(|limiter| limiter.has_places())
+    !call.keys.is_empty() || call.limiter.as_ref().is_some_and(|limiter| limiter.limits_concurrency())
 }

@@ -1,4 +1,4 @@
-//! Whatever calls come and go: nobody runs beside one that it conflicts with, and everybody gets through.
+//! Random sequences of calls: conflicting calls never run together, and every call runs in the end.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use protocol::Limits;
 
-use super::{Admission, Admitted, Key, Limiter, Request};
+use super::{Admission, Key, Limiter, Permit, Request};
 
 fn key() -> impl Strategy<Value = Key> {
     let path = prop::collection::vec(prop::sample::select(vec!["a", "b", "ab"]), 0..4);
@@ -36,7 +36,7 @@ proptest! {
     }
 
     #[test]
-    fn whoever_conflicts_with_something_covered_conflicts_with_what_covers_it(a in key(), b in key(), c in key()) {
+    fn a_conflict_with_a_covered_key_is_one_with_the_covering_key(a in key(), b in key(), c in key()) {
         if a.covers(&b) {
             prop_assert!(a.overlaps(&b));
             let conflicts = |key: &Key| conflict(std::slice::from_ref(key), std::slice::from_ref(&c));
@@ -46,7 +46,7 @@ proptest! {
 }
 
 #[test]
-fn a_path_overlaps_what_is_below_it_and_what_it_is_below() {
+fn a_path_overlaps_its_ancestors_and_descendants() {
     let key = |target: &str, domain: &str| Key::new(&target.parse().unwrap(), domain);
     let overlap = |a: &str, b: &str| key(a, "").overlaps(&key(b, ""));
     assert!(overlap("fs:read:a", "fs:write:a/b"));
@@ -59,12 +59,12 @@ fn a_path_overlaps_what_is_below_it_and_what_it_is_below() {
     assert!(!key("fs:write:a", "").overlaps(&key("fs:write:a", "other")));
 }
 
-/// What happens next.
+/// One step of a random sequence.
 #[derive(Clone, Debug)]
 enum Event {
-    /// A call comes, made by the running call of that number or by nobody.
+    /// A call arrives, top-level or made by the running call with this number.
     Call { by: Option<usize>, keys: Vec<Key>, is_limited: bool },
-    /// A call is taken back, or ends.
+    /// A call is cancelled or ends.
     End(usize),
 }
 
@@ -79,11 +79,11 @@ fn event() -> impl Strategy<Value = Event> {
 
 struct Live<'a> {
     id: usize,
-    admitted: Admitted<'a>,
+    permit: Permit<'a>,
     keys: Vec<Key>,
-    /// The calls around it, by their numbers here and in the table.
-    around: Vec<usize>,
-    tickets: Vec<u64>,
+    /// The outer calls, by their numbers here and (in `numbers`) in the table.
+    outer_calls: Vec<usize>,
+    numbers: Vec<u64>,
     gives_up: bool,
     is_limited: bool,
 }
@@ -93,41 +93,41 @@ fn limiter() -> Arc<Limiter> {
     Arc::new(Limiter::new(&limits).unwrap().unwrap())
 }
 
-fn come<'a>(
+fn enqueue<'a>(
     admission: &'a Admission,
     live: &mut [Live<'a>],
     (id, by, keys, limiter): (usize, Option<usize>, Vec<Key>, Option<Arc<Limiter>>),
 ) -> Option<Live<'a>> {
-    let running: Vec<_> = (0..live.len()).filter(|index| live[*index].admitted.is_running()).collect();
+    let running: Vec<_> = (0..live.len()).filter(|index| live[*index].permit.is_running()).collect();
     let outer = by.filter(|_| !running.is_empty()).map(|by| running[by % running.len()]);
-    let (mut around, mut tickets) = (Vec::new(), Vec::new());
+    let (mut outer_calls, mut numbers) = (Vec::new(), Vec::new());
     if let Some(outer) = outer {
-        around = [&live[outer].around[..], &[live[outer].id]].concat();
-        tickets = live[outer].tickets.iter().copied().chain(live[outer].admitted.id()).collect();
+        outer_calls = [&live[outer].outer_calls[..], &[live[outer].id]].concat();
+        numbers = live[outer].numbers.iter().copied().chain(live[outer].permit.id()).collect();
     }
     let is_limited = limiter.is_some();
     let fast = (keys.is_empty() && !is_limited).then(|| admission.enter(outer.is_some())).flatten();
     let request =
-        Request { keys: keys.clone(), limiter, is_nested: outer.is_some(), has_foreign: false, around: &tickets };
+        Request { keys: keys.clone(), limiter, is_nested: outer.is_some(), has_foreign: false, outer_calls: &numbers };
     let is_fast = fast.is_some();
-    let admitted = fast.or_else(|| admission.register(request).ok());
-    // What says no more than a tool's name is given up with the first nested call that needs something.
-    live.iter_mut().filter(|call| !is_fast && around.contains(&call.id)).for_each(|call| {
+    let permit = fast.or_else(|| admission.register(request).ok());
+    // `world` keys are released by the first nested call that needs keys or slots.
+    live.iter_mut().filter(|call| !is_fast && outer_calls.contains(&call.id)).for_each(|call| {
         call.gives_up |= call.keys.iter().all(|key| key.text.starts_with("world"));
     });
-    Some(Live { id, admitted: admitted?, keys, around, tickets, gives_up: false, is_limited })
+    Some(Live { id, permit: permit?, keys, outer_calls, numbers, gives_up: false, is_limited })
 }
 
 fn check(admission: &Admission, live: &[Live<'_>], places: usize) -> Result<(), TestCaseError> {
-    let running: Vec<_> = live.iter().filter(|call| call.admitted.is_running()).collect();
+    let running: Vec<_> = live.iter().filter(|call| call.permit.is_running()).collect();
     for (index, a) in running.iter().enumerate() {
         for b in &running[index + 1..] {
-            let is_related = a.around.contains(&b.id) || b.around.contains(&a.id);
+            let is_related = a.outer_calls.contains(&b.id) || b.outer_calls.contains(&a.id);
             let is_out = a.gives_up || b.gives_up;
             prop_assert!(is_related || is_out || !conflict(&a.keys, &b.keys), "{:?} beside {:?}", a.keys, b.keys);
         }
     }
-    prop_assert!(running.iter().filter(|call| call.around.is_empty()).count() <= places);
+    prop_assert!(running.iter().filter(|call| call.outer_calls.is_empty()).count() <= places);
     prop_assert!(running.iter().filter(|call| call.is_limited).count() <= 1);
     prop_assert!(admission.running() <= places);
     Ok(())
@@ -137,7 +137,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn nobody_runs_beside_a_conflict_and_everybody_gets_through(
+    fn conflicting_calls_never_run_together_and_every_call_runs(
         events in prop::collection::vec(event(), 1..40),
         places in 1..4usize,
     ) {
@@ -148,24 +148,24 @@ proptest! {
             match event {
                 Event::Call { by, keys, is_limited } => {
                     let call = (id, by, keys, is_limited.then(|| limiter.clone()));
-                    let come = come(&admission, &mut live, call);
-                    live.extend(come);
+                    let call = enqueue(&admission, &mut live, call);
+                    live.extend(call);
                 }
                 Event::End(number) if !live.is_empty() => {
-                    // With a call end those that it makes.
+                    // Nested calls end with their outer call.
                     let gone = live[number % live.len()].id;
-                    live.retain(|call| call.id != gone && !call.around.contains(&gone));
+                    live.retain(|call| call.id != gone && !call.outer_calls.contains(&gone));
                 }
                 Event::End(_) => {}
             }
             check(&admission, &live, places)?;
         }
-        // A call ends when those that it makes have ended; one that may not wait any longer is told so.
+        // A call ends after its nested calls. A waiting call that may not wait any longer is refused.
         while !live.is_empty() {
-            let has_inner = |call: &Live<'_>| live.iter().any(|other| other.around.contains(&call.id));
+            let has_inner = |call: &Live<'_>| live.iter().any(|other| other.outer_calls.contains(&call.id));
             let ends = live.iter().position(|call| {
-                let is_refused = !call.admitted.is_running() && call.admitted.is_refused();
-                is_refused || (call.admitted.is_running() && !has_inner(call))
+                let is_refused = !call.permit.is_running() && call.permit.is_refused();
+                is_refused || (call.permit.is_running() && !has_inner(call))
             });
             prop_assert!(ends.is_some(), "{} calls wait for each other", live.len());
             live.remove(ends.unwrap());
@@ -175,12 +175,12 @@ proptest! {
     }
 
     #[test]
-    fn calls_that_nobody_makes_run_in_the_order_of_their_arrival_where_they_conflict(
+    fn conflicting_top_level_calls_run_in_order_of_arrival(
         calls in prop::collection::vec(prop::collection::vec(key(), 0..3), 1..20),
     ) {
         let admission = Admission::new();
         let request = |keys: &Vec<Key>| Request {
-            keys: keys.clone(), limiter: None, is_nested: false, has_foreign: false, around: &[],
+            keys: keys.clone(), limiter: None, is_nested: false, has_foreign: false, outer_calls: &[],
         };
         let live: Vec<_> = calls.iter().map(|keys| admission.register(request(keys)).unwrap()).collect();
         for (index, call) in live.iter().enumerate() {

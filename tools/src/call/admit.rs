@@ -1,13 +1,13 @@
-//! Admit: what the call needs of the limits and of the world, taken at once.
+//! Admit: waits for concurrency limits, rate limits and conflicting calls, and takes a permit.
 
 use protocol::Target;
 
-use super::clock::within;
-use crate::admission::{Admitted, Key, Refused, Request};
-use crate::context::{CallScope, Ticket};
+use super::clock::before_deadline;
+use crate::admission::{Key, Permit, Refused, Request};
+use crate::context::{CallScope, QueueNumber};
 use crate::{Entry, ToolContext, ToolErrorKind};
 
-/// What the call may conflict with others about.
+/// Returns the keys of the call's targets, by which conflicts with other calls are found.
 pub(super) fn keys(caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
     if targets.is_empty() {
         return Vec::new();
@@ -15,39 +15,39 @@ pub(super) fn keys(caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
     targets.iter().map(|target| Key::new(target, caller.domain(target.scheme()))).collect()
 }
 
-/// Lets a call through that touches nothing and whose tool has no limits. Returns `None` for any other call, and if this one would
-/// have to wait.
-pub(super) fn enter<'a>(entry: &'a Entry, call: &CallScope, keys: &[Key]) -> Option<Admitted<'a>> {
+/// Admits a call without targets and without limits of its tool. Returns `None` for any other call, or if this call would have to
+/// wait.
+pub(super) fn enter<'a>(entry: &'a Entry, call: &CallScope, keys: &[Key]) -> Option<Permit<'a>> {
     let is_free = keys.is_empty() && entry.limiter().is_none();
     is_free.then(|| entry.admission().enter(call.caller.call().is_some())).flatten()
 }
 
-/// Puts the call into the queue: [`wait`] until it runs. When the permit is dropped, it gives back everything that the call was let
-/// through with.
+/// Enqueues the call; [`wait`] then waits until it may run. Dropping the permit releases its slots and keys.
 ///
 /// # Errors
-/// Returns [`ToolErrorKind::Overloaded`] if the queue is full, or a nested call may not wait.
-pub(super) fn register<'a>(entry: &'a Entry, call: &CallScope, keys: Vec<Key>) -> Result<Admitted<'a>, ToolErrorKind> {
+/// Returns [`ToolErrorKind::Overloaded`] if the queue is full, or if a nested call would have to wait for a call that may wait for it.
+pub(super) fn register<'a>(entry: &'a Entry, call: &CallScope, keys: Vec<Key>) -> Result<Permit<'a>, ToolErrorKind> {
     let admission = entry.admission();
     let is_nested = call.caller.call().is_some();
-    let around = call.tickets_around();
-    let is_own = |ticket: &&Ticket| ticket.admission == admission.number();
-    let own: Vec<_> = around.iter().filter(is_own).map(|ticket| ticket.call).collect();
-    let has_foreign = own.len() < around.len();
-    let request = Request { keys, limiter: entry.limiter().cloned(), is_nested, has_foreign, around: &own };
-    let admitted = admission.register(request).map_err(overloaded)?;
-    if let Some(number) = admitted.id() {
-        call.ticket.get_or_init(|| Ticket { admission: admission.number(), call: number });
+    let outer_calls = call.outer_queue_numbers();
+    let is_own = |number: &&QueueNumber| number.admission == admission.number();
+    let own: Vec<_> = outer_calls.iter().filter(is_own).map(|number| number.call).collect();
+    let has_foreign = own.len() < outer_calls.len();
+    let request = Request { keys, limiter: entry.limiter().cloned(), is_nested, has_foreign, outer_calls: &own };
+    let permit = admission.register(request).map_err(overloaded)?;
+    if let Some(number) = permit.id() {
+        call.queue_number.get_or_init(|| QueueNumber { admission: admission.number(), call: number });
     }
-    Ok(admitted)
+    Ok(permit)
 }
 
-/// Waits until the call runs.
+/// Waits until the call may run.
 ///
 /// # Errors
-/// Returns [`ToolErrorKind::Overloaded`] if it would wait for its tool's rate beyond its deadline, and the errors of waiting.
-pub(super) async fn wait(call: &CallScope, admitted: &Admitted<'_>) -> Result<(), ToolErrorKind> {
-    within(call, admitted.wait(call.deadline)).await?.map_err(overloaded)
+/// - [`ToolErrorKind::Overloaded`] if the tool's rate limit allows no start before the deadline, or a nested call may not wait.
+/// - [`ToolErrorKind::Cancelled`] or [`ToolErrorKind::Timeout`] if the call ends first.
+pub(super) async fn wait(call: &CallScope, permit: &Permit<'_>) -> Result<(), ToolErrorKind> {
+    before_deadline(call, permit.wait(call.deadline)).await?.map_err(overloaded)
 }
 
 fn overloaded(Refused { retry_after }: Refused) -> ToolErrorKind {

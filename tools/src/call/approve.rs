@@ -1,4 +1,4 @@
-//! Approve: asking somebody about what the grant does not cover, and about what the policy asks about.
+//! Approve: asks the approver about targets that the stage *authorize* did not allow.
 
 use std::future::{Future as _, pending, poll_fn};
 use std::pin::pin;
@@ -8,18 +8,23 @@ use std::time::Instant;
 
 use protocol::{Digest, Json, Target};
 
-use super::clock::while_wanted;
+use super::clock::until_cancelled;
 use crate::isolate::{Isolated, Panic};
 use crate::timer::timer;
 use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
 
-/// The targets that somebody approved of. Waiting for the answer ends with the caller's cancellation, with the time by which every
-/// call has to be over, and with a time of its own; the call's timeout begins after it.
+/// Asks about `targets` and returns them if they are approved.
+///
+/// The wait ends when the caller cancels, at the context's deadline, or after the approval timeout. The call's own timeout starts
+/// afterwards.
 ///
 /// # Errors
-/// [`ToolErrorKind::PermissionDenied`] or [`ToolErrorKind::Unapproved`] when nobody could be asked, the latter also when nobody
-/// answered in time; [`ToolErrorKind::Denied`] when somebody said no; [`ToolErrorKind::Replaced`] when the tool is not the same
-/// any more.
+/// - [`ToolErrorKind::PermissionDenied`] if there was no approver to ask and the grant does not cover a target.
+/// - [`ToolErrorKind::Unapproved`] if there was no approver to ask and the grant covers all targets, or if the answer was late.
+/// - [`ToolErrorKind::Denied`] if the approver denied the call.
+/// - [`ToolErrorKind::Replaced`] if the tool was replaced before the answer.
+/// - [`ToolErrorKind::Cancelled`] or [`ToolErrorKind::Timeout`] if the call ended during the wait.
+/// - [`ToolErrorKind::Internal`] if the approver panicked.
 pub(super) async fn approve(
     entry: &Arc<Entry>,
     scope: &Scope,
@@ -32,11 +37,11 @@ pub(super) async fn approve(
         Some(approver) => ask(&**approver, entry, cx, &entry.masked(arguments.json()), &targets).await?,
     };
     match decision {
-        // What was approved of is this very entry. It never changes, but its name may have come to stand for another one.
+        // The approval is for this entry, and the name may refer to another one by now.
         Decision::Allow if !entry.is_same(&*scope.resolve(entry.name())?) => Err(ToolErrorKind::Replaced.into()),
         Decision::Allow => Ok(targets),
         Decision::Deny { reason } => Err(ToolErrorKind::Denied { reason }.into()),
-        Decision::Abstain => Err(unasked(entry, cx, targets).into()),
+        Decision::Abstain => Err(refusal(entry, cx, targets).into()),
     }
 }
 
@@ -55,11 +60,11 @@ async fn ask(
         arguments_digest: Digest::hash_json(arguments),
         cx,
     };
-    let patience = cx.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);
+    let timeout = cx.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);
     let now = Instant::now();
-    let by_patience = now.checked_add(patience);
-    let by = by_patience.into_iter().chain(cx.deadline()).min();
-    let mut answer = pin!(while_wanted(cx, Isolated::new(|| approver.approve(approval))));
+    let timeout_at = now.checked_add(timeout);
+    let by = timeout_at.into_iter().chain(cx.deadline()).min();
+    let mut answer = pin!(until_cancelled(cx, Isolated::new(|| approver.approve(approval))));
     let mut late = pin!(until(by));
     let answered = poll_fn(|task| match answer.as_mut().poll(task) {
         Poll::Ready(answered) => Poll::Ready(Ok(answered)),
@@ -68,22 +73,22 @@ async fn ask(
     match answered.await {
         Ok(Some(Ok(decision))) => Ok(decision),
         Ok(Some(Err(Panic(message)))) => {
-            let message = format!("whoever approves of calls panicked: {message}");
+            let message = format!("the approver panicked: {message}");
             Err(ToolErrorKind::Internal { message })
         }
         Ok(None) => Err(ToolErrorKind::Cancelled),
-        // The time by which every call has to be over is not the approver's to keep.
+        // At the context's deadline the call is late, not the approver.
         Err(()) => Err(match cx.deadline() {
-            Some(deadline) if by_patience.is_none_or(|patience| deadline <= patience) => {
+            Some(deadline) if timeout_at.is_none_or(|timeout_at| deadline <= timeout_at) => {
                 ToolErrorKind::Timeout { limit: deadline.saturating_duration_since(now) }
             }
-            _ => cx.unapproved(Some(entry.name()), targets.to_vec(), Some(patience)),
+            _ => cx.unapproved(Some(entry.name()), targets.to_vec(), Some(timeout)),
         }),
     }
 }
 
-/// Why a call is not run that nobody could be asked about.
-fn unasked(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolErrorKind {
+/// Returns the error of a call that needs an approval while there is no approver to ask.
+fn refusal(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolErrorKind {
     let uncovered: Vec<_> = targets.iter().filter(|target| !cx.grant().permits(target)).cloned().collect();
     if uncovered.is_empty() {
         return cx.unapproved(Some(entry.name()), targets, None);
@@ -91,7 +96,7 @@ fn unasked(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolErrorKi
     ToolErrorKind::PermissionDenied { needed: uncovered, granted: cx.grant().clone() }
 }
 
-/// Ends at that time, or never where there is no clock to wait by.
+/// Waits until `by`. Never completes if `by` is `None` or there is no clock.
 async fn until(by: Option<Instant>) {
     match by.and_then(|by| timer(by.into())) {
         Some(timer) => timer.await,

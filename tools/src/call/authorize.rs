@@ -1,16 +1,20 @@
-//! Authorize: the concrete targets of a call against the grant, the policy where there is one, and the sensitive paths.
+//! Authorize: compares the targets of a call with the grant, the policy and the sensitive paths.
 
 use protocol::Target;
 
 use crate::policy::Verdict;
 use crate::{Entry, ToolContext, ToolErrorKind};
 
-/// The targets that somebody has to be asked about: those that the grant does not cover, those that the policy asks about, and
-/// sensitive ones that nothing names.
-/// None of them is left where the policy asks about a call that touches nothing. `None` is that nobody has to be asked.
+/// Returns the targets that need an approval, or `None` if the call needs none. A target needs one if
+///
+/// - the grant does not cover it,
+/// - the policy asks about it, or
+/// - it is a sensitive path that no clause or rule names.
+///
+/// The list is empty if the policy asks about a call without targets.
 ///
 /// # Errors
-/// [`ToolErrorKind::Denied`] when a rule of the policy says so.
+/// Returns [`ToolErrorKind::Denied`] if a rule of the policy denies a target.
 pub(super) fn authorize(
     entry: &Entry,
     cx: &ToolContext,
@@ -35,9 +39,9 @@ pub(super) fn authorize(
     if targets.is_empty() {
         return Ok(judge(None)?.then(Vec::new));
     }
-    // A denial comes before any question, whichever target it is about.
-    let asked = targets.iter().map(|target| judge(Some(target))).collect::<Result<Vec<_>, _>>()?;
-    let mut asked = asked.into_iter();
-    targets.retain(|target| asked.next().unwrap_or(true) || !is_open(target));
+    // All targets are judged first, so that the approver is not asked about a denied call.
+    let needs_approval = targets.iter().map(|target| judge(Some(target))).collect::<Result<Vec<_>, _>>()?;
+    let mut needs_approval = needs_approval.into_iter();
+    targets.retain(|target| needs_approval.next().unwrap_or(true) || !is_open(target));
     Ok((!targets.is_empty()).then_some(targets))
 }

@@ -1,15 +1,19 @@
-//! Bound: no result, and no error, is larger than its limit.
+//! Bound: truncates results and errors to their limits.
 
 use protocol::{Content, Json, Limits, ResourceContents, ToolResult};
 
 use super::overflow::Overflow;
 use crate::{Entry, OutputStore, ToolErrorKind, Violation, size};
 
-/// How long a URI, a name, a media type or a description of a piece may be, in bytes.
+/// The maximum length in bytes of a URI, name, media type or description of a content piece.
 const MAX_LABEL_BYTES: usize = 8 * 1024;
 
-/// Cuts what is over the limit. All texts together keep their head and their tail. A structured value cannot be cut: it is
-/// left out, or, where the output schema promises one, the call fails. Where there is a store, what was cut can be read there.
+/// Truncates a result to the tool's limit, and stores the full output if there is a store.
+///
+/// Texts keep their head and tail. A structured value cannot be truncated, so it is left out.
+///
+/// # Errors
+/// Returns [`ToolErrorKind::InvalidOutput`] if a structured value over the limit is required by the output schema.
 pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<ToolResult, ToolErrorKind> {
     let entry = overflow.entry;
     let limit = limit(entry);
@@ -18,7 +22,7 @@ pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<To
         if entry.tool().output.is_some() && !result.is_error {
             return Err(ToolErrorKind::InvalidOutput {
                 violations: vec![Violation::whole(
-                    format!("at most {limit} bytes of JSON; ask for less at a time"),
+                    format!("at most {limit} bytes of JSON; request less at a time"),
                     match result.structured.and_then(|value| overflow.keep(value.to_string())) {
                         Some(handle) => {
                             format!("{size} bytes, which {} reads by the handle {handle}", OutputStore::READER)
@@ -42,7 +46,7 @@ pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<To
     Ok(result)
 }
 
-/// Cuts what an error says: a tool can fail at any length.
+/// Truncates the texts of an error, which a tool can make arbitrarily long.
 pub(super) fn bound_error(overflow: Overflow<'_>, error: &mut ToolErrorKind) {
     let limit = limit(overflow.entry);
     match error {
@@ -53,7 +57,7 @@ pub(super) fn bound_error(overflow: Overflow<'_>, error: &mut ToolErrorKind) {
         | ToolErrorKind::Denied { reason: text, .. }
         | ToolErrorKind::Unavailable { reason: text, .. } => overflow.cut_to(text, limit),
         ToolErrorKind::InvalidArguments { violations, .. } | ToolErrorKind::InvalidOutput { violations, .. } => {
-            // Those of a schema are bounded where they are made; a tool can make its own.
+            // Schema violations are bounded already, but a tool can create its own.
             violations.truncate(2 * Limits::MAX_PIECES);
             for Violation { pointer, expected, found, near } in violations {
                 near.truncate(Limits::MAX_PIECES);
@@ -65,7 +69,7 @@ pub(super) fn bound_error(overflow: Overflow<'_>, error: &mut ToolErrorKind) {
     }
 }
 
-/// Whether there is nothing but few and short texts, as in nearly all results.
+/// Returns true if the content is only texts within the limits, as in most results.
 fn is_short(content: &[Content], limit: usize) -> bool {
     let rest = content.iter().try_fold(limit, |left, piece| match piece {
         Content::Text { text } => left.checked_sub(text.len()),
@@ -79,7 +83,8 @@ fn limit(entry: &Entry) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-/// What is said of a structured value that is left out, unless a text says the same as the value: that one is cut.
+/// Returns a note about a structured value that is left out. Returns `None` if the content contains its JSON as text, which is truncated
+/// instead.
 fn left_out(overflow: Overflow<'_>, content: &[Content], value: &Json, size: usize) -> Option<Content> {
     let json = value.to_string();
     if content.iter().any(|piece| piece.as_text() == Some(&json)) {
@@ -94,7 +99,7 @@ fn left_out(overflow: Overflow<'_>, content: &[Content], value: &Json, size: usi
     }))
 }
 
-/// Joins neighbouring texts where there are too many pieces, and leaves out what is still too many.
+/// Joins adjacent texts if there are too many pieces, and drops the pieces that are still over the limit.
 fn bound_pieces(content: &mut Vec<Content>, most: usize) {
     if content.len() <= most {
         return;
@@ -120,8 +125,7 @@ fn bound_pieces(content: &mut Vec<Content>, most: usize) {
     *content = joined;
 }
 
-/// Gives every text what is left of the limit, so that a first long one does not take all: texts that fit their even share
-/// stay whole, the others divide the rest.
+/// Truncates the texts to their fair shares of the limit: a text within an even share stays whole, and the longer ones divide the rest.
 fn bound_texts(content: &mut [Content], limit: usize, overflow: Overflow<'_>) {
     if content.iter_mut().filter_map(text_of).map(|text| text.len()).sum::<usize>() <= limit {
         return;
@@ -145,7 +149,7 @@ fn text_of(content: &mut Content) -> Option<&mut String> {
     }
 }
 
-/// Leaves out a piece that does not fit: binary content over what is left of its limit, or labels that are none.
+/// Replaces a piece with a note if its binary content exceeds the remaining limit or a label is too long.
 fn drop_oversized(content: &mut Content, left: &mut usize) {
     let none = String::new();
     let (kind, data, labels) = match &*content {
@@ -173,7 +177,7 @@ fn drop_oversized(content: &mut Content, left: &mut usize) {
         None => {
             let size = data.len();
             *content = Content::text(format!(
-                "[{kind} of {size} bytes left out: all together may have {} bytes]",
+                "[{kind} of {size} bytes left out: the limit for all binary content is {} bytes]",
                 Limits::MAX_BINARY_BYTES
             ));
         }

@@ -1,4 +1,4 @@
-//! Waiting, while there is somebody to wait for and time left.
+//! Waiting that ends at cancellation and at the deadline.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -12,48 +12,49 @@ use crate::context::CallScope;
 use crate::timer::timer;
 use crate::{ToolContext, ToolErrorKind};
 
-/// What is wrong where there is no timer.
+/// The message of calls that need a timer without a clock.
 const NO_CLOCK: &str = "a tool that waits needs a tokio runtime with its time driver enabled";
 
-/// What comes of a future, unless the caller or the call around it goes away first.
-pub(super) async fn while_wanted<F: Future>(caller: &ToolContext, future: F) -> Option<F::Output> {
-    // A caller inside of a call may bring a token of its own; the end of that call ends this one all the same.
+/// Returns the output of a future, or `None` if the caller cancels or the outer call ends first.
+pub(super) async fn until_cancelled<F: Future>(caller: &ToolContext, future: F) -> Option<F::Output> {
+    // A nested call can have a token of its own, but still ends with the outer call.
     let outer = caller.call().map(|call| call.token().clone()).unwrap_or_default();
     caller.cancellation().run_until_cancelled(outer.run_until_cancelled(future)).await.flatten()
 }
 
-/// What comes of a future that a call has to wait for before its tool runs. It comes to nothing where the call is over by then:
-/// its tool would be run for nobody.
+/// Waits for a future before the tool runs. If the call has ended by then, the output is discarded, because the caller no longer
+/// waits for the tool.
 ///
 /// # Errors
-/// [`ToolErrorKind::Cancelled`] when the caller or the call around it goes away, [`ToolErrorKind::Timeout`] at the deadline.
-pub(super) async fn within<F: Future>(call: &CallScope, future: F) -> Result<F::Output, ToolErrorKind> {
+/// - [`ToolErrorKind::Cancelled`] if the caller cancels or the outer call ends.
+/// - [`ToolErrorKind::Timeout`] at the deadline.
+pub(super) async fn before_deadline<F: Future>(call: &CallScope, future: F) -> Result<F::Output, ToolErrorKind> {
     let mut future = pin!(future);
     let mut alarm = None;
     poll_fn(|task| {
         if let Poll::Ready(output) = future.as_mut().poll(task) {
-            return Poll::Ready(over(call).map_or(Ok(output), Err));
+            return Poll::Ready(end_reason(call).map_or(Ok(output), Err));
         }
         alarm.get_or_insert_with(|| Alarm::new(call)).poll(call, task).map(Err)
     })
     .await
 }
 
-/// Why nobody waits for a call any more, if so. The clock is read itself: what is always busy can keep a timer from being polled
-/// with effect.
-pub(super) fn over(call: &CallScope) -> Option<ToolErrorKind> {
+/// Returns the error of a call that was cancelled or is past its deadline, or `None` if it continues. Reads the clock directly, because
+/// a busy tool can prevent a timer from firing.
+pub(super) fn end_reason(call: &CallScope) -> Option<ToolErrorKind> {
     if call.caller.is_cancelled() {
         return Some(ToolErrorKind::Cancelled);
     }
     (Instant::now() >= call.deadline).then(|| late(call))
 }
 
-/// What ends a call from outside. Set when it first waits, which most never do.
+/// Wakes a waiting call at cancellation or its deadline. Created when the call first waits, which most calls never do.
 pub(super) struct Alarm {
     cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
-    /// A caller inside of a call may bring a token of its own; the end of that call ends this one all the same.
+    /// The end of the outer call. A nested call can have a token of its own, but still ends with the outer call.
     outlived: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    /// Absent where there is no clock.
+    /// `None` if there is no clock.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -64,7 +65,7 @@ impl Alarm {
         Self { cancelled: wait(call.caller.cancellation()), outlived: outer.map(wait), timer: timer(call.deadline) }
     }
 
-    /// The end of the call whose alarm it is, when that has come.
+    /// Completes with the call's error at cancellation or its deadline.
     pub(super) fn poll(&mut self, call: &CallScope, task: &mut Context<'_>) -> Poll<ToolErrorKind> {
         let outlived = self.outlived.as_mut().is_some_and(|outlived| outlived.as_mut().poll(task).is_ready());
         if self.cancelled.as_mut().poll(task).is_ready() || outlived {

@@ -1,4 +1,4 @@
-//! [`Execution`]: a call under way.
+//! [`Execution`]: the future of a call.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,8 +8,8 @@ use protocol::ToolResult;
 
 use crate::ToolError;
 
-/// The future of a call. It owns everything that it needs, so it can be moved to another task; dropping it takes the call
-/// back. Once it was ready it stays pending.
+/// The future of a call. It owns its data, so it can move to another task. Dropping it cancels the call. After completion, further
+/// polls stay pending.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Execution(State);
 

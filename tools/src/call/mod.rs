@@ -1,63 +1,64 @@
-//! The counter: the one way from a call to its result.
+//! The pipeline: the stages from a call to its result.
 //!
 //! [`execute`](crate::execute), [`Catalog::execute`](crate::Catalog::execute), a session's tool set and
-//! [`ToolContext::execute`] differ only in where they look the name up. All of them pass these stages, in this order, each in
-//! a file of its own:
+//! [`ToolContext::execute`] differ only in how they resolve the name. Every call passes these stages in this order:
 //!
-//! 1. *resolve*: the name, before the future is made, so that no lock is held while waiting;
-//! 2. *supply*: the services that the tool needs;
-//! 3. *parse*: text strictly, sizes and depth in any case;
-//! 4. *replay*: a call that the [journal](crate::journal) knows is not run a second time;
-//! 5. *validate*: the arguments against the schema, and what the call would touch;
-//! 6. *authorize*: these concrete targets against the grant, the policy where there is one, and the
-//!    [sensitive paths](crate::policy::SensitivePaths);
-//! 7. *approve*: what the grant does not cover and what the policy asks about, where somebody can be asked;
-//! 8. *admit*: limits and conflicts with other calls, see [`Admission`](crate::Admission);
-//! 9. *record intent*: the journal, where the context has one, knows of the call before it is run;
-//! 10. *retry*: one more attempt after a failure that passes, where the effects allow it;
-//! 11. *run*: deadline, cancellation, isolation of panics, and inside of these the [`Layer`](crate::Layer)s of the host around
-//!     the handler;
-//! 12. *check output*: the structured result against the output schema;
-//! 13. *bound*: what is over its limit is cut, errors included, and can be read where the host offers an
-//!     [`OutputStore`](crate::OutputStore);
-//! 14. *record outcome*: the journal knows how the call ended, also where an earlier stage refused it.
+//! 1. *resolve* looks up the tool by name, before the future is created, so that no lock is held across an await.
+//! 2. *supply* checks that the context offers the services that the tool requires.
+//! 3. *parse* reads argument text strictly and checks size and depth.
+//! 4. *replay* returns the recorded result of a call that the [journal](crate::journal) has already.
+//! 5. *validate* checks the arguments against the schema and computes the targets of the call.
+//! 6. *authorize* compares the targets with the grant, the policy and the [sensitive paths](crate::policy::SensitivePaths).
+//! 7. *approve* asks the approver about targets outside of the grant, targets that the policy asks about, and sensitive paths.
+//! 8. *admit* waits for concurrency and rate limits and for conflicting calls, see [`Admission`](crate::Admission).
+//! 9. *record intent* writes the call to the journal, if the context has one.
+//! 10. *retry* repeats *run* after a transient failure, if the effects allow it.
+//! 11. *run* calls the [`Layer`](crate::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
+//! 12. *check output* checks the structured result against the output schema.
+//! 13. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
+//! 14. *record outcome* writes the outcome to the journal, also if an earlier stage refused the call.
 //!
-//! Around them all is a span of `tracing`, for calls that are refused as well. It has the name `execute_tool`, the level `INFO`,
-//! the target `tools` and the attributes of OpenTelemetry's conventions for generative AI; a call that a tool makes has its span
-//! in that of the tool. Arguments and results are in it only where
-//! [`with_recorded_content`](crate::ToolContext::with_recorded_content) says so. Without a subscriber it costs a look at the level.
+//! Each call, refused or not, is a `tracing` span with the name `execute_tool`, the level `INFO` and the target `tools`. Its attributes
+//! follow OpenTelemetry's conventions for generative AI. The span of a nested call is a child of the outer call's span. Arguments and
+//! results are recorded only with [`with_recorded_content`](crate::ToolContext::with_recorded_content).
 //!
 //! # For drivers
 //!
-//! The items of this module are for programs that drive calls themselves, as `toolcrib-agent` does: [`execute`] and [`validate`] with
-//! a [`Resolve`] of their own, [`CallPlace`] for the place of a call in a conversation, [`refuse`] for calls that are not run, and
-//! [`Isolated`] for other code that may panic. Tools and most hosts need none of them.
+//! This module is for programs that drive calls themselves, as `toolcrib-agent` does. Tools and most hosts do not need it.
 //!
-//! # What a misbehaving tool can do
+//! - [`execute`] and [`validate`] work with your own [`Resolve`].
+//! - [`CallPlace`] sets the place of a call in a conversation.
+//! - [`refuse`] records a call that is not run.
+//! - [`Isolated`] catches panics of other code.
 //!
-//! | a tool that … | ends for its caller | what is left of it |
+//! # Misbehaving tools
+//!
+//! | fault of the tool | the call ends | remains |
 //! |---|---|---|
-//! | waits for ever | at its deadline, [`ToolErrorKind::Timeout`] | nothing: its future is dropped |
-//! | blocks, and says so ([`handler::blocking`](crate::handler::blocking)) | at its deadline | its thread, until it returns or looks at its token; 64 at most |
-//! | ignores its token | at its deadline | nothing if it is async, its thread if it blocks |
-//! | panics, also while it is made or dropped | at once, [`ToolErrorKind::Panicked`] | nothing, where the build [unwinds](ISOLATES_PANICS) |
-//! | returns too much | when it returns, cut by *bound* | nothing |
-//! | writes without end | at its deadline | nothing; its memory is bounded if it writes into a [`BoundedText`](crate::BoundedText) |
+//! | waits for ever | at its deadline, with [`ToolErrorKind::Timeout`] | nothing: its future is dropped |
+//! | blocks in [`handler::blocking`](crate::handler::blocking) | at its deadline | its thread, until it returns or reads its token; at most 64 |
+//! | ignores its token | at its deadline | its thread if it blocks, nothing if it is async |
+//! | panics, also when its future is created or dropped | at once, with [`ToolErrorKind::Panicked`] | nothing, if the build [unwinds](ISOLATES_PANICS) |
+//! | returns too much | when it returns, truncated by *bound* | nothing |
+//! | writes without end | at its deadline | nothing; memory is bounded if it writes into a [`BoundedText`](crate::BoundedText) |
 //! | calls itself | at its deadline, or 16 calls deep | nothing |
-//! | is async and never yields | **not**, where its call is awaited; in a task of its own, when somebody watches that task | a thread of the runtime, until it yields |
-//! | panics while it panics, uses up its stack or all memory, aborts or exits | **not**: the process ends | whatever the process held outside of itself |
+//! | is async and never yields | **never**, unless its caller runs it in a task of its own and stops waiting | a thread of the runtime, until the tool yields |
+//! | panics during a panic, overflows the stack, exhausts memory, aborts or exits | **never**: the process ends | external effects |
 //!
-//! The last but one needs a watch from outside of the task: the driver of `toolcrib-agent` is one, and [`DeadlineObserver`]
-//! tells others when the clock of a call starts. Against the last only a process of its own helps, such as one behind MCP.
+//! To stop waiting for a tool that never yields, watch its task from outside, as the driver of `toolcrib-agent` does.
+//! A [`DeadlineObserver`] is notified when a call's deadline starts running. The last fault needs a separate process, such as an MCP
+//! server.
 //!
 //! # Secrets
 //!
-//! An argument of the type [`Secret`](crate::Secret), and any other that its schema calls `writeOnly`, reaches the tool, with the
-//! layers around it, and nothing else: whatever shows or keeps arguments has them [masked](crate::Entry::masked). This holds for
-//! values, and not for the names of properties; for what the counter does, and not for a tool that writes what it [exposes](crate::Secret::expose) into its result,
-//! its error or its panic; and not for the conversation with a model, which wrote the arguments itself, nor for the checkpoints of a
-//! session, which keep it. Where a model should not see a secret at all, put it into the services of the context and not among the
-//! arguments.
+//! A secret argument is a [`Secret`](crate::Secret) or any argument that its schema marks `writeOnly`. Only the handler and its layers
+//! receive its value; errors, approvals, events, spans and the journal show it [masked](crate::Entry::masked). Masking does not cover
+//!
+//! - the names of properties;
+//! - a tool that writes an [exposed](crate::Secret::expose) secret into its result, error or panic;
+//! - the conversation with the model, which wrote the arguments, and the checkpoints of a session, which store it.
+//!
+//! A secret that no model should see belongs in the services of the context.
 
 mod admit;
 mod approve;
@@ -68,7 +69,7 @@ mod convention;
 pub(crate) mod execution;
 mod overflow;
 mod parse;
-mod prove;
+
 mod record;
 mod retry;
 mod run;
@@ -77,6 +78,7 @@ mod shuttle_tests;
 pub(crate) mod span;
 mod supply;
 mod validate;
+mod verify;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,34 +98,35 @@ pub(crate) use execution::Execution;
 pub use record::refuse;
 pub use retry::delays;
 
-/// Looks a tool up and runs it, through every stage. The future owns what it needs. `scope` is an `Arc` of a [`Resolve`], or one that
-/// is `'static`.
+/// Resolves a tool in `scope` and runs it through the pipeline. `scope` is an `Arc` of a [`Resolve`], or a `&'static` one.
 ///
-/// With the context of a running call, tools outside of the scope that this call was looked up in are not found, nor by calls
-/// that come of it: a session's tools do not get out of the session by way of another catalog.
+/// The future owns its data. With the context of a running call, only tools that the running call's own scope contains too are found.
+/// This also holds for calls nested further, so a tool cannot leave its session's tool set through another catalog.
 pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
     let scope = match cx.call() {
-        Some(call) => call.scope.within(scope.into()),
+        Some(call) => call.scope.intersect(scope.into()),
         None => scope.into(),
     };
     execute_in(scope, cx, name, arguments)
 }
 
-/// Checks the arguments of a call as [`execute`] would, without running it: that they parse, that they fit the schema, and that
-/// it can be told what the call would touch. Whether that is granted is not looked at.
+/// Parses and validates the arguments of a call and computes its targets, as [`execute`] would, without running it. Does not check
+/// whether the targets are granted.
 ///
 /// # Errors
-/// Returns [`ToolErrorKind::InvalidArguments`] with every violation, and [`ToolErrorKind::Timeout`] if the tool's own time limit
-/// passes.
+/// - [`ToolErrorKind::InvalidArguments`], with every violation, if the arguments do not parse or do not fit.
+/// - [`ToolErrorKind::Timeout`] if validation exceeds the tool's time limit.
+/// - [`ToolErrorKind::Unavailable`] if a schema does not compile.
 pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
-    let validated = parse::parse(entry, arguments)
-        .and_then(|arguments| in_time(ToolContext::new().term(entry), || validate::validate(entry, &arguments)));
+    let validated = parse::parse(entry, arguments).and_then(|arguments| {
+        in_time(ToolContext::new().deadline_for(entry), || validate::validate(entry, &arguments))
+    });
     validated.map(drop).map_err(|kind| ToolError::new(entry.name().as_str(), kind))
 }
 
-/// [`execute`] in a scope that is known to be within that of the running call, if there is one.
+/// Runs a call in a scope that is the running call's scope or a part of it.
 pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
-    let record = Record::of(cx, name);
+    let record = Record::for_call(cx, name);
     let found = scope.resolve(name);
     let span = span::open(cx, name, found.as_ref().ok().map(Arc::as_ref));
     let execution = match (found, record) {
@@ -131,16 +134,16 @@ pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: 
         (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
         (Err(error), None) => Execution::refused(error),
     };
-    span::around(span, execution)
+    span::in_span(span, execution)
 }
 
 impl ToolContext {
-    /// Runs another tool from inside this one. It is looked up where this one was, may touch no more, and has to end no
-    /// later.
+    /// Runs another tool from the running one.
+    ///
+    /// The nested call is resolved in the scope of the running call, has at most its grant, and ends by its deadline.
     ///
     /// # Errors
-    /// The future gives a [`ToolError`] when the tool could not be run or failed, or when nothing is running in this
-    /// context.
+    /// The future returns a [`ToolError`] if the tool was not run or failed, or if no call is running in this context.
     pub fn execute(&self, name: &str, arguments: impl Into<Arguments>) -> Execution {
         let Some(call) = self.call() else {
             let message = "no call is running in this context; use the execute of a catalog or a tool set".to_owned();
@@ -150,7 +153,7 @@ impl ToolContext {
     }
 }
 
-/// Runs all stages. Errors pass the last one as well, and get the name of the tool here.
+/// Runs all stages. Errors are bounded and recorded too, and get the name of the tool here.
 async fn pass(
     entry: Arc<Entry>,
     scope: Scope,
@@ -179,7 +182,7 @@ async fn run_stages(
     mut record: Option<&mut Record>,
     entered: &mut Option<Arc<CallScope>>,
 ) -> Result<ToolResult, ToolError> {
-    let spot = caller.take_spot();
+    let ticket = caller.take_ticket();
     ready(entry, &caller)?;
     let arguments = read(entry, &caller, arguments)?;
     if let Some(record) = record.as_deref_mut()
@@ -187,36 +190,36 @@ async fn run_stages(
     {
         return Ok(result);
     }
-    let mut term = caller.term(entry);
-    let targets = in_time(term, || validate::validate(entry, &arguments))?;
+    let mut time_limit = caller.deadline_for(entry);
+    let targets = in_time(time_limit, || validate::validate(entry, &arguments))?;
     let keys = admit::keys(&caller, &targets);
-    let asked = authorize::authorize(entry, &caller, targets)?;
-    // Whoever has to be asked about arrives when the answer does: others do not wait for a person.
-    let spot = spot.filter(|_| asked.is_none());
-    // In boxes, here and below, what most calls do not come to: a call need not carry the room for it.
-    let approved = match asked {
+    let unapproved = authorize::authorize(entry, &caller, targets)?;
+    // A call that needs an approval gives up its place in the call order, so that later calls do not wait for a person.
+    let ticket = ticket.filter(|_| unapproved.is_none());
+    // Futures that most calls do not need are boxed, here and below, to keep the future of a call small.
+    let approved = match unapproved {
         None => Vec::new(),
         Some(targets) => {
             let approved = Box::pin(approve::approve(entry, &scope, &caller, &arguments, targets)).await?;
-            // A person's thinking is not the tool's time.
-            term = caller.term(entry);
+            // The wait for an approval does not count against the call's deadline.
+            time_limit = caller.deadline_for(entry);
             approved
         }
     };
-    let mut cx = caller.enter(entry, scope, approved, term, span::current())?;
+    let mut cx = caller.enter(entry, scope, approved, time_limit, span::current())?;
     let call = &**entered.insert(cx.running()?.clone());
-    cx.start_clock();
+    cx.notify_observer();
     let admitted = match admit::enter(entry, call, &keys) {
         Some(admitted) => admitted,
         None => {
-            if let Some(spot) = &spot {
-                Box::pin(clock::within(call, spot.come())).await?;
+            if let Some(ticket) = &ticket {
+                Box::pin(clock::before_deadline(call, ticket.wait_turn())).await?;
             }
             admit::register(entry, call, keys)?
         }
     };
-    // It has arrived: those behind it in a line do not wait for its end.
-    drop(spot);
+    // The call is enqueued, so later calls of its order need not wait for its end.
+    drop(ticket);
     if !admitted.is_running() {
         Box::pin(admit::wait(call, &admitted)).await?;
     }
@@ -239,7 +242,7 @@ async fn run_stages(
     Ok(bound::bound(overflow, result)?)
 }
 
-/// Runs a stage that computes, until the deadline.
+/// Runs a synchronous stage until the deadline.
 ///
 /// # Errors
 /// Returns the stage's own error, or [`ToolErrorKind::Timeout`] if the deadline passed.
@@ -251,7 +254,7 @@ fn in_time<T, E: From<ToolErrorKind>>(
     schema::with_deadline(deadline, stage).unwrap_or_else(timeout)
 }
 
-/// The stage *supply*, for a call that somebody waits for.
+/// Runs the stage *supply*, unless the call is cancelled.
 fn ready(entry: &Entry, caller: &ToolContext) -> Result<(), ToolErrorKind> {
     if caller.is_cancelled() {
         return Err(ToolErrorKind::Cancelled);
@@ -259,7 +262,7 @@ fn ready(entry: &Entry, caller: &ToolContext) -> Result<(), ToolErrorKind> {
     supply::supply(entry, caller)
 }
 
-/// The stage *parse*.
+/// Runs the stage *parse* and records the arguments in the span.
 fn read(entry: &Entry, caller: &ToolContext, arguments: Arguments) -> Result<Input, ToolErrorKind> {
     let arguments = parse::parse(entry, arguments)?;
     span::record_arguments(caller, entry, &arguments);

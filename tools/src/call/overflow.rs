@@ -1,45 +1,45 @@
-//! What is over a limit: the head and the tail stay, and the whole goes where it can be read.
+//! Truncating output over a limit, and storing the full text.
 
 use std::any::TypeId;
 
 use crate::{Entry, OutputStore, Resolve as _, Scope, ToolContext};
 
-/// About how long the line gets that says what is missing. To cut what is no longer would make it longer.
+/// The approximate length of the notice about missing bytes. Truncating a shorter text would make it longer.
 const NOTICE_BYTES: usize = 128;
 
-/// Where that goes which does not fit into the result of a call.
+/// Truncates the output of a call and stores the full text.
 #[derive(Clone, Copy)]
 pub(super) struct Overflow<'a> {
     pub(super) entry: &'a Entry,
-    /// Who called, and where the call was looked up. Absent where the call was refused: what says so is short.
+    /// The caller and the scope of the call. `None` for a refused call, whose error is not stored.
     pub(super) from: Option<(&'a ToolContext, &'a Scope)>,
 }
 
 impl Overflow<'_> {
-    /// Cuts a text that is over the limit, in bytes, and longer than what says so.
+    /// Truncates a text if it is over the limit, in bytes, and longer than the notice.
     pub(super) fn cut_to(self, text: &mut String, limit: usize) {
         if text.len() > limit.max(NOTICE_BYTES) {
             self.cut(text, limit);
         }
     }
 
-    /// Leaves the head and the tail of a text, with a line between that says what is missing: `limit` bytes together, or that line
-    /// alone where it is longer.
+    /// Replaces a text with its head, a notice about the missing bytes, and its tail. The result has at most `limit` bytes, unless the
+    /// notice alone is longer.
     fn cut(self, text: &mut String, limit: usize) {
         let whole = std::mem::take(text);
         let (size, most) = (whole.len(), limit.min(whole.len()) / 2);
         let (before, after) = (head(&whole, most).to_owned(), tail(&whole, most).to_owned());
         let handle = self.keep(whole);
-        // With the longest numbers that there can be.
+        // Reserves room for the largest possible numbers.
         let room = limit.saturating_sub(notice(handle.as_deref(), size, most).len() + 2) / 2;
         let (before, after) = (head(&before, room), tail(&after, room));
         let notice = notice(handle.as_deref(), size - before.len() - after.len(), before.len());
         *text = format!("{before}\n{notice}\n{after}");
     }
 
-    /// Puts an output where the caller can read it, and gives the handle.
+    /// Stores an output and returns its handle, or `None` if there is no store or the caller cannot read it.
     pub(super) fn keep(self, whole: String) -> Option<String> {
-        // What reads the store would fill it with what it has from there.
+        // The output of the reading tool comes from the store, so storing it again would only fill the store.
         let is_reader = self.entry.needs().iter().any(|need| need.id() == TypeId::of::<OutputStore>());
         let (caller, scope) = self.from?;
         if is_reader || scope.resolve(OutputStore::READER).is_err() {
@@ -59,13 +59,13 @@ fn notice(handle: Option<&str>, missing: usize, start: usize) -> String {
     }
 }
 
-/// The longest beginning of whole characters within so many bytes.
+/// Returns the longest prefix of whole characters with at most `most` bytes.
 fn head(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rfind(|at| text.is_char_boundary(*at));
     &text[..end.unwrap_or(0)]
 }
 
-/// The longest end of whole characters within so many bytes.
+/// Returns the longest suffix of whole characters with at most `most` bytes.
 fn tail(text: &str, most: usize) -> &str {
     let start = (text.len() - most.min(text.len())..=text.len()).find(|at| text.is_char_boundary(*at));
     &text[start.unwrap_or(text.len())..]

@@ -1,15 +1,14 @@
-//! Parse: arguments as text are read strictly, and none may be too large or too deep.
+//! Parse: reads argument text strictly and checks the size and depth of all arguments.
 
 use protocol::Json;
 use protocol::json::{InvalidJson, MAX_DEPTH};
 
 use crate::{Arguments, Entry, Input, ToolErrorKind, Violation, size};
 
-/// Returns the arguments, read.
+/// Parses the arguments.
 ///
 /// # Errors
-/// Returns [`ToolErrorKind::InvalidArguments`] for text that [`Json::parse`] refuses, and for arguments that are too large or too
-/// deep.
+/// Returns [`ToolErrorKind::InvalidArguments`] if [`Json::parse`] refuses the text, or if the arguments are too large or too deep.
 pub(super) fn parse(entry: &Entry, arguments: Arguments) -> Result<Input, ToolErrorKind> {
     let read = match arguments {
         Arguments::Text(text) => from_text(text),
@@ -32,7 +31,7 @@ fn from_text(text: String) -> Result<Json, Violation> {
         InvalidJson::TooDeep { pointer } => too_deep(pointer),
         error => {
             let found = if is_empty { "nothing".to_owned() } else { error.to_string() };
-            Violation::whole("a JSON object, whole and with nothing after it".to_owned(), found)
+            Violation::whole("a single, complete JSON object".to_owned(), found)
         }
     })
 }

@@ -1,4 +1,4 @@
-//! Record: a call is written down before it is run, and so is how it ended, and every refusal.
+//! Record: writes each call to the journal before it runs, and its outcome or refusal afterwards. Replays recorded calls.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -9,8 +9,8 @@ use std::time::Duration;
 use protocol::{Digest, ErrorCode, Json, ToolResult};
 use tokio::time::Instant;
 
-use super::clock::while_wanted;
-use crate::context::{CallScope, Owner, Trace};
+use super::clock::until_cancelled;
+use crate::context::{CallOrigin, CallScope, ParentCall};
 use crate::isolate::{Isolated, Panic};
 use crate::journal::{
     BeginResult, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, RecordedCall,
@@ -18,16 +18,16 @@ use crate::journal::{
 use crate::timer::timer;
 use crate::{Entry, ToolContext, ToolError, ToolErrorKind};
 
-/// How long a journal may take to answer where it is not the time of a call that it takes: before that starts, and after it.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The time limit of a journal before the call's deadline starts and after the call has ended.
+const JOURNAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a journal may take to answer when the call is taken back while it is asked.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// The time that a journal gets to finish an operation after the call was cancelled.
+const CANCEL_GRACE: Duration = Duration::from_millis(500);
 
-/// One call, as far as the journal of its context is concerned.
+/// The journal record of a call, while the call runs.
 pub(super) struct Record {
     journal: Arc<dyn Journal>,
-    owner: Owner,
+    origin: CallOrigin,
     call_id: Option<Arc<str>>,
     key: Option<CallKey>,
     parent: Option<IntentId>,
@@ -40,51 +40,50 @@ pub(super) struct Record {
 }
 
 enum State {
-    /// Nothing is written of it.
+    /// The journal has no record of the call.
     New,
     Begun {
         intent: IntentId,
         since: Instant,
     },
-    /// There is nothing to write: the outcome is in the journal already, or the journal gives no answer.
+    /// There is nothing left to write: the outcome is recorded already, or the journal failed.
     Settled,
 }
 
-/// Why a journal gave nothing.
-enum Silence {
+/// The reason why waiting for the journal failed.
+enum JournalWaitError {
     Cancelled,
     Late,
     Broken(String),
 }
 
-/// Writes down, where the context has a journal, that a host does not run a call, for a reason of its own: nothing else of it
-/// passes the counter.
+/// Records that a host refused a call instead of passing it to the pipeline. Does nothing if the context has no journal.
 ///
 /// # Errors
-/// [`ToolErrorKind::Internal`] when it could not be written down.
+/// Returns [`ToolErrorKind::Internal`] if the journal failed.
 pub async fn refuse(cx: &ToolContext, name: &str, code: ErrorCode, reason: &str) -> Result<(), ToolError> {
-    let Some(mut record) = Record::of(cx, name) else { return Ok(()) };
-    let by = Instant::now() + PATIENCE;
-    let written = answer(by, || record.journal.refuse(record.call(), code, reason)).await;
-    written.map_err(|silence| record.broken(silence))
+    let Some(mut record) = Record::for_call(cx, name) else { return Ok(()) };
+    let by = Instant::now() + JOURNAL_TIMEOUT;
+    let written = wait_until(by, || record.journal.refuse(record.call(), code, reason)).await;
+    written.map_err(|error| record.broken(error))
 }
 
 impl Record {
-    /// The record of a call that is made with this context, where that has a journal.
+    /// Creates the record of a call. Returns `None` if the context has no journal.
     #[inline]
-    pub(super) fn of(cx: &ToolContext, tool: &str) -> Option<Box<Self>> {
+    pub(super) fn for_call(cx: &ToolContext, tool: &str) -> Option<Box<Self>> {
         cx.recorder().map(|journal| Self::new(cx, tool, journal.clone()))
     }
 
     fn new(cx: &ToolContext, tool: &str, journal: Arc<dyn Journal>) -> Box<Self> {
         Box::new(Self {
             journal,
-            owner: cx.owner(),
+            origin: cx.origin(),
             call_id: cx.call_id().map(Arc::from),
             key: cx.next_key(),
-            parent: cx.trace().map(|trace| trace.intent),
+            parent: cx.parent_call().map(|parent| parent.intent),
             depth: cx.depth(),
-            // A name is what a model makes of it; that of a tool is no longer than this.
+            // The name comes from a model and can be of any length; a valid one is at most this long.
             tool: tool.chars().take(protocol::ToolName::MAX_LENGTH).collect(),
             tool_digest: None,
             arguments: None,
@@ -93,27 +92,29 @@ impl Record {
         })
     }
 
-    /// What the call gave when it was made before; it is not to be run then.
+    /// Returns the recorded result of the call, which must then not run again. Returns `None` if the call has to run.
     ///
     /// # Errors
-    /// [`ToolErrorKind::OutcomeUnknown`], [`ToolErrorKind::Diverged`]; [`ToolErrorKind::Internal`] when the journal is broken;
-    /// and for a call that a tool made, the error that it ended with.
+    /// - [`ToolErrorKind::Diverged`] if the journal has a different call at this place.
+    /// - [`ToolErrorKind::OutcomeUnknown`] if the call was begun, its outcome is missing and its effects forbid a second run.
+    /// - The recorded error of a nested call.
+    /// - [`ToolErrorKind::Internal`] if the journal failed, and [`ToolErrorKind::Cancelled`] if the call was cancelled.
     pub(super) async fn replay(
         &mut self,
         entry: &Entry,
         caller: &ToolContext,
         arguments: &Json,
     ) -> Result<Option<ToolResult>, ToolErrorKind> {
-        // A secret is not kept, nor a digest by which it could be guessed.
+        // Neither a secret nor a digest of it is stored, because the secret could be guessed from its digest.
         let arguments = self.arguments.insert(CallArguments::new(entry.masked(arguments)));
         self.tool_digest = Some(entry.digest());
         let Some(key) = &self.key else { return Ok(None) };
 
-        let by = Instant::now() + PATIENCE;
-        let found = match heard(caller, answer(by, || self.journal.find(key))).await {
+        let by = Instant::now() + JOURNAL_TIMEOUT;
+        let found = match wait_for_caller(caller, wait_until(by, || self.journal.find(key))).await {
             Ok(_) if caller.is_cancelled() => return Err(ToolErrorKind::Cancelled),
             Ok(found) => found,
-            Err(silence) => return Err(self.silent(silence)),
+            Err(error) => return Err(self.settle_failed(error)),
         };
         let Some(RecordedCall { attempt, tool_digest, arguments_digest, result, error }) = found else {
             return Ok(None);
@@ -121,13 +122,13 @@ impl Record {
         if (tool_digest, arguments_digest) != (self.tool_digest, Some(arguments.digest())) {
             return Err(ToolErrorKind::Diverged { place: key.to_string() });
         }
-        // How far a call came that was taken back, nobody knows.
+        // A cancelled call may have run in part, so its effects are unknown.
         let result = result.filter(|_| error != Some(ErrorCode::Cancelled));
         if let Some(result) = &result {
             self.state = State::Settled;
-            // The tool that made the call was told an error then, and would take a result for a success.
+            // The outer tool received an error at the time. It would take a result for a success.
             if let (Some(code), true) = (error, self.depth > 0) {
-                return Err(told_again(code, result.to_text()));
+                return Err(replayed_error(code, result.to_text()));
             }
         } else if !entry.tool().effects.is_idempotent() {
             return Err(ToolErrorKind::OutcomeUnknown);
@@ -136,70 +137,74 @@ impl Record {
         Ok(result)
     }
 
-    /// Writes down that the call is about to be run. Gives the context to run it with.
+    /// Records the intent to run the call and returns the context for running it.
     ///
     /// # Errors
-    /// The call may not be run: [`ToolErrorKind::Internal`] when that could not be written down, [`ToolErrorKind::Timeout`] when
-    /// it took all the time of the call, [`ToolErrorKind::OutcomeUnknown`] when somebody else has begun it meanwhile.
+    /// The call must not run after an error:
+    ///
+    /// - [`ToolErrorKind::Internal`] if the journal failed.
+    /// - [`ToolErrorKind::Timeout`] if the journal did not answer before the deadline.
+    /// - [`ToolErrorKind::OutcomeUnknown`] if another process began the call meanwhile.
+    /// - [`ToolErrorKind::Cancelled`] if the call was cancelled.
     pub(super) async fn begin(&mut self, call: &CallScope, cx: ToolContext) -> Result<ToolContext, ToolErrorKind> {
         if call.caller.is_cancelled() {
             return Err(ToolErrorKind::Cancelled);
         }
         let since = Instant::now();
-        let begun = answer(call.deadline, || self.journal.begin(self.call(), self.attempt));
-        match heard(&call.caller, begun).await {
+        let begun = wait_until(call.deadline, || self.journal.begin(self.call(), self.attempt));
+        match wait_for_caller(&call.caller, begun).await {
             Ok(BeginResult::Started(intent)) => {
                 self.state = State::Begun { intent, since };
                 if call.caller.is_cancelled() {
                     return Err(ToolErrorKind::Cancelled);
                 }
-                Ok(cx.with_trace(Trace::new(self.owner.clone(), self.key.clone(), intent)))
+                Ok(cx.with_parent_call(ParentCall::new(self.origin.clone(), self.key.clone(), intent)))
             }
             Ok(BeginResult::AlreadyStarted(_)) => Err(ToolErrorKind::OutcomeUnknown),
-            Err(Silence::Late) => {
+            Err(JournalWaitError::Late) => {
                 self.state = State::Settled;
                 Err(ToolErrorKind::Timeout { limit: call.limit })
             }
-            Err(silence) => Err(self.silent(silence)),
+            Err(error) => Err(self.settle_failed(error)),
         }
     }
 
-    /// Writes down how the call ended, or that it was refused.
+    /// Records the outcome or the refusal of the call and returns the outcome.
     ///
     /// # Errors
-    /// Returns the error of the outcome, or [`ToolErrorKind::Internal`] if it could not be written down.
+    /// Returns the error of the outcome, or [`ToolErrorKind::Internal`] if the journal failed.
     pub(super) async fn close(mut self, outcome: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
-        let by = Instant::now() + PATIENCE;
+        let by = Instant::now() + JOURNAL_TIMEOUT;
         let written = match (&self.state, &outcome) {
             (State::Settled, _) | (State::New, Ok(_)) => return outcome,
             (State::New, Err(error)) => {
                 let reason = error.to_string();
-                answer(by, || self.journal.refuse(self.call(), error.code(), &reason)).await
+                wait_until(by, || self.journal.refuse(self.call(), error.code(), &reason)).await
             }
             (State::Begun { intent, since }, outcome) => {
                 let duration = since.elapsed();
-                let told;
+                let failed;
                 let outcome = match outcome {
                     Ok(result) => OutcomeRecord { result, error: None, duration },
                     Err(error) => {
-                        told = ToolResult::from(error);
-                        OutcomeRecord { result: &told, error: Some(error.code()), duration }
+                        failed = ToolResult::from(error);
+                        OutcomeRecord { result: &failed, error: Some(error.code()), duration }
                     }
                 };
-                answer(by, || self.journal.end(*intent, outcome)).await
+                wait_until(by, || self.journal.end(*intent, outcome)).await
             }
         };
         match written {
             Ok(()) => outcome,
-            Err(silence) => Err(self.broken(silence)),
+            Err(error) => Err(self.broken(error)),
         }
     }
 
     fn call(&self) -> CallRecord<'_> {
         CallRecord {
-            session: self.owner.session.as_deref(),
-            principal: self.owner.principal.as_deref(),
-            correlation_id: self.owner.correlation_id.as_deref(),
+            session: self.origin.session.as_deref(),
+            principal: self.origin.principal.as_deref(),
+            correlation_id: self.origin.correlation_id.as_deref(),
             call_id: self.call_id.as_deref(),
             key: self.key.as_ref(),
             parent: self.parent,
@@ -210,63 +215,72 @@ impl Record {
         }
     }
 
-    fn broken(&mut self, silence: Silence) -> ToolError {
-        ToolError::new(self.tool.clone(), self.silent(silence))
+    fn broken(&mut self, error: JournalWaitError) -> ToolError {
+        ToolError::new(self.tool.clone(), self.settle_failed(error))
     }
 
-    fn silent(&mut self, silence: Silence) -> ToolErrorKind {
-        // Who has just given no answer is not asked to write that down.
+    fn settle_failed(&mut self, error: JournalWaitError) -> ToolErrorKind {
+        // The failed journal is not asked to record its own failure.
         self.state = State::Settled;
-        let message = match silence {
-            Silence::Cancelled => return ToolErrorKind::Cancelled,
-            Silence::Late => format!("the journal did not answer within {PATIENCE:?}; see to its file and its disk"),
-            Silence::Broken(message) => message,
+        let message = match error {
+            JournalWaitError::Cancelled => return ToolErrorKind::Cancelled,
+            JournalWaitError::Late => {
+                format!("the journal did not answer within {JOURNAL_TIMEOUT:?}; check its file and its disk")
+            }
+            JournalWaitError::Broken(message) => message,
         };
         ToolErrorKind::Internal { message }
     }
 }
 
-/// An error of a call that a tool made, when that tool is run again. Whether to try once more is all that a tool can tell by it.
-fn told_again(code: ErrorCode, message: String) -> ToolErrorKind {
+/// Returns the error of a replayed nested call, from its recorded code and message. Only `Transient` is kept as a kind: it tells the
+/// outer tool whether to retry.
+fn replayed_error(code: ErrorCode, message: String) -> ToolErrorKind {
     match code {
         ErrorCode::Transient => ToolErrorKind::Transient { message, retry_after: None },
         _ => ToolErrorKind::ExecutionFailed { message },
     }
 }
 
-/// What the journal says of a call that is wanted. Where the call is taken back meanwhile, it is heard for a moment longer: what
-/// has arrived there is to have an end.
-async fn heard<T>(caller: &ToolContext, told: impl Future<Output = Result<T, Silence>>) -> Result<T, Silence> {
-    let mut told = pin!(told);
-    // A journal that has its answer at hand costs less than watching the caller.
-    if let Poll::Ready(told) = poll_fn(|task| Poll::Ready(told.as_mut().poll(task))).await {
-        return told;
+/// Waits for the journal until the caller cancels, and then up to [`CANCEL_GRACE`] longer, so that an operation which has reached the
+/// journal can finish.
+async fn wait_for_caller<T>(
+    caller: &ToolContext,
+    answer: impl Future<Output = Result<T, JournalWaitError>>,
+) -> Result<T, JournalWaitError> {
+    let mut answer = pin!(answer);
+    // Polled once without watching the caller, which costs more than a journal that answers at once.
+    if let Poll::Ready(answer) = poll_fn(|task| Poll::Ready(answer.as_mut().poll(task))).await {
+        return answer;
     }
-    if let Some(told) = while_wanted(caller, told.as_mut()).await {
-        return told;
+    if let Some(answer) = until_cancelled(caller, answer.as_mut()).await {
+        return answer;
     }
-    let mut timer = timer(Instant::now() + LAST_WORDS);
-    poll_fn(|task| match (told.as_mut().poll(task), &mut timer) {
-        (Poll::Ready(told), _) => Poll::Ready(told),
-        (Poll::Pending, Some(timer)) => timer.as_mut().poll(task).map(|()| Err(Silence::Cancelled)),
-        (Poll::Pending, None) => Poll::Ready(Err(Silence::Cancelled)),
+    let mut timer = timer(Instant::now() + CANCEL_GRACE);
+    poll_fn(|task| match (answer.as_mut().poll(task), &mut timer) {
+        (Poll::Ready(answer), _) => Poll::Ready(answer),
+        (Poll::Pending, Some(timer)) => timer.as_mut().poll(task).map(|()| Err(JournalWaitError::Cancelled)),
+        (Poll::Pending, None) => Poll::Ready(Err(JournalWaitError::Cancelled)),
     })
     .await
 }
 
-/// What the journal says, in time. Its panic goes no further.
-async fn answer<'a, T>(by: Instant, ask: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, Silence> {
-    let mut told = pin!(Isolated::new(ask));
+/// Waits for the journal until `by` and catches its panics.
+async fn wait_until<'a, T>(
+    by: Instant,
+    operation: impl FnOnce() -> JournalFuture<'a, T>,
+) -> Result<T, JournalWaitError> {
+    let mut answer = pin!(Isolated::new(operation));
     let mut alarm = None;
     poll_fn(|task| {
-        if let Poll::Ready(told) = told.as_mut().poll(task) {
-            return Poll::Ready(match told {
-                Ok(told) => told.map_err(|error| Silence::Broken(error.to_string())),
-                Err(Panic(message)) => Err(Silence::Broken(format!("the journal panicked: {message}"))),
+        if let Poll::Ready(answer) = answer.as_mut().poll(task) {
+            return Poll::Ready(match answer {
+                Ok(answer) => answer.map_err(|error| JournalWaitError::Broken(error.to_string())),
+                Err(Panic(message)) => Err(JournalWaitError::Broken(format!("the journal panicked: {message}"))),
             });
         }
         let alarm = alarm.get_or_insert_with(|| timer(by));
-        alarm.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(task).map(|()| Err(Silence::Late)))
+        alarm.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(task).map(|()| Err(JournalWaitError::Late)))
     })
     .await
 }

@@ -1,4 +1,4 @@
-//! Run: one deadline, a cancellation that reaches the tool, isolation of panics.
+//! Run: calls the handler with a deadline, a cancellation token and panic isolation.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,25 +6,25 @@ use std::task::{Context, Poll};
 
 use protocol::ToolResult;
 
-use super::clock::{Alarm, over};
+use super::clock::{Alarm, end_reason};
 use crate::context::CallScope;
 use crate::isolate::{Isolated, Panic};
 use crate::{Entry, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, layer};
 
-/// Runs the handler. However this ends, also by being dropped, the tool's token is cancelled, which is how a blocking tool
-/// learns that nobody waits for it any more. What comes after the end is dropped.
+/// Runs the layers and the handler. When the future completes or is dropped, it cancels the tool's token, so that a blocking tool can
+/// stop. A result after the end of the call is discarded.
 pub(super) fn run<'a>(entry: &'a Entry, call: &'a CallScope, cx: ToolContext, arguments: Input) -> Run<'a> {
     let stop = Stop(call);
     let handler = Isolated::new(|| layer::call(call.caller.layers(), entry.handler(), cx, arguments));
     Run { call, alarm: None, handler, _stop: stop }
 }
 
-/// A handler that runs. Written out, and not by the compiler: that would keep the arguments twice.
+/// A running handler. Written by hand, because an async block would store the arguments twice.
 pub(super) struct Run<'a> {
     call: &'a CallScope,
     alarm: Option<Alarm>,
     handler: Isolated<HandlerFuture<'a>>,
-    /// The last to be dropped.
+    /// Declared last, because it must be dropped after the handler.
     _stop: Stop<'a>,
 }
 
@@ -34,7 +34,7 @@ impl Future for Run<'_> {
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { call, alarm, handler, .. } = &mut *self;
 
-        // A panic is told even when it comes late: it is news of the tool, and not a result.
+        // A panic is reported even after the deadline: it is a fault of the tool, not a late result.
         let outcome = match Pin::new(handler).poll(task) {
             Poll::Ready(Err(Panic(message))) => {
                 return Poll::Ready(Err(ToolErrorKind::Panicked { message }.into()));
@@ -42,7 +42,7 @@ impl Future for Run<'_> {
             Poll::Ready(Ok(result)) => Some(result),
             Poll::Pending => None,
         };
-        if let Some(error) = over(call) {
+        if let Some(error) = end_reason(call) {
             return Poll::Ready(Err(error.into()));
         }
         if let Some(result) = outcome {

@@ -1,4 +1,4 @@
-//! Calls that are taken back, or come too late, at any moment, under the scheduler of [`schedule`](crate::schedule).
+//! Calls that are cancelled or exceed their deadline at any moment, under the scheduler of [`schedule`](crate::schedule).
 
 #![allow(clippy::unwrap_used)]
 
@@ -21,7 +21,7 @@ use crate::{ErrorCode, ToolContext};
 const LIMIT: Duration = Duration::from_secs(5);
 
 #[test]
-fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_gives_back_what_it_had() {
+fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_releases_its_permit() {
     let clock = clock();
     let _inside = clock.enter();
     let seen = Seen::<3>::new();
@@ -57,7 +57,7 @@ fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_gives_back_what_it
 }
 
 #[test]
-fn a_call_that_is_dropped_at_any_moment_gives_back_what_it_had() {
+fn a_call_that_is_dropped_at_any_moment_releases_its_permit() {
     let clock = clock();
     let _inside = clock.enter();
     let seen = Seen::<3>::new();
@@ -83,7 +83,7 @@ fn a_call_that_is_dropped_at_any_moment_gives_back_what_it_had() {
 }
 
 #[test]
-fn a_result_after_the_deadline_is_dropped_and_what_the_call_had_is_given_back() {
+fn a_result_after_the_deadline_is_dropped_and_the_permit_is_released() {
     let clock = clock();
     let _inside = clock.enter();
     let seen = Seen::<3>::new();
@@ -118,7 +118,7 @@ fn a_result_after_the_deadline_is_dropped_and_what_the_call_had_is_given_back() 
 }
 
 #[test]
-fn a_call_that_waits_for_its_turn_ends_when_it_is_taken_back_though_the_turn_does_not_come() {
+fn a_waiting_call_that_is_cancelled_ends_before_its_turn() {
     let clock = clock();
     let _inside = clock.enter();
     for is_late in [false, true] {
@@ -143,7 +143,7 @@ fn a_call_that_waits_for_its_turn_ends_when_it_is_taken_back_though_the_turn_doe
                     Err(error) if error.code() == ErrorCode::Timeout && is_late => seen.note(1),
                     Err(error) => panic!("{error}"),
                 }
-                // The other one has had the turn until here, if it has it at all.
+                // Until here, the other call may hold the key.
                 release.cancel();
             });
             let take_back: Thread = Box::new(move || {
@@ -198,18 +198,18 @@ fn a_call_made_by_one_that_ends_at_any_moment_ends_with_it() {
 }
 
 #[test]
-fn a_call_that_is_taken_back_holds_up_nobody_in_its_line() {
+fn a_cancelled_call_does_not_block_its_call_order() {
     let clock = clock();
     let _inside = clock.enter();
     check(|| {
         let token = CancellationToken::new();
-        let (workshop, line) = (Workshop::new(&token), CallOrder::new());
-        // The spots are taken before anybody runs, and the first of them is that of the one that is taken back.
+        let (workshop, order) = (Workshop::new(&token), CallOrder::new());
+        // The tickets are issued before any call runs, and the first one belongs to the call that is cancelled.
         let hasty = Workshop::cx("hasty")
             .with_cancellation(token.clone())
-            .with_place(CallPlace::default().with_id("hasty").with_order(&line));
+            .with_place(CallPlace::default().with_id("hasty").with_order(&order));
         let patient = ["second", "third"]
-            .map(|call_id| Workshop::cx(call_id).with_place(CallPlace::default().with_id(call_id).with_order(&line)));
+            .map(|call_id| Workshop::cx(call_id).with_place(CallPlace::default().with_id(call_id).with_order(&order)));
         let same = workshop.clone();
         let mut threads: Vec<Thread> = vec![
             Box::new(move || {
@@ -233,7 +233,7 @@ fn a_call_that_is_taken_back_holds_up_nobody_in_its_line() {
         all(threads);
         let order: Vec<_> = workshop.finished.lock().unwrap().iter().map(|moment| moment.call_id.clone()).collect();
         let patient: Vec<_> = order.iter().filter(|call_id| *call_id != "hasty").collect();
-        assert_eq!(patient, ["second", "third"], "they conflict, so they run in the order of their line");
+        assert_eq!(patient, ["second", "third"], "they conflict, so they run in their call order");
         workshop.end();
     });
 }

@@ -1,4 +1,4 @@
-//! Span: what happens in a call belongs to one span of `tracing`, from the lookup of the tool to the bounded result.
+//! Span: the `tracing` span of a call, from resolving the tool to the bounded result.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,28 +18,28 @@ use crate::{Entry, Input, ToolContext, ToolError};
 
 const LEVEL: Level = Level::INFO;
 
-/// A span that somebody listens to.
-pub(super) struct Open {
+/// The enabled span of a call.
+pub(super) struct CallSpan {
     span: Span,
     records_content: bool,
 }
 
-/// Opens the span of a call. `None` where nobody listens, which costs a look at the level.
+/// Opens the span of a call. Returns `None` if no subscriber enables it.
 #[inline]
-pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<Open> {
+pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<CallSpan> {
     if level_enabled!(LEVEL) { opened(cx, name, entry) } else { None }
 }
 
-/// The call in its span.
+/// Runs a call in its span, if it has one.
 #[inline]
-pub(super) fn around(open: Option<Open>, call: Execution) -> Execution {
+pub(super) fn in_span(open: Option<CallSpan>, call: Execution) -> Execution {
     match open {
         None => call,
         Some(open) => traced(open, call),
     }
 }
 
-/// Puts the arguments into the span that is current, where the host asked for that.
+/// Records the arguments in the current span, if the host enabled that.
 #[inline]
 pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, arguments: &Input) {
     if cx.records_content() && level_enabled!(LEVEL) {
@@ -47,20 +47,20 @@ pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, arguments: &Inpu
     }
 }
 
-/// The span that is current, where anybody listens.
+/// Returns the current span, or a disabled one if no subscriber enables the level.
 #[inline]
 pub(crate) fn current() -> Span {
     if level_enabled!(LEVEL) { Span::current() } else { Span::none() }
 }
 
 #[cold]
-fn traced(open: Open, call: Execution) -> Execution {
+fn traced(open: CallSpan, call: Execution) -> Execution {
     Execution::new(Traced { open, call: Some(call) })
 }
 
 #[cold]
-fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<Open> {
-    // A name is what a model makes of it; that of a tool is no longer than this.
+fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<CallSpan> {
+    // The name comes from a model and can be of any length; a valid one is at most this long.
     let name: String = name.chars().take(ToolName::MAX_LENGTH).collect();
     let make = || {
         info_span!(
@@ -82,14 +82,14 @@ fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<Open> {
         )
     };
     let span = match cx.call() {
-        // A tool that makes a call from a task or a thread of its own is not in its span there.
+        // A tool that calls from its own task or thread has left its span there.
         Some(call) if Span::current().is_none() => call.span.in_scope(make),
         _ => make(),
     };
-    (!span.is_disabled()).then(|| Open { span, records_content: cx.records_content() })
+    (!span.is_disabled()).then(|| CallSpan { span, records_content: cx.records_content() })
 }
 
-impl Open {
+impl CallSpan {
     fn end(&self, outcome: &Result<ToolResult, ToolError>) {
         match outcome {
             Err(error) => {
@@ -115,10 +115,10 @@ impl Open {
     }
 }
 
-/// A call that enters its span whenever it is polled, and leaves it in between.
+/// A call that enters its span during each poll.
 struct Traced {
-    open: Open,
-    /// `None` once it has ended.
+    open: CallSpan,
+    /// `None` after completion.
     call: Option<Execution>,
 }
 
@@ -141,7 +141,7 @@ impl Drop for Traced {
     fn drop(&mut self) {
         if let Some(call) = self.call.take() {
             self.open.span.in_scope(|| drop(call));
-            // Taken back by its caller, who is told nothing more.
+            // The caller dropped the future, which cancels the call.
             self.open.fail(ErrorCode::Cancelled);
         }
     }
@@ -152,18 +152,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_that_nobody_listens_to_has_no_span() {
-        // Holds as well while a test on another thread listens there, which raises the level here.
+    fn a_call_without_a_subscriber_has_no_span() {
+        // Another test's subscriber on its own thread may enable the level here, but not the span.
         assert!(open(&ToolContext::new(), "t", None).is_none());
         assert!(current().is_none());
     }
 
     #[test]
     fn the_name_of_the_span_is_that_of_the_operation() {
-        // A span's name has to be written out where it is made.
+        // `info_span!` needs a literal, so the name is written twice.
         let listener = tracing_subscriber::registry();
         tracing::subscriber::with_default(listener, || {
-            let open = open(&ToolContext::new(), "t", None).expect("somebody listens");
+            let open = open(&ToolContext::new(), "t", None).expect("a subscriber is set");
             let metadata = open.span.metadata().expect("it is enabled");
             assert_eq!(metadata.name(), EXECUTE_TOOL);
             assert_eq!(*metadata.level(), LEVEL);

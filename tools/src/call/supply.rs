@@ -1,4 +1,4 @@
-//! Supply: what a tool needs has to be there before anything else is done for it.
+//! Supply: checks that the context offers the services that the tool requires.
 
 use crate::{Entry, ToolContext, ToolErrorKind};
 

@@ -1,21 +1,21 @@
-//! Validate: the arguments against the schema, and what the call would touch.
+//! Validate: checks the arguments against the schema and computes the targets of the call.
 
 use protocol::{Target, TargetError};
 
 use crate::{Entry, Input, ToolErrorKind, Violation, schema};
 
-/// The targets of a call whose arguments fit.
+/// Validates the arguments and returns the targets of the call.
 ///
 /// # Errors
-/// [`ToolErrorKind::InvalidArguments`] when they do not fit the schema, or make no target, such as a path that steps out of its
-/// root.
+/// - [`ToolErrorKind::InvalidArguments`] if the arguments do not fit the schema or form no target, such as a path that leaves its root.
+/// - [`ToolErrorKind::Unavailable`] if a schema does not compile.
 pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, ToolErrorKind> {
     match entry.check_arguments(arguments) {
         Ok(()) => entry
             .targets(arguments.node())
             .map_err(|error| ToolErrorKind::InvalidArguments { violations: vec![violation(&error, entry, arguments)] }),
         Err(ToolErrorKind::InvalidArguments { mut violations }) => {
-            // A pattern says less about a path than the reason why it makes no target.
+            // The target's error explains an invalid path better than a schema pattern does.
             if let Err(error) = entry.targets(arguments.node())
                 && let Some(same) = violations.iter_mut().find(|violation| violation.pointer == error.pointer())
                 && !same.pointer.is_empty()

@@ -1,4 +1,4 @@
-//! [`Approver`]: whoever can allow a single call that the grant does not cover, or that the policy asks about.
+//! [`Approver`]: decides about single calls that the grant or the policy does not allow.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,18 +9,19 @@ use protocol::{Digest, Json, Target, ToolName};
 use crate::ToolContext;
 use crate::policy::SensitivePath;
 
-/// The answer of an [`Approver`], some time later.
+/// The future of an [`Approver`]'s decision.
 pub type ApprovalFuture<'a> = Pin<Box<dyn Future<Output = Decision> + Send + 'a>>;
 
-/// Decides about calls that touch more than the session's grant covers, and about those that its policy asks about. The call's
-/// deadline starts after the answer.
+/// Decides about calls with targets outside of the session's grant, and about calls that its policy asks about. The call's timeout
+/// starts after the decision.
 pub trait Approver: Send + Sync {
-    /// Decides about one call. Calls that run side by side ask side by side; an approver that asks a person queues them.
+    /// Decides about one call. Concurrent calls ask concurrently, so an approver that asks a person must queue them.
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a>;
 }
 
-/// What an [`Approver`] decides about: this call of this tool and no other. An approver that remembers an answer keeps it with the
-/// digests that it was given for.
+/// A request for a decision about one call of one tool.
+///
+/// An approver that remembers decisions must key them by both digests.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Approval<'a> {
@@ -28,25 +29,25 @@ pub struct Approval<'a> {
     pub tool: &'a ToolName,
     /// The arguments, validated, with [secrets masked](crate::Entry::masked).
     pub arguments: &'a Json,
-    /// What of that which the call would touch is asked about: what is beyond the grant, and what the policy asks about. Empty
-    /// where the policy asks about a call that touches nothing.
+    /// The targets that need an approval: targets outside of the grant, targets that the policy asks about, and sensitive paths. Empty
+    /// if the policy asks about a call without targets.
     pub targets: &'a [Target],
-    /// The identity of the tool's definition. A tool that is replaced before the answer comes is not run.
+    /// The digest of the tool's definition. A tool that is replaced before the decision is not run.
     pub tool_digest: Digest,
-    /// The identity of the arguments as they are shown here: [`Digest::hash_json`]. Calls that differ in secrets alone have the same
-    /// one: a digest by which a secret could be guessed would tell it.
+    /// The [digest](Digest::hash_json) of the masked arguments. Calls that differ only in secrets have the same one, because a secret
+    /// could be guessed from its digest.
     pub arguments_digest: Digest,
-    /// Whose call it is: session, principal, call id, depth, grant.
+    /// The context of the call: session, principal, call id, depth, grant.
     pub cx: &'a ToolContext,
 }
 
 impl Approval<'_> {
-    /// The time that an answer may take unless the host sets another one: 5 minutes.
+    /// The default time limit of a decision: 5 minutes.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 }
 
 impl<'a> Approval<'a> {
-    /// Returns what is to be known about a target before somebody agrees to it, `None` if it is a file like any other.
+    /// Returns the sensitive path that a target matches, to be shown with the question. Returns `None` if the target is not sensitive.
     pub fn sensitive(&self, target: &Target) -> Option<&'a SensitivePath> {
         self.cx.sensitive_paths().find_target(target)
     }
@@ -56,13 +57,13 @@ impl<'a> Approval<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// It may run, this once.
+    /// The call runs, this once.
     Allow,
-    /// It may not run: somebody said so.
+    /// The call is refused.
     Deny {
-        /// What they said, for the model.
+        /// The reason, for the model.
         reason: String,
     },
-    /// Nobody could be asked, so it does not run.
+    /// There is no one to decide, so the call does not run.
     Abstain,
 }

@@ -1,17 +1,19 @@
-//! What the values of a scheme are relative to.
+//! Domains: the namespaces that the targets of a scheme belong to.
 
 use std::sync::Arc;
 
 use super::ToolContext;
 
-/// Domains by their schemes; few, so a list is enough. Most contexts have none, and copies of them share it.
+/// Domains by scheme. A list is enough for the few that there are.
 pub(super) type Domains = Option<Arc<Vec<(Arc<str>, Arc<str>)>>>;
 
 impl ToolContext {
-    /// What the values of a scheme are relative to, such as the root that the paths of `fs` are below: calls in different domains
-    /// do not conflict. Name a thing by what it is (device and inode, not a path with links in it), and name it the same in every
-    /// session. Without this all contexts are in one domain, where sessions with different roots at times wait for each other
-    /// without need. Roots that lie in each other are one domain.
+    /// Sets the domain of a scheme, such as the root directory of `fs` paths. Calls in different domains never conflict.
+    ///
+    /// - Use the same name in all sessions, and identify the resource itself: device and inode, not a path that may contain links.
+    /// - Use one domain for roots of which one contains the other.
+    ///
+    /// Without a domain, sessions with different roots may wait for each other unnecessarily.
     #[must_use]
     pub fn with_domain(self, scheme: impl Into<Arc<str>>, domain: impl Into<Arc<str>>) -> Self {
         let (scheme, domain) = (scheme.into(), domain.into());
@@ -22,7 +24,7 @@ impl ToolContext {
         })
     }
 
-    /// The domain of a scheme; empty where nobody said.
+    /// Returns the domain of a scheme, or an empty string if none is set.
     pub fn domain(&self, scheme: &str) -> &str {
         let domains = self.facts.domains.as_deref().map_or(&[][..], Vec::as_slice);
         domains.iter().find(|(held, _)| **held == *scheme).map_or("", |(_, domain)| domain)

@@ -1,4 +1,4 @@
-//! The layers around the tools that are called with a context.
+//! The layers of a context.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::ToolContext;
 use crate::Layer;
 
 impl ToolContext {
-    /// Puts a layer around the tools that are called, inside of those that are there. Inside of a call this has no effect.
+    /// Adds a layer around all tools, inside of the layers that were added before. Inside of a call this has no effect.
     #[must_use]
     pub fn with_layer(self, layer: Arc<dyn Layer>) -> Self {
         if self.call.is_some() {
@@ -16,12 +16,12 @@ impl ToolContext {
         self.with(|facts| facts.layers = Some(layers))
     }
 
-    /// The outermost first.
+    /// Returns the layers, the outermost first.
     pub(crate) fn layers(&self) -> &[Arc<dyn Layer>] {
         self.facts.layers.as_deref().unwrap_or_default()
     }
 
-    /// Whether both are contexts of one running call.
+    /// Returns true if both contexts belong to the same running call.
     pub(crate) fn is_of_same_call(&self, other: &Self) -> bool {
         match (&self.call, &other.call) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),

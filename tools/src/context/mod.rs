@@ -6,12 +6,12 @@ mod layer;
 mod need;
 mod observer;
 mod order;
+mod parent_call;
 mod permission;
 mod place;
 mod progress;
 mod scope;
 mod service;
-mod trace;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,16 +28,16 @@ pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use need::Need;
 pub use observer::DeadlineObserver;
 pub use order::CallOrder;
+pub(crate) use parent_call::{CallOrigin, ParentCall};
 pub use place::CallPlace;
 pub use progress::{Progress, ProgressSink};
-pub(crate) use scope::{CallScope, Ticket};
+pub(crate) use scope::{CallScope, QueueNumber};
 pub use service::Services;
-pub(crate) use trace::{Owner, Trace};
 
-/// The facts of one call: who asks, what is granted, how long it may take, and what the host offers.
+/// The facts of a call: its caller, grant, deadline, cancellation token and services.
 ///
-/// A host builds one for a session and hands it to every call; the counter hands the tool a copy that knows the call as
-/// well. A fresh one has no grant, so it runs pure tools only. Cloning is cheap.
+/// A host builds one for a session and passes it to every call. The pipeline passes the tool a copy that also contains the running
+/// call. A new context has no grant, so it runs pure tools only. Cloning is cheap.
 ///
 /// ```
 /// use std::time::Duration;
@@ -56,28 +56,28 @@ pub struct ToolContext {
     call: Option<Arc<CallScope>>,
 }
 
-/// What a host says.
+/// The settings of the host.
 #[derive(Clone, Default)]
 struct Facts {
     grant: Arc<Grant>,
     domains: domain::Domains,
-    /// The spot that the next call takes.
-    spot: Option<Arc<Mutex<Option<order::Spot>>>>,
-    timeout: At<Option<Duration>>,
+    /// The ticket of the next call in its order.
+    ticket: Option<Arc<Mutex<Option<order::Ticket>>>>,
+    timeout: NotInherited<Option<Duration>>,
     deadline: Option<Instant>,
-    cancellation: At<CancellationToken>,
+    cancellation: NotInherited<CancellationToken>,
     services: Services,
     progress: Option<Arc<dyn ProgressSink>>,
     approver: Option<Arc<dyn Approver>>,
     approval_timeout: Option<Duration>,
     policy: Option<Arc<Policy>>,
-    /// `None` is the built-in table.
+    /// `None` means the built-in table.
     sensitive_paths: Option<Arc<SensitivePaths>>,
     layers: Option<Arc<[Arc<dyn Layer>]>>,
     journal: Option<Arc<dyn Journal>>,
-    /// The turn, and which of its calls.
+    /// The turn, and the index of the call in it.
     turn: Option<(u64, u32)>,
-    trace: Option<Arc<Trace>>,
+    parent_call: Option<Arc<ParentCall>>,
     observer: Option<Arc<dyn DeadlineObserver>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
@@ -88,20 +88,20 @@ struct Facts {
     records_content: bool,
 }
 
-/// What holds at one depth of calls, and means nothing to the calls that are made from there.
+/// A setting that nested calls do not inherit.
 #[derive(Clone, Default)]
-struct At<T> {
+struct NotInherited<T> {
     depth: u32,
     value: T,
 }
 
 impl ToolContext {
-    /// A context without a grant, services, or anything else.
+    /// Creates a context without a grant and without services.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What calls may touch. Inside of a call this narrows: what the call itself may not touch stays out of reach.
+    /// Sets the grant. Inside of a call, the new grant is intersected with that of the call.
     #[must_use]
     pub fn with_grant(self, grant: Grant) -> Self {
         let grant = match &self.call {
@@ -111,109 +111,112 @@ impl ToolContext {
         self.with(|facts| facts.grant = Arc::new(grant))
     }
 
-    /// How long each call may take, in place of the tool's own limit and of the default of 30 s.
+    /// Sets the time limit of each call. It replaces the tool's own limit and the default of 30 s. Nested calls do not inherit it.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         let depth = self.depth();
-        self.with(|facts| facts.timeout = At { depth, value: Some(timeout) })
+        self.with(|facts| facts.timeout = NotInherited { depth, value: Some(timeout) })
     }
 
-    /// When every call has to be over. The earlier of this and the timeout holds.
+    /// Sets the time by which every call must end. A call ends at the earlier of this and its timeout.
     #[must_use]
     pub fn with_deadline(self, deadline: Instant) -> Self {
         self.with(|facts| facts.deadline = Some(deadline))
     }
 
-    /// What cancels the calls. Inside of a call, the end of that call cancels them as well.
+    /// Sets the token that cancels calls. Inside of a call, nested calls are also cancelled when that call ends.
     #[must_use]
     pub fn with_cancellation(self, token: CancellationToken) -> Self {
         let depth = self.depth();
-        self.with(|facts| facts.cancellation = At { depth, value: token })
+        self.with(|facts| facts.cancellation = NotInherited { depth, value: token })
     }
 
-    /// Offers a service to tools, in the place of an earlier one of the same type.
+    /// Adds a service for tools and replaces an earlier one of the same type.
     #[must_use]
     pub fn with_service<T: Send + Sync + 'static>(self, service: T) -> Self {
         self.with(|facts| facts.services.insert(service))
     }
 
-    /// Offers these services, and nothing else, to tools.
+    /// Replaces all services.
     #[must_use]
     pub fn with_services(self, services: Services) -> Self {
         self.with(|facts| facts.services = services)
     }
 
-    /// Who hears of progress.
+    /// Sets the receiver of progress reports.
     #[must_use]
     pub fn with_progress(self, sink: Arc<dyn ProgressSink>) -> Self {
         self.with(|facts| facts.progress = Some(sink))
     }
 
-    /// Who is asked about a call that the grant does not cover, or that the [policy](Self::with_policy) asks about. Without one
-    /// such a call is refused. Inside of a call this has no effect: a tool does not choose who approves of what it does.
+    /// Sets the approver, which decides about calls outside of the grant and calls that the [policy](Self::with_policy) asks about.
+    /// Without an approver, such calls are refused.
+    ///
+    /// Inside of a call this has no effect, so that a tool cannot choose its approver.
     #[must_use]
     pub fn with_approver(self, approver: Arc<dyn Approver>) -> Self {
         if self.call.is_some() { self } else { self.with(|facts| facts.approver = Some(approver)) }
     }
 
-    /// Names the session.
+    /// Sets the name of the session.
     #[must_use]
     pub fn with_session(self, session: impl Into<Arc<str>>) -> Self {
         self.with(|facts| facts.session = Some(session.into()))
     }
 
-    /// Names on whose behalf calls run.
+    /// Sets the principal, the user on whose behalf calls run.
     #[must_use]
     pub fn with_principal(self, principal: impl Into<Arc<str>>) -> Self {
         self.with(|facts| facts.principal = Some(principal.into()))
     }
 
-    /// Names the channel that the conversation takes place on.
+    /// Sets the channel of the conversation, such as a messaging service.
     #[must_use]
     pub fn with_channel(self, channel: impl Into<Arc<str>>) -> Self {
         self.with(|facts| facts.channel = Some(channel.into()))
     }
 
-    /// Names the conversation on its channel.
+    /// Sets the id of the conversation on its channel.
     #[must_use]
     pub fn with_chat(self, chat: impl Into<Arc<str>>) -> Self {
         self.with(|facts| facts.chat = Some(chat.into()))
     }
 
-    /// Names the request that all of this belongs to, across systems.
+    /// Sets the correlation id, which identifies a request across systems.
     #[must_use]
     pub fn with_correlation_id(self, id: impl Into<Arc<str>>) -> Self {
         self.with(|facts| facts.correlation_id = Some(id.into()))
     }
 
-    /// Whether the spans of calls carry their arguments and results. They do not where nobody says so. Secrets in arguments are
-    /// [masked](crate::Entry::masked); what else they and the results say is on record then, wherever the host sends its spans.
-    /// Inside of a call this can be switched off, but not on.
+    /// Sets whether the spans of calls record arguments and results. Off by default.
+    ///
+    /// Secrets in arguments are [masked](crate::Entry::masked). All other content goes to the receiver of the spans. Inside of a call
+    /// this can be turned off, but not on.
     #[must_use]
     pub fn with_recorded_content(self, is_recorded: bool) -> Self {
         let may = self.call.is_none() || self.facts.records_content;
         self.with(|facts| facts.records_content = is_recorded && may)
     }
 
-    /// A context for nested calls that may touch only what this one may *and* these clauses allow.
+    /// Returns a context for nested calls, with the intersection of this grant and these clauses.
     #[must_use]
     pub fn narrowed(&self, clauses: impl IntoIterator<Item = Clause>) -> Self {
         let grant = self.facts.grant.narrowed(clauses);
         self.clone().with_grant(grant)
     }
 
-    /// What calls may touch.
+    /// Returns the grant.
     pub fn grant(&self) -> &Grant {
         &self.facts.grant
     }
 
-    /// When the running call, and every call that it makes, has to be over; outside of a call, what the host set.
+    /// Returns the deadline of the running call and its nested calls. Outside of a call, returns the host's deadline, if any.
     pub fn deadline(&self) -> Option<Instant> {
         let running = self.call.as_ref().map(|call| call.deadline.into_std());
         running.into_iter().chain(self.facts.deadline).min()
     }
 
-    /// Cancelled when the running call is taken back or its deadline passes. A tool that takes long watches it.
+    /// Returns a token that is cancelled when the running call is cancelled or its deadline passes. A long-running tool should watch it.
     pub fn cancellation(&self) -> &CancellationToken {
         match (&self.call, self.own_cancellation()) {
             (Some(call), None) => call.token(),
@@ -221,7 +224,7 @@ impl ToolContext {
         }
     }
 
-    /// Whether the running call was taken back or its deadline has passed.
+    /// Returns true if the running call was cancelled or its deadline passed.
     pub fn is_cancelled(&self) -> bool {
         match &self.call {
             Some(call) => call.is_over() || self.own_cancellation().is_some_and(CancellationToken::is_cancelled),
@@ -229,64 +232,64 @@ impl ToolContext {
         }
     }
 
-    /// The service of that type, where the host offers one.
+    /// Returns the service of this type, or `None` if the host offers none.
     pub fn service<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.facts.services.get::<T>()
     }
 
-    /// All services that the host offers.
+    /// Returns all services.
     pub fn services(&self) -> &Services {
         &self.facts.services
     }
 
-    /// The id of the call, as the model named it.
+    /// Returns the call id from the model.
     pub fn call_id(&self) -> Option<&str> {
         self.facts.call_id.as_deref()
     }
 
-    /// The session.
+    /// Returns the name of the session.
     pub fn session(&self) -> Option<&str> {
         self.facts.session.as_deref()
     }
 
-    /// On whose behalf calls run.
+    /// Returns the principal, the user on whose behalf calls run.
     pub fn principal(&self) -> Option<&str> {
         self.facts.principal.as_deref()
     }
 
-    /// The channel that the conversation takes place on.
+    /// Returns the channel of the conversation.
     pub fn channel(&self) -> Option<&str> {
         self.facts.channel.as_deref()
     }
 
-    /// The conversation on its channel.
+    /// Returns the id of the conversation on its channel.
     pub fn chat(&self) -> Option<&str> {
         self.facts.chat.as_deref()
     }
 
-    /// The request that all of this belongs to.
+    /// Returns the correlation id.
     pub fn correlation_id(&self) -> Option<&str> {
         self.facts.correlation_id.as_deref()
     }
 
-    /// The tool that is running; `None` outside of a call.
+    /// Returns the running tool, or `None` outside of a call.
     pub fn tool(&self) -> Option<&ToolName> {
         self.entry().map(Entry::name)
     }
 
-    /// How many calls are around this one: 0 outside of a call, 1 in a call, 2 in a call made by that.
+    /// Returns the nesting depth: 0 outside of a call, 1 in a call, 2 in a call made by that call.
     pub fn depth(&self) -> u32 {
         self.call.as_ref().map_or(0, |call| call.depth)
     }
 
-    /// How long each call may take, where this was said here and not by a caller further out.
+    /// Returns the timeout, or `None` if it was not set at this depth.
     fn timeout(&self) -> Option<Duration> {
         self.facts.timeout.value.filter(|_| self.facts.timeout.depth == self.depth())
     }
 
-    /// The token that was set here, and not by a caller further out.
+    /// Returns the cancellation token, or `None` if it was not set at this depth.
     fn own_cancellation(&self) -> Option<&CancellationToken> {
-        let At { depth, value } = &self.facts.cancellation;
+        let NotInherited { depth, value } = &self.facts.cancellation;
         (*depth == self.depth()).then_some(value)
     }
 

@@ -1,9 +1,9 @@
-//! [`Need`]: a service that a tool has to find in its context.
+//! [`Need`]: a service that a tool requires.
 
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
 
-/// The type of a service that a tool needs. Const, so that a static handler can hold some.
+/// The type of a service that a tool requires. Can be a constant, for static handlers.
 #[derive(Clone, Copy)]
 pub struct Need {
     type_id: fn() -> TypeId,
@@ -11,17 +11,17 @@ pub struct Need {
 }
 
 impl Need {
-    /// The need for a service of type `T`.
-    pub const fn of<T: Any + Send + Sync>() -> Self {
+    /// Creates the requirement of a service of type `T`.
+    pub const fn new<T: Any + Send + Sync>() -> Self {
         Self { type_id: TypeId::of::<T>, type_name: type_name::<T> }
     }
 
-    /// The type, as a key.
+    /// Returns the id of the type.
     pub fn id(&self) -> TypeId {
         (self.type_id)()
     }
 
-    /// The type's path, for people.
+    /// Returns the path of the type, for messages.
     pub fn type_name(&self) -> &'static str {
         (self.type_name)()
     }

@@ -7,22 +7,21 @@ use crate::isolate::Panic;
 
 /// Notified when a call's deadline starts running, which is after approval.
 ///
-/// The pipeline looks at a deadline between two polls of a tool. A driver that runs calls in tasks of their own learns from this when
-/// to stop waiting for a tool that never comes back from a poll.
+/// The pipeline checks the deadline only between two polls of a tool. A driver that runs each call in its own task can stop waiting for
+/// a tool that never returns from a poll. This trait tells it when.
 pub trait DeadlineObserver: Send + Sync {
-    /// Called once for a call, not for the calls that it makes. The call has to be over at the
-    /// [deadline](ToolContext::deadline) of `cx`, which is `limit` from now. Runs in the task of the call, before its tool, so
-    /// it must not block.
+    /// Called once for each top-level call, not for nested calls. The call ends at the [deadline](ToolContext::deadline) of `cx`,
+    /// `limit` from now. Runs in the task of the call, before the tool, so it must not block.
     fn started(&self, cx: &ToolContext, limit: Duration);
 }
 
 impl ToolContext {
-    /// Tells that the deadline of this call runs.
-    pub(crate) fn start_clock(&self) {
+    /// Notifies the observer that the deadline of this call runs.
+    pub(crate) fn notify_observer(&self) {
         if let (Some(observer), Some(call)) = (&self.facts.observer, &self.call)
             && call.depth == 1
         {
-            // After a panic the call goes on without an observer; the panic hook has reported it.
+            // A panic of the observer does not stop the call, and the panic hook has reported it.
             let _ = Panic::catch(|| observer.started(self, call.limit));
         }
     }

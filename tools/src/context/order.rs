@@ -1,4 +1,4 @@
-//! [`CallOrder`]: calls that arrive in the order in which they were made, wherever they run.
+//! [`CallOrder`]: makes calls enter the queue of admission in a fixed order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,27 +8,29 @@ use std::task::{Poll, Waker};
 
 use crate::sync::{Mutex, lock};
 
-/// An order among calls. Which of two conflicting calls goes first is decided by which arrives first; of calls that are run in
-/// tasks of their own nobody knows, unless they have an order. They still run side by side where they do not conflict.
+/// Makes calls enter the queue of [`Admission`](crate::Admission) in the order in which they were added.
 ///
-/// A call has arrived when it is in the queue for what it needs, or has ended before. One that somebody has to approve of arrives
-/// when the answer does, and the others do not wait for it.
+/// Of two conflicting calls, the one that is enqueued first runs first. Without an order, calls in separate tasks are enqueued in any
+/// order. Calls that do not conflict still run concurrently.
+///
+/// A call lets the next one pass when it is enqueued or has ended. A call that needs an approval is enqueued after the answer, and the
+/// others do not wait for it.
 #[derive(Clone, Default)]
 pub struct CallOrder(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// How many spots there are.
-    given: u64,
-    /// The first spot that has not come.
+    /// The number of issued tickets.
+    issued: u64,
+    /// The first ticket that was not dropped.
     first: u64,
-    /// Spots after it that have.
-    came: BTreeSet<u64>,
+    /// The later tickets that were dropped.
+    passed: BTreeSet<u64>,
     wakers: BTreeMap<u64, Waker>,
 }
 
-/// A call's spot in an order. It has come when this is dropped.
-pub(crate) struct Spot {
+/// The position of a call in an order. Dropping it lets the next call pass.
+pub(crate) struct Ticket {
     order: CallOrder,
     number: u64,
 }
@@ -39,18 +41,18 @@ impl CallOrder {
         Self::default()
     }
 
-    /// A spot behind all others.
-    pub(crate) fn stand(&self) -> Spot {
+    /// Issues the next ticket.
+    pub(crate) fn enqueue(&self) -> Ticket {
         let mut state = lock(&self.0);
-        let number = state.given;
-        state.given += 1;
-        Spot { order: self.clone(), number }
+        let number = state.issued;
+        state.issued += 1;
+        Ticket { order: self.clone(), number }
     }
 }
 
-impl Spot {
-    /// Waits until all before this one have come.
-    pub(crate) async fn come(&self) {
+impl Ticket {
+    /// Waits until all earlier tickets are dropped.
+    pub(crate) async fn wait_turn(&self) {
         poll_fn(|task| {
             let mut state = lock(&self.order.0);
             if state.first >= self.number {
@@ -63,17 +65,17 @@ impl Spot {
     }
 }
 
-impl Drop for Spot {
+impl Drop for Ticket {
     fn drop(&mut self) {
         let mut state = lock(&self.order.0);
         state.wakers.remove(&self.number);
         if state.first != self.number {
-            state.came.insert(self.number);
+            state.passed.insert(self.number);
             return;
         }
         state.first += 1;
-        while state.came.first() == Some(&state.first) {
-            state.came.pop_first();
+        while state.passed.first() == Some(&state.first) {
+            state.passed.pop_first();
             state.first += 1;
         }
         let first = state.first;

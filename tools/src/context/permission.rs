@@ -1,4 +1,4 @@
-//! What of a context decides about calls beside the grant: the policy, and how long an answer may take.
+//! The policy, the sensitive paths and the approval timeout of a context.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,41 +10,44 @@ use crate::ToolErrorKind;
 use crate::policy::{Policy, SensitivePath, SensitivePaths, Verdict};
 
 impl ToolContext {
-    /// Which of the granted calls run, are asked about and are refused. Without a policy the grant alone decides: what it covers
-    /// runs, destroying included. Hosts that want writes to ask set [`Policy::by_effects`].
+    /// Sets the policy: the rules that allow, ask about or deny granted calls.
     ///
-    /// Inside of a call this has no effect: a tool does not choose what it is asked about.
+    /// Without a policy all granted calls run, even destroying ones, except on sensitive paths. Use [`Policy::by_effects`] to ask before
+    /// writes.
+    ///
+    /// Inside of a call this has no effect, so that a tool cannot choose its policy.
     #[must_use]
     pub fn with_policy(self, policy: impl Into<Arc<Policy>>) -> Self {
         if self.call.is_some() { self } else { self.with(|facts| facts.policy = Some(policy.into())) }
     }
 
-    /// Sets which paths are settings, run by themselves or are built, in place of the [built-in](SensitivePaths::default) table.
+    /// Sets the sensitive paths (settings, files that run automatically, build files), in place of the
+    /// [built-in](SensitivePaths::default) table.
     ///
-    /// Inside of a call this has no effect: a tool does not choose what it is asked about.
+    /// Inside of a call this has no effect, so that a tool cannot choose its restrictions.
     #[must_use]
     pub fn with_sensitive_paths(self, paths: impl Into<Arc<SensitivePaths>>) -> Self {
         if self.call.is_some() { self } else { self.with(|facts| facts.sensitive_paths = Some(paths.into())) }
     }
 
-    /// How long an approver may take to answer, waiting in its queue included, in place of
+    /// Sets the time limit of an approval, including its wait in the approver's queue. The default is
     /// [5 minutes](crate::Approval::DEFAULT_TIMEOUT). Inside of a call this has no effect.
     #[must_use]
     pub fn with_approval_timeout(self, timeout: Duration) -> Self {
         if self.call.is_some() { self } else { self.with(|facts| facts.approval_timeout = Some(timeout)) }
     }
 
-    /// The rules about calls, where there are some.
+    /// Returns the policy, or `None` if none is set.
     pub fn policy(&self) -> Option<&Policy> {
         self.facts.policy.as_deref()
     }
 
-    /// The paths whose writing does more than change a file.
+    /// Returns the sensitive paths.
     pub fn sensitive_paths(&self) -> &SensitivePaths {
         self.facts.sensitive_paths.as_deref().unwrap_or(SensitivePaths::built_in())
     }
 
-    /// Returns the sensitive paths because of which a person is asked about a target of the tool, although it is granted.
+    /// Returns the sensitive paths that match a target and that neither the grant nor the policy names, so that an approval is needed.
     pub(crate) fn unnamed(&self, tool: Option<&ToolName>, target: &Target) -> impl Iterator<Item = &SensitivePath> {
         self.sensitive_paths().needing_approval(self.grant(), self.policy(), tool, target)
     }
@@ -53,21 +56,23 @@ impl ToolContext {
         self.facts.approval_timeout
     }
 
-    /// Refuses a sensitive target that the running call has discovered and that nothing allows by its name. An approval of a
-    /// directory covers it only if the same entries of the table cover the directory: they were shown to whoever approved.
+    /// Refuses a sensitive target that the running call discovered, unless the grant, the policy or an approval names it.
+    ///
+    /// The approval of a directory covers the target only if the same sensitive paths cover the directory, because these were shown
+    /// with the question.
     pub(super) fn check_sensitive(&self, target: &Target) -> Result<(), ToolErrorKind> {
-        let is_told = |path: &SensitivePath| {
+        let was_shown = |path: &SensitivePath| {
             let shows = |approved: &Target| is_within(target, approved) && path.covers(approved.value());
             self.approved().iter().any(shows)
         };
-        if self.unnamed(self.tool(), target).all(is_told) {
+        if self.unnamed(self.tool(), target).all(was_shown) {
             return Ok(());
         }
         Err(self.unapproved(self.tool(), vec![target.clone()], None))
     }
 
-    /// Whether the policy lets the running call touch what it has discovered. Nobody can be asked any more; what was approved of
-    /// covers what is below it.
+    /// Checks a discovered target against the policy. There is no further question at this point, but an approval of a directory covers
+    /// the paths below it.
     pub(super) fn check_policy(&self, tool: &ToolName, target: &Target) -> Result<(), ToolErrorKind> {
         let Some(policy) = self.policy() else { return Ok(()) };
         let judgement = policy.judge(tool, Some(target));
@@ -79,8 +84,8 @@ impl ToolContext {
         }
     }
 
-    /// Returns the kind of a call of the tool that needs an approval and has none. `waited` is how long the answer was waited for,
-    /// `None` if nobody could be asked.
+    /// Returns the error of a call without the approval it needs. `waited` is the time spent waiting for the answer, or `None` if there
+    /// was no approver to ask.
     pub(crate) fn unapproved(
         &self,
         tool: Option<&ToolName>,
@@ -92,7 +97,7 @@ impl ToolContext {
         ToolErrorKind::Unapproved { needed, sensitive, waited }
     }
 
-    /// Returns true if somebody approved of the target, or of a directory that it is in, for the running call.
+    /// Returns true if the target, or a directory above it, was approved for the running call.
     pub(super) fn is_approved(&self, target: &Target) -> bool {
         self.approved().iter().any(|approved| is_within(target, approved))
     }
@@ -102,7 +107,7 @@ impl ToolContext {
     }
 }
 
-/// Whether a target is another one, or a path below it.
+/// Returns true if the target equals `outer` or is a path below it.
 fn is_within(target: &Target, outer: &Target) -> bool {
     let below = |rest: &str| rest.is_empty() || target.scheme() == "fs" && rest.starts_with('/');
     target.scheme() == outer.scheme()

@@ -1,13 +1,13 @@
-//! [`CallPlace`]: where a call is in its conversation.
+//! [`CallPlace`]: the place of a call in its conversation.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::order::Spot;
+use super::order::Ticket;
 use super::{CallOrder, DeadlineObserver, ToolContext};
 use crate::sync::{Mutex, lock};
 
-/// The place of one call in a conversation, which a driver gives its context.
+/// The place of one call in a conversation, which a driver sets in the call's context.
 ///
 /// ```
 /// use tools::ToolContext;
@@ -20,30 +20,31 @@ use crate::sync::{Mutex, lock};
 pub struct CallPlace {
     turn: Option<(u64, u32)>,
     id: Option<Arc<str>>,
-    spot: Option<Spot>,
+    ticket: Option<Ticket>,
     observer: Option<Arc<dyn DeadlineObserver>>,
 }
 
 impl CallPlace {
-    /// The place of the call `index`, from 0, in the turn `turn`, from 1. In a named session with a
-    /// [journal](crate::journal), two calls at one place are one call. [`CallPlace::default`] has no turn.
+    /// Creates the place of call `index` (from 0) in turn `turn` (from 1). [`CallPlace::default`] has no turn.
+    ///
+    /// In a named session with a [journal](crate::journal), two calls at the same place are the same call.
     pub fn new(turn: u64, index: u32) -> Self {
         Self { turn: Some((turn, index)), ..Self::default() }
     }
 
-    /// Names the call, as the model did.
+    /// Sets the call id from the model.
     #[must_use]
     pub fn with_id(self, id: impl Into<Arc<str>>) -> Self {
         Self { id: Some(id.into()), ..self }
     }
 
-    /// Has the call arrive after those that this order was given to before.
+    /// Adds the call to an order, after the calls that were added before.
     #[must_use]
     pub fn with_order(self, order: &CallOrder) -> Self {
-        Self { spot: Some(order.stand()), ..self }
+        Self { ticket: Some(order.enqueue()), ..self }
     }
 
-    /// Sets who is notified when the deadline of the call starts running.
+    /// Sets the observer that is notified when the call's deadline starts running.
     #[must_use]
     pub fn with_observer(self, observer: Arc<dyn DeadlineObserver>) -> Self {
         Self { observer: Some(observer), ..self }
@@ -57,16 +58,17 @@ impl fmt::Debug for CallPlace {
 }
 
 impl ToolContext {
-    /// Sets the place of the next call, in the place of an earlier one. Its order holds for one call: take a context of its own for
-    /// each, and drop it once the call is made.
+    /// Sets the place of the next call.
     ///
-    /// Inside of a call, turn and observer have no effect: nested calls have their place below the tool that makes them.
+    /// A [`CallOrder`] applies to one call. Use a separate context for each call and drop it after `execute`.
+    ///
+    /// Inside of a call, turn and observer have no effect: nested calls have places below that of their outer call.
     #[must_use]
     pub fn with_place(self, place: CallPlace) -> Self {
         let is_nested = self.call.is_some();
         self.with(|facts| {
             facts.call_id = place.id;
-            facts.spot = place.spot.map(|spot| Arc::new(Mutex::new(Some(spot))));
+            facts.ticket = place.ticket.map(|ticket| Arc::new(Mutex::new(Some(ticket))));
             if !is_nested {
                 facts.turn = place.turn;
                 facts.observer = place.observer;
@@ -74,8 +76,8 @@ impl ToolContext {
         })
     }
 
-    /// Takes the spot of the next call, once.
-    pub(crate) fn take_spot(&self) -> Option<Spot> {
-        lock(self.facts.spot.as_ref()?).take()
+    /// Takes the ticket of the next call. Returns `None` if there is none or it was taken already.
+    pub(crate) fn take_ticket(&self) -> Option<Ticket> {
+        lock(self.facts.ticket.as_ref()?).take()
     }
 }

@@ -1,37 +1,37 @@
-//! [`Progress`]: how far a call has come.
+//! [`Progress`]: the progress of a call.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ToolContext;
 
-/// How far a call has come, as the tool sees it.
+/// The progress of a call, as reported by its tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// How much is done, in a unit of the tool's choice.
+    /// The completed amount, in a unit of the tool's choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<f64>,
-    /// How much there is to do, in the same unit.
+    /// The total amount, in the same unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
-    /// What is going on, for people.
+    /// A description of the current work, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 impl Progress {
-    /// A message alone.
+    /// Creates a progress report with only a message.
     pub fn message(message: impl Into<String>) -> Self {
         Self { message: Some(message.into()), ..Self::default() }
     }
 
-    /// So much of so much.
-    pub fn of(done: f64, total: f64) -> Self {
+    /// Creates a progress report with the completed and the total amount.
+    pub fn new(done: f64, total: f64) -> Self {
         Self { done: Some(done), total: Some(total), message: None }
     }
 }
 
-/// Hears of progress.
+/// Receives progress reports.
 pub trait ProgressSink: Send + Sync {
-    /// The call of `cx` has come so far. Called from the tool, so it must not block.
+    /// Receives a progress report of the call of `cx`. Runs in the tool's task, so it must not block.
     fn report(&self, cx: &ToolContext, progress: Progress);
 }

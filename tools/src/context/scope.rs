@@ -1,4 +1,4 @@
-//! What a context knows once the counter has taken a call in, and what a running tool can do with it.
+//! The running call of a context, and the methods for running tools.
 
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
@@ -16,52 +16,52 @@ use crate::sync::OnceLock;
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
 use crate::{Entry, Progress, Resolve, Scope, ToolError, ToolErrorKind};
 
-/// How many calls may be nested in each other.
+/// The maximum nesting depth of calls.
 const MAX_DEPTH: u32 = 16;
 
-/// How long a call may take where neither its tool nor its caller says.
+/// The timeout of a call if neither its tool nor its caller sets one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A timeout too long to be added to the clock counts as this.
+/// The replacement for a timeout that is too long to be added to the current time.
 const FOREVER: Duration = Duration::from_secs(86_400 * 365 * 30);
 
-/// One call, from the inside.
+/// A running call.
 pub(crate) struct CallScope {
     pub(crate) entry: Arc<Entry>,
-    /// Who called: what it may touch bounds what this call may, and its end is this one's.
+    /// The caller's context: its grant bounds that of this call, and this call ends with it.
     pub(crate) caller: ToolContext,
     pub(crate) deadline: Instant,
     pub(crate) limit: Duration,
     pub(crate) depth: u32,
-    /// What was approved for this call alone, on top of the grant.
+    /// The targets approved for this call, in addition to the grant.
     pub(super) approved: Vec<Target>,
-    /// Made when somebody wants to hear of the end, which most tools never do.
+    /// Created on first use, because most tools never watch it.
     token: OnceLock<CancellationToken>,
     is_ended: AtomicBool,
-    /// Whether this call, or one around it, holds a place of the blocking pool.
-    pub(crate) has_place: AtomicBool,
-    /// Its entry in the table of an admission, once it has one.
-    pub(crate) ticket: OnceLock<Ticket>,
-    /// Which attempt this is, from 1.
+    /// True if this call or an outer one holds a permit of the blocking pool.
+    pub(crate) has_blocking_permit: AtomicBool,
+    /// Its number in the table of an admission, once it is enqueued.
+    pub(crate) queue_number: OnceLock<QueueNumber>,
+    /// The number of this attempt, from 1.
     pub(crate) attempt: u32,
     pub(crate) scope: Scope,
-    /// The span of the call, for what it does outside of the counter's task.
+    /// The span of the call, for work outside of the call's task.
     pub(crate) span: Span,
 }
 
-/// A call in the table of an admission.
+/// The number of a call in the table of an admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket {
+pub(crate) struct QueueNumber {
     /// [`Admission::number`](crate::Admission::number)
     pub(crate) admission: u64,
     pub(crate) call: u64,
 }
 
 impl CallScope {
-    /// Cancelled when the call ends in any way, and with it every call that it makes.
+    /// Returns the token that is cancelled when the call ends in any way. It also cancels nested calls.
     pub(crate) fn token(&self) -> &CancellationToken {
         let token = self.token.get_or_init(|| self.caller.cancellation().child_token());
-        // Either this sees the end, or the end sees the token.
+        // With the fence in `end`, either this thread sees the end or `end` sees the token.
         fence(Ordering::SeqCst);
         if self.is_ended.load(Ordering::Relaxed) {
             token.cancel();
@@ -69,7 +69,7 @@ impl CallScope {
         token
     }
 
-    /// Ends the call, for everything that came of it.
+    /// Ends the call and cancels its token.
     pub(crate) fn end(&self) {
         self.is_ended.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -88,24 +88,24 @@ impl CallScope {
             approved: self.approved.clone(),
             token: OnceLock::new(),
             is_ended: AtomicBool::new(false),
-            // The place of the last attempt went with it.
-            has_place: self.caller.has_place().into(),
-            ticket: self.ticket.clone(),
+            // The last attempt has released its own permit.
+            has_blocking_permit: self.caller.has_blocking_permit().into(),
+            queue_number: self.queue_number.clone(),
             attempt: self.attempt.saturating_add(1),
             scope: self.scope.clone(),
             span: self.span.clone(),
         }
     }
 
-    /// Returns the tickets of the calls around this one, the outermost first.
-    pub(crate) fn tickets_around(&self) -> Vec<Ticket> {
+    /// Returns the queue numbers of the outer calls, the outermost first.
+    pub(crate) fn outer_queue_numbers(&self) -> Vec<QueueNumber> {
         let outer = std::iter::successors(self.caller.call(), |call| call.caller.call());
-        let mut tickets: Vec<_> = outer.filter_map(|call| call.ticket.get().copied()).collect();
-        tickets.reverse();
-        tickets
+        let mut numbers: Vec<_> = outer.filter_map(|call| call.queue_number.get().copied()).collect();
+        numbers.reverse();
+        numbers
     }
 
-    /// Whether the call ended or was taken back.
+    /// Returns true if the call ended or was cancelled.
     pub(crate) fn is_over(&self) -> bool {
         self.is_ended.load(Ordering::Relaxed)
             || self.token.get().is_some_and(CancellationToken::is_cancelled)
@@ -114,12 +114,12 @@ impl CallScope {
 }
 
 impl ToolContext {
-    /// Returns the context that a tool sees, with what was approved for this call. Its token is a child of the caller's, cancelled
+    /// Returns the context for the tool, with the approved targets of this call. Its token is a child of the caller's and is cancelled
     /// when the call ends in any way.
     ///
     /// # Errors
-    /// Returns [`ToolErrorKind::Timeout`] if there is no time, and [`ToolErrorKind::ExecutionFailed`] if calls are nested too
-    /// deep.
+    /// - [`ToolErrorKind::Timeout`] if no time is left.
+    /// - [`ToolErrorKind::ExecutionFailed`] if calls are nested too deep.
     pub(crate) fn enter(
         self,
         entry: &Arc<Entry>,
@@ -131,13 +131,13 @@ impl ToolContext {
         let depth = self.depth() + 1;
         if depth > MAX_DEPTH {
             return Err(ToolErrorKind::ExecutionFailed {
-                message: format!("calls are nested deeper than {MAX_DEPTH}; do not call tools in a circle"),
+                message: format!("calls are nested deeper than {MAX_DEPTH}; do not call tools recursively"),
             });
         }
         if limit.is_zero() {
-            return Err(ToolErrorKind::Timeout { limit: self.timeout_of(entry) });
+            return Err(ToolErrorKind::Timeout { limit: self.timeout_for(entry) });
         }
-        let has_place = self.has_place().into();
+        let has_blocking_permit = self.has_blocking_permit().into();
         let call = CallScope {
             entry: entry.clone(),
             deadline,
@@ -146,8 +146,8 @@ impl ToolContext {
             approved,
             token: OnceLock::new(),
             is_ended: AtomicBool::new(false),
-            has_place,
-            ticket: OnceLock::new(),
+            has_blocking_permit,
+            queue_number: OnceLock::new(),
             attempt: 1,
             scope,
             span,
@@ -156,10 +156,10 @@ impl ToolContext {
         Ok(Self { facts: call.caller.facts.clone(), call: Some(Arc::new(call)) })
     }
 
-    /// Returns when a call that begins now has to be over, and how long that is, which may be no time.
-    pub(crate) fn term(&self, entry: &Entry) -> (Instant, Duration) {
+    /// Returns the deadline of a call that starts now, and the time until then, which may be zero.
+    pub(crate) fn deadline_for(&self, entry: &Entry) -> (Instant, Duration) {
         let now = Instant::now();
-        let timeout = self.timeout_of(entry);
+        let timeout = self.timeout_for(entry);
         let (by_timeout, most) =
             now.checked_add(timeout).map_or_else(|| (now + FOREVER, FOREVER), |by_timeout| (by_timeout, timeout));
         match self.deadline().map(Instant::from_std) {
@@ -168,24 +168,24 @@ impl ToolContext {
         }
     }
 
-    fn timeout_of(&self, entry: &Entry) -> Duration {
+    fn timeout_for(&self, entry: &Entry) -> Duration {
         let own = entry.tool().limits.timeout_ms.map(Duration::from_millis);
         self.timeout().or(own).unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// The context for one more attempt of the same call: what the last one left running is not part of it.
+    /// Returns the context for a retry of the call, with a new token, so that work left by the last attempt stays cancelled.
     pub(crate) fn next_attempt(&self) -> Self {
         let call = self.call.as_deref().map(CallScope::next_attempt).map(Arc::new);
         Self { facts: self.facts.clone(), call }
     }
 
-    /// Whether the running call, or one around it, holds a place of the blocking pool.
-    pub(crate) fn has_place(&self) -> bool {
-        self.call().is_some_and(|call| call.has_place.load(Ordering::Relaxed))
+    /// Returns true if the running call or an outer one holds a permit of the blocking pool.
+    pub(crate) fn has_blocking_permit(&self) -> bool {
+        self.call().is_some_and(|call| call.has_blocking_permit.load(Ordering::Relaxed))
     }
 
-    /// Which attempt of its call this is, from 1; 0 outside of a call. A call that may be repeated is, after a
-    /// [transient](ToolErrorKind::Transient) failure.
+    /// Returns the number of the current attempt, from 1, or 0 outside of a call. The pipeline retries a call after a
+    /// [transient](ToolErrorKind::Transient) failure if its effects allow it.
     pub fn attempt(&self) -> u32 {
         self.call.as_ref().map_or(0, |call| call.attempt)
     }
@@ -194,24 +194,26 @@ impl ToolContext {
         self.call.as_ref()
     }
 
-    /// The tool that is running.
+    /// Returns the entry of the running tool.
     pub(crate) fn entry(&self) -> Option<&Entry> {
         self.call.as_ref().map(|call| &*call.entry)
     }
 
-    /// The call, for stages that come after it was entered.
+    /// Returns the running call, for stages after [`enter`](Self::enter).
     pub(crate) fn running(&self) -> Result<&Arc<CallScope>, ToolErrorKind> {
-        let fault = "the counter was passed without a call; this is a fault of Toolcrib";
+        let fault = "the pipeline ran a stage without a call; report this bug of Toolcrib";
         self.call.as_ref().ok_or_else(|| ToolErrorKind::Internal { message: fault.to_owned() })
     }
 
-    /// Asks, before it is touched, for something that the arguments alone do not show: a walked directory, a redirect.
+    /// Checks the permission for a target that the tool discovers while it runs, such as a walked directory or a redirect. Call it
+    /// before using the target.
     ///
     /// # Errors
-    /// [`ToolErrorKind::PermissionDenied`] when the grant does not cover it; [`ToolErrorKind::Denied`] when a rule of the policy
-    /// is against it, and [`ToolErrorKind::Unapproved`] when the policy asks about it and nobody approved of it or of what it is
-    /// below, or when it is one of the [sensitive paths](crate::policy::SensitivePaths) and nothing names it;
-    /// [`ToolErrorKind::ExecutionFailed`] when `scheme:value` is no target.
+    /// - [`ToolErrorKind::PermissionDenied`] if neither the grant nor an approval covers the target.
+    /// - [`ToolErrorKind::Denied`] if a rule of the policy denies it.
+    /// - [`ToolErrorKind::Unapproved`] if the policy asks about it, or it is a [sensitive path](crate::policy::SensitivePaths), and
+    ///   neither it nor a directory above it was approved.
+    /// - [`ToolErrorKind::ExecutionFailed`] if `scheme:value` is not a valid target.
     pub fn require(&self, access: Access, scheme: &str, value: &str) -> Result<(), ToolError> {
         let target =
             Target::new(access, scheme, value).map_err(|error| ToolError::execution_failed(error.to_string()))?;
@@ -223,40 +225,41 @@ impl ToolContext {
         Ok(self.check_sensitive(&target)?)
     }
 
-    /// The service of that type.
+    /// Returns the service of this type.
     ///
     /// # Errors
-    /// [`ToolErrorKind::Unavailable`] when the host offers none. A tool that declares its needs is not called in that case.
+    /// Returns [`ToolErrorKind::Unavailable`] if the host offers none. A tool that declares its services is not called in that case.
     pub fn need<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
         self.service::<T>().ok_or_else(|| ToolErrorKind::unmet(&[std::any::type_name::<T>()]).into())
     }
 
-    /// The tool of that name, looked up where the running call was.
+    /// Returns the tool with this name, from the scope of the running call.
     ///
     /// # Errors
-    /// As [`Resolve::resolve`], and [`ToolErrorKind::Internal`] when nothing is running in this context.
+    /// Returns the errors of [`Resolve::resolve`], and [`ToolErrorKind::Internal`] if no call is running in this context.
     pub fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         match &self.call {
             Some(call) => call.scope.resolve(name),
             None => {
-                let message = "no call is running in this context".to_owned();
+                let message =
+                    "no call is running in this context; resolve the name in a catalog or a tool set".to_owned();
                 Err(ToolErrorKind::Internal { message }.into())
             }
         }
     }
 
-    /// Tells whoever listens how far the call has come.
+    /// Reports the progress of the running call to the host's [`ProgressSink`](crate::ProgressSink), if there is one.
     pub fn report(&self, progress: Progress) {
-        // What comes after the end of the call is dropped, like a late result.
+        // Progress after the end of the call is discarded, like a late result.
         if let (Some(sink), false) = (&self.facts.progress, self.is_cancelled()) {
             sink.report(self, progress);
         }
     }
 
-    /// Gives up when the call was taken back: for loops of blocking tools.
+    /// Returns an error if the call was cancelled, for use with `?` in the loops of blocking tools.
     ///
     /// # Errors
-    /// [`ToolErrorKind::Cancelled`] once the token is cancelled.
+    /// Returns [`ToolErrorKind::Cancelled`] if the call was cancelled or its deadline passed.
     pub fn check_cancelled(&self) -> Result<(), ToolError> {
         if self.is_cancelled() { Err(ToolErrorKind::Cancelled.into()) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! [`Services`]: what a host offers to tools, by type.
+//! [`Services`]: the services that a host offers to tools, by type.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::Need;
 
-/// A typed map of services: a workspace, an HTTP client, a store. Tools hold no state of their own; they find it here.
+/// A map of services by type, such as a workspace, an HTTP client or a store. Tools have no state of their own and use services
+/// instead.
 #[derive(Clone, Default)]
 pub struct Services(HashMap<TypeId, Service>);
 
@@ -18,34 +19,34 @@ struct Service {
 }
 
 impl Services {
-    /// An empty map.
+    /// Creates an empty map.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a service, in the place of an earlier one of the same type.
+    /// Adds a service and replaces an earlier one of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, service: T) {
         self.insert_shared(Arc::new(service));
     }
 
-    /// Adds a service that the host keeps a hand on.
+    /// Adds a service that the host shares.
     pub fn insert_shared<T: Send + Sync + 'static>(&mut self, service: Arc<T>) {
         self.0.insert(TypeId::of::<T>(), Service { type_name: type_name::<T>(), value: service });
     }
 
-    /// The service of that type.
+    /// Returns the service of this type, or `None` if there is none.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.0.get(&TypeId::of::<T>())?.value.clone().downcast().ok()
     }
 
-    /// The needs that nothing here meets.
+    /// Returns the required services that the map lacks.
     pub fn unmet<'a>(&self, needs: &'a [Need]) -> Vec<&'a Need> {
         needs.iter().filter(|need| !self.0.contains_key(&need.id())).collect()
     }
 }
 
 impl fmt::Debug for Services {
-    /// The types alone: a service may hold secrets.
+    /// Prints only the types, because services may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut names: Vec<_> = self.0.values().map(|service| service.type_name).collect();
         names.sort_unstable();

@@ -14,19 +14,19 @@ use super::input::value;
 use super::{Handler, HandlerFuture, IntoToolResult, deserialized};
 use crate::{Input, ToolContext, ToolError, ToolErrorKind};
 
-/// How many blocking tools run at once in a process. More wait, and their waiting counts against their deadlines. A tool
-/// that ignores its token holds its place until it returns.
+/// The maximum number of blocking tools that run at once in a process. A tool that ignores its token keeps its permit until it returns.
 const MAX_BLOCKING: usize = 64;
 
-static PLACES: Semaphore = Semaphore::const_new(MAX_BLOCKING);
+static PERMITS: Semaphore = Semaphore::const_new(MAX_BLOCKING);
 
 /// A blocking handler.
 struct Blocking<F>(F);
 
-/// A handler that may block its thread. It runs on a pool of tokio's runtime, which runs at most 64 such calls at once in a process;
-/// more wait, and their waiting counts against their deadlines. When its deadline passes or its call
-/// is taken back, the caller goes on at once, and the handler is told through `cx.is_cancelled()`: nothing can stop a
-/// thread from outside.
+/// Creates a handler from a function that may block its thread. It runs on tokio's blocking pool.
+///
+/// - At most 64 such calls run at once in a process. Further calls wait, which counts against their deadlines.
+/// - At the deadline or on cancellation the caller continues at once. The function must check `cx.is_cancelled()` and return, because a
+///   thread cannot be stopped from outside.
 pub fn blocking<F, R>(function: F) -> impl Handler
 where
     F: Fn(&ToolContext, Value) -> R + Clone + Send + Sync + 'static,
@@ -50,13 +50,13 @@ where
     }
 }
 
-/// A blocking handler over a type of arguments.
+/// A blocking handler with typed arguments.
 struct BlockingTyped<A, F> {
     function: F,
     arguments: PhantomData<fn(A)>,
 }
 
-/// [`blocking`], with a type of arguments as in [`typed`](super::typed).
+/// Creates a [`blocking`] handler with typed arguments, as [`typed`](super::typed) does.
 pub fn blocking_typed<A, F, R>(function: F) -> impl Handler
 where
     A: DeserializeOwned + Send + 'static,
@@ -85,8 +85,8 @@ where
     }
 }
 
-/// Runs a function on the pool. It starts when a place is free; the place is taken until the function returns, even when
-/// nobody waits for it any more.
+/// Runs a function on the blocking pool when a permit is free. The permit is held until the function returns, even if the call has
+/// ended.
 pub fn run_blocking<F>(cx: ToolContext, function: F) -> HandlerFuture<'static>
 where
     F: FnOnce(&ToolContext) -> Result<ToolResult, ToolError> + Send + 'static,
@@ -96,21 +96,21 @@ where
             let message = "a blocking tool needs a tokio runtime; call it from one".to_owned();
             return Err(ToolErrorKind::Internal { message }.into());
         };
-        // A call made by one that holds a place runs on that one's account: were it to wait for a place of its own, callers that
-        // hold them all would wait for each other. The semaphore is never closed, so there always is a place in the end.
-        let place = if cx.has_place() { None } else { PLACES.acquire().await.ok() };
+        // A nested call shares the permit of its outer call. If it waited for its own, outer calls that hold all permits would
+        // deadlock. The semaphore is never closed, so `acquire` does not fail.
+        let permit = if cx.has_blocking_permit() { None } else { PERMITS.acquire().await.ok() };
         if let Some(call) = cx.call() {
-            call.has_place.store(true, Ordering::Relaxed);
+            call.has_blocking_permit.store(true, Ordering::Relaxed);
         }
         let thread_cx = cx.clone();
         let outcome = runtime.spawn_blocking(move || {
-            let _place = place;
+            let _permit = permit;
             let _span = thread_cx.call().map(|call| call.span.enter());
-            // The runtime may have queued it, and the call may be over by now; what was answered must not begin.
+            // The runtime may have queued the function, and the call may have ended by now. Then the tool must not start.
             if let Err(error) = thread_cx.check_cancelled() {
                 return Ok(Err(error));
             }
-            // Caught here so that the panic's own payload, and not a wrapper of it, reaches the counter.
+            // Caught here, because tokio's `JoinError` would wrap the payload.
             catch_unwind(AssertUnwindSafe(|| function(&thread_cx)))
         });
         match outcome.await {

@@ -1,4 +1,4 @@
-//! [`HandlerFuture`]: what a handler gives, some time later.
+//! [`HandlerFuture`]: the future of a handler's result.
 
 use std::fmt;
 use std::future::{self, Future};
@@ -9,7 +9,7 @@ use protocol::ToolResult;
 
 use crate::ToolError;
 
-/// What a handler gives, some time later, or at once.
+/// The future of a handler's result, which can be ready at once without an allocation.
 ///
 /// ```
 /// use tools::{HandlerFuture, ToolResult};
@@ -21,7 +21,7 @@ use crate::ToolError;
 pub struct HandlerFuture<'a>(State<'a>);
 
 enum State<'a> {
-    /// A tool that is no more than a computation needs no future of its own, and no allocation for one.
+    /// The result of a synchronous tool, without an allocation.
     Ready(future::Ready<Outcome>),
     Later(Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>),
 }
@@ -29,12 +29,12 @@ enum State<'a> {
 type Outcome = Result<ToolResult, ToolError>;
 
 impl<'a> HandlerFuture<'a> {
-    /// What the future gives.
+    /// Wraps a future.
     pub fn new(future: impl Future<Output = Result<ToolResult, ToolError>> + Send + 'a) -> Self {
         Self(State::Later(Box::pin(future)))
     }
 
-    /// What is there already.
+    /// Wraps a result that is ready.
     pub fn ready(outcome: Result<ToolResult, ToolError>) -> Self {
         Self(State::Ready(future::ready(outcome)))
     }

@@ -1,4 +1,4 @@
-//! [`IntoToolResult`]: how what a tool returns becomes a result.
+//! [`IntoToolResult`]: converts a handler's return value into a result.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -10,39 +10,46 @@ use serde_json::Value;
 
 use crate::{ToolError, ToolErrorKind, Violation};
 
-/// The text of a tool that succeeds and has nothing to say. Models take an empty result for a broken tool.
+/// The text for `()`. Models take an empty result for a failure.
 const DONE: &str = "ok";
 
-/// What a handler returns.
+/// A return value of a handler.
 ///
-/// A `Result<T, E>` of anything that serialises and any error that becomes a `Box<dyn Error + Send + Sync>`, or a
-/// [`ToolResult`], [`Content`], [`String`] or [`Value`] alone. Of values, [`ToolResult`] stays as it is, [`Content`] (one or
-/// many) is the content, strings are its text, `()` is the text `ok`, and everything else is the structured value with its
-/// JSON as text.
+/// A handler returns a `Result<T, E>` with a serialisable `T` and an error that converts into a `Box<dyn Error + Send + Sync>`. It can
+/// also return a [`ToolResult`], [`Content`], [`BoundedText`](crate::BoundedText), [`Value`], string or `()` directly.
 ///
-/// # Errors that handlers return
+/// | value | result |
+/// |---|---|
+/// | [`ToolResult`] | unchanged |
+/// | [`Content`] or `Vec<Content>` | the content |
+/// | a string | its text |
+/// | `()` | the text `ok` |
+/// | any other | the structured value, with its JSON as text |
 ///
-/// A [`ToolErrorKind`] gets the name of the tool. An error that is a [`ToolError`], or has one in its [source](Error::source)
-/// chain, is that `ToolError`: `?` keeps the kind, and the name that a nested call has given it, through a
-/// `Box<dyn Error + Send + Sync>`, an [`io::Error`](std::io::Error) and an error type with `#[from] ToolError`, also where that is
-/// `#[error(transparent)]`. Every other error is [`ToolErrorKind::ExecutionFailed`] with its `{:#}` text.
+/// # Errors of handlers
+///
+/// - A [`ToolErrorKind`] gets the name of the tool.
+/// - A [`ToolError`], or an error with one in its [source](Error::source) chain, becomes that `ToolError`. So `?` preserves the kind and
+///   the name from a nested call. This works through a `Box<dyn Error + Send + Sync>`, an [`io::Error`](std::io::Error) and an error
+///   type with `#[from] ToolError`, also if it is `#[error(transparent)]`.
+/// - Any other error becomes [`ToolErrorKind::ExecutionFailed`] with its `{:#}` text.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be what a handler returns",
+    message = "`{Self}` cannot be returned by a handler",
     note = "return a `Result`, such as `Ok::<_, String>(value)`, or a `ToolResult`, `Content`, `String` or `Value`",
     note = "the error of a `Result` is an `Error + Send + Sync`, a `Box<dyn Error + Send + Sync>` or a string"
 )]
 pub trait IntoToolResult {
-    /// Returns the result of a call. The pipeline adds the name of the tool to its error.
+    /// Converts the value into the result of a call. The pipeline adds the name of the tool to an error.
     ///
     /// # Errors
-    /// The tool's own error, or [`ToolErrorKind::InvalidOutput`] when its value cannot be written as JSON.
+    /// Returns the tool's own error, or [`ToolErrorKind::InvalidOutput`] if the value cannot be serialised as JSON.
     fn into_tool_result(self) -> Result<ToolResult, ToolError>;
 }
 
 impl<T: Serialize + 'static, E: Into<Box<dyn Error + Send + Sync>>> IntoToolResult for Result<T, E> {
     fn into_tool_result(self) -> Result<ToolResult, ToolError> {
         match self {
-            Ok(value) => of_value(value),
+            Ok(value) => result_from_value(value),
             Err(error) => {
                 let error = error.into();
                 Err(ToolError::from_failure(&error, Some(&*error)))
@@ -77,7 +84,7 @@ impl IntoToolResult for &'static str {
 
 impl IntoToolResult for () {
     fn into_tool_result(self) -> Result<ToolResult, ToolError> {
-        of_value(self)
+        result_from_value(self)
     }
 }
 
@@ -87,9 +94,9 @@ impl IntoToolResult for Value {
     }
 }
 
-/// The result that a value stands for. The types with a meaning of their own are found by their identity, because no bound can
-/// say "anything that serialises, except those".
-pub(crate) fn of_value<T: Serialize + 'static>(value: T) -> Result<ToolResult, ToolError> {
+/// Converts a value into a result. Types with a special meaning are recognised by their `TypeId`, because no trait bound can express
+/// "serialisable, except for these types".
+pub(crate) fn result_from_value<T: Serialize + 'static>(value: T) -> Result<ToolResult, ToolError> {
     let value = match taken::<_, ToolResult>(value) {
         Ok(result) => return Ok(result),
         Err(value) => value,
@@ -117,7 +124,7 @@ pub(crate) fn of_value<T: Serialize + 'static>(value: T) -> Result<ToolResult, T
     }
 }
 
-/// Generic, so that the compiler knows the answers for each type.
+/// Returns the text of `()` and of strings. Generic, so that the compiler resolves the type checks.
 #[inline]
 fn text<T: 'static>(value: &T) -> Option<String> {
     let value: &dyn Any = value;
@@ -130,13 +137,16 @@ fn text<T: 'static>(value: &T) -> Option<String> {
     value.downcast_ref::<Cow<'static, str>>().map(|text| text.clone().into_owned())
 }
 
-/// The value itself when it is a `B`, moved and not cloned; otherwise it is given back.
+/// Casts a value to `B` without cloning it.
+///
+/// # Errors
+/// Returns the value if it is not a `B`.
 fn taken<A: 'static, B: 'static>(value: A) -> Result<B, A> {
     let mut slot = Some(value);
     if let Some(found) = (&mut slot as &mut dyn Any).downcast_mut::<Option<B>>().and_then(Option::take) {
         return Ok(found);
     }
-    // Only the line above takes the value out, and it has returned then.
+    // Only the line above takes the value, and then it returns.
     slot.map_or_else(|| unreachable!("the value is still there"), Err)
 }
 
@@ -164,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_in_a_word() {
+    fn unit_becomes_ok() {
         assert_eq!(ok(Ok::<(), String>(())), ToolResult::text("ok"));
     }
 
@@ -204,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_error_is_told_in_its_alternate_form() {
+    fn any_other_error_becomes_its_alternate_text() {
         #[derive(Debug)]
         struct Chain;
         impl std::fmt::Display for Chain {

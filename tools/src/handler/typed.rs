@@ -1,4 +1,4 @@
-//! Handlers whose arguments are a type of their own.
+//! Handlers with typed arguments.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -8,13 +8,13 @@ use serde::de::DeserializeOwned;
 use super::{Handler, HandlerFuture, IntoToolResult, deserialized};
 use crate::{Input, ToolContext};
 
-/// A handler over a type of arguments.
+/// A handler with typed arguments.
 struct Typed<A, F> {
     function: F,
     arguments: PhantomData<fn(A)>,
 }
 
-/// A handler over a type of arguments. Its tool's schema is that of the type: [`schema_of`](crate::schema_of).
+/// Creates a handler from a function with typed arguments. [`schema_of`](crate::schema_of) returns the schema of the type.
 ///
 /// ```
 /// use serde::Deserialize;

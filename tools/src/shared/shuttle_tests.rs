@@ -17,7 +17,7 @@ use crate::{
     ToolContext, ToolResult,
 };
 
-/// A tool that says where it came from: a line of its own for each.
+/// Creates a tool whose source line identifies the thread that registers it.
 fn entry(name: &str, line: u32) -> Entry {
     Entry::new(tool(name), nothing, Source::new("c", "1", "lib.rs", line)).unwrap()
 }
@@ -128,13 +128,13 @@ fn generations_only_grow_and_no_watcher_misses_the_last_one() {
             |name: &'static str| thread(&catalog, move |catalog| drop(catalog.register(tool(name), nothing).unwrap()));
         let watch = || {
             thread(&catalog, |catalog| {
-                // Some subscribe before any change, some in the middle of one.
+                // Depending on the schedule, this subscribes before, between or after the changes.
                 let mut watch = catalog.subscribe();
                 let (first, mut last) = (watch.generation(), 0);
                 while first.max(last) < 3 {
                     let generation = block_on(watch.changed()).unwrap();
                     assert!(generation >= first && generation > last, "{generation} after {last}");
-                    assert!(catalog.list().len() as u64 >= generation, "what is told of is there");
+                    assert!(catalog.list().len() as u64 >= generation, "a published tool is listed");
                     last = generation;
                 }
                 assert_eq!(catalog.list().len(), 3);
@@ -146,7 +146,7 @@ fn generations_only_grow_and_no_watcher_misses_the_last_one() {
 }
 
 #[test]
-fn names_that_come_and_go_leave_what_was_put_last() {
+fn names_that_come_and_go_leave_a_consistent_catalog() {
     check(|| {
         let catalog = SharedCatalog::new();
         let (removed, added) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -159,7 +159,7 @@ fn names_that_come_and_go_leave_what_was_put_last() {
         };
         all((1..=3).map(come_and_go));
         let (removed, added) = (removed.load(Ordering::SeqCst), added.load(Ordering::SeqCst));
-        // Whoever was refused took out what had refused it, or came too late for that.
+        // Each refused thread removed the tool that refused it, unless it was already gone.
         assert_eq!((added - removed, catalog.contains("t")), (0, false));
         assert_eq!(catalog.subscribe().generation(), (added + removed) as u64);
     });
@@ -174,7 +174,7 @@ fn a_writer_that_panics_leaves_a_catalog_that_others_go_on_with() {
                 let change = || {
                     catalog.change(|catalog| {
                         drop(catalog.put(Arc::new(entry("half", 1))));
-                        // Past the hook, which would tell of each.
+                        // Skips the panic hook, which would print each panic.
                         resume_unwind(Box::new("in the middle of a change"))
                     })
                 };
@@ -198,7 +198,7 @@ fn a_writer_that_panics_leaves_a_catalog_that_others_go_on_with() {
 
 #[test]
 fn a_handler_may_change_the_catalog_when_it_is_dropped() {
-    /// Takes another tool out when it is dropped, and panics.
+    /// Unregisters another tool when it is dropped, and panics.
     struct LastWill(SharedCatalog);
     impl Drop for LastWill {
         fn drop(&mut self) {

@@ -1,4 +1,4 @@
-//! Linked tools, which are built when somebody first looks at them, under the scheduler of [`schedule`](crate::schedule).
+//! Linked tools, which are built on first use, under the scheduler of [`schedule`](crate::schedule).
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,7 +17,7 @@ const fn submission(name: &'static str, definition: fn() -> Result<Tool, Definit
 
 static PLAIN: Submission = submission("t", || Ok(tool("t")));
 
-/// Has everybody look at a submission's slot in a way of their own, and gives what they saw.
+/// Uses a slot from several threads, each through another method, and returns the outcomes.
 fn seen_by_all(slot: &Slot, admission: &Arc<Admission>) -> Vec<Result<Arc<Entry>, String>> {
     let seen = Arc::new(shuttle::sync::Mutex::new(Vec::new()));
     let shared = (slot.clone(), admission.clone(), seen.clone());
@@ -25,7 +25,7 @@ fn seen_by_all(slot: &Slot, admission: &Arc<Admission>) -> Vec<Result<Arc<Entry>
         thread(&shared, move |(slot, admission, seen)| {
             let entry = look(slot);
             let is_joined = entry.as_ref().is_ok_and(|entry| Arc::ptr_eq(entry.admission(), admission));
-            assert!(is_joined || entry.is_err(), "nobody has it before it is admitted by what its catalog is");
+            assert!(is_joined || entry.is_err(), "an entry is visible only with its catalog's admission");
             seen.lock().unwrap().push(entry);
         })
     };
@@ -41,7 +41,7 @@ fn seen_by_all(slot: &Slot, admission: &Arc<Admission>) -> Vec<Result<Arc<Entry>
 }
 
 #[test]
-fn a_linked_tool_is_built_once_and_everybody_sees_the_same() {
+fn a_linked_tool_is_built_once_for_all_threads() {
     static BUILT: AtomicUsize = AtomicUsize::new(0);
     static SLOW: Submission = submission("t", || {
         BUILT.fetch_add(1, Ordering::SeqCst);
@@ -59,12 +59,12 @@ fn a_linked_tool_is_built_once_and_everybody_sees_the_same() {
 }
 
 #[test]
-fn a_linked_tool_that_cannot_be_built_is_tried_once_and_everybody_is_told_why() {
+fn a_linked_tool_that_cannot_be_built_is_built_once_and_every_thread_gets_the_error() {
     static TRIED: AtomicUsize = AtomicUsize::new(0);
     static PANICS: Submission = submission("t", || {
         TRIED.fetch_add(1, Ordering::SeqCst);
         shuttle::thread::yield_now();
-        // Past the hook, which would tell of each.
+        // Skips the panic hook, which would print each panic.
         std::panic::resume_unwind(Box::new("on purpose"))
     });
     check(|| {
@@ -74,7 +74,7 @@ fn a_linked_tool_that_cannot_be_built_is_tried_once_and_everybody_is_told_why() 
         let seen = seen_by_all(&slot, &admission);
         assert!(seen.iter().all(|entry| entry.as_ref().is_err_and(|error| error.contains("on purpose"))), "{seen:?}");
         assert_eq!(TRIED.load(Ordering::SeqCst), 1);
-        // A thread that has tried one builds the next.
+        // After a failure, the same thread can build another tool.
         assert!(Slot::linked(&PANICS, admission.clone()).entry().is_none());
         assert!(Slot::linked(&PLAIN, admission).entry().is_some());
     });
@@ -88,7 +88,7 @@ fn builders_that_look_at_each_others_tools_do_not_wait_for_each_other() {
     }
     fn looks_at(index: usize) -> Result<Tool, DefinitionError> {
         shuttle::thread::yield_now();
-        // What it sees of the other one, unless that is built already, is that this is no time to look.
+        // The other tool is either built already or refused as circular.
         if let Err(refused) = slot(index).resolve("other") {
             assert!(refused.to_string().contains(&DefinitionError::Circular.to_string()), "{refused}");
         }
@@ -101,7 +101,7 @@ fn builders_that_look_at_each_others_tools_do_not_wait_for_each_other() {
         *SLOTS.lock().unwrap() = Some([Slot::linked(&A, admission.clone()), Slot::linked(&B, admission)]);
         let look = |index| -> Thread { Box::new(move || assert!(slot(index).entry().is_some())) };
         all([look(0), look(1), look(0)]);
-        // What was refused in the middle of a build is not what the tool is from then on.
+        // A refusal during a build is not permanent.
         let built = [slot(0).resolve("a").is_ok(), slot(1).resolve("b").is_ok()];
         *SLOTS.lock().unwrap() = None;
         assert_eq!(built, [true, true]);

@@ -1,12 +1,11 @@
-//! What `shuttle` has no counterpart of: the same primitives, with a point before each step at which others may go.
+//! Primitives that `shuttle` lacks, with a scheduling point before each step.
 
 use std::fmt;
 
 use super::atomic::{AtomicBool, Ordering};
 use super::{Mutex, lock};
 
-/// As [`std::sync::OnceLock`]. Whoever comes while the value is made waits for a lock of the model, and not for one that would
-/// stop all threads of it.
+/// A [`std::sync::OnceLock`] whose waiters block on a lock of the model checker. A lock of std would stop all of its threads.
 pub(crate) struct OnceLock<T> {
     value: std::sync::OnceLock<T>,
     is_set: AtomicBool,
@@ -50,7 +49,7 @@ impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
     }
 }
 
-/// As [`tokio::sync::watch`], whose own locks are not ours to try.
+/// A [`tokio::sync::watch`] with scheduling points. Its internal locks are not modelled.
 pub(crate) mod watch {
     use shuttle::sync::atomic::{AtomicBool, Ordering};
     use tokio::sync::watch;

@@ -1,105 +1,105 @@
-//! [`ToolErrorKind`]: why a call failed, whichever tool it was.
+//! [`ToolErrorKind`]: the kinds of a failed call.
 
 use std::time::Duration;
 
 use protocol::{ErrorCode, Grant, Target};
 
-use super::wording::Told;
+use super::message::Message;
 use crate::policy::SensitivePath;
 use crate::{Source, Violation};
 
-/// Why a call failed, without the name of its tool: handlers and stages return it, and the pipeline adds the name.
+/// The kind of a failed call, without the tool's name. Handlers and pipeline stages return it, and the pipeline adds the name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", Told { kind: self, tool: None })]
+#[error("{}", Message { kind: self, tool: None })]
 #[non_exhaustive]
 pub enum ToolErrorKind {
-    /// No tool has that name here.
+    /// There is no tool with this name.
     NotFound {
-        /// Names that exist and look like it, the nearest first.
+        /// Similar names, the most similar first.
         near: Vec<String>,
     },
-    /// Several linked crates claim the name, so none of them runs.
+    /// Several linked crates submit the name, so the call does not run.
     Conflict {
-        /// All places that declare it.
+        /// The places of the declarations.
         sources: Vec<Source>,
     },
-    /// The arguments do not fit; nothing was run.
+    /// The arguments are invalid. The tool did not run.
     InvalidArguments {
-        /// Everything that is wrong with them.
+        /// All faults of the arguments.
         violations: Vec<Violation>,
     },
-    /// The call would touch what the session's grant does not cover.
+    /// The call has targets outside of the session's grant. The tool did not run.
     PermissionDenied {
         /// The targets that are not covered.
         needed: Vec<Target>,
         /// The grant.
         granted: Grant,
     },
-    /// A person or a rule refused the call.
+    /// A person or a rule denied the call.
     Denied {
         /// The reason given.
         reason: String,
     },
-    /// Somebody had to be asked, and there was nobody, or no answer. Nothing was run.
+    /// The call needed an approval, and there was no approver to ask or no answer in time. The tool did not run.
     Unapproved {
-        /// The targets asked about; none if the call touches nothing.
+        /// The targets that need an approval. Empty if the call has no targets.
         needed: Vec<Target>,
-        /// The targets that are asked about although they are granted, each with what it is.
+        /// The targets that need an approval only because they are sensitive paths.
         sensitive: Vec<(Target, SensitivePath)>,
-        /// How long the answer was waited for; `None` when nobody could be asked.
+        /// The time spent waiting for an answer, or `None` if there was no approver to ask.
         waited: Option<Duration>,
     },
-    /// The tool was replaced while somebody was asked about it, so the answer was for another one. Nothing was run.
+    /// The tool was replaced while its call was being approved. The tool did not run.
     Replaced,
-    /// The host does not offer what the tool needs.
+    /// The tool cannot run here: the host lacks a service that it requires, or its schema does not compile.
     Unavailable {
-        /// The missing part, and who can mend it.
+        /// The missing part, and a remedy.
         reason: String,
     },
-    /// Too many calls at once.
+    /// Too many calls run or wait. The tool did not run.
     Overloaded {
-        /// When it is worth another try.
+        /// The time until a retry.
         retry_after: Option<Duration>,
     },
-    /// The deadline passed. What the tool did until then stands.
+    /// The deadline passed. Effects of the tool until then remain.
     Timeout {
-        /// How long it was allowed to take.
+        /// The time limit.
         limit: Duration,
     },
-    /// The caller took the call back. What the tool did until then stands.
+    /// The caller cancelled the call. Effects of the tool until then remain.
     Cancelled,
-    /// The tool panicked. The panic went no further.
+    /// The tool panicked.
     Panicked {
         /// The message of the panic.
         message: String,
     },
-    /// The tool ran and says that it failed.
+    /// The tool ran and reported a failure.
     ExecutionFailed {
         /// The tool's message.
         message: String,
     },
-    /// The tool ran and says that it failed in passing, so that the same call may succeed later.
+    /// The tool ran and reported a temporary failure. The same call may succeed later.
     Transient {
         /// The tool's message.
         message: String,
-        /// When it is worth another try, where the tool knows.
+        /// The time until a retry, if the tool knows it.
         retry_after: Option<Duration>,
     },
-    /// The tool gave something else than its definition promises.
+    /// The tool's result does not fit its definition.
     InvalidOutput {
-        /// Everything that is wrong with it.
+        /// All faults of the result.
         violations: Vec<Violation>,
     },
-    /// The call was begun before, and nobody wrote down how it ended. It was not run now, since it may not be run twice.
+    /// The journal has the call without its outcome, and its effects forbid a second run. The tool did not run again.
     OutcomeUnknown,
-    /// The journal has another call at this place of the conversation. Nothing was run.
+    /// The journal recorded a different call at this place of the conversation. The tool did not run.
     Diverged {
-        /// The place.
+        /// The place in the conversation.
         place: String,
     },
-    /// Something in the machinery around the tool is broken.
+    /// A part of the pipeline or of the host failed.
     Internal {
-        /// The broken part.
+        /// The failed part.
         message: String,
     },
 }
@@ -129,7 +129,7 @@ impl ToolErrorKind {
         }
     }
 
-    /// Returns the kind of a call whose host does not offer these services.
+    /// Creates the error of a call whose host lacks these services.
     pub(crate) fn unmet(services: &[&str]) -> Self {
         let reason =
             format!("the host offers no {}; add it to the context with with_service", services.join(" and no "));

@@ -8,8 +8,8 @@ use crate::policy::SensitivePath;
 use crate::schema::readable;
 
 impl From<&ToolError> for ToolResult {
-    /// The message as text, its invisible characters escaped, and `{"error": {"kind", "tool", …}}` for programs, with the
-    /// violations where there are some.
+    /// Converts an error into a result: the message as text, with invisible characters escaped, and a structured value
+    /// `{"error": {"kind", "tool", …}}` for programs, with the violations if there are any.
     fn from(error: &ToolError) -> Self {
         let mut detail = json!({"kind": error.code(), "tool": error.tool_name()});
         match error.kind() {
@@ -21,8 +21,8 @@ impl From<&ToolError> for ToolResult {
             ToolErrorKind::Unapproved { needed, sensitive, .. } => {
                 detail["needed"] = json!(needed);
                 if !sensitive.is_empty() {
-                    let told = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
-                    detail["sensitive"] = sensitive.iter().map(told).collect();
+                    let entry = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
+                    detail["sensitive"] = sensitive.iter().map(entry).collect();
                 }
             }
             ToolErrorKind::Overloaded { retry_after: Some(wait) }

@@ -107,7 +107,7 @@ fn wrong_examples_are_found_by_a_proof_and_not_by_registration() {
     let mut catalog = Catalog::new();
     let found = |catalog: &mut Catalog, tool: Tool| {
         let entry = catalog.replace(tool, echo).unwrap();
-        let error = entry.prove().unwrap_err();
+        let error = entry.verify().unwrap_err();
         assert_eq!(
             catalog.problems().into_iter().map(|problem| problem.error).collect::<Vec<_>>(),
             std::slice::from_ref(&error)
@@ -130,7 +130,7 @@ fn wrong_examples_are_found_by_a_proof_and_not_by_registration() {
     assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
 
     let entry = catalog.replace(closed("a").with_example(Example::new(json!({"text": "fine"}))), echo).unwrap();
-    assert_eq!((entry.prove(), catalog.problems()), (Ok(()), Vec::new()));
+    assert_eq!((entry.verify(), catalog.problems()), (Ok(()), Vec::new()));
 }
 
 #[tokio::test]

@@ -45,7 +45,7 @@ fn every_definition_is_registered_or_refused_with_a_reason() {
         let tool = Tool::new(name, text("description"), row["parameters"].clone()).unwrap();
         match Catalog::new().register(tool, echo) {
             Ok(entry) => {
-                assert_eq!(entry.prove(), Ok(()), "what registers compiles: {row}");
+                assert_eq!(entry.verify(), Ok(()), "what registers compiles: {row}");
                 assert!(row["metaschema_ok"].as_bool().unwrap() && !text("description").trim().is_empty(), "{row}");
                 registered += 1;
             }

@@ -86,7 +86,7 @@ fn catalog(is_released: &Arc<AtomicBool>) -> SharedCatalog {
     };
     catalog.register(pure("panics_late"), panics_late).unwrap();
     let streams = async |cx: ToolContext, _: Value| -> Result<(), String> {
-        let mut text = BoundedText::of_call(&cx);
+        let mut text = BoundedText::for_call(&cx);
         loop {
             text.push(LINE);
             tokio::task::yield_now().await;
@@ -94,7 +94,7 @@ fn catalog(is_released: &Arc<AtomicBool>) -> SharedCatalog {
     };
     catalog.register(pure("streams"), streams).unwrap();
     let streams = handler::blocking(|cx: &ToolContext, _: Value| {
-        let mut text = BoundedText::of_call(cx);
+        let mut text = BoundedText::for_call(cx);
         while cx.check_cancelled().is_ok() {
             text.push(LINE);
         }
@@ -160,7 +160,7 @@ async fn a_stream_of_gigabytes_is_drained_and_its_head_and_tail_are_kept() {
     let written = Arc::new(AtomicUsize::new(0));
     let counted = written.clone();
     let streams = handler::blocking(move |cx: &ToolContext, _: Value| {
-        let mut text = BoundedText::of_call(cx);
+        let mut text = BoundedText::for_call(cx);
         let piece = "x".repeat(1 << 20);
         writeln!(text, "the head").unwrap();
         for _ in 0..4096 {

@@ -216,7 +216,7 @@ impl Handler for Query {
     }
 
     fn needs(&self) -> &[Need] {
-        const { &[Need::of::<Database>()] }
+        const { &[Need::new::<Database>()] }
     }
 }
 

@@ -26,7 +26,7 @@ impl Handler for Reader {
     }
 
     fn needs(&self) -> &[Need] {
-        const { &[Need::of::<OutputStore>()] }
+        const { &[Need::new::<OutputStore>()] }
     }
 }
 

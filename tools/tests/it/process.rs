@@ -76,7 +76,7 @@ fn catalog() -> Catalog {
     });
     add("streams_whole", || Ok("x".repeat(1 << 20).repeat(4096)));
     let streams = |cx: &ToolContext, _: Value| {
-        let (mut text, piece) = (BoundedText::of_call(cx), "x".repeat(1 << 20));
+        let (mut text, piece) = (BoundedText::for_call(cx), "x".repeat(1 << 20));
         (0..4096).for_each(|_| text.push(&piece));
         text
     };

@@ -283,7 +283,7 @@ fn a_target_cannot_be_made_of_a_secret() {
         let error = Catalog::new().register(tool, echo).unwrap_err();
         let RegisterError::SecretTarget { field: refused, .. } = &error else { panic!("{error}") };
         assert_eq!(refused, field);
-        assert!(error.to_string().contains("name what the call touches by another argument"), "{error}");
+        assert!(error.to_string().contains("use another argument in the template"), "{error}");
     }
 }
 
@@ -301,7 +301,7 @@ fn a_tool_without_secrets_is_shown_unmasked() {
 fn an_example_that_is_refused_does_not_tell_its_secret() {
     let tool = Tool::new("t", "Opens.", schema_of::<Login<Secret>>()).unwrap().with_effects(Effects::Pure);
     let examples = vec![tools::protocol::Example::new(json!({"password": "canary"}))];
-    let error = Catalog::new().register(Tool { examples, ..tool }, echo).unwrap().prove().unwrap_err();
+    let error = Catalog::new().register(Tool { examples, ..tool }, echo).unwrap().verify().unwrap_err();
     assert!(matches!(error, RegisterError::Example { .. }), "{error}");
     assert!(!format!("{error} {error:?}").contains("canary"), "{error}");
 }

@@ -71,7 +71,7 @@ fn a_no_and_silence_deny_the_call() {
         let (rest, code) = end_with(session, answer);
         assert!(!rest.contains("# Hello") && rest.contains("said no"), "{rest}");
         assert!(!rest.contains("hint: "), "{rest}");
-        assert!(!rest.contains("ask what is wanted"), "the person who said no is told so: {rest}");
+        assert!(!rest.contains("ask the user"), "the person who said no is told so: {rest}");
         assert_eq!(code, 5);
     }
 }

@@ -1,4 +1,4 @@
-//! What the tests take calls back from: one tool, one place, one path, and a count of all that goes on there.
+//! The fixture of cancellation tests: one tool with one slot and one path, which counts its calls.
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,13 +18,13 @@ use crate::call::CallPlace;
 use crate::schedule::Thread;
 use crate::{Admission, Catalog, SharedCatalog, ToolContext, ToolError};
 
-/// A clock that stands still but for what [`advance`] says. Calls wait by the runtime that is entered. It is never shut down: the
-/// timers that a failed schedule leaves would then wake threads that are no more, and hide why it failed.
+/// A runtime with a paused clock, which only [`advance`] moves. It is never shut down, because the remaining timers of a failed schedule
+/// would then wake threads that no longer exist, and hide the failure.
 pub(super) fn clock() -> &'static Runtime {
     Box::leak(Box::new(Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()))
 }
 
-/// Lets the others take some steps, so that what comes next comes at any moment of theirs.
+/// Yields a few times, so that the next step can happen at any moment of the other threads.
 pub(super) fn after_a_while() {
     for _ in 0..thread_rng().gen_range(0..200) {
         shuttle::thread::yield_now();
@@ -36,14 +36,14 @@ pub(super) fn writer(name: &str, path: &str) -> Tool {
     Tool::new(name, "Writes.", json!({"type": "object"})).unwrap().with_effects(effects)
 }
 
-/// A catalog of `write`, which gives way while it has the path `a`. There is one place, which each call needs as well.
+/// A catalog with the tool `write`, which yields while it holds the path `a`. The concurrency limit is 1.
 #[derive(Clone)]
 pub(super) struct Workshop {
     pub(super) catalog: SharedCatalog,
     admission: Arc<Admission>,
     inside: Arc<AtomicUsize>,
     begun: Arc<AtomicUsize>,
-    /// The contexts of the calls that began, and the moment at which each came to its end by itself.
+    /// The contexts of the started calls, and the time at which each completed.
     pub(super) contexts: Arc<Mutex<Vec<ToolContext>>>,
     pub(super) finished: Arc<Mutex<Vec<Moment>>>,
 }
@@ -54,7 +54,7 @@ pub(super) struct Moment {
     pub(super) was_cancelled: bool,
 }
 
-/// Counts a call out however it ends.
+/// Decrements the count of running calls when a call ends in any way.
 pub(super) struct Inside(Arc<AtomicUsize>);
 
 impl Drop for Inside {
@@ -88,7 +88,7 @@ impl Workshop {
                 yield_now().await;
                 yield_now().await;
                 drop(is_inside);
-                // Nothing is modelled from here to the moment at which the counter looks at the outcome.
+                // There is no scheduling point from here until the pipeline reads the outcome.
                 let call_id = cx.call_id().unwrap().to_owned();
                 finished.lock().unwrap().push(Moment {
                     call_id,
@@ -113,20 +113,20 @@ impl Workshop {
         block_on(self.catalog.execute(cx, "write", json!({})))
     }
 
-    /// A call that nobody takes back gets through, whatever happens to others.
+    /// A call that is not cancelled succeeds, regardless of the others.
     pub(super) fn patient(&self) -> Thread {
         let workshop = self.clone();
         Box::new(move || assert_eq!(workshop.call(&Self::cx("patient")).unwrap(), ToolResult::text("written")))
     }
 
-    /// Whether the call of that id came to its end by itself, and when.
+    /// Returns the completion of the call with this id, or `None` if it did not complete.
     pub(super) fn finish(&self, call_id: &str) -> Option<Moment> {
         let mut finished = self.finished.lock().unwrap();
         let index = finished.iter().position(|moment| moment.call_id == call_id)?;
         Some(finished.swap_remove(index))
     }
 
-    /// Nothing is left of any call.
+    /// Checks that no call remains in the admission.
     pub(super) fn end(self) {
         assert_eq!((self.admission.running(), self.admission.waiting()), (0, 0));
         assert!(self.admission.is_empty());
@@ -135,12 +135,12 @@ impl Workshop {
         assert_eq!(contexts.len(), self.begun.load(Ordering::SeqCst));
         assert!(
             contexts.iter().all(|cx| cx.is_cancelled() && cx.cancellation().is_cancelled()),
-            "each has heard of its end"
+            "each token is cancelled at the end of its call"
         );
     }
 }
 
-/// How often something happened in all schedules: each of the ways to end has to be among them.
+/// Counts the outcomes over all schedules, to check that each one occurs.
 pub(super) struct Seen<const WAYS: usize>(pub(super) [counted::AtomicUsize; WAYS]);
 
 impl<const WAYS: usize> Seen<WAYS> {

@@ -1,4 +1,4 @@
-//! The end of a call and those who wait for it, under the scheduler of [`schedule`](crate::schedule).
+//! The end of a call and its waiters, under the scheduler of [`schedule`](crate::schedule).
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,14 +13,14 @@ use crate::{Entry, SharedCatalog, ToolContext};
 
 async fn nothing(_: ToolContext, _: Value) {}
 
-/// A call, and two that it makes.
+/// A call and two nested calls.
 fn calls() -> [ToolContext; 3] {
     let tool = Tool::new("t", "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
     let entry = Arc::new(Entry::new(tool, nothing, crate::source!()).unwrap());
     let scope = || crate::Scope::from(Arc::new(SharedCatalog::new()));
     let entered = |caller: ToolContext| {
-        let term = caller.term(&entry);
-        caller.enter(&entry, scope(), Vec::new(), term, tracing::Span::none()).unwrap()
+        let time_limit = caller.deadline_for(&entry);
+        caller.enter(&entry, scope(), Vec::new(), time_limit, tracing::Span::none()).unwrap()
     };
     let outer = entered(ToolContext::new());
     let inner = || entered(outer.clone());
@@ -29,7 +29,7 @@ fn calls() -> [ToolContext; 3] {
 }
 
 #[test]
-fn whoever_waits_for_the_end_of_a_call_hears_of_it_whenever_they_ask() {
+fn every_waiter_is_notified_of_the_end_of_a_call() {
     check(|| {
         let [outer, inner, silent] = calls();
         let wait = |cx: &ToolContext| -> Thread {
@@ -43,7 +43,7 @@ fn whoever_waits_for_the_end_of_a_call_hears_of_it_whenever_they_ask() {
         let end: Thread = Box::new(move || ending.call().unwrap().end());
         all([wait(&outer), wait(&inner), end, wait(&inner)]);
         assert!(outer.is_cancelled() && inner.is_cancelled());
-        assert!(silent.is_cancelled(), "also where nobody has asked for the token");
+        assert!(silent.is_cancelled(), "also if the token was never requested");
     });
 }
 
@@ -55,7 +55,7 @@ fn the_end_of_a_call_is_not_that_of_the_one_around_it() {
         all([
             Box::new(move || ending.call().unwrap().end()) as Thread,
             Box::new(move || {
-                // Once a call is over it stays so, whichever way that is asked.
+                // All ways to query the end agree once the call is over.
                 let was_over = asking.is_cancelled();
                 let is_over = asking.cancellation().is_cancelled();
                 assert!(is_over || !was_over);

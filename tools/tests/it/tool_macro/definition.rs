@@ -151,7 +151,7 @@ fn every_attribute_arrives() {
 #[test]
 fn needs_are_those_of_the_handler() {
     let ids = |needs: &[Need]| needs.iter().map(Need::id).collect::<Vec<_>>();
-    assert_eq!(ids(SAVE_TOOL.handler.needs()), ids(&[Need::of::<Root>(), Need::of::<service::Client<u8>>()]));
+    assert_eq!(ids(SAVE_TOOL.handler.needs()), ids(&[Need::new::<Root>(), Need::new::<service::Client<u8>>()]));
     assert!(NOW_TOOL.handler.needs().is_empty());
 }
 
@@ -260,6 +260,6 @@ fn a_template_that_the_schema_cannot_fill_is_refused() {
 fn an_example_that_its_tool_would_refuse_is_found_by_a_proof() {
     let mut catalog = Catalog::new();
     catalog.submit(&[&MISUSED_TOOL]).unwrap();
-    let error = catalog.get("misused").unwrap().prove().unwrap_err();
+    let error = catalog.get("misused").unwrap().verify().unwrap_err();
     assert!(matches!(error, RegisterError::Example { index: 0, .. }), "{error}");
 }

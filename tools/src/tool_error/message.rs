@@ -1,4 +1,4 @@
-//! The texts of errors.
+//! The messages of errors.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,23 +9,23 @@ use super::ToolErrorKind;
 use crate::policy::{SensitivePath, Sensitivity};
 use crate::{Source, Violation};
 
-/// A kind of error in words, about a tool where there is a name.
-pub(super) struct Told<'a> {
+/// The message of an error.
+pub(super) struct Message<'a> {
     pub(super) kind: &'a ToolErrorKind,
     pub(super) tool: Option<&'a str>,
 }
 
-impl fmt::Display for Told<'_> {
+impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tool = self.tool.map_or("the tool", shown);
+        let tool = self.tool.map_or("the tool", display_name);
         match self.kind {
             ToolErrorKind::NotFound { near } => match self.tool {
                 Some(name) => write!(f, "there is no tool named {name:?}{}", suggested(near)),
-                None => write!(f, "there is no tool of that name{}", suggested(near)),
+                None => write!(f, "there is no tool with that name{}", suggested(near)),
             },
             ToolErrorKind::Conflict { sources } => write!(
                 f,
-                "{tool} is declared by {}; unlink or rename one of them, or settle it with replace",
+                "{tool} is declared by {}; unlink or rename one of them, or register one with replace",
                 Source::listed(sources)
             ),
             ToolErrorKind::InvalidArguments { violations } => {
@@ -33,27 +33,26 @@ impl fmt::Display for Told<'_> {
             }
             ToolErrorKind::PermissionDenied { needed, granted } => write!(
                 f,
-                "{tool} needs {}, and what is granted is {granted}; ask for the grant, or work inside what is granted",
+                "{tool} needs {}, but the grant is {granted}; ask for a wider grant, or work within this one",
                 joined(needed)
             ),
-            ToolErrorKind::Denied { reason } => write!(
-                f,
-                "the call of {tool} was denied: {reason}; do not repeat it, find another way or ask what is wanted"
-            ),
+            ToolErrorKind::Denied { reason } => {
+                write!(f, "the call of {tool} was denied: {reason}; do not repeat it, find another way or ask the user")
+            }
             ToolErrorKind::Unapproved { needed, sensitive, waited } => {
                 f.write_str(&unapproved(tool, needed, sensitive, *waited))
             }
             ToolErrorKind::Replaced => write!(
                 f,
-                "{tool} was replaced while its call was being approved; look at what it is now, and call it again"
+                "{tool} was replaced while its call was being approved; read its new definition, and call it again"
             ),
             ToolErrorKind::Unavailable { reason } => write!(f, "{tool} is not available here: {reason}"),
             ToolErrorKind::Overloaded { retry_after } => {
-                write!(f, "{tool} has too much to do; try again{}", after(*retry_after))
+                write!(f, "{tool} has too many calls; try again{}", after(*retry_after))
             }
             ToolErrorKind::Timeout { limit } => write!(
                 f,
-                "{tool} took longer than {limit:?} and was stopped; ask for less at a time, or allow more time"
+                "{tool} took longer than {limit:?} and was stopped; request less at a time, or allow more time"
             ),
             ToolErrorKind::Cancelled => write!(f, "the call of {tool} was cancelled"),
             ToolErrorKind::Panicked { message } => write!(
@@ -62,19 +61,19 @@ impl fmt::Display for Told<'_> {
             ),
             ToolErrorKind::ExecutionFailed { message } => write!(f, "{tool} failed: {message}"),
             ToolErrorKind::Transient { message, retry_after } => {
-                write!(f, "{tool} failed: {message}; that should pass, try again{}", after(*retry_after))
+                write!(f, "{tool} failed: {message}; the failure is temporary, try again{}", after(*retry_after))
             }
             ToolErrorKind::InvalidOutput { violations } => {
-                write!(f, "{tool} gave a result that its definition does not allow: {}", listed(violations))
+                write!(f, "{tool} returned a result that does not fit its definition: {}", listed(violations))
             }
             ToolErrorKind::OutcomeUnknown => write!(
                 f,
-                "whether {tool} has done this already is not known: the call was begun before and its end is not on record, so \
-                 it was not run again; find out what is there now, and call it anew only if that is needed"
+                "an earlier call of {tool} has no recorded outcome, so it may have run, and it was not run again; check the \
+                 current state, and repeat the call only if necessary"
             ),
             ToolErrorKind::Diverged { place } => write!(
                 f,
-                "the journal has another call than this one of {tool} at {place}; resume the run that was stored, or give the \
+                "journal mismatch at {place}: it recorded a different call to {tool}; resume the recorded run, or give the \
                  session another name"
             ),
             ToolErrorKind::Internal { message } => write!(f, "cannot run {tool}: {message}"),
@@ -82,8 +81,8 @@ impl fmt::Display for Told<'_> {
     }
 }
 
-/// Returns a name as texts show it.
-pub(super) fn shown(tool: &str) -> &str {
+/// Returns a name for messages, which is `<unnamed>` if it is blank.
+pub(super) fn display_name(tool: &str) -> &str {
     if tool.trim().is_empty() { "<unnamed>" } else { tool }
 }
 
@@ -91,15 +90,14 @@ fn joined(targets: &[Target]) -> String {
     targets.iter().map(Target::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Violations as one text.
+/// Joins violations into one text.
 pub(crate) fn listed(violations: &[Violation]) -> String {
     violations.iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn suggested(near: &[String]) -> String {
     match near {
-        [] => "; list the tools to see what there is: a session has those that were selected, and a crate that nothing names is \
-               not linked"
+        [] => "; list the available tools: a session has only the selected ones, and a crate that no code names is not linked"
             .to_owned(),
         near => format!("; did you mean {}?", near.join(" or ")),
     }
@@ -112,30 +110,30 @@ fn unapproved(
     waited: Option<Duration>,
 ) -> String {
     let targets = joined(needed);
-    let what = if targets.is_empty() { "run".to_owned() } else { format!("touch {targets}") };
+    let action = if targets.is_empty() { "run".to_owned() } else { format!("access {targets}") };
     match waited {
         None if !sensitive.is_empty() => {
-            let told = |(target, path): &(Target, SensitivePath)| {
+            let description = |(target, path): &(Target, SensitivePath)| {
                 let way = match path.sensitivity() {
                     Sensitivity::Settings => "no grant allows it, so leave it to a person".to_owned(),
                     _ => format!("ask for a grant that names it, such as {}", target.to_clause()),
                 };
                 format!("`{}` is {}; {way}", target.value(), path.describe(target.value()))
             };
-            let told: Vec<_> = sensitive.iter().map(told).collect();
+            let descriptions: Vec<_> = sensitive.iter().map(description).collect();
             format!(
-                "{tool} may {what} only when a person approves of it: {}; or call the tool with that very path where a person \
-                 can be asked",
-                told.join("; ")
+                "{tool} may {action} only with a person's approval: {}; or call the tool with that exact path while a person \
+                 is present",
+                descriptions.join("; ")
             )
         }
         None => format!(
-            "{tool} may {what} only when somebody approves of it, and nobody can be asked here; find another way, or have it \
+            "{tool} may {action} only with an approval, and there is no approver here; find another way, or ask for it to be \
              allowed beforehand"
         ),
         Some(waited) => format!(
-            "nobody answered within {waited:?} whether {tool} may {what}, so it was not run; go on without it, or call it again \
-             when somebody is there"
+            "{tool} was not run: no approval to {action} came within {waited:?}; continue without it, or call it again when a \
+             person is present"
         ),
     }
 }

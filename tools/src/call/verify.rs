@@ -1,4 +1,4 @@
-//! Proving a tool before its first call.
+//! [`Entry::verify`]: compiles the schemas and validates the examples of a tool before its first call.
 
 use protocol::Example;
 
@@ -7,18 +7,19 @@ use crate::entry::schema_error;
 use crate::{Entry, RegisterError, SchemaError, ToolErrorKind};
 
 impl Entry {
-    /// Compiles the schemas and validates the examples, which registration leaves out. For tests of tools, and for programs that
-    /// want to know before the first call; [`problems`](crate::Catalog::problems) does it for a whole catalog.
+    /// Compiles the schemas and validates the examples, which registration does not do. For tests of tools, and for programs that check
+    /// their tools at start-up. [`problems`](crate::Catalog::problems) verifies a whole catalog.
     ///
     /// # Errors
-    /// [`RegisterError::Schema`] if a schema does not compile, [`RegisterError::Example`] if an example does not validate.
-    pub fn prove(&self) -> Result<(), RegisterError> {
+    /// - [`RegisterError::Schema`] if a schema does not compile.
+    /// - [`RegisterError::Example`] if an example does not fit its schema.
+    pub fn verify(&self) -> Result<(), RegisterError> {
         let schema = |part| move |source: &SchemaError| schema_error(&self.tool().name, part, source.clone());
         self.parameters().map_err(schema("parameters"))?;
         let output = self.output().transpose().map_err(schema("output"))?;
         for (index, Example { arguments, result }) in self.tool().examples.iter().enumerate() {
             let refused = |violations| RegisterError::Example { name: self.tool().name.clone(), index, violations };
-            // Any other error is one of the schema, which was looked at above.
+            // Any other error is one of the schema, which was checked above.
             if let Err(ToolErrorKind::InvalidArguments { violations }) = validate(self, &arguments.clone().into()) {
                 return Err(refused(violations));
             }
