@@ -1,4 +1,4 @@
-//! Scripts, and what is wrong with them.
+//! The scripted provider and invalid scripts.
 
 use std::path::Path;
 
@@ -41,10 +41,10 @@ async fn turns_are_played_in_order_and_then_no_more() {
 #[tokio::test]
 async fn the_conversation_says_which_turn_is_next() {
     let provider = Scripted::new(["one", "", "three"].map(Turn::answer));
-    let said = |role| Message { role, parts: Vec::new() };
-    // Turns without content count, and what others say does not.
+    let empty = |role| Message { role, parts: Vec::new() };
+    // Empty turns count. Messages of other roles do not.
     let messages =
-        [said(Role::System), said(Role::User), said(Role::Assistant), said(Role::Tool), said(Role::Assistant)];
+        [empty(Role::System), empty(Role::User), empty(Role::Assistant), empty(Role::Tool), empty(Role::Assistant)];
     for (messages, text) in [(&messages[..], "three"), (&messages[..4], ""), (&messages[..2], "one"), (&[], "one")] {
         for _ in 0..2 {
             assert_eq!(next(&provider, messages).await.unwrap(), Turn::answer(text));
@@ -53,7 +53,7 @@ async fn the_conversation_says_which_turn_is_next() {
 }
 
 #[test]
-fn what_is_no_script_is_refused_with_its_place() {
+fn an_invalid_script_is_refused_with_its_position() {
     assert!(reason("[{\"text\": ").contains("line 1"));
     assert!(reason("{}").contains("sequence"));
     assert!(reason("[{}]").contains("turn 1 has neither text nor calls"));

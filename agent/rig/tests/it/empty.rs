@@ -1,4 +1,4 @@
-//! Turns of a model that say nothing, and what is sent of them later.
+//! Turns without text or calls, and their place in later requests.
 
 use std::sync::Arc;
 

@@ -41,7 +41,7 @@ enum Ending {
     Answer(Stop),
     /// The call was made.
     Ran,
-    /// The call was not made, and the model was told why: that it was cut off, or something else.
+    /// The call was not run, and its result gives the reason: a cut-off or another one.
     Told {
         is_cut_off: bool,
     },
@@ -114,8 +114,8 @@ async fn the_complete_calls_of_a_reply_without_a_reason_are_made() {
             arguments.sort_by_key(ToString::to_string);
             assert_eq!(arguments, [json!({"path": "a"}), json!({})], "{api:?} {way:?}");
             assert_eq!(session.messages()[1].to_text(), "I look.");
-            let told = result(&session.messages()[2].parts[1]);
-            assert!(told.contains("no JSON object"), "{api:?} {way:?}: {told}");
+            let text = result(&session.messages()[2].parts[1]);
+            assert!(text.contains("not a JSON object"), "{api:?} {way:?}: {text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Streams made by hand: what is told on the way, and what has come of them in the end.
+//! Handmade streams: the streamed text and the final turns.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tools::ToolContext;
 
 #[tokio::test]
-async fn streamed_calls_are_whole_and_text_is_told_as_it_comes() {
+async fn streamed_calls_are_whole_and_text_is_sent_as_it_comes() {
     for piece in [1, 7, 97] {
         let last = Api::Chat.reply(Way::Stream, &[Block::Text("all"), Block::Text(" done")], Some("stop"));
         let service = Service::new([streamed_calls(), last].map(|reply| reply.in_pieces(piece))).await;

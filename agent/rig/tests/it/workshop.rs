@@ -1,4 +1,4 @@
-//! Tools that write down what they were called with, and runs with them.
+//! Tools that record their arguments, and runs with them.
 #![allow(dead_code, reason = "each program of tests uses a part of it")]
 
 use std::sync::{Arc, Mutex};
