@@ -18,7 +18,7 @@ pub use event::{Event, EventSink};
 pub use guidance::tool_guidance;
 pub use provider::{
     Direct, KeySource, Provider, ProviderConflict, ProviderError, ProviderOptions, ProviderProblem, ProviderSubmission,
-    Request, RetryPolicy, Scripted, Stop, TextSink, Timeouts, Turn, TurnFuture, Usage,
+    Request, RetryPolicy, Scripted, StopReason, TextSink, Timeouts, Turn, TurnFuture, Usage,
 };
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
 pub use selection::{InvalidSelection, Selection};

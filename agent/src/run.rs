@@ -11,7 +11,7 @@ use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use self::conversation::Conversation;
 use self::stored_run::StoredRun;
-use crate::{Stop, Turn, Usage};
+use crate::{StopReason, Turn, Usage};
 
 pub use self::outcome::{Outcome, Summary};
 
@@ -26,7 +26,7 @@ const CUT_OFF: &str = "the turn was cut off by the length limit, so this call wa
 ///
 /// - Every call gets exactly one result.
 /// - The results of a turn are one message, in the order of the calls.
-/// - The calls of a turn that was [cut off](Stop::Length) are not run, because their arguments may be incomplete.
+/// - The calls of a turn that was [cut off](StopReason::Length) are not run, because their arguments may be incomplete.
 ///
 /// ```
 /// use agent::{Outcome, Run, Step, Turn};
@@ -205,7 +205,7 @@ impl Run {
         }
         self.steps = self.steps.saturating_add(1);
         let slot = |(position, call): (usize, &ToolCall)| {
-            let cut_off = || (stop == Stop::Length).then(|| CUT_OFF.to_owned());
+            let cut_off = || (stop == StopReason::Length).then(|| CUT_OFF.to_owned());
             let refused = faults.get(&position).cloned().or_else(cut_off);
             let index = u32::try_from(position).unwrap_or(u32::MAX);
             CallSlot { pending: PendingCall { call: call.clone(), index, refused }, result: None }

@@ -59,7 +59,7 @@ impl Remote {
         let refused =
             |reason: &str| ProviderError::Options { provider: api.name().to_owned(), reason: reason.to_owned() };
         let name = options.model.clone().filter(|model| !model.trim().is_empty());
-        let name = name.ok_or_else(|| refused("the name of the model is missing; give one"))?;
+        let name = name.ok_or_else(|| refused("the name of a model is missing; give one"))?;
         let base_url = options.base_url.clone();
         if base_url.as_deref().is_some_and(|url| !is_plain_url(url)) {
             return Err(refused(

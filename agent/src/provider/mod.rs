@@ -31,7 +31,7 @@ pub use option::{KeySource, ProviderOptions, is_plain_url};
 pub use scripted::Scripted;
 pub use submission::ProviderSubmission;
 pub use timeouts::{RetryPolicy, Timeouts};
-pub use turn::{Stop, Turn, Usage};
+pub use turn::{StopReason, Turn, Usage};
 
 /// The future returned by [`Provider::complete`].
 pub type TurnFuture<'a> = Pin<Box<dyn Future<Output = Result<Turn, ProviderError>> + Send + 'a>>;

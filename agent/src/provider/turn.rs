@@ -13,7 +13,7 @@ pub struct Turn {
     /// The message of the model.
     pub message: Message,
     /// The reason that the turn ended.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// The tokens used, if the provider reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -26,7 +26,7 @@ pub struct Turn {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Stop {
+pub enum StopReason {
     /// The model finished its answer.
     #[default]
     Answer,
@@ -50,9 +50,9 @@ pub struct Usage {
 }
 
 impl Turn {
-    /// Creates a turn from a message. Its stop reason is [`Stop::Calls`] if the message has calls, else [`Stop::Answer`].
+    /// Creates a turn from a message. Its stop reason is [`StopReason::Calls`] if the message has calls, else [`StopReason::Answer`].
     pub fn new(message: Message) -> Self {
-        let stop = if message.calls().next().is_some() { Stop::Calls } else { Stop::Answer };
+        let stop = if message.calls().next().is_some() { StopReason::Calls } else { StopReason::Answer };
         Self { message, stop, usage: None, faults: BTreeMap::new() }
     }
 
@@ -68,7 +68,7 @@ impl Turn {
 
     /// Sets the stop reason.
     #[must_use]
-    pub fn with_stop(mut self, stop: Stop) -> Self {
+    pub fn with_stop(mut self, stop: StopReason) -> Self {
         self.stop = stop;
         self
     }

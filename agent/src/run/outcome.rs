@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Stop, Usage};
+use crate::{StopReason, Usage};
 
 /// The way in which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub enum Outcome {
         /// The text of the last turn.
         text: String,
         /// The reason that the last turn ended.
-        stop: Stop,
+        stop: StopReason,
     },
     /// The run reached its step limit. The calls of the last turn have results.
     StepBudget {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::workshop::{EventLog, breaking, calling, catalog, misbehaving, scripted, session, tool};
-use agent::{Event, EventSink, Outcome, Session, Stop, Turn};
+use agent::{Event, EventSink, Outcome, Session, StopReason, Turn};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tools::protocol::Part;
@@ -53,7 +53,7 @@ async fn calls_start_in_their_order_before_any_of_them_ends() {
 #[tokio::test]
 async fn the_result_of_a_call_that_failed_has_its_code() {
     let mut cut_off = calling(&["fine"]);
-    cut_off.stop = Stop::Length;
+    cut_off.stop = StopReason::Length;
     let turns = [calling(&["fine", "missing", "panics"]), cut_off, Turn::answer("ok")];
     let codes = |event: Event| match event {
         Event::Result { name, result, error, .. } => Some((name, result.is_error, error)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::workshop::{calling, kind, results};
-use agent::{Outcome, Run, RunError, Step, Stop, Turn, Usage};
+use agent::{Outcome, Run, RunError, Step, StopReason, Turn, Usage};
 use proptest::prelude::*;
 use serde_json::json;
 use tools::protocol::{Message, Part, Role};
@@ -30,8 +30,8 @@ fn outcome(run: &Run) -> Outcome {
 #[test]
 fn a_turn_without_calls_is_the_answer() {
     let mut run = run(3);
-    run.turn(Turn::answer("done").with_stop(Stop::Length)).unwrap();
-    assert_eq!(outcome(&run), Outcome::Answer { text: "done".to_owned(), stop: Stop::Length });
+    run.turn(Turn::answer("done").with_stop(StopReason::Length)).unwrap();
+    assert_eq!(outcome(&run), Outcome::Answer { text: "done".to_owned(), stop: StopReason::Length });
     assert_eq!(run.turn(Turn::answer("more")), Err(RunError::UnexpectedTurn));
 }
 
@@ -75,7 +75,7 @@ fn calls_without_an_id_of_their_own_get_one() {
 #[test]
 fn calls_of_a_turn_that_was_cut_off_are_refused_and_the_run_goes_on() {
     let mut run = run(2);
-    run.turn(calling(&["x", "y"]).with_stop(Stop::Length)).unwrap();
+    run.turn(calling(&["x", "y"]).with_stop(StopReason::Length)).unwrap();
     let Step::Call(pending) = run.step() else { panic!() };
     assert_eq!(pending.len(), 2);
     let reason = "the turn was cut off by the length limit, so this call was not run; make it again, shorter";
@@ -89,7 +89,7 @@ fn calls_of_a_turn_that_was_cut_off_are_refused_and_the_run_goes_on() {
     assert_eq!(run.step(), Step::Ask);
     assert!(results(run.messages()).iter().all(|(_, result)| result.to_text() == reason));
 
-    run.turn(calling(&["x"]).with_stop(Stop::Length)).unwrap();
+    run.turn(calling(&["x"]).with_stop(StopReason::Length)).unwrap();
     let broken = ToolError::new("x", ToolErrorKind::Internal { message: "broken".to_owned() });
     run.error("a_2", &broken).unwrap();
     assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: 2 }, "a refused call does not fail the run");
@@ -236,7 +236,7 @@ fn turn() -> impl Strategy<Value = Turn> {
     let turn = (role, prop::collection::vec(part, 0..5), prop::bool::weighted(0.2));
     turn.prop_map(|(role, parts, is_cut_off)| {
         let turn = Turn::new(Message { role, parts });
-        if is_cut_off { turn.with_stop(Stop::Length) } else { turn }
+        if is_cut_off { turn.with_stop(StopReason::Length) } else { turn }
     })
 }
 

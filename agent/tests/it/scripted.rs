@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use agent::provider;
-use agent::{ProviderError, ProviderOptions, Request, Scripted, Stop, ToolSet, Turn};
+use agent::{ProviderError, ProviderOptions, Request, Scripted, StopReason, ToolSet, Turn};
 use serde_json::json;
 use tools::CancellationToken;
 use tools::protocol::{Message, Role};
@@ -29,7 +29,7 @@ async fn turns_are_played_in_order_and_then_no_more() {
     let calls: Vec<_> = first.message.calls().collect();
     assert_eq!((calls[0].id.as_str(), calls[0].arguments.value()), ("script_1", &json!({"a": 1})));
     assert_eq!((calls[1].id.as_str(), calls[1].arguments.value()), ("own", &json!({})));
-    assert_eq!(first.stop, Stop::Calls);
+    assert_eq!(first.stop, StopReason::Calls);
     messages.push(first.message);
     assert_eq!(next(&provider, &messages).await.unwrap(), Turn::answer("done"));
     messages.push(Message::text(Role::Assistant, "done"));

@@ -1,6 +1,6 @@
 //! Converts rig's response to a turn.
 
-use agent::{Stop, Turn, Usage};
+use agent::{StopReason, Turn, Usage};
 use rig_core::completion::{CompletionResponse, FinishReason};
 use rig_core::message::{AssistantContent, DocumentSourceKind, Image, MimeType, ToolCall as RigCall};
 use serde_json::{Value, json};
@@ -44,31 +44,33 @@ pub(super) fn turn(mut response: CompletionResponse, names: &WireNames) -> Turn 
     faults.fold(turn, |turn, (position, reason)| turn.with_fault(position, reason))
 }
 
-/// Returns [`Stop::Refusal`] only if the service reports a refusal. A response without a stop reason counts as finished.
-fn stop(response: &CompletionResponse) -> Stop {
+/// Returns [`StopReason::Refusal`] only if the service reports a refusal. A response without a stop reason counts as finished.
+fn stop(response: &CompletionResponse) -> StopReason {
     let has_calls = response.tool_calls().next().is_some();
     let refusal = response.raw.pointer("/choices/0/message/refusal").and_then(Value::as_str);
     match response.finish_reason() {
-        _ if refusal.is_some_and(|text| !text.is_empty()) => Stop::Refusal,
-        Some(FinishReason::Length) => Stop::Length,
-        Some(FinishReason::ContentFilter) => Stop::Refusal,
-        Some(FinishReason::Other(reason)) if reason == "refusal" => Stop::Refusal,
-        Some(FinishReason::Other(reason)) => Stop::Other(reason),
-        _ if has_calls => Stop::Calls,
-        _ => Stop::Answer,
+        _ if refusal.is_some_and(|text| !text.is_empty()) => StopReason::Refusal,
+        Some(FinishReason::Length) => StopReason::Length,
+        Some(FinishReason::ContentFilter) => StopReason::Refusal,
+        Some(FinishReason::Other(reason)) if reason == "refusal" => StopReason::Refusal,
+        Some(FinishReason::Other(reason)) => StopReason::Other(reason),
+        _ if has_calls => StopReason::Calls,
+        _ => StopReason::Answer,
     }
 }
 
 /// Returns the reason that a call must not be run, or `None` if it may be run.
-fn fault(call: &RigCall, stop: &Stop, is_last: bool) -> Option<String> {
+fn fault(call: &RigCall, stop: &StopReason, is_last: bool) -> Option<String> {
     let name = call.function.name.as_str();
     match stop {
         // Some services complete truncated arguments to valid JSON, so the last call is never trusted.
-        Stop::Length if is_last || call.function.invalid_arguments.is_some() => Some(format!(
+        StopReason::Length if is_last || call.function.invalid_arguments.is_some() => Some(format!(
             "the call of {name} was cut off by the model's output limit and was not run; call again with less text, or split \
              it into several calls"
         )),
-        Stop::Refusal => Some(format!("the service stopped the turn as a refusal, so the call of {name} was not run")),
+        StopReason::Refusal => {
+            Some(format!("the service stopped the turn as a refusal, so the call of {name} was not run"))
+        }
         _ if call.function.invalid_arguments.is_some() => Some(format!(
             "the arguments of {name} are not a JSON object, so the call was not run; call again with one JSON object that \
              matches the tool's schema"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::service::reply::{Api, Block, Way, completion};
 use crate::service::{KEY, Reply, Service};
 use crate::workshop::{answer, catalog, result, run};
-use agent::{Driver, Provider, Request, Selection, Session, Stop, SystemText};
+use agent::{Driver, Provider, Request, Selection, Session, StopReason, SystemText};
 use serde_json::json;
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
@@ -15,7 +15,7 @@ use tools::{CancellationToken, Content, ToolCall, ToolContext, ToolResult};
 async fn a_call_goes_out_and_back_by_its_wire_name() {
     let service = Service::new([calls(&[("c1", "fs_read", r#"{"path":"a"}"#)]), Api::Chat.answer(Way::Whole)]).await;
     let (summary, session, ran) = run(service.openai(false), &["fs.read", "fs/read.all"]).await;
-    assert_eq!(answer(&summary), ("ok", &Stop::Answer));
+    assert_eq!(answer(&summary), ("ok", &StopReason::Answer));
     assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "a"}))]);
     assert_eq!(session.messages()[1].calls().next().unwrap().name, "fs.read");
     let usage = summary.usage.unwrap();
@@ -97,7 +97,7 @@ async fn thoughts_and_their_signatures_go_back_as_they_came() {
         let replies = [api.reply(way, &blocks, Some(api.stops(&blocks))), api.answer(way)];
         let service = Service::new(replies.map(|reply| reply.in_pieces(piece))).await;
         let (summary, session, ran) = run(service.anthropic(way == Way::Stream), &["fs.read"]).await;
-        assert_eq!(answer(&summary), ("ok", &Stop::Answer));
+        assert_eq!(answer(&summary), ("ok", &StopReason::Answer));
         assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "a"}))]);
         assert!(matches!(&session.messages()[1].parts[0], Part::Reasoning { text, .. } if text == "Hm, é."));
         let text = serde_json::to_string(session.messages()).unwrap();
@@ -164,7 +164,7 @@ async fn a_refusal_in_a_field_of_its_own_is_one() {
     let refused = json!({"role": "assistant", "content": null, "refusal": "I cannot."});
     let service = Service::new([completion(json!({"index": 0, "message": refused, "finish_reason": "stop"}))]).await;
     let (summary, ..) = run(service.openai(false), &[]).await;
-    assert_eq!(answer(&summary).1, &Stop::Refusal);
+    assert_eq!(answer(&summary).1, &StopReason::Refusal);
 }
 
 fn calls(calls: &[(&str, &str, &str)]) -> Reply {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::service::reply::{Api, Block, Way};
 use crate::service::{Reply, Service, events};
 use crate::workshop::{answer, catalog, run};
-use agent::{Driver, Event, Selection, Session, Stop};
+use agent::{Driver, Event, Selection, Session, StopReason};
 use serde_json::{Value, json};
 use tools::ToolContext;
 
@@ -37,7 +37,7 @@ async fn a_streamed_refusal_in_a_field_of_its_own_is_one() {
     let chunk = json!({"id": "x", "object": "chat.completion.chunk", "choices": [refused]});
     let service = Service::new([events(format!("data: {chunk}\n\ndata: [DONE]\n\n"))]).await;
     let (summary, ..) = run(service.openai(true), &[]).await;
-    assert_eq!(answer(&summary), ("I cannot.", &Stop::Refusal));
+    assert_eq!(answer(&summary), ("I cannot.", &StopReason::Refusal));
 }
 
 fn texts() -> (Arc<Mutex<Vec<String>>>, impl Fn(Event) + Send + Sync + 'static) {
