@@ -1,4 +1,4 @@
-//! Arguments that a person types, `key=value`, as the JSON that a tool's schema asks for.
+//! Converts typed `key=value` arguments to the JSON that a tool's schema expects.
 
 use std::collections::BTreeMap;
 
@@ -6,39 +6,42 @@ use serde_json::{Value, json};
 use tools::Json;
 use tools::protocol::json::InvalidJson;
 
-/// How many schemas are looked at to find the type of one argument: references can go in circles, and unions can branch.
+/// The most subschemas visited for one argument. References can be circular, and unions can branch.
 const MAX_VISITS: usize = 256;
 
-/// Why typed arguments do not fit a tool's schema.
+/// An error for typed arguments that do not match a tool's schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentError {
-    /// An argument that was given twice.
-    #[error("the argument `{name}` is given twice; give it once, with a JSON array where several values are meant")]
+    /// An argument was given twice.
+    #[error("the argument `{name}` is given twice; give it once, and write several values as a JSON array")]
     Duplicate {
-        /// The argument.
+        /// The name of the argument.
         name: String,
     },
-    /// A text that cannot be read as what the schema asks for.
+    /// A value does not match the type in the schema.
     #[error("the argument `{name}` cannot be {text:?}: it takes {expected}")]
-    Unfit {
-        /// The argument.
+    Mismatch {
+        /// The name of the argument.
         name: String,
-        /// The text, cut after 80 characters; `[secret]` where it is one.
+        /// The value, cut after 80 characters; `[secret]` if the schema marks it as secret.
         text: String,
-        /// What the schema asks for, with an example.
+        /// The expected type in words, with an example.
         expected: String,
     },
-    /// Arguments that nest too deep.
+    /// The arguments are nested too deeply.
     #[error(transparent)]
     Json(#[from] InvalidJson),
 }
 
-/// The arguments object of these pairs, each value typed by the property's schema.
+/// Returns an arguments object built from these pairs, each value typed by the schema of its property:
 ///
-/// A string stays text even when it looks like a number; integers, numbers, booleans, arrays, objects and null are read as
-/// JSON. Where several types are allowed, text that is none of the others is a string. A property that the schema does not
-/// know, or says nothing about, is JSON where it parses and text otherwise. The object is not validated.
+/// - A string stays text even if it looks like a number.
+/// - Integers, numbers, booleans, arrays, objects and null are parsed as JSON.
+/// - If several types are allowed, a value that matches no other type is a string.
+/// - A property that the schema does not describe is JSON if it parses, and text otherwise.
+///
+/// The object is not validated against the schema.
 ///
 /// ```
 /// use serde_json::json;
@@ -50,12 +53,12 @@ pub enum ArgumentError {
 /// ```
 ///
 /// # Errors
-/// [`ArgumentError`] for the first pair that is there twice or does not fit.
+/// Returns an [`ArgumentError`] for the first pair that is repeated or does not match.
 pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
     schema: &Value,
     pairs: impl IntoIterator<Item = (K, V)>,
 ) -> Result<Json, ArgumentError> {
-    // As texts, so that an integer of any length keeps its digits.
+    // Kept as JSON text, so that long integers keep all digits.
     let mut arguments = BTreeMap::new();
     for (name, text) in pairs {
         let (name, text) = (name.as_ref(), text.as_ref());
@@ -63,7 +66,7 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
             return Err(ArgumentError::Duplicate { name: name.to_owned() });
         }
         let accepted = Accepted::by_property(schema, name);
-        let value = accepted.read(text).ok_or_else(|| ArgumentError::Unfit {
+        let value = accepted.read(text).ok_or_else(|| ArgumentError::Mismatch {
             name: name.to_owned(),
             text: shown(schema, name, text),
             expected: accepted.in_words(schema, name),
@@ -74,21 +77,21 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
     Ok(Json::parse(format!("{{{}}}", members.join(",")))?)
 }
 
-/// The text of an argument as an error may show it, which is not at all where the argument is secret.
+/// Returns the value for an error message: at most 80 characters, masked if the argument is secret.
 fn shown(schema: &Value, name: &str, text: &str) -> String {
     let pair = json!({ name: text });
     let masked = tools::Secret::masked(schema, &pair);
-    // A schema that cannot be read hides the object as a whole.
+    // An unreadable schema masks the whole object.
     masked.get(name).unwrap_or(&masked).as_str().unwrap_or_default().chars().take(80).collect()
 }
 
-/// What a schema accepts, as far as it matters for reading text. Empty for a schema that does not say.
+/// The types and values that a schema accepts. Empty if the schema does not restrict them.
 #[derive(Default)]
 struct Accepted<'a> {
     types: Vec<&'a str>,
     /// The values of `enum` and `const`.
     literals: Vec<&'a Value>,
-    /// A branch of a union that takes anything.
+    /// Set if the schema, or a branch of its union, accepts any value.
     anything: bool,
 }
 
@@ -103,7 +106,7 @@ impl<'a> Accepted<'a> {
         accepted
     }
 
-    /// Adds what a schema inside of `root` accepts.
+    /// Adds the types and values accepted by `schema`, a part of `root`.
     fn add(&mut self, root: &'a Value, schema: &'a Value, visits: &mut usize) {
         if !visit(visits) {
             self.anything = true;
@@ -134,23 +137,23 @@ impl<'a> Accepted<'a> {
         }
     }
 
-    /// Of an intersection, the first part that says something: schemars wraps a described `$ref` in one.
+    /// Adds the first restricting part of an `allOf`: schemars wraps a `$ref` that has a description in one.
     fn add_all_of(&mut self, root: &'a Value, parts: &'a [Value], visits: &mut usize) {
-        let said = parts.iter().find_map(|part| {
+        let first = parts.iter().find_map(|part| {
             let mut accepted = Accepted::default();
             accepted.add(root, part, visits);
             (!accepted.anything).then_some(accepted)
         });
-        match said {
-            Some(said) => {
-                self.types.extend(said.types);
-                self.literals.extend(said.literals);
+        match first {
+            Some(first) => {
+                self.types.extend(first.types);
+                self.literals.extend(first.literals);
             }
             None => self.anything = true,
         }
     }
 
-    /// Returns the argument as JSON text.
+    /// Returns the argument as JSON text, or `None` if the schema does not accept it.
     fn read(&self, text: &str) -> Option<String> {
         if let Ok(parsed) = Json::parse(text) {
             let value = parsed.node().to_rounded_value();
@@ -158,7 +161,7 @@ impl<'a> Accepted<'a> {
             if let Some(literal) = self.literals.iter().find(|literal| is_listed(literal)) {
                 return Some(literal.to_string());
             }
-            if self.anything || self.types.iter().any(|name| *name != "string" && is_of(&value, name)) {
+            if self.anything || self.types.iter().any(|name| *name != "string" && has_type(&value, name)) {
                 return Some(text.to_owned());
             }
         }
@@ -177,7 +180,7 @@ impl<'a> Accepted<'a> {
     }
 }
 
-/// The schema of a property, through the `$ref`s and intersections of the schema that has it.
+/// Returns the schema of a property, resolving `$ref` and `allOf`. Returns `None` if the schema does not describe it.
 fn property<'a>(root: &'a Value, schema: &'a Value, name: &str, visits: &mut usize) -> Option<&'a Value> {
     if !visit(visits) {
         return None;
@@ -196,12 +199,12 @@ fn visit(visits: &mut usize) -> bool {
     *visits > 0
 }
 
-/// The target of a `$ref` into the same document.
+/// Returns the target of a local `$ref`. Returns `None` if there is none.
 fn referenced<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Value> {
     root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
 }
 
-/// Equality as JSON Schema has it: 1.0 is 1.
+/// Compares by the equality of JSON Schema, in which 1.0 equals 1.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(x), Some(y)) if a.is_f64() || b.is_f64() => x == y,
@@ -209,7 +212,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
     }
 }
 
-fn is_of(value: &Value, name: &str) -> bool {
+fn has_type(value: &Value, name: &str) -> bool {
     match name {
         "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
         "number" => value.is_number(),

@@ -1,80 +1,79 @@
-//! [`Event`]: what a run tells while it is under way.
+//! [`Event`]: the progress of a run, sent to an [`EventSink`].
 
 use serde::{Deserialize, Serialize};
 use tools::{ErrorCode, Json, Progress, Target, ToolResult};
 
 use crate::Summary;
 
-/// Something that happened in a run. As JSON, an object with a `type`.
+/// A step in the progress of a run. In JSON, an object with a `type`.
 ///
-/// The order is this, and nothing else is promised:
-/// - a turn's texts come before the starts of its calls, and those in the order of the calls;
-/// - of one call, the start comes first, then any progress, then, where it is abandoned, that, then exactly one
-///   result, then nothing;
-/// - all results of a turn come before anything of the next one; between calls that run side by side there is no order;
-/// - `Done` comes last, once, however the run ends. A run whose future is dropped tells no more.
+/// Only this order is guaranteed:
+/// - The texts of a turn precede the starts of its calls. The starts are in the order of the calls.
+/// - Each call has one `CallStarted`, then any `Progress`, then `Abandoned` if it is abandoned, then exactly one `Result`.
+/// - All results of a turn precede the events of the next turn. Events of parallel calls interleave.
+/// - `Done` comes last, once, however the run ends. A run whose future is dropped sends no further events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
-    /// The model says something.
+    /// The model wrote text.
     Text {
-        /// The next piece of its text.
+        /// The next piece of the turn's text.
         text: String,
     },
-    /// A call is handed to the counter.
+    /// A call enters the pipeline.
     CallStarted {
-        /// The call, unique in its conversation.
+        /// The id of the call, unique in its conversation.
         id: String,
-        /// The tool asked for.
+        /// The name of the called tool.
         name: String,
-        /// The arguments as they came, but for [secrets](crate::ToolSet::masked_arguments).
+        /// The arguments as the model sent them, with [secrets masked](crate::ToolSet::masked_arguments).
         arguments: Json,
-        /// What the call would touch; empty where the arguments do not say.
+        /// The targets that the arguments name; empty if they cannot be derived.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         targets: Vec<Target>,
     },
-    /// A call has come so far.
+    /// A running call reports its progress.
     Progress {
-        /// The call.
+        /// The id of the call.
         id: String,
-        /// The tool that says so: the one called, or one that it called in turn.
+        /// The tool that reports: the called tool, or a tool that it called in turn.
         name: String,
-        /// How far.
+        /// The progress.
         progress: Progress,
     },
-    /// A call is waited for no longer: its deadline has passed or its run was cancelled, and its tool does not yield. It holds a
-    /// thread until it ends. A host that sees this has a tool to mend.
+    /// The run stopped waiting for a call, because its deadline passed or the run was cancelled and its tool does not yield.
+    /// The call holds a worker thread until it ends. This is a bug in the tool.
     Abandoned {
-        /// The call.
+        /// The id of the call.
         id: String,
-        /// The tool asked for.
+        /// The name of the called tool.
         name: String,
-        /// How many calls are abandoned on this runtime, with this one.
+        /// The number of abandoned calls on this runtime, including this one.
         abandoned: usize,
     },
-    /// A call has its result.
+    /// A call has ended.
     Result {
-        /// The call.
+        /// The id of the call.
         id: String,
-        /// The tool asked for.
+        /// The name of the called tool.
         name: String,
-        /// What it gave.
+        /// The result, as the model receives it.
         result: ToolResult,
-        /// Why it failed; absent if it did not.
+        /// The error code; `None` if the call succeeded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<ErrorCode>,
-        /// The time since its start, in milliseconds.
+        /// The time since `CallStarted`, in milliseconds.
         duration_ms: u64,
     },
-    /// The run is over.
+    /// The run has ended.
     Done(Summary),
 }
 
 /// Receives events. Closures `Fn(Event)` are sinks.
 pub trait EventSink: Send + Sync {
-    /// Takes one event. Called from the run and from running tools, so it must not block. A sink that panics is not called
-    /// again in that run.
+    /// Receives one event. Must not block: the run and running tools call it. After a panic, the sink is not called again in
+    /// that run.
     fn send(&self, event: Event);
 }
 

@@ -17,12 +17,12 @@ pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
 pub use guidance::tool_guidance;
 pub use provider::{
-    Direct, KeySource, Patience, Provider, ProviderConflict, ProviderError, ProviderOptions, ProviderProblem,
-    ProviderSubmission, Request, Scripted, Stop, TextReader, Turn, TurnFuture, Usage,
+    Direct, KeySource, Provider, ProviderConflict, ProviderError, ProviderOptions, ProviderProblem, ProviderSubmission,
+    Request, RetryPolicy, Scripted, StopReason, TextSink, Timeouts, Turn, TurnFuture, Usage,
 };
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
 pub use selection::{InvalidSelection, Selection};
 pub use session::Session;
 pub use system::SystemText;
-pub use tool_set::{LeftOut, LeftOutReason, ToolSet};
+pub use tool_set::{SkipReason, SkippedTool, ToolSet};
 pub use tools;

@@ -1,30 +1,32 @@
-//! [`Run`]: the loop from a prompt to an answer, as data.
+//! [`Run`]: the loop from a prompt to an answer, as a state machine.
 
 mod checkpoint;
 mod conversation;
 mod outcome;
-mod written;
+mod stored_run;
 
 use serde::{Deserialize, Serialize};
 use tools::protocol::{Message, Part, Role};
 use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use self::conversation::Conversation;
-use self::written::Written;
-use crate::{Stop, Turn, Usage};
+use self::stored_run::StoredRun;
+use crate::{StopReason, Turn, Usage};
 
 pub use self::outcome::{Outcome, Summary};
 
-/// What a model is told of a call that its provider may have cut off in the middle.
+/// The result of each call in a turn that was cut off, because its arguments may be incomplete.
 const CUT_OFF: &str = "the turn was cut off by the length limit, so this call was not run; make it again, shorter";
 
-/// The loop prompt → model → calls → results → model … as a state machine without I/O: [`step`](Self::step) says what is to
-/// be done, [`turn`](Self::turn) and [`result`](Self::result) tell what came of it. It can be written down at any moment and
-/// read back. [`Driver`](crate::Driver) drives one.
+/// The agent loop (prompt → model → calls → results → model …) as a state machine without I/O.
 ///
-/// Every call of every turn gets exactly one result, whatever the model and the tools do. Results follow in the order of
-/// the calls, in one message per turn. The calls of a turn that was [cut off](Stop::Length) are not run: nobody knows what
-/// their arguments would have been.
+/// [`step`](Self::step) returns the next action. The caller performs it and reports with [`turn`](Self::turn),
+/// [`result`](Self::result) or [`error`](Self::error). [`Driver`](crate::Driver) does so with a provider and tools. A run can be
+/// serialised in any state.
+///
+/// - Every call gets exactly one result.
+/// - The results of a turn are one message, in the order of the calls.
+/// - The calls of a turn that was [cut off](StopReason::Length) are not run, because their arguments may be incomplete.
 ///
 /// ```
 /// use agent::{Outcome, Run, Step, Turn};
@@ -46,7 +48,7 @@ const CUT_OFF: &str = "the turn was cut off by the length limit, so this call wa
 /// # Ok::<(), agent::RunError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "StoredRun")]
 pub struct Run {
     messages: Conversation,
     max_steps: u32,
@@ -58,16 +60,15 @@ pub struct Run {
     state: State,
 }
 
-/// What is to be done next.
+/// The next action of a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Ask the model, with [`Run::messages`].
+    /// Request the next turn from the model, with [`Run::messages`].
     Ask,
-    /// Run these calls, in parallel, but for those that are [refused](PendingCall::refusal). They are those that have no
-    /// result yet.
+    /// Run these calls in parallel: all calls of the turn without a result. Do not run [refused](PendingCall::refused) ones.
     Call(Vec<PendingCall>),
-    /// Nothing: the run is over.
+    /// The run has ended.
     Done(Summary),
 }
 
@@ -77,43 +78,43 @@ pub enum Step {
 pub struct PendingCall {
     /// The call.
     pub call: ToolCall,
-    /// Which call of its turn it is, from 0.
+    /// The position of the call in its turn, from 0.
     pub index: u32,
-    /// Why it may not be run, if so: an error that says this is its result.
+    /// The reason that the call must not be run, or `None`. The reason becomes the text of its error result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
 impl PendingCall {
-    /// The result of a call that may not be run.
+    /// Returns the error result of a refused call. Returns `None` if the call may be run.
     pub fn refusal(&self) -> Option<ToolResult> {
         self.refused.as_deref().map(ToolResult::error)
     }
 }
 
-/// What a run cannot take in.
+/// An error for input that a run does not expect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// A turn, when none was asked for.
-    #[error("the run has not asked for a turn; do what its step says")]
+    /// A turn was given, but the step is not [`Step::Ask`].
+    #[error("the run does not expect a turn; call `step` for the next action")]
     UnexpectedTurn,
-    /// A result that belongs to no call of this turn.
-    #[error("no call of this turn has the id {id:?}; use the ids that the step gives")]
+    /// The id matches no call of this turn.
+    #[error("no call of this turn has the id {id:?}; use an id from the step")]
     UnknownCall {
-        /// The id as given.
+        /// The given id.
         id: String,
     },
-    /// Two calls of one turn that results could not tell apart, in a run that was read back.
-    #[error("two calls of the turn have the id {id:?}; give each one of its own")]
+    /// A deserialised run has two calls of one turn with the same id.
+    #[error("two calls of the turn have the id {id:?}; give each call a unique id")]
     RepeatedId {
-        /// The id.
+        /// The repeated id.
         id: String,
     },
-    /// A second result.
-    #[error("the call {id:?} has its result already; give each call one")]
+    /// The call already has a result.
+    #[error("the call {id:?} already has a result; give each call one result")]
     AlreadyAnswered {
-        /// The call.
+        /// The id of the call.
         id: String,
     },
 }
@@ -123,23 +124,23 @@ pub enum RunError {
 enum State {
     Asking,
     Calling {
-        /// The calls of the last turn, and the results as far as they are there.
-        places: Vec<Place>,
-        /// How the run ends once all are there, because of one of them.
+        /// The calls of the last turn, with the results that have arrived. The name in stored runs is `places`.
+        #[serde(rename = "places")]
+        slots: Vec<CallSlot>,
+        /// The outcome of the run once all results have arrived, if one of them ends it.
         ending: Option<Outcome>,
     },
     Done(Outcome),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Place {
+struct CallSlot {
     pending: PendingCall,
     result: Option<ToolResult>,
 }
 
 impl Run {
-    /// A run that goes on from these messages, the last of which is what to answer, and asks the model at most `max_steps`
-    /// times.
+    /// Creates a run that answers the last of these messages and requests at most `max_steps` turns.
     pub fn new(messages: Vec<Message>, max_steps: u32) -> Self {
         let messages = messages.into();
         let (earlier_turns, steps, calls, failed_calls, usage) = (0, 0, 0, 0, None);
@@ -149,15 +150,15 @@ impl Run {
         run
     }
 
-    /// Says how many turns of the model there were in its session before this run, so that [`turns`](Self::turns) counts on.
+    /// Sets the number of model turns in the session before this run, which [`turns`](Self::turns) includes.
     #[must_use]
     pub fn with_earlier_turns(mut self, turns: u64) -> Self {
         self.earlier_turns = turns;
         self
     }
 
-    /// Says anew how often the model may be asked, what was asked before included: a run whose budget was used up goes on when
-    /// there is more.
+    /// Replaces the step limit, which includes the steps already taken. A run that ended at its limit continues if the new limit
+    /// is higher.
     #[must_use]
     pub fn with_max_steps(mut self, max_steps: u32) -> Self {
         self.max_steps = max_steps;
@@ -167,13 +168,13 @@ impl Run {
         self
     }
 
-    /// What is to be done next.
+    /// Returns the next action.
     pub fn step(&self) -> Step {
         match &self.state {
             State::Asking => Step::Ask,
-            State::Calling { places, .. } => {
-                let open = places.iter().filter(|place| place.result.is_none());
-                Step::Call(open.map(|place| place.pending.clone()).collect())
+            State::Calling { slots, .. } => {
+                let open = slots.iter().filter(|slot| slot.result.is_none());
+                Step::Call(open.map(|slot| slot.pending.clone()).collect())
             }
             State::Done(outcome) => Step::Done(Summary {
                 outcome: outcome.clone(),
@@ -185,55 +186,57 @@ impl Run {
         }
     }
 
-    /// Takes the model's turn in. A call without an id of its own gets a new one; one with a [fault](Turn::faults)
-    /// is [refused](PendingCall::refused) with it.
+    /// Adds the model's turn. A call without a unique id gets a new id. A call with a [fault](Turn::faults) is
+    /// [refused](PendingCall::refused).
     ///
     /// # Errors
-    /// [`RunError::UnexpectedTurn`] when the step is not to ask.
+    /// Returns [`RunError::UnexpectedTurn`] if the step is not [`Step::Ask`].
     pub fn turn(&mut self, turn: Turn) -> Result<(), RunError> {
         if self.state != State::Asking {
             return Err(RunError::UnexpectedTurn);
         }
         let Turn { mut message, stop, usage, faults } = turn;
         message.role = Role::Assistant;
-        // A model does not answer its own calls.
+        // Results come from tools, never from the model.
         message.parts.retain(|part| !matches!(part, Part::ToolResult { .. }));
         self.messages.rename_calls(&mut message);
         if let Some(usage) = usage {
             *self.usage.get_or_insert_default() += usage;
         }
         self.steps = self.steps.saturating_add(1);
-        let place = |(position, call): (usize, &ToolCall)| {
-            let cut_off = || (stop == Stop::Length).then(|| CUT_OFF.to_owned());
+        let slot = |(position, call): (usize, &ToolCall)| {
+            let cut_off = || (stop == StopReason::Length).then(|| CUT_OFF.to_owned());
             let refused = faults.get(&position).cloned().or_else(cut_off);
             let index = u32::try_from(position).unwrap_or(u32::MAX);
-            Place { pending: PendingCall { call: call.clone(), index, refused }, result: None }
+            CallSlot { pending: PendingCall { call: call.clone(), index, refused }, result: None }
         };
-        let places: Vec<_> = message.calls().enumerate().map(place).collect();
-        self.calls = self.calls.saturating_add(u32::try_from(places.len()).unwrap_or(u32::MAX));
-        self.state = if places.is_empty() {
+        let slots: Vec<_> = message.calls().enumerate().map(slot).collect();
+        self.calls = self.calls.saturating_add(u32::try_from(slots.len()).unwrap_or(u32::MAX));
+        self.state = if slots.is_empty() {
             State::Done(Outcome::Answer { text: message.to_text(), stop })
         } else {
-            State::Calling { places, ending: None }
+            State::Calling { slots, ending: None }
         };
         self.messages.push(message);
         Ok(())
     }
 
-    /// Takes the result of a call in. With the last one the turn is complete. A call that is refused has its
-    /// [refusal](PendingCall::refusal) for a result, whatever is given.
+    /// Adds the result of a call. The last result completes the turn. A refused call keeps its
+    /// [refusal](PendingCall::refusal) as its result.
     ///
     /// # Errors
-    /// [`RunError::UnknownCall`] and [`RunError::AlreadyAnswered`]; the run is then as it was.
+    /// The run does not change on an error.
+    /// - Returns [`RunError::UnknownCall`] if no call of this turn has the id.
+    /// - Returns [`RunError::AlreadyAnswered`] if the call already has a result.
     pub fn result(&mut self, id: &str, result: ToolResult) -> Result<(), RunError> {
         self.settle(id, result, None)
     }
 
-    /// Takes in that a call failed. The model is told; after an error that is not
-    /// [recoverable](ToolError::is_recoverable) the run ends as soon as all calls of the turn have their results.
+    /// Adds an error as the result of a call. After an error that is not [recoverable](ToolError::is_recoverable), the run ends
+    /// once all calls of the turn have results.
     ///
     /// # Errors
-    /// As [`result`](Self::result).
+    /// Returns the errors of [`result`](Self::result).
     pub fn error(&mut self, id: &str, error: &ToolError) -> Result<(), RunError> {
         let ending = match error.code() {
             ErrorCode::Cancelled => Some(Outcome::Cancelled),
@@ -243,59 +246,58 @@ impl Run {
         self.settle(id, error.into(), ending)
     }
 
-    /// Ends the run, because somebody took it back. Calls without a result get one that says so. A run that is over stays as
-    /// it is.
+    /// Cancels the run. Calls without a result get an error that says so. A run that has ended does not change.
     pub fn cancel(&mut self) {
         self.end(Outcome::Cancelled, |call| ToolError::new(call.name.as_str(), ToolErrorKind::Cancelled).into());
     }
 
-    /// Ends the run, because something failed that no model can mend. Calls without a result get one that says so. A run that
-    /// is over stays as it is.
+    /// Ends the run after a failure that the model cannot repair. Calls without a result get an error with the message. A run
+    /// that has ended does not change.
     pub fn fail(&mut self, message: impl Into<String>) {
         let message = message.into();
         let result = format!("the run ended before this call had a result: {message}");
         self.end(Outcome::Failed { message }, |_| ToolResult::error(result.clone()));
     }
 
-    /// The conversation, with what the run has added to it. While calls are under way, their results are not in it yet.
+    /// Returns the conversation, with the messages of this run. Results are added when all calls of their turn have one.
     pub fn messages(&self) -> &[Message] {
         self.messages.messages()
     }
 
-    /// The conversation, with what the run has added to it.
+    /// Returns the conversation, with the messages of this run.
     pub fn into_messages(self) -> Vec<Message> {
         self.messages.into_messages()
     }
 
-    /// How many turns of the model there were in the session, this run's included: the number of the last one.
+    /// Returns the number of model turns in the session, including this run's. It is the number of the last turn.
     pub fn turns(&self) -> u64 {
         self.earlier_turns.saturating_add(self.steps.into())
     }
 
     fn settle(&mut self, id: &str, result: ToolResult, ends: Option<Outcome>) -> Result<(), RunError> {
         let unknown = || RunError::UnknownCall { id: id.to_owned() };
-        let State::Calling { places, ending } = &mut self.state else { return Err(unknown()) };
-        let place = places.iter_mut().find(|place| place.pending.call.id == id).ok_or_else(unknown)?;
-        if place.result.is_some() {
+        let State::Calling { slots, ending } = &mut self.state else { return Err(unknown()) };
+        let slot = slots.iter_mut().find(|slot| slot.pending.call.id == id).ok_or_else(unknown)?;
+        if slot.result.is_some() {
             return Err(RunError::AlreadyAnswered { id: id.to_owned() });
         }
-        let (result, ends) = match place.pending.refusal() {
+        let (result, ends) = match slot.pending.refusal() {
             Some(refusal) => (refusal, None),
             None => (result, ends),
         };
-        place.result = Some(result);
-        // A failure weighs more than a cancellation, which may be what it led to.
+        slot.result = Some(result);
+        // A failure takes precedence over a cancellation, which may be its consequence.
         if ends.is_some() && matches!(ending, None | Some(Outcome::Cancelled)) {
             *ending = ends;
         }
-        self.go_on();
+        self.advance();
         Ok(())
     }
 
-    /// Goes on to what comes after the calls, if all of them have their results.
-    fn go_on(&mut self) {
-        let State::Calling { places, ending } = &mut self.state else { return };
-        if places.iter().all(|place| place.result.is_some()) {
+    /// Completes the turn if all its calls have results.
+    fn advance(&mut self) {
+        let State::Calling { slots, ending } = &mut self.state else { return };
+        if slots.iter().all(|slot| slot.result.is_some()) {
             let ending = ending.take();
             self.complete_turn(|_| ToolResult::default());
             match ending {
@@ -305,7 +307,7 @@ impl Run {
         }
     }
 
-    /// Goes on to the model, if the budget allows.
+    /// Requests the next turn, or ends the run at its step limit.
     fn ask(&mut self) {
         self.state = if self.steps < self.max_steps {
             State::Asking
@@ -322,12 +324,12 @@ impl Run {
         self.state = State::Done(outcome);
     }
 
-    /// Adds the message of the results, where calls are under way.
+    /// Appends the message of the results if calls are pending.
     fn complete_turn(&mut self, missing: impl Fn(&ToolCall) -> ToolResult) {
-        let State::Calling { places, .. } = std::mem::replace(&mut self.state, State::Asking) else { return };
-        let parts: Vec<_> = places
+        let State::Calling { slots, .. } = std::mem::replace(&mut self.state, State::Asking) else { return };
+        let parts: Vec<_> = slots
             .into_iter()
-            .map(|Place { pending, result }| {
+            .map(|CallSlot { pending, result }| {
                 let result = result.or_else(|| pending.refusal()).unwrap_or_else(|| missing(&pending.call));
                 let call = pending.call;
                 self.failed_calls = self.failed_calls.saturating_add(result.is_error.into());

@@ -1,4 +1,4 @@
-//! [`Selection`]: the rules that pick a session's tools out of a catalog.
+//! [`Selection`]: rules that choose a session's tools from a catalog.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,10 +7,15 @@ use std::sync::Arc;
 use globset::{GlobBuilder, GlobMatcher};
 use tools::Entry;
 
-/// Which tools of a catalog a session may use. One without any rule selects everything.
+/// Rules that choose the tools of a session from a catalog. Without rules, every tool is selected.
 ///
-/// Globs match whole names; a `*` matches dots and slashes too. A tool is selected when an included glob matches it (or
-/// none was given), no excluded one does, and it passes the other rules. The order of the rules means nothing.
+/// A tool is selected if all of these hold. The order of the rules has no effect:
+/// - An include glob matches its name, or there are no include globs.
+/// - No exclude glob matches its name.
+/// - It is read-only, if [`with_read_only`](Self::with_read_only) is set.
+/// - It has at least one of the tags, if there are any.
+///
+/// Globs match the whole name. `*` also matches dots and slashes.
 ///
 /// ```
 /// use agent::Selection;
@@ -27,27 +32,27 @@ pub struct Selection {
     tags: BTreeSet<String>,
 }
 
-/// A text that is not a rule of a [`Selection`].
+/// A text that does not parse as a rule of a [`Selection`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot select tools by {text:?}: {reason}; write a glob such as `fs.*`, or `!fs.*` to leave tools out")]
+#[error("cannot select tools by {text:?}: {reason}; write a glob such as `fs.*`, or `!fs.*` to exclude tools")]
 #[non_exhaustive]
 pub struct InvalidSelection {
     /// The text as given.
     pub text: String,
-    /// What is wrong with it.
+    /// The reason that it does not parse.
     pub reason: String,
 }
 
 impl Selection {
-    /// Everything.
+    /// Creates a selection of all tools.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The rules in these texts: `fs.*` includes, `!fs.write` excludes.
+    /// Parses globs: `fs.*` includes, `!fs.write` excludes.
     ///
     /// # Errors
-    /// [`InvalidSelection`] for the first text that is no glob.
+    /// Returns [`InvalidSelection`] for the first text that is not a valid glob.
     pub fn parse(texts: impl IntoIterator<Item: AsRef<str>>) -> Result<Self, InvalidSelection> {
         texts.into_iter().try_fold(Self::new(), |selection, text| {
             let text = text.as_ref().trim();
@@ -58,39 +63,39 @@ impl Selection {
         })
     }
 
-    /// Adds a glob to those of which one has to match.
+    /// Adds an include glob. A selected tool matches at least one of them.
     ///
     /// # Errors
-    /// [`InvalidSelection`] when the text is no glob.
+    /// Returns [`InvalidSelection`] if the text is not a valid glob.
     pub fn with_include(mut self, glob: &str) -> Result<Self, InvalidSelection> {
         self.include.push(Pattern::compile(glob)?);
         Ok(self)
     }
 
-    /// Adds a glob to those of which none may match.
+    /// Adds an exclude glob, which removes tools from the selection.
     ///
     /// # Errors
-    /// [`InvalidSelection`] when the text is no glob.
+    /// Returns [`InvalidSelection`] if the text is not a valid glob.
     pub fn with_exclude(mut self, glob: &str) -> Result<Self, InvalidSelection> {
         self.exclude.push(Pattern::compile(glob)?);
         Ok(self)
     }
 
-    /// Whether to take only tools that change nothing, by their effects.
+    /// Sets whether only tools with read-only effects are selected.
     #[must_use]
     pub fn with_read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
         self
     }
 
-    /// Adds tags to those of which a tool has to bear one.
+    /// Adds tags. A selected tool has at least one of them.
     #[must_use]
     pub fn with_tags<S: Into<String>>(mut self, tags: impl IntoIterator<Item = S>) -> Self {
         self.tags.extend(tags.into_iter().map(Into::into));
         self
     }
 
-    /// Whether the tool is selected.
+    /// Returns true if the tool is selected.
     pub fn matches(&self, entry: &Entry) -> bool {
         let tool = entry.tool();
         let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(&tool.name));
@@ -100,7 +105,7 @@ impl Selection {
             && (self.tags.is_empty() || tool.tags.iter().any(|tag| self.tags.contains(tag)))
     }
 
-    /// The globs, of both kinds, that match no name of these tools: most often misspelt.
+    /// Returns the include and exclude globs that do not match any of these tools. They are usually misspelt.
     pub fn unmatched(&self, entries: &[Arc<Entry>]) -> Vec<String> {
         let matches_nothing = |pattern: &&Pattern| !entries.iter().any(|entry| pattern.matches(entry.name()));
         let all = self.include.iter().chain(&self.exclude);
@@ -108,7 +113,7 @@ impl Selection {
     }
 }
 
-/// For people: `fs.* !fs.write, read-only, tagged a or b`, or `everything`.
+/// Formats the rules for people: `fs.* !fs.write, read-only, tagged a or b`, or `everything`.
 impl fmt::Display for Selection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let globs: Vec<String> = (self.include.iter().map(|pattern| pattern.text.clone()))
@@ -123,7 +128,7 @@ impl fmt::Display for Selection {
     }
 }
 
-/// A glob with the text it was made of, by which two are equal.
+/// A compiled glob and its text. Equality compares the texts.
 #[derive(Clone)]
 struct Pattern {
     text: String,
@@ -136,7 +141,7 @@ impl Pattern {
         if text.is_empty() {
             return Err(invalid("it is empty".to_owned()));
         }
-        // A name is not a path: nothing in it separates, and no escape depends on the platform.
+        // A tool name is not a path: it has no separators, and escapes are the same on every platform.
         let glob = GlobBuilder::new(text).literal_separator(false).backslash_escape(true).build();
         let glob = glob.map_err(|error| invalid(error.kind().to_string()))?.compile_matcher();
         Ok(Self { text: text.to_owned(), glob })

@@ -1,4 +1,4 @@
-//! [`Session`]: one conversation and the tools it may use.
+//! [`Session`]: a conversation and its tools.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,12 +8,11 @@ use tools::{Arguments, Entry, Execution, Grant, Policy, ToolContext};
 
 use crate::{Selection, SystemText, ToolSet};
 
-/// A conversation: its [`ToolSet`], the facts that every call is made with (grant, services, approver, session id), what the
-/// model is told before it begins, and what was said so far. Nothing that a session does reaches a tool outside of its set.
+/// A conversation, its [`ToolSet`], the [`ToolContext`] of its calls and its [`SystemText`].
 ///
-/// The turns of its model are numbered, for the [journal](tools::journal) of its context. Clones number theirs together.
-///
-/// The set is made when the session begins. What is registered later is not in it until [`refresh`](Self::refresh).
+/// - Calls never reach a tool outside the tool set, nested calls included.
+/// - The tool set is fixed when the session is created. [`refresh`](Self::refresh) selects again from a changed catalog.
+/// - The model's turns are numbered for the [journal](tools::journal). Clones share the numbering.
 #[derive(Clone, Debug)]
 pub struct Session {
     tools: ToolSet,
@@ -25,106 +24,106 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session over the selected ones of these tools, as far as the context has the services that they need.
+    /// Creates a session with the selected tools whose services the context offers.
     ///
-    /// The context's progress sink is not used: a run tells its [events](crate::Event) instead.
+    /// The context's progress sink is not used: a run sends [events](crate::Event) instead.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: Selection, cx: ToolContext) -> Self {
         let tools = ToolSet::new(entries, &selection, cx.services());
         Self { tools, selection, cx, system: SystemText::new(), messages: Vec::new(), turns: Arc::default() }
     }
 
-    /// Begins with what was said before, in the place of what is there.
+    /// Replaces the conversation, for example with an earlier one.
     #[must_use]
     pub fn with_messages(mut self, messages: Vec<Message>) -> Self {
         self.messages = messages;
         self
     }
 
-    /// Sets what the model is told before the conversation begins, from the next run on. It is no part of the conversation: it
-    /// stays when that is [cleared](Self::clear), kept or put back.
+    /// Sets the system text, which takes effect with the next run. It is not part of the conversation, so
+    /// [`clear`](Self::clear) keeps it.
     #[must_use]
     pub fn with_system(mut self, system: SystemText) -> Self {
         self.system = system;
         self
     }
 
-    /// The tools.
+    /// Returns the tool set.
     pub fn tools(&self) -> &ToolSet {
         &self.tools
     }
 
-    /// The rules that the tools were selected by.
+    /// Returns the selection that chose the tools.
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// The facts that calls are made with.
+    /// Returns the context of the session's calls.
     pub fn context(&self) -> &ToolContext {
         &self.cx
     }
 
-    /// What the model is told before the conversation begins.
+    /// Returns the system text.
     pub fn system(&self) -> &SystemText {
         &self.system
     }
 
-    /// The same as the message that goes before all others whenever the model is asked, `None` when it is empty.
+    /// Returns the system message, which precedes the conversation in every request. Returns `None` if the system text is empty.
     pub fn system_message(&self) -> Option<Message> {
         let text = self.system.render(&self.tools);
         (!text.is_empty()).then(|| Message::text(Role::System, text))
     }
 
-    /// What was said so far. The system text is not in it.
+    /// Returns the conversation, without the system text.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
 
-    /// How many turns of the model there were, those of runs that were dropped included.
+    /// Returns the number of model turns so far, including those of dropped runs.
     pub fn turns(&self) -> u64 {
         self.turns.load(Ordering::Relaxed)
     }
 
-    /// Adds a message.
+    /// Appends a message to the conversation.
     pub fn push(&mut self, message: Message) {
         self.messages.push(message);
     }
 
-    /// Forgets the conversation, but for system messages that were added to it.
+    /// Removes all messages except system messages.
     pub fn clear(&mut self) {
         self.messages.retain(|message| message.role == Role::System);
     }
 
-    /// Changes what calls may touch, from the next one on.
+    /// Replaces the grant, starting with the next call.
     pub fn set_grant(&mut self, grant: Grant) {
         self.cx = self.cx.clone().with_grant(grant);
     }
 
-    /// Changes which of the granted calls run, are asked about and are refused, from the next one on.
+    /// Replaces the approval policy, starting with the next call.
     pub fn set_policy(&mut self, policy: Policy) {
         self.cx = self.cx.clone().with_policy(policy);
     }
 
-    /// Selects again, by the same rules, from these tools.
+    /// Selects from these tools again, with the current selection.
     pub fn refresh(&mut self, entries: impl IntoIterator<Item = Arc<Entry>>) {
         self.tools = ToolSet::new(entries, &self.selection, self.cx.services());
     }
 
-    /// Selects from these tools by other rules.
+    /// Replaces the selection and selects from these tools.
     pub fn select(&mut self, selection: Selection, entries: impl IntoIterator<Item = Arc<Entry>>) {
         self.selection = selection;
         self.refresh(entries);
     }
 
-    /// Runs one of the session's tools outside of the conversation.
+    /// Calls one of the session's tools. The conversation does not change.
     ///
     /// # Errors
-    /// As [`ToolSet::execute`].
+    /// The future returns the errors of [`ToolSet::execute`].
     pub fn execute(&self, name: &str, arguments: impl Into<Arguments>) -> Execution {
         self.tools.execute(&self.cx, name, arguments)
     }
 
-    /// Takes note of a turn, so that no later one has its number.
-    pub(crate) fn reach_turn(&self, turn: u64) {
+    /// Raises the number of turns to at least `turn`, so that no later turn reuses the number.
+    pub(crate) fn record_turn(&self, turn: u64) {
         self.turns.fetch_max(turn, Ordering::Relaxed);
     }
 

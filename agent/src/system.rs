@@ -1,16 +1,16 @@
-//! [`SystemText`]: what a model is told before the conversation begins.
+//! [`SystemText`]: the system prompt, in named sections.
 
 use tools::protocol::is_invisible;
 
 use crate::ToolSet;
 
-/// What a model is told before the conversation begins: named sections, in order.
+/// A system prompt made of named sections, in order.
 ///
-/// The rendered text depends on the sections and the tool set alone, byte for byte: services read a prompt again for less
-/// where it begins as it did before. So nothing that changes by itself, such as the time, belongs here.
+/// Each section is rendered between the lines `<section name="…">` and `</section>`. Section tags inside a text are escaped, so
+/// that no text can end its section or imitate another one. Empty sections are omitted.
 ///
-/// Each section stands between a line `<section name="…">` and a line `</section>`. Nothing in a section can end it or look
-/// like another one, whoever wrote it. A section without text is left out.
+/// The rendered text depends only on the sections and the tool set, byte for byte, because providers cache prompt prefixes.
+/// Do not add text that changes by itself, such as the time.
 ///
 /// ```
 /// use agent::{SystemText, ToolSet};
@@ -32,50 +32,50 @@ pub struct SystemText {
 #[derive(Clone, Debug)]
 struct Section {
     name: String,
-    text: Text,
+    text: SectionText,
 }
 
 #[derive(Clone, Debug)]
-enum Text {
+enum SectionText {
     Fixed(String),
-    /// Made when it is rendered, so that it is always about the tools that the session has by then.
-    OfTools(fn(&ToolSet) -> String),
+    /// Rendered for each run, from the session's current tools.
+    FromTools(fn(&ToolSet) -> String),
 }
 
 impl SystemText {
-    /// No sections.
+    /// Creates a text without sections.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a section, or puts it in the place of the one of that name. White space around the text does not count.
+    /// Adds a section, or replaces the section of that name in its place. The text is trimmed.
     #[must_use]
     pub fn with_section(self, name: impl Into<String>, text: impl Into<String>) -> Self {
-        self.with(name.into(), Text::Fixed(text.into()))
+        self.with(name.into(), SectionText::Fixed(text.into()))
     }
 
-    /// The same with a text about the tools of the session, such as [`tool_guidance`](crate::tool_guidance). It is made
-    /// anew for each run, so it must give the same text for the same tools.
+    /// Adds or replaces a section whose text is rendered from the session's tools, such as
+    /// [`tool_guidance`](crate::tool_guidance). `text` runs once per run and must return equal text for equal tools.
     #[must_use]
     pub fn with_tool_section(self, name: impl Into<String>, text: fn(&ToolSet) -> String) -> Self {
-        self.with(name.into(), Text::OfTools(text))
+        self.with(name.into(), SectionText::FromTools(text))
     }
 
-    /// The names and texts of the sections that are not empty, in order, for a session with these tools.
+    /// Returns the name and text of each section that is not empty, in order, for these tools.
     pub fn sections(&self, tools: &ToolSet) -> Vec<(&str, String)> {
-        self.sections.iter().filter_map(|section| Some((section.name.as_str(), section.told(tools)?))).collect()
+        self.sections.iter().filter_map(|section| Some((section.name.as_str(), section.render(tools)?))).collect()
     }
 
-    /// The whole text, for a session with these tools; empty when no section has text.
+    /// Returns the whole text for these tools. Empty if no section has text.
     pub fn render(&self, tools: &ToolSet) -> String {
         let sections = self.sections(tools);
         let section = |(name, text): &(&str, String)| {
-            format!("<section name=\"{}\">\n{}\n</section>", plain(name), without_tags(text))
+            format!("<section name=\"{}\">\n{}\n</section>", escape_name(name), escape_tags(text))
         };
         sections.iter().map(section).collect::<Vec<_>>().join("\n\n")
     }
 
-    fn with(mut self, name: String, text: Text) -> Self {
+    fn with(mut self, name: String, text: SectionText) -> Self {
         match self.sections.iter_mut().find(|section| section.name == name) {
             Some(section) => section.text = text,
             None => self.sections.push(Section { name, text }),
@@ -85,23 +85,24 @@ impl SystemText {
 }
 
 impl Section {
-    fn told(&self, tools: &ToolSet) -> Option<String> {
+    /// Returns `None` if the text is empty.
+    fn render(&self, tools: &ToolSet) -> Option<String> {
         let text = match &self.text {
-            Text::Fixed(text) => text.trim().to_owned(),
-            Text::OfTools(text) => text(tools).trim().to_owned(),
+            SectionText::Fixed(text) => text.trim().to_owned(),
+            SectionText::FromTools(text) => text(tools).trim().to_owned(),
         };
         (!text.is_empty()).then_some(text)
     }
 }
 
-/// A name that cannot leave the quotes that it stands in.
-fn plain(name: &str) -> String {
+/// Replaces the characters that could end the quoted `name` attribute.
+fn escape_name(name: &str) -> String {
     name.chars().map(|c| if is_invisible(c) || "\"<>&".contains(c) { '_' } else { c }).collect()
 }
 
-/// The text, with `&lt;` for each `<` that could be read as the beginning of a section's tag, whatever space or invisible
-/// characters are in it. The rest is as it was: it is often code.
-fn without_tags(text: &str) -> String {
+/// Replaces `<` by `&lt;` if it could start a section tag, also one with space or invisible characters in it. Every other `<`
+/// stays, because texts often contain code.
+fn escape_tags(text: &str) -> String {
     let mut pieces = text.split('<');
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {

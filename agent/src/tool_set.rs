@@ -1,4 +1,4 @@
-//! [`ToolSet`]: the tools that a session has signed out.
+//! [`ToolSet`]: the fixed tools of a session.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -14,8 +14,11 @@ use tools::{
 
 use crate::Selection;
 
-/// A fixed, sorted subset of a catalog. What happens to the catalog afterwards does not reach it; what runs in it does not
-/// reach beyond it. Clones are the same set, and calling through it takes no lock.
+/// An immutable, sorted subset of a catalog.
+///
+/// - Later changes to the catalog do not affect it.
+/// - Its tools can call only tools of the set.
+/// - Clones share the set. Calls take no lock.
 ///
 /// ```
 /// use agent::{Selection, ToolSet};
@@ -29,29 +32,29 @@ use crate::Selection;
 #[derive(Clone, Debug)]
 pub struct ToolSet(Arc<Inner>);
 
-/// A tool that was selected and is not in the set.
+/// A tool that was selected but is not in the set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct LeftOut {
-    /// The tool.
+pub struct SkippedTool {
+    /// The name of the tool.
     pub name: ToolName,
-    /// Why.
-    pub reason: LeftOutReason,
+    /// The reason that it was skipped.
+    pub reason: SkipReason,
 }
 
-/// Why a tool that was selected is not in the set.
+/// The reason that a selected tool is not in the set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum LeftOutReason {
-    /// The host does not offer what it needs.
+pub enum SkipReason {
+    /// The host does not offer a service that the tool needs.
     Unmet {
-        /// The missing services, by type.
+        /// The type names of the missing services.
         services: Vec<String>,
     },
-    /// Different tools of that name were offered, as from two catalogs.
+    /// Several tools have this name, for example from two catalogs.
     Ambiguous {
-        /// Where they were declared.
+        /// The places that declare them.
         sources: Vec<Source>,
     },
 }
@@ -60,92 +63,95 @@ pub enum LeftOutReason {
 struct Inner {
     /// Sorted by name, each name once.
     entries: Vec<Arc<Entry>>,
-    left_out: Vec<LeftOut>,
+    skipped: Vec<SkippedTool>,
     digest: OnceLock<Digest>,
     wire_names: OnceLock<WireNames>,
     wire_definitions: FormatCell<Arc<str>>,
 }
 
 impl ToolSet {
-    /// The selected ones of these tools. One that needs a service which is not there is left out, so that no model is
-    /// offered a tool that can only fail.
+    /// Creates a set of the selected tools. Tools whose services are missing are [skipped](Self::skipped), so that the model
+    /// is not offered a tool that can only fail.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: &Selection, services: &Services) -> Self {
         let mut offered: Vec<_> = entries.into_iter().filter(|entry| selection.matches(entry)).collect();
         offered.sort_by(|a, b| a.name().cmp(b.name()));
-        let mut left_out = Vec::new();
+        let mut skipped = Vec::new();
         let mut entries = Vec::new();
         for same in offered.chunk_by(|a, b| a.name() == b.name()) {
-            match reason_against(same, services) {
-                Some(reason) => left_out.push(LeftOut { name: same[0].name().clone(), reason }),
+            match skip_reason(same, services) {
+                Some(reason) => skipped.push(SkippedTool { name: same[0].name().clone(), reason }),
                 None => entries.push(same[0].clone()),
             }
         }
         Self(Arc::new(Inner {
             entries,
-            left_out,
+            skipped,
             digest: OnceLock::new(),
             wire_names: OnceLock::new(),
             wire_definitions: FormatCell::new(),
         }))
     }
 
-    /// The tools, sorted by name.
+    /// Returns the tools, sorted by name.
     pub fn list(&self) -> &[Arc<Entry>] {
         &self.0.entries
     }
 
-    /// Their definitions, in the same order: what a model is told.
+    /// Returns the definitions of the tools, sorted by name.
     pub fn definitions(&self) -> impl ExactSizeIterator<Item = &Tool> {
         self.0.entries.iter().map(|entry| entry.tool())
     }
 
-    /// Returns their definitions as a JSON array in the format of a provider, joined once per format from the texts that the
-    /// [entries](Entry::definition) keep. Equal sets give equal bytes. A provider that takes JSON values builds them from
+    /// Returns the definitions as a JSON array in the format of a provider. Equal sets give equal bytes. The array is built
+    /// once per format, from the [definitions of the entries](Entry::definition). A provider that takes JSON values uses
     /// [`parameters`](tools::protocol::wire::parameters) instead.
     pub fn wire_definitions(&self, format: Format) -> Arc<str> {
         self.0.wire_definitions.get_or_init(format, || joined(self.list(), self.wire_names(), format)).clone()
     }
 
-    /// What the tools are called in texts for providers. Made once.
+    /// Returns the names of the tools in provider formats. Computed on first use.
     pub fn wire_names(&self) -> &WireNames {
         self.0.wire_names.get_or_init(|| WireNames::new(self.definitions().map(|tool| &tool.name)))
     }
 
-    /// How many tools there are.
+    /// Returns the number of tools.
     pub fn len(&self) -> usize {
         self.0.entries.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if the set has no tools.
     pub fn is_empty(&self) -> bool {
         self.0.entries.is_empty()
     }
 
-    /// The tool of that name.
+    /// Returns the tool of that name.
     ///
     /// # Errors
-    /// [`ToolErrorKind::NotFound`] with near names from this set; [`ToolErrorKind::Unavailable`] for one that was left out.
+    /// - Returns [`ToolErrorKind::NotFound`], with similar names from this set, if the name is unknown.
+    /// - Returns [`ToolErrorKind::Unavailable`] if the tool was skipped.
     pub fn get(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
         self.0.resolve(name)
     }
 
-    /// Whether the set has a tool of that name.
+    /// Returns true if the set has a tool of that name.
     pub fn contains(&self, name: &str) -> bool {
         self.0.position(name).is_ok()
     }
 
-    /// Returns the identity of the set: SHA-256 over the names and digests of its tools. Computed on first use.
+    /// Returns the SHA-256 digest over the names and digests of the tools, which identifies the set. Computed on first use.
     pub fn digest(&self) -> Digest {
         *self.0.digest.get_or_init(|| digest(self.list()))
     }
 
-    /// The tools that were selected and are not in the set, sorted by name.
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.0.left_out
+    /// Returns the tools that were selected but are not in the set, sorted by name.
+    pub fn skipped(&self) -> &[SkippedTool] {
+        &self.0.skipped
     }
 
-    /// The arguments of a call as they may be shown: with [secrets masked](Entry::masked). Which arguments of a tool are secret that
-    /// the set does not have nobody knows, so nothing of them is shown if any of its tools takes secrets.
+    /// Returns the arguments of a call with [secrets masked](Entry::masked), so that they may be shown.
+    ///
+    /// For a tool outside the set, the secret arguments are unknown. All its arguments are masked if any tool of the set has
+    /// secrets.
     pub fn masked_arguments(&self, call: &ToolCall) -> Json {
         match self.get(&call.name) {
             Ok(entry) => entry.masked(&call.arguments),
@@ -156,17 +162,17 @@ impl ToolSet {
         }
     }
 
-    /// Runs a tool, through every stage of the counter. Tools that it calls in turn are looked up in this set.
+    /// Calls a tool through the pipeline. Nested calls are looked up in this set.
     ///
     /// # Errors
-    /// The future gives a [`ToolError`] when the tool could not be run or failed.
+    /// The future returns a [`ToolError`] if the call is refused or the tool fails.
     pub fn execute(&self, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
         tools::call::execute(self.0.clone(), cx, name, arguments)
     }
 }
 
 impl Default for ToolSet {
-    /// No tools.
+    /// Returns a set without tools.
     fn default() -> Self {
         Self::new([], &Selection::new(), &Services::new())
     }
@@ -183,8 +189,8 @@ impl Resolve for Inner {
         if let Ok(position) = self.position(name) {
             return Ok(self.entries[position].clone());
         }
-        match self.left_out.iter().find(|left_out| left_out.name.as_str() == name) {
-            Some(LeftOut { name, reason }) => {
+        match self.skipped.iter().find(|skipped| skipped.name.as_str() == name) {
+            Some(SkippedTool { name, reason }) => {
                 Err(ToolError::new(name.as_str(), ToolErrorKind::Unavailable { reason: reason.to_string() }))
             }
             None => Err(ToolError::not_found(name, self.entries.iter().map(|entry| entry.name().as_str()))),
@@ -198,39 +204,39 @@ impl Inner {
     }
 }
 
-impl fmt::Display for LeftOut {
+impl fmt::Display for SkippedTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.reason)
     }
 }
 
-impl fmt::Display for LeftOutReason {
+impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unmet { services } => write!(f, "the host offers no {}", services.join(" and no ")),
             Self::Ambiguous { sources } => {
                 let sources: Vec<_> = sources.iter().map(Source::to_string).collect();
-                write!(f, "different tools bear this name: {}; offer one of them", sources.join(" and "))
+                write!(f, "different tools have this name: {}; offer only one of them", sources.join(" and "))
             }
         }
     }
 }
 
-/// What speaks against taking the tool that bears this name. The same tool, offered twice, is one.
-fn reason_against(same: &[Arc<Entry>], services: &Services) -> Option<LeftOutReason> {
+/// Returns the reason to skip the tool of this name, or `None` to take it. The same tool offered twice counts once.
+fn skip_reason(same: &[Arc<Entry>], services: &Services) -> Option<SkipReason> {
     let first = &same[0];
     if !same.iter().all(|entry| entry.is_same(first)) {
         let mut sources: Vec<_> = same.iter().map(|entry| entry.source().clone()).collect();
         sources.sort();
         sources.dedup();
-        return Some(LeftOutReason::Ambiguous { sources });
+        return Some(SkipReason::Ambiguous { sources });
     }
     let unmet = services.unmet(first.needs());
     let services = || unmet.iter().map(|need| need.type_name().to_owned()).collect();
-    (!unmet.is_empty()).then(|| LeftOutReason::Unmet { services: services() })
+    (!unmet.is_empty()).then(|| SkipReason::Unmet { services: services() })
 }
 
-/// Returns the digest of every tool's name and digest. A NUL ends a name, because no name contains one.
+/// Returns the digest over every tool's name and digest. A NUL ends each name, because names contain none.
 fn digest(entries: &[Arc<Entry>]) -> Digest {
     let mut pinned = Vec::new();
     for entry in entries {
@@ -241,7 +247,7 @@ fn digest(entries: &[Arc<Entry>]) -> Digest {
     Digest::hash_bytes(&pinned)
 }
 
-/// Returns the definitions as a JSON array. A tool whose name meets another one's on the wire is rendered anew.
+/// Returns the definitions as a JSON array. A tool whose wire name collides with another tool's is rendered again.
 fn joined(entries: &[Arc<Entry>], names: &WireNames, format: Format) -> Arc<str> {
     let definition = |entry: &Arc<Entry>| match names.spelling_with_digest(entry.name()) {
         None => entry.definition(format).clone(),

@@ -1,4 +1,4 @@
-//! The count of abandoned calls is the process's, so it is tried alone in this file.
+//! The count of abandoned calls. Alone in this file, because the count is process-wide.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! What is wrong with linked providers. In a program of its own: what is linked here is linked for all of its tests.
+//! Conflicts and problems of linked providers. A separate program, because these providers are linked for all tests in it.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes functions beside the tests for code outside of tests")]
 

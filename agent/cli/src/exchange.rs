@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent::{Direct, Driver, Outcome, Run, Session, Step, Stop, Summary};
+use agent::{Direct, Driver, Outcome, Run, Session, Step, StopReason, Summary};
 use tools::policy::Rule;
 use tools::{CancellationToken, Target};
 
@@ -78,11 +78,13 @@ impl Exchange {
 
 fn judged(summary: Summary) -> Result<Exit, Error> {
     match summary.outcome {
-        Outcome::Answer { stop: Stop::Refusal, .. } => Err(Error::Run("the model refused to answer".to_owned())),
+        Outcome::Answer { stop: StopReason::Refusal, .. } => Err(Error::Run("the model refused to answer".to_owned())),
         Outcome::Answer { stop, .. } => {
             match stop {
-                Stop::Length => notice::warning("the answer was cut off by the model's length limit"),
-                Stop::Other(reason) => notice::warning(&format!("the model stopped for a reason of its own: {reason}")),
+                StopReason::Length => notice::warning("the answer was cut off by the model's length limit"),
+                StopReason::Other(reason) => {
+                    notice::warning(&format!("the model stopped for a reason of its own: {reason}"))
+                }
                 _ => {}
             }
             Ok(Exit::Success)

@@ -74,7 +74,8 @@ impl SessionOptions {
     /// What answers.
     fn provider(&self) -> Result<Arc<dyn Provider>, Error> {
         let settings = self.settings()?;
-        let mut options = ProviderOptions::new().with_patience(settings.patience());
+        let (timeouts, retry_policy) = settings.patience();
+        let mut options = ProviderOptions::new().with_timeouts(timeouts).with_retry_policy(retry_policy);
         if let Some(script) = &self.script {
             options = options.with_script(script);
         }

@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod adapter;
-mod attempt;
 mod key;
 mod remote;
+mod retry;
 
-pub use agent::Patience;
+pub use agent::{RetryPolicy, Timeouts};
 pub use remote::Remote;

@@ -1,19 +1,21 @@
-//! [`Remote`]: models behind a service, and their registration.
+//! [`Remote`]: models of OpenAI-compatible services and of Anthropic.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::provider::is_plain_url;
-use agent::{KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, TextReader, TurnFuture};
+use agent::{
+    KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, TurnFuture,
+};
 use secrecy::SecretString;
 use tools::source;
 
-use crate::adapter::{Format, Model};
-use crate::attempt::{Failure, repeated};
-use crate::{Patience, key};
+use crate::adapter::{Api, Model};
+use crate::key;
+use crate::retry::{Failure, retry};
 
-/// A model behind an HTTP service.
+/// A provider for a model behind an HTTP service.
 ///
 /// ```no_run
 /// use agent::ProviderOptions;
@@ -24,47 +26,52 @@ use crate::{Patience, key};
 /// # Ok::<(), agent::ProviderError>(())
 /// ```
 pub struct Remote {
-    format: Format,
+    api: Api,
     name: String,
     base_url: Option<String>,
     model: Model,
     streaming: bool,
-    patience: Patience,
+    retry_policy: RetryPolicy,
 }
 
 impl Remote {
-    /// A model of OpenAI, or of any service with its chat completions. The key is in `OPENAI_API_KEY` where the options do
-    /// not say; with a base URL there may be none.
+    /// Creates a provider for OpenAI, or for any service that implements its chat completions.
+    ///
+    /// The key defaults to the environment variable `OPENAI_API_KEY`. With a base URL, a missing key is allowed.
     ///
     /// # Errors
-    /// [`ProviderError::Options`] when there is no model or no key, or the base URL is none.
+    /// Returns [`ProviderError::Options`] if the model or the key is missing, or the base URL is not plain.
     pub fn openai(options: &ProviderOptions) -> Result<Self, ProviderError> {
-        Self::new(Format::OpenAi, options)
+        Self::new(Api::OpenAi, options)
     }
 
-    /// A model of Anthropic, or of a service with its messages. The key is in `ANTHROPIC_API_KEY` where the options do not
-    /// say.
+    /// Creates a provider for Anthropic, or for any service that implements its messages API.
+    ///
+    /// The key defaults to the environment variable `ANTHROPIC_API_KEY`.
     ///
     /// # Errors
-    /// As [`openai`](Self::openai).
+    /// Returns [`ProviderError::Options`] if the model or the key is missing, or the base URL is not plain.
     pub fn anthropic(options: &ProviderOptions) -> Result<Self, ProviderError> {
-        Self::new(Format::Anthropic, options)
+        Self::new(Api::Anthropic, options)
     }
 
-    fn new(format: Format, options: &ProviderOptions) -> Result<Self, ProviderError> {
+    fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
         let refused =
-            |reason: &str| ProviderError::Options { provider: format.name().to_owned(), reason: reason.to_owned() };
+            |reason: &str| ProviderError::Options { provider: api.name().to_owned(), reason: reason.to_owned() };
         let name = options.model.clone().filter(|model| !model.trim().is_empty());
-        let name = name.ok_or_else(|| refused("it needs the name of a model; give one"))?;
+        let name = name.ok_or_else(|| refused("the name of a model is missing; give one"))?;
         let base_url = options.base_url.clone();
         if base_url.as_deref().is_some_and(|url| !is_plain_url(url)) {
-            return Err(refused("its base URL has to be http(s)://host/path, without a user, a query or a fragment"));
+            return Err(refused(
+                "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment",
+            ));
         }
-        let key = key_of(format, options)?;
-        let patience = options.patience.unwrap_or_default();
-        let model = Model::new(format, &name, base_url.as_deref(), key, &patience)?;
+        let key = key_of(api, options)?;
+        let timeouts = options.timeouts.unwrap_or_default();
+        let model = Model::new(api, &name, base_url.as_deref(), key, &timeouts)?;
+        let retry_policy = options.retry_policy.unwrap_or_default();
         let streaming = options.streaming.unwrap_or(true);
-        Ok(Self { format, name, base_url, model, streaming, patience })
+        Ok(Self { api, name, base_url, model, streaming, retry_policy })
     }
 }
 
@@ -88,27 +95,27 @@ inventory::submit! {
 
 impl Provider for Remote {
     fn name(&self) -> &str {
-        self.format.name()
+        self.api.name()
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
         Box::pin(async move {
             let names = request.tools.wire_names();
-            // What was told cannot be taken back, so a turn whose text has begun is not asked for again.
-            let is_told = AtomicBool::new(false);
-            let told = |text: &str| {
-                is_told.store(true, Ordering::Relaxed);
-                request.reader.iter().for_each(|reader| reader.read(text));
+            // Sent text cannot be withdrawn, so a turn is not retried once its text has begun.
+            let is_sent = AtomicBool::new(false);
+            let send = |text: &str| {
+                is_sent.store(true, Ordering::Relaxed);
+                request.text_sink.iter().for_each(|sink| sink.send(text));
             };
-            let reader = (self.streaming && request.reader.is_some()).then(|| TextReader::new(&told));
+            let text_sink = (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
             let attempt = || async {
-                let turn = self.model.turn(&request, names, self.streaming, reader).await;
+                let turn = self.model.turn(&request, names, self.streaming, text_sink).await;
                 turn.map_err(|failure| Failure {
-                    may_pass: failure.may_pass && !is_told.load(Ordering::Relaxed),
+                    is_transient: failure.is_transient && !is_sent.load(Ordering::Relaxed),
                     ..failure
                 })
             };
-            repeated(self.name(), &self.patience, request.deadline, attempt).await
+            retry(self.name(), &self.retry_policy, request.deadline, attempt).await
         })
     }
 }
@@ -116,21 +123,21 @@ impl Provider for Remote {
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remote")
-            .field("provider", &self.format.name())
+            .field("provider", &self.api.name())
             .field("model", &self.name)
             .field("base_url", &self.base_url)
             .finish_non_exhaustive()
     }
 }
 
-fn key_of(format: Format, options: &ProviderOptions) -> Result<SecretString, ProviderError> {
-    let usual = format.key_variable();
+fn key_of(api: Api, options: &ProviderOptions) -> Result<SecretString, ProviderError> {
+    let usual = api.key_variable();
     match &options.key {
-        Some(source) => key::read(format.name(), source),
-        // A service of one's own often has no keys.
-        None if format == Format::OpenAi && options.base_url.is_some() && std::env::var_os(usual).is_none() => {
+        Some(source) => key::read(api.name(), source),
+        // Self-hosted services often need no key.
+        None if api == Api::OpenAi && options.base_url.is_some() && std::env::var_os(usual).is_none() => {
             Ok(SecretString::default())
         }
-        None => key::read(format.name(), &KeySource::Environment(usual.to_owned())),
+        None => key::read(api.name(), &KeySource::Environment(usual.to_owned())),
     }
 }

@@ -1,5 +1,4 @@
-//! What is said to `tracing` while services are asked: everything but the key. Alone in its file, because the subscriber is that
-//! of the process.
+//! Spans and events of `tracing` never hold the key. Alone in this file, because the subscriber is process-wide.
 
 #![allow(clippy::unwrap_used)]
 
@@ -20,7 +19,7 @@ use tracing::{Event, Metadata, Subscriber};
 
 /// Writes down all spans and events of every level, with their fields.
 #[derive(Clone, Default)]
-struct Ear(Arc<Mutex<String>>);
+struct Recorder(Arc<Mutex<String>>);
 
 struct Fields<'a>(&'a mut String);
 
@@ -30,15 +29,15 @@ impl Visit for Fields<'_> {
     }
 }
 
-impl Subscriber for Ear {
+impl Subscriber for Recorder {
     fn enabled(&self, _: &Metadata<'_>) -> bool {
         true
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
-        let mut heard = self.0.lock().unwrap();
-        let _ = write!(heard, "\nspan {}", span.metadata().name());
-        span.record(&mut Fields(&mut heard));
+        let mut log = self.0.lock().unwrap();
+        let _ = write!(log, "\nspan {}", span.metadata().name());
+        span.record(&mut Fields(&mut log));
         Id::from_u64(1)
     }
 
@@ -49,9 +48,9 @@ impl Subscriber for Ear {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut heard = self.0.lock().unwrap();
-        let _ = write!(heard, "\nevent {}", event.metadata().name());
-        event.record(&mut Fields(&mut heard));
+        let mut log = self.0.lock().unwrap();
+        let _ = write!(log, "\nevent {}", event.metadata().name());
+        event.record(&mut Fields(&mut log));
     }
 
     fn enter(&self, _: &Id) {}
@@ -61,8 +60,8 @@ impl Subscriber for Ear {
 
 #[tokio::test]
 async fn no_span_and_no_event_has_the_key() {
-    let ear = Ear::default();
-    tracing::subscriber::set_global_default(ear.clone()).unwrap();
+    let recorder = Recorder::default();
+    tracing::subscriber::set_global_default(recorder.clone()).unwrap();
     let refused = service::json(401, json!({"error": {"message": format!("not with {KEY}"), "type": "t"}}));
     let broken = service::events(format!("data: {{\"error\":{{\"message\":\"{KEY}\"}}}}\n\n"));
     for streaming in [false, true] {
@@ -79,7 +78,7 @@ async fn no_span_and_no_event_has_the_key() {
         assert_eq!(service.requests(), 4);
         assert!((0..4).all(|index| service.head(index).contains(KEY)), "the key was not sent");
     }
-    let heard = ear.0.lock().unwrap();
-    assert!(heard.contains("gen_ai"), "nobody was heard: {heard}");
-    assert!(!heard.contains(KEY), "{heard}");
+    let log = recorder.0.lock().unwrap();
+    assert!(log.contains("gen_ai"), "no event was recorded: {log}");
+    assert!(!log.contains(KEY), "{log}");
 }

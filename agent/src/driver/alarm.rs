@@ -1,7 +1,7 @@
-//! [`Alarms`]: a thread that rings at set times.
+//! [`Alarms`]: a timer thread outside tokio.
 //!
-//! The timers of tokio are driven by one of its workers. While a task holds that one, they can stand still, so they are no watch
-//! over tasks that do not yield.
+//! A tokio worker drives tokio's timers. They can stop while a task blocks that worker, so they cannot watch tasks that do not
+//! yield.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,44 +13,44 @@ use tokio::sync::mpsc::UnboundedSender;
 /// The alarms of the process.
 static ALARMS: Alarms = Alarms::new();
 
-/// Alarms, and the thread that rings them. It is started with the first run, and lives as long as the process.
+/// The pending alarms and their thread, which starts with the first run and lives as long as the process.
 pub(super) struct Alarms {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 struct State {
-    set: BTreeMap<(Instant, u64), (UnboundedSender<Late>, Late)>,
-    next: u64,
+    pending: BTreeMap<(Instant, u64), (UnboundedSender<Overdue>, Overdue)>,
+    next_id: u64,
     has_thread: bool,
-    /// When the thread looks next if nobody wakes it. `None` if it waits for an alarm.
-    looks_at: Option<Instant>,
+    /// The time at which the thread wakes up by itself. `None` if no alarm is pending.
+    wakes_at: Option<Instant>,
 }
 
-/// An alarm that is set. Dropping it takes it back.
-#[must_use = "an alarm that is dropped does not ring"]
+/// A pending alarm. Dropping it cancels the alarm.
+#[must_use = "dropping an alarm cancels it"]
 pub(super) struct Alarm {
     alarms: &'static Alarms,
     key: (Instant, u64),
 }
 
-/// A call that should be over.
+/// A notice that a call should have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Late {
-    /// The number of its [`Pass`](super::gate::Pass). `None` stands for all calls of the turn.
+pub(super) struct Overdue {
+    /// The number of its [`GatedCall`](super::worker_gate::GatedCall). `None` means all calls of the turn.
     pub(super) call: Option<u64>,
-    /// How long it was allowed to take.
+    /// The time limit of the call.
     pub(super) limit: Duration,
 }
 
-/// Returns the alarms of the process, with their thread.
+/// Returns the alarms of the process, and starts their thread if necessary.
 ///
 /// # Errors
-/// Returns an error if the system gives no thread.
+/// Returns an error if the thread cannot be started.
 pub(super) fn alarms() -> io::Result<&'static Alarms> {
     let mut state = ALARMS.lock();
     if !state.has_thread {
-        std::thread::Builder::new().name("toolcrib-alarm".to_owned()).spawn(|| ALARMS.keep())?;
+        std::thread::Builder::new().name("toolcrib-alarm".to_owned()).spawn(|| ALARMS.run())?;
         state.has_thread = true;
     }
     Ok(&ALARMS)
@@ -58,41 +58,41 @@ pub(super) fn alarms() -> io::Result<&'static Alarms> {
 
 impl Alarms {
     const fn new() -> Self {
-        let state = State { set: BTreeMap::new(), next: 0, has_thread: false, looks_at: None };
+        let state = State { pending: BTreeMap::new(), next_id: 0, has_thread: false, wakes_at: None };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Sets an alarm: at that moment `late` is sent to `bell`.
-    pub(super) fn set(&'static self, at: Instant, bell: UnboundedSender<Late>, late: Late) -> Alarm {
+    /// Sets an alarm, which sends `overdue` to `sender` at that time.
+    pub(super) fn set(&'static self, at: Instant, sender: UnboundedSender<Overdue>, overdue: Overdue) -> Alarm {
         let mut state = self.lock();
-        let key = (at, state.next);
-        state.next += 1;
-        state.set.insert(key, (bell, late));
-        if state.looks_at.is_none_or(|looks_at| at < looks_at) {
+        let key = (at, state.next_id);
+        state.next_id += 1;
+        state.pending.insert(key, (sender, overdue));
+        if state.wakes_at.is_none_or(|wakes_at| at < wakes_at) {
             self.changed.notify_one();
         }
         Alarm { alarms: self, key }
     }
 
-    /// Rings each alarm in time, without end.
-    fn keep(&self) {
+    /// Sends the notice of each alarm at its time. Never returns.
+    fn run(&self) {
         let mut state = self.lock();
         loop {
             let now = Instant::now();
-            let later = state.set.split_off(&(now, u64::MAX));
-            let due = std::mem::replace(&mut state.set, later);
+            let later = state.pending.split_off(&(now, u64::MAX));
+            let due = std::mem::replace(&mut state.pending, later);
             if !due.is_empty() {
-                // Whoever waits is woken by code that is not ours.
+                // Sending wakes tasks by foreign code, which must not run under the lock.
                 drop(state);
-                for (bell, late) in due.into_values() {
-                    // The run may be over.
-                    let _ = bell.send(late);
+                for (sender, overdue) in due.into_values() {
+                    // The run may have ended.
+                    let _ = sender.send(overdue);
                 }
                 state = self.lock();
                 continue;
             }
-            state.looks_at = state.set.first_key_value().map(|((at, _), _)| *at);
-            let left = state.looks_at.map_or(Duration::MAX, |at| at.saturating_duration_since(now));
+            state.wakes_at = state.pending.first_key_value().map(|((at, _), _)| *at);
+            let left = state.wakes_at.map_or(Duration::MAX, |at| at.saturating_duration_since(now));
             state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -104,9 +104,9 @@ impl Alarms {
 
 impl Drop for Alarm {
     fn drop(&mut self) {
-        let taken = self.alarms.lock().set.remove(&self.key);
-        // The bell is dropped after the lock is released.
-        drop(taken);
+        let removed = self.alarms.lock().pending.remove(&self.key);
+        // Dropped after the lock is released.
+        drop(removed);
     }
 }
 
@@ -117,33 +117,33 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn alarms_ring_in_the_order_of_their_times_and_not_before() {
-        let (bell, mut rung) = unbounded_channel();
+    async fn alarms_fire_in_the_order_of_their_times_and_not_before() {
+        let (sender, mut receiver) = unbounded_channel();
         let begun = Instant::now();
         let set = [60, 20, 40, 0].map(|after| {
             let limit = Duration::from_millis(after);
-            alarms().unwrap().set(begun + limit, bell.clone(), Late { call: None, limit })
+            alarms().unwrap().set(begun + limit, sender.clone(), Overdue { call: None, limit })
         });
         for after in [0, 20, 40, 60] {
             let limit = Duration::from_millis(after);
-            assert_eq!(rung.recv().await, Some(Late { call: None, limit }));
+            assert_eq!(receiver.recv().await, Some(Overdue { call: None, limit }));
             assert!(begun.elapsed() >= limit);
         }
         drop(set);
     }
 
     #[tokio::test]
-    async fn an_alarm_that_is_dropped_does_not_ring_and_leaves_nothing() {
-        let (bell, mut rung) = unbounded_channel();
+    async fn an_alarm_that_is_dropped_does_not_fire_and_leaves_nothing() {
+        let (sender, mut receiver) = unbounded_channel();
         let [soon, later] = [0, 20].map(Duration::from_millis);
-        let late = Late { call: None, limit: later };
+        let overdue = Overdue { call: None, limit: later };
         let begun = Instant::now();
         let far = begun + Duration::from_secs(3600);
-        (0..1000).for_each(|_| drop(alarms().unwrap().set(far, bell.clone(), Late { call: None, limit: soon })));
-        drop(alarms().unwrap().set(begun + soon.max(Duration::from_millis(10)), bell.clone(), late));
-        let last = alarms().unwrap().set(begun + later, bell.clone(), Late { call: Some(1), limit: later });
-        assert_eq!(rung.recv().await, Some(Late { call: Some(1), limit: later }));
+        (0..1000).for_each(|_| drop(alarms().unwrap().set(far, sender.clone(), Overdue { call: None, limit: soon })));
+        drop(alarms().unwrap().set(begun + soon.max(Duration::from_millis(10)), sender.clone(), overdue));
+        let last = alarms().unwrap().set(begun + later, sender.clone(), Overdue { call: Some(1), limit: later });
+        assert_eq!(receiver.recv().await, Some(Overdue { call: Some(1), limit: later }));
         drop(last);
-        assert_eq!(bell.strong_count(), 1);
+        assert_eq!(sender.strong_count(), 1);
     }
 }

@@ -1,39 +1,39 @@
-//! Checkpoints: a run is written down where another process can go on with it.
+//! Writes checkpoints of a run to the journal, from which another process can resume it.
 
 use tools::call::{Isolated, Panic};
 use tools::journal::{CheckpointId, JournalFuture};
 use tools::{Journal, JournalError};
 
-use super::{Driver, DriverError, Setting};
+use super::{Driver, DriverError, RunContext};
 use crate::{Run, Session};
 
 /// The last checkpoint of a run.
 #[derive(Clone, Copy)]
-pub(super) struct Saved {
+pub(super) struct LastCheckpoint {
     id: CheckpointId,
-    /// How many of the run's messages are in it.
+    /// The number of the run's messages in it.
     messages: usize,
 }
 
 impl Driver {
-    /// Writes the run down, where there is a journal and that is wanted. One that was taken back or failed is not: what was
-    /// written before is where to go on from.
+    /// Writes a checkpoint if checkpoints are enabled and the session has a journal and a name. A cancelled or failed run keeps
+    /// its last checkpoint, from which it can be resumed.
     pub(super) async fn checkpoint(
         &self,
         run: &Run,
-        saved: &mut Option<Saved>,
-        setting: &Setting<'_>,
+        last: &mut Option<LastCheckpoint>,
+        run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
-        let cx = setting.session.context();
+        let cx = run_cx.session.context();
         let (true, Some(journal), Some(session)) = (self.checkpoints, cx.journal(), cx.session()) else {
             return Ok(());
         };
-        if run.is_broken_off() {
+        if run.is_interrupted() {
             return Ok(());
         }
-        // Where the run is cancelled, nobody waits for a disk.
-        if let Some(id) = setting.token.run_until_cancelled(save(&**journal, session, run, *saved)).await {
-            *saved = Some(Saved { id: id?, messages: run.messages().len() });
+        // A cancelled run does not wait for the disk.
+        if let Some(id) = run_cx.token.run_until_cancelled(save(&**journal, session, run, *last)).await {
+            *last = Some(LastCheckpoint { id: id?, messages: run.messages().len() });
         }
         Ok(())
     }
@@ -44,40 +44,42 @@ async fn save(
     journal: &dyn Journal,
     session: &str,
     run: &Run,
-    last: Option<Saved>,
+    last: Option<LastCheckpoint>,
 ) -> Result<CheckpointId, DriverError> {
-    if let Some(Saved { id, messages }) = last {
-        let added = run.to_checkpoint(messages).map_err(no_run)?;
-        // Where another driver has saved the session since, the last one to save wins, with all of its messages.
-        if let Some(id) = told(|| journal.append(session, id, added)).await? {
+    if let Some(LastCheckpoint { id, messages }) = last {
+        let added = run.to_checkpoint(messages).map_err(invalid_run)?;
+        // `append` returns `None` if another driver saved the session meanwhile. The last save wins, with all its messages.
+        if let Some(id) = isolated(|| journal.append(session, id, added)).await? {
             return Ok(id);
         }
     }
-    let whole = run.to_checkpoint(0).map_err(no_run)?;
-    Ok(told(|| journal.save(session, whole)).await?)
+    let whole = run.to_checkpoint(0).map_err(invalid_run)?;
+    Ok(isolated(|| journal.save(session, whole)).await?)
 }
 
 impl Session {
-    /// The run that the journal of its context has for a session of its name: how far one with
-    /// [checkpoints](Driver::with_checkpoints) had come. [`Driver::resume`] goes on with it.
+    /// Loads the last [checkpoint](Driver::with_checkpoints) of this session's name from its journal, for [`Driver::resume`].
+    ///
+    /// Returns `None` if the session has no journal, no name or no checkpoint.
     ///
     /// # Errors
-    /// [`DriverError::Journal`] when that cannot be read, [`DriverError::Stored`] when it is no run.
+    /// - Returns [`DriverError::Journal`] if the journal cannot be read.
+    /// - Returns [`DriverError::Stored`] if the checkpoint is not a valid run.
     pub async fn stored_run(&self) -> Result<Option<Run>, DriverError> {
         let (Some(journal), Some(session)) = (self.context().journal(), self.context().session()) else {
             return Ok(None);
         };
-        let stored = told(|| Journal::load(&**journal, session)).await?;
-        stored.as_ref().map(Run::from_checkpoint).transpose().map_err(no_run)
+        let stored = isolated(|| Journal::load(&**journal, session)).await?;
+        stored.as_ref().map(Run::from_checkpoint).transpose().map_err(invalid_run)
     }
 }
 
-fn no_run(error: serde_json::Error) -> DriverError {
+fn invalid_run(error: serde_json::Error) -> DriverError {
     DriverError::Stored { reason: error.to_string() }
 }
 
-/// What the journal says. Its panic goes no further.
-async fn told<'a, T>(ask: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, JournalError> {
-    let told = Isolated::new(ask).await;
-    told.unwrap_or_else(|Panic(message)| Err(JournalError::failed(format!("it panicked: {message}"))))
+/// Awaits a journal operation. A panic becomes a [`JournalError`].
+async fn isolated<'a, T>(operation: impl FnOnce() -> JournalFuture<'a, T>) -> Result<T, JournalError> {
+    let outcome = Isolated::new(operation).await;
+    outcome.unwrap_or_else(|Panic(message)| Err(JournalError::failed(format!("it panicked: {message}"))))
 }

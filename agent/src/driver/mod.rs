@@ -1,14 +1,14 @@
-//! [`Driver`]: the loop with its I/O.
+//! [`Driver`]: performs the steps of a [`Run`] with a provider and tools.
 
 mod alarm;
-mod ask;
-mod call;
+mod batch;
+mod call_reporter;
 mod checkpoint;
-mod gate;
-mod listener;
-mod report;
+mod gated_execution;
+mod guarded_sink;
+mod request_turn;
 mod tasks;
-mod watched;
+mod worker_gate;
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -19,19 +19,20 @@ use tokio::runtime::Handle;
 use tools::protocol::{Message, Part, Role};
 use tools::{CancellationToken, Content, JournalError, ToolError};
 
-use self::checkpoint::Saved;
-use self::listener::Listener;
+use self::checkpoint::LastCheckpoint;
+use self::guarded_sink::GuardedSink;
+use self::request_turn::request_turn;
 use self::tasks::Tasks;
 use crate::{
-    Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, TextReader, Turn,
+    Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, TextSink, Turn,
 };
 
-pub use self::gate::abandoned_calls;
+pub use self::worker_gate::abandoned_calls;
 
-/// How often a run asks its model where nobody says.
+/// The default step limit of a run.
 pub const DEFAULT_MAX_STEPS: u32 = 50;
 
-/// Drives runs: asks the provider, runs the calls of a turn side by side through the session's tools, tells what happens.
+/// Performs runs: requests turns from the provider, runs the calls of each turn in parallel and sends [events](Event).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -61,46 +62,46 @@ pub struct Driver {
     checkpoints: bool,
 }
 
-/// What one run works with.
-struct Setting<'a> {
+/// The session, token, runtime and sink of one run.
+struct RunContext<'a> {
     session: &'a Session,
     token: &'a CancellationToken,
     runtime: &'a Handle,
-    listener: &'a Arc<Listener>,
+    sink: &'a Arc<GuardedSink>,
 }
 
-/// Why a run failed. An answer, a step budget that is used up and a cancellation are no failures.
+/// An error that ends a run. The step limit and a cancellation are not errors but an [`Outcome`](crate::Outcome).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {
-    /// The provider gave no turn.
+    /// The provider failed.
     #[error(transparent)]
     Provider(#[from] ProviderError),
-    /// Something around the tools is broken.
+    /// The pipeline failed, for example because the journal cannot be written.
     #[error(transparent)]
     Tool(#[from] ToolError),
-    /// The run did not take in what it had asked for.
-    #[error("a run lost track of its calls: {0}; this is a fault of Toolcrib")]
+    /// The run rejected a turn or a result.
+    #[error("the run lost track of its calls: {0}; report this bug in Toolcrib")]
     Run(#[from] RunError),
     /// A checkpoint could not be written or read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// What is stored of a session is no run.
-    #[error("what is stored of the session is no run: {reason}; begin a session by another name")]
+    /// The stored checkpoint is not a valid run.
+    #[error("the session's checkpoint is not a valid run: {reason}; start a session with another name")]
     Stored {
-        /// What is wrong with it.
+        /// The problem with the checkpoint.
         reason: String,
     },
-    /// Nothing to run tasks on.
-    #[error("a run needs a tokio runtime; call it from one")]
+    /// There is no tokio runtime.
+    #[error("a run needs a tokio runtime; start it inside of one")]
     NoRuntime,
-    /// No thread to watch over calls from.
-    #[error("a run needs a thread of its own to watch over its calls: {0}; allow the process one more")]
+    /// The thread that watches deadlines cannot be started.
+    #[error("cannot start the thread that watches the deadlines of calls: {0}; allow the process one more thread")]
     NoThread(#[source] std::io::Error),
 }
 
 impl Driver {
-    /// A driver that asks this provider.
+    /// Creates a driver that requests turns from this provider.
     pub fn new(provider: Arc<dyn Provider>) -> Self {
         Self {
             provider,
@@ -111,54 +112,59 @@ impl Driver {
         }
     }
 
-    /// How often a run may ask the model.
+    /// Sets the step limit: the most turns a run requests. Defaults to [`DEFAULT_MAX_STEPS`].
     #[must_use]
     pub fn with_max_steps(mut self, max_steps: u32) -> Self {
         self.max_steps = max_steps;
         self
     }
 
-    /// What cancels runs. The token of the session's context does so, too.
+    /// Sets a token that cancels runs, in addition to the token of the session's context.
     #[must_use]
     pub fn with_cancellation(mut self, token: CancellationToken) -> Self {
         self.cancellation = token;
         self
     }
 
-    /// Who hears of events. A sink that panics hears no more of that run, and the run goes on without it.
+    /// Sets the event sink. After a panic, the sink receives no further events of that run, which continues.
     #[must_use]
     pub fn with_events(mut self, events: impl EventSink + 'static) -> Self {
         self.events = Some(Arc::new(events));
         self
     }
 
-    /// Whether runs are written to the journal of their session's context, under the session's name: at the start and after
-    /// each turn of the model. The whole conversation is in it, arguments included. Off by default; without a journal, or without a
-    /// name, there is nothing to write to.
+    /// Sets whether runs write checkpoints to their session's journal, at the start and after each model turn. Off by default.
+    ///
+    /// A checkpoint holds the whole conversation, arguments included. Without a journal or a session name, none is written.
     #[must_use]
     pub fn with_checkpoints(mut self, checkpoints: bool) -> Self {
         self.checkpoints = checkpoints;
         self
     }
 
-    /// Runs a prompt to its end.
+    /// Runs a prompt until its outcome.
     ///
-    /// The conversation is added to the session when the run ends, in whatever way, unless the model never took a turn. If
-    /// the future is dropped, running calls are told to stop and the conversation is left as it was.
+    /// When the run ends, also with an error, its messages are added to the session, unless the model took no turn. If the future
+    /// is dropped, running calls are cancelled and the conversation does not change. Panics of tools, of the provider and of the
+    /// event sink are caught.
     ///
-    /// Where the session's context has a [journal](tools::journal), the session needs a name that the journal does not know, or to be
-    /// [resumed](Self::resume): a call is told from others by the session's name, the turn and its place in it.
+    /// # Journal
+    /// The [journal](tools::journal) identifies a call by session name, turn and position. If the session has a journal, its name
+    /// must be new to the journal, or the session must be [resumed](Self::resume).
     ///
-    /// Every call runs in a task of its own, and has its result by a second after its deadline, or when the run is cancelled, at
-    /// once, or within a second where a journal has its end to write down, also if its tool never yields. Such a call is abandoned: the model is told, [`Event::Abandoned`] is too, its
-    /// late result is dropped, and [`abandoned_calls`] counts it until it ends. Until then it holds a worker thread. Calls take
-    /// turns on all workers of the runtime but one, so that one is always left; when abandoned calls hold the others, further
-    /// calls are refused. A runtime with a single worker has none to leave: there, a tool that never yields can hold up everything.
+    /// # Tools that do not yield
+    /// Every call runs in its own task and has a result at the latest:
+    /// - one second after its deadline;
+    /// - when the run is cancelled, or one second later if there is a journal to record the outcome.
     ///
-    /// Panics of tools, of the provider and of the event sink do not get out of here.
+    /// If the tool does not yield by then, the call is abandoned. [`Event::Abandoned`] is sent, and the late result is dropped.
+    /// The call holds a worker thread until it ends, and [`abandoned_calls`] counts it.
+    ///
+    /// Calls use all workers of the runtime but one. If abandoned calls hold all of these, further calls are refused. A runtime
+    /// with a single worker cannot keep one free, so a tool that does not yield can block everything.
     ///
     /// # Errors
-    /// [`DriverError`]. The session holds what was said and done until then.
+    /// Returns a [`DriverError`] if the run fails. The session then holds the conversation up to the failure.
     pub async fn run(&self, session: &mut Session, prompt: impl Into<String>) -> Result<Summary, DriverError> {
         let mut messages: Vec<_> = session.system_message().into_iter().collect();
         let before = messages.len();
@@ -168,46 +174,46 @@ impl Driver {
         self.drive(session, run, before).await
     }
 
-    /// Goes on with a run that ended with its process, such as a [stored one](Session::stored_run), or whose steps were used up.
-    /// Its conversation takes the place of the session's, when it ends. The steps of this driver count, those that the run has taken
-    /// included.
+    /// Continues a run that ended with its process, such as a [stored run](Session::stored_run), or at its step limit.
     ///
-    /// Where the session's context has the [journal](tools::journal) that the run had, by the name that the session had, no call is
-    /// made twice: those that are finished give their recorded results, and of the others only those are run again that may be,
-    /// by the effects of their tools. Without that journal all open calls of the run are made.
+    /// The run's conversation replaces the session's when the run ends. The step limit of this driver includes the steps that
+    /// the run has already taken.
+    ///
+    /// With the same session name and [journal](tools::journal), finished calls return their recorded results. An unfinished call
+    /// runs again only if the effects of its tool allow it. Without that journal, all pending calls run.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// Returns the errors of [`run`](Self::run).
     pub async fn resume(&self, session: &mut Session, run: Run) -> Result<Summary, DriverError> {
         let run = run.with_max_steps(self.max_steps);
-        session.reach_turn(run.turns());
-        // What the run was told before its conversation is no part of it, as long as the session has a text of that kind.
-        let is_told = run.messages().first().is_some_and(|message| message.role == Role::System);
-        let before = usize::from(is_told && session.system_message().is_some());
+        session.record_turn(run.turns());
+        // A leading system message of the run is its system text, not its conversation, if the session has a system text.
+        let has_system = run.messages().first().is_some_and(|message| message.role == Role::System);
+        let before = usize::from(has_system && session.system_message().is_some());
         self.drive(session, run, before).await
     }
 
-    /// Drives a run to its end, whose first messages, that many, do not belong to the session's conversation.
+    /// Drives a run to its end. The first `before` messages do not belong to the session's conversation.
     async fn drive(&self, session: &mut Session, mut run: Run, before: usize) -> Result<Summary, DriverError> {
         let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
         let mut tasks = Tasks::new(&runtime)?;
         let token = session.context().cancellation().child_token();
         let _stop = token.clone().drop_guard();
-        let listener = Arc::new(Listener::new(self.events.clone()));
+        let sink = Arc::new(GuardedSink::new(self.events.clone()));
 
-        let setting = Setting { session: &*session, token: &token, runtime: &runtime, listener: &listener };
-        let (mut failure, mut saved) = (None, None);
+        let run_cx = RunContext { session: &*session, token: &token, runtime: &runtime, sink: &sink };
+        let (mut failure, mut last) = (None, None);
         let steps = async {
-            let mut step = self.checkpoint(&run, &mut saved, &setting).await;
+            let mut step = self.checkpoint(&run, &mut last, &run_cx).await;
             loop {
                 if let Err(error) = step {
                     run.fail(error.to_string());
                     failure.get_or_insert(error);
                 }
-                self.pass_on_cancellation(&token);
+                self.propagate_cancellation(&token);
                 step = match run.step() {
-                    Step::Ask => self.turn(&mut run, &mut saved, &setting).await,
-                    Step::Call(calls) => self.call(&mut run, calls, &mut tasks, &setting).await,
+                    Step::Ask => self.turn(&mut run, &mut last, &run_cx).await,
+                    Step::Call(calls) => self.run_calls(&mut run, calls, &mut tasks, &run_cx).await,
                     Step::Done(summary) => break summary,
                 };
             }
@@ -216,44 +222,48 @@ impl Driver {
         if summary.steps > 0 {
             session.set_messages(run.into_messages().split_off(before));
         }
-        listener.tell(|| Event::Done(summary.clone()));
+        sink.send(|| Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
     }
 
-    /// Cancels the token of the run if the driver's is cancelled. [`cancelled_by`] does so when the run waits; a sink may cancel
-    /// it while an event is told, and what comes next is then not begun.
-    fn pass_on_cancellation(&self, token: &CancellationToken) {
+    /// Cancels the run's token if the driver's token is cancelled. [`cancelled_by`] does so while the run waits. This check covers a
+    /// sink that cancels while it receives an event, so that the next step does not begin.
+    fn propagate_cancellation(&self, token: &CancellationToken) {
         if self.cancellation.is_cancelled() {
             token.cancel();
         }
     }
 
-    /// A turn of the model. Its calls are not run before it is written down.
-    async fn turn(&self, run: &mut Run, saved: &mut Option<Saved>, setting: &Setting<'_>) -> Result<(), DriverError> {
-        self.ask(run, setting).await?;
-        setting.session.reach_turn(run.turns());
-        self.checkpoint(run, saved, setting).await
+    /// Requests a turn and writes its checkpoint, which must precede its calls.
+    async fn turn(
+        &self,
+        run: &mut Run,
+        last: &mut Option<LastCheckpoint>,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
+        self.request_turn(run, run_cx).await?;
+        run_cx.session.record_turn(run.turns());
+        self.checkpoint(run, last, run_cx).await
     }
 
-    async fn ask(&self, run: &mut Run, setting: &Setting<'_>) -> Result<(), DriverError> {
-        let Setting { session, token, listener, .. } = setting;
-        let is_read = AtomicBool::new(false);
-        let read = |text: &str| {
-            is_read.store(true, Ordering::Relaxed);
-            listener.tell(|| Event::Text { text: text.to_owned() });
+    async fn request_turn(&self, run: &mut Run, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
+        let RunContext { session, token, sink, .. } = run_cx;
+        let is_streamed = AtomicBool::new(false);
+        let send = |text: &str| {
+            is_streamed.store(true, Ordering::Relaxed);
+            sink.send(|| Event::Text { text: text.to_owned() });
         };
         let request = Request::new(run.messages(), session.tools(), token)
             .with_deadline(session.context().deadline())
-            .with_reader(TextReader::new(&read));
-        match token.run_until_cancelled(ask::ask(&*self.provider, request)).await {
+            .with_text_sink(TextSink::new(&send));
+        match token.run_until_cancelled(request_turn(&*self.provider, request)).await {
             Some(turn) => {
                 let turn: Turn = turn?;
-                let is_read = is_read.load(Ordering::Relaxed);
-                let is_told = !is_read && listener.is_listening();
-                let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_told);
+                let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
+                let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
                 let texts: Vec<_> = texts.map(str::to_owned).collect();
                 run.turn(turn)?;
-                texts.into_iter().for_each(|text| listener.tell(|| Event::Text { text }));
+                texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));
             }
             None => run.cancel(),
         }
@@ -261,7 +271,7 @@ impl Driver {
     }
 }
 
-/// Runs a future to its end. If `source` is cancelled meanwhile, so is `token`.
+/// Runs a future to its end. Cancels `token` if `source` is cancelled meanwhile.
 async fn cancelled_by<F: Future>(source: &CancellationToken, token: &CancellationToken, future: F) -> F::Output {
     let (mut future, mut cancelled) = (pin!(future), pin!(source.cancelled()));
     poll_fn(|task| {

@@ -1,4 +1,4 @@
-//! [`Tasks`]: the tasks that the calls of a run have, and what there is to hear of them.
+//! [`Tasks`]: the tasks that run the calls of a run, and their events.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -12,96 +12,103 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tools::{CancellationToken, ToolError, ToolResult};
 
 use super::DriverError;
-use super::alarm::{Alarm, Alarms, Late, alarms};
-use super::gate::{Gate, Pass};
-use super::watched::{GRACE, Watch};
+use super::alarm::{Alarm, Alarms, Overdue, alarms};
+use super::gated_execution::{DeadlineAlarm, GRACE};
+use super::worker_gate::{GatedCall, WorkerGate};
 
-/// What a task of a call ends with.
+/// The end of a call's task.
 pub(super) type Joined = Result<(Id, Result<ToolResult, ToolError>), JoinError>;
 
-/// Calls under way, by the task that each runs in.
+/// The running calls by the id of their task.
 pub(super) struct Tasks {
-    pub(super) running: HashMap<Id, Running>,
+    pub(super) running: HashMap<Id, RunningCall>,
     set: JoinSet<Result<ToolResult, ToolError>>,
-    pub(super) gate: Arc<Gate>,
+    pub(super) gate: Arc<WorkerGate>,
     alarms: &'static Alarms,
-    bell: UnboundedSender<Late>,
-    rung: UnboundedReceiver<Late>,
+    overdue_sender: UnboundedSender<Overdue>,
+    overdue_receiver: UnboundedReceiver<Overdue>,
 }
 
-/// A call that has no result yet.
-pub(super) struct Running {
-    /// Which of its turn.
+/// A call without a result yet.
+pub(super) struct RunningCall {
+    /// The position of the call in its batch, from 0.
     pub(super) position: usize,
-    pub(super) pass: Pass,
+    pub(super) gated: GatedCall,
     pub(super) token: CancellationToken,
-    /// Set if the call was late before it held a thread.
+    /// A second alarm, set if the call was overdue before it held a worker.
     pub(super) grace: Option<Alarm>,
 }
 
-/// What there is to hear of calls.
-pub(super) enum News {
+/// An event of the batch of running calls.
+pub(super) enum BatchEvent {
     Joined(Joined),
-    Late(Late),
+    Overdue(Overdue),
 }
 
 impl Tasks {
-    /// Makes room for calls on this runtime.
+    /// Creates an empty set of tasks on this runtime.
     ///
     /// # Errors
-    /// Returns [`DriverError::NoThread`] if the system gives no thread to watch over calls from.
+    /// Returns [`DriverError::NoThread`] if the alarm thread cannot be started.
     pub(super) fn new(runtime: &Handle) -> Result<Self, DriverError> {
         let alarms = alarms().map_err(DriverError::NoThread)?;
-        let (bell, rung) = unbounded_channel();
-        Ok(Self { running: HashMap::new(), set: JoinSet::new(), gate: Gate::of(runtime), alarms, bell, rung })
+        let (overdue_sender, overdue_receiver) = unbounded_channel();
+        Ok(Self {
+            running: HashMap::new(),
+            set: JoinSet::new(),
+            gate: WorkerGate::for_runtime(runtime),
+            alarms,
+            overdue_sender,
+            overdue_receiver,
+        })
     }
 
-    /// Returns the call at this position of its turn, to be [spawned](Self::spawn). Its token is cancelled with that of the run.
-    pub(super) fn admit(&self, position: usize, token: &CancellationToken) -> Running {
-        Running { position, pass: self.gate.pass(), token: token.child_token(), grace: None }
+    /// Returns a call for [`spawn`](Self::spawn). Its token is a child of the run's token.
+    pub(super) fn new_call(&self, position: usize, token: &CancellationToken) -> RunningCall {
+        RunningCall { position, gated: self.gate.new_call(), token: token.child_token(), grace: None }
     }
 
-    /// Returns what sets the alarm of a call.
-    pub(super) fn watch(&self, call: &Running) -> Arc<Watch> {
-        Arc::new(Watch::new(call.pass.number(), self.alarms, self.bell.clone()))
+    /// Returns the observer that sets the alarm of a call.
+    pub(super) fn deadline_alarm(&self, call: &RunningCall) -> Arc<DeadlineAlarm> {
+        Arc::new(DeadlineAlarm::new(call.gated.number(), self.alarms, self.overdue_sender.clone()))
     }
 
     pub(super) fn spawn(
         &mut self,
         runtime: &Handle,
-        call: Running,
+        call: RunningCall,
         future: impl Future<Output = Result<ToolResult, ToolError>> + Send + 'static,
     ) {
         let task = self.set.spawn_on(future, runtime);
         self.running.insert(task.id(), call);
     }
 
-    /// Waits for what happens next. There is a call under way.
-    pub(super) async fn news(&mut self) -> News {
+    /// Waits for the next event. Call it only while a call is running.
+    pub(super) async fn next_event(&mut self) -> BatchEvent {
         poll_fn(|task| {
             if let Poll::Ready(Some(joined)) = self.set.poll_join_next_with_id(task) {
-                return Poll::Ready(News::Joined(joined));
+                return Poll::Ready(BatchEvent::Joined(joined));
             }
-            match self.rung.poll_recv(task) {
-                Poll::Ready(Some(late)) => Poll::Ready(News::Late(late)),
+            match self.overdue_receiver.poll_recv(task) {
+                Poll::Ready(Some(overdue)) => Poll::Ready(BatchEvent::Overdue(overdue)),
                 _ => Poll::Pending,
             }
         })
         .await
     }
 
-    /// Returns a call that has ended already, if there is one.
+    /// Returns a task that has already ended, or `None`.
     pub(super) fn try_join(&mut self) -> Option<Joined> {
         self.set.try_join_next_with_id()
     }
 
-    /// Sets an alarm a little later than now, for one call or for all.
-    pub(super) fn grace(&self, call: Option<u64>, limit: Duration) -> Option<Alarm> {
+    /// Sets an alarm after [`GRACE`], for one call or for all.
+    pub(super) fn grace_alarm(&self, call: Option<u64>, limit: Duration) -> Option<Alarm> {
         let at = Instant::now().checked_add(GRACE)?;
-        Some(self.alarms.set(at, self.bell.clone(), Late { call, limit }))
+        Some(self.alarms.set(at, self.overdue_sender.clone(), Overdue { call, limit }))
     }
 
-    /// Aborts the tasks of calls that were given up. One that does not yield does not notice, and is not waited for.
+    /// Aborts the tasks of abandoned calls. A task that does not yield continues, and is not awaited.
     pub(super) fn abort(&mut self) {
         if !self.set.is_empty() {
             self.set.abort_all();
@@ -110,10 +117,10 @@ impl Tasks {
 }
 
 impl Drop for Tasks {
-    /// Calls whose run is dropped are aborted, which those that do not yield do not notice: they count.
+    /// Abandons the running calls, so that those that do not yield are counted.
     fn drop(&mut self) {
         self.running.values().for_each(|running| {
-            running.pass.give_up();
+            running.gated.abandon();
         });
     }
 }

@@ -1,4 +1,4 @@
-//! [`Direct`]: the provider that needs no model.
+//! [`Direct`]: a provider without a model.
 
 use std::future::ready;
 use std::sync::Arc;
@@ -7,20 +7,21 @@ use serde_json::Value;
 use tools::protocol::{Message, Part, ResourceContents, Role};
 use tools::{Content, ToolCall, ToolResult, source};
 
-use super::prompt::{self, WrittenArguments, WrittenCall};
+use super::prompt::{self, ParsedArguments, ParsedCall};
 use super::{Provider, ProviderError, ProviderSubmission, Request, Turn, TurnFuture};
 use crate::{ToolSet, arguments_from_pairs};
 
-/// Takes the prompt for tool calls, as in `fs.list path=. ; time.now zone=UTC`: all of them are one turn's calls, and the
-/// next turn is an answer made of the results.
+/// A provider without a model: the prompt is the tool calls, as in `fs.list path=. ; time.now zone=UTC`.
 ///
-/// A call is a name and either `key=value` pairs, typed by the tool's schema, or one JSON object. Values are quoted and
-/// escaped as in a shell; JSON arrays and objects need no quotes. `;` separates calls.
+/// The first turn makes all the calls. The second turn answers with their results.
+///
+/// A call is a tool name followed by `key=value` pairs or by one JSON object. Values are typed by the tool's schema, and
+/// quoted and escaped as in a shell. JSON arrays and objects need no quotes. `;` separates calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Direct;
 
 impl Direct {
-    /// The prompt that asks for these calls, where their arguments fit the tools' schemas.
+    /// Returns a prompt that makes these calls. It parses back to them if the arguments match the tools' schemas.
     ///
     /// ```
     /// use serde_json::json;
@@ -33,8 +34,9 @@ impl Direct {
         prompt::render(calls)
     }
 
-    /// The results of the calls that the last prompt asked for, as the answer has them; `None` where there are none. For a run
-    /// whose steps were used up before its answer.
+    /// Returns the results since the last user message, formatted as in the answer. Returns `None` if there are none.
+    ///
+    /// Use it for a run that ended at its step limit before the answer.
     pub fn results(messages: &[Message], tools: &ToolSet) -> Option<String> {
         let prompt = messages.iter().rposition(|message| message.role == Role::User)?;
         let since = &messages[prompt + 1..];
@@ -68,19 +70,19 @@ fn turn(request: Request<'_>) -> Result<Turn, ProviderError> {
     if let Some(results) = Direct::results(messages, request.tools) {
         return Ok(Turn::answer(results));
     }
-    // Ids of earlier prompts stay theirs.
+    // Ids of earlier prompts are not reused.
     let first = messages.iter().flat_map(Message::calls).count() + 1;
-    let written = prompt::parse(&messages[prompt].to_text())?;
-    let calls = written.into_iter().zip(first..).map(|(call, number)| typed(call, number, request.tools));
+    let parsed = prompt::parse(&messages[prompt].to_text())?;
+    let calls = parsed.into_iter().zip(first..).map(|(call, number)| typed(call, number, request.tools));
     Ok(Turn::calls(calls.collect::<Result<Vec<_>, _>>()?))
 }
 
-fn typed(call: WrittenCall, number: usize, tools: &ToolSet) -> Result<ToolCall, ProviderError> {
-    let WrittenCall { name, arguments } = call;
+fn typed(call: ParsedCall, number: usize, tools: &ToolSet) -> Result<ToolCall, ProviderError> {
+    let ParsedCall { name, arguments } = call;
     let arguments = match arguments {
-        WrittenArguments::Object(object) => object,
-        WrittenArguments::Pairs(pairs) => {
-            // Of a tool that is not there nothing is known; the call itself will say that it is not there.
+        ParsedArguments::Object(object) => object,
+        ParsedArguments::Pairs(pairs) => {
+            // An unknown tool has no schema. The call itself reports it.
             let entry = tools.get(&name).ok();
             let schema = entry.as_ref().map_or(&Value::Null, |entry| &entry.tool().parameters);
             arguments_from_pairs(schema, pairs)
@@ -97,7 +99,7 @@ fn result_of(part: &Part) -> Option<(&str, &ToolResult)> {
     }
 }
 
-/// The texts of the results, each headed by its call where there are several.
+/// Returns the texts of the results. Several results each have their call as a heading.
 fn answer(messages: &[Message], results: &[(&str, &ToolResult)], tools: &ToolSet) -> String {
     if let [(_, result)] = results {
         return shown(result);
@@ -114,7 +116,7 @@ fn shown(result: &ToolResult) -> String {
     result.content.iter().map(shown_content).collect::<Vec<_>>().join("\n")
 }
 
-/// Text as it is; of the rest, what it is.
+/// Returns text unchanged, and a description of any other content.
 fn shown_content(content: &Content) -> String {
     match content {
         Content::Text { text } | Content::Resource { resource: ResourceContents::Text { text, .. } } => text.clone(),
@@ -124,6 +126,6 @@ fn shown_content(content: &Content) -> String {
         Content::Resource { resource: ResourceContents::Blob { uri, blob, .. } } => {
             format!("[file {uri}: {} bytes of base64]", blob.len())
         }
-        _ => "[content of a kind that cannot be shown]".to_owned(),
+        _ => "[content that cannot be shown]".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! [`ProviderError`]: why there is no turn.
+//! [`ProviderError`]: errors of providers.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,134 +7,136 @@ use tools::Source;
 
 use crate::ArgumentError;
 
-/// Why there is no provider, or why it gave no turn.
+/// An error in finding or creating a provider, or in its response.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProviderError {
-    /// No provider has that name.
+    /// No linked provider has this name.
     #[error("there is no provider named {name:?}; use one of: {}", listed(known))]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The providers there are, sorted.
+        /// The names of the usable providers, sorted.
         known: Vec<String>,
     },
-    /// Several linked crates claim the name, so none of them is used.
+    /// Several linked crates claim the name.
     #[error("the provider {name} is declared by {}; unlink or rename one of them", joined(sources))]
     Conflict {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// All places that declare it.
+        /// The places that declare it.
         sources: Vec<Source>,
     },
-    /// It cannot be made with these options.
+    /// The provider cannot be created from its options.
     #[error("the provider {provider} cannot be used: {reason}")]
     Options {
-        /// The provider.
+        /// The name of the provider.
         provider: String,
-        /// What is wrong, and what to give instead.
+        /// The problem and the next step.
         reason: String,
     },
-    /// The conversation has nothing to answer.
-    #[error("the conversation has no message of a user; give a prompt")]
+    /// The conversation has no user message to answer.
+    #[error("the conversation has no user message; give a prompt")]
     NoPrompt,
-    /// A prompt that is no list of tool calls, given to the provider that has no model.
+    /// The direct provider cannot parse the prompt as tool calls.
     #[error(
         "cannot read the prompt as tool calls, at character {position}: {reason}; \
          write for example fs.list path=. ; time.now zone=UTC, or use a provider with a model"
     )]
     Prompt {
-        /// Where reading stopped, in characters from 1.
+        /// The position of the problem, in characters from 1.
         position: usize,
-        /// What is wrong there.
+        /// The problem at that position.
         reason: String,
     },
-    /// Arguments in a prompt that do not fit the tool's schema.
+    /// The arguments in a prompt do not match the tool's schema.
     #[error("cannot call {tool}: {source}")]
     Arguments {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// What does not fit.
+        /// The argument that does not match.
         source: ArgumentError,
     },
-    /// A script that cannot be read.
+    /// The script file cannot be read.
     #[error("cannot read the script {}: {source}; give the path of a file of model turns", path.display())]
     ScriptFile {
-        /// The file.
+        /// The path of the script.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A script that holds something else than turns.
+    /// The script is not an array of model turns.
     #[error(
         "the script{} does not hold model turns: {reason}; write an array such as \
          [{{\"calls\": [{{\"name\": \"time.now\"}}]}}, {{\"text\": \"done\"}}]",
         placed(path)
     )]
     Script {
-        /// The file, where it came from one.
+        /// The path of the script; `None` if it was not loaded from a file.
         path: Option<PathBuf>,
-        /// What is wrong, and where.
+        /// The problem and its position.
         reason: String,
     },
-    /// A script that has ended before the run has.
+    /// The script has fewer turns than the run needs.
     #[error(
-        "the script has no turn left after {turns}, which the conversation has; end it with one that has text and no calls"
+        "the script has no turn left: the conversation has used all {turns}; end the script with a turn of text without calls"
     )]
     OutOfTurns {
-        /// How many turns it has.
+        /// The number of turns in the script.
         turns: usize,
     },
-    /// The provider panicked. The panic went no further.
-    #[error("the provider {provider} panicked: {message}; this is a fault of the provider")]
+    /// The provider panicked. The panic was caught.
+    #[error("the provider {provider} panicked: {message}; report this bug to its author")]
     Panicked {
-        /// The provider.
+        /// The name of the provider.
         provider: String,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
-    /// The service answered with an error.
+    /// The service responded with an error status.
     #[error("the provider {provider} answered with status {status}: {message}{}", advice(*status))]
     Status {
-        /// The provider.
+        /// The name of the provider.
         provider: String,
         /// The HTTP status.
         status: u16,
-        /// What the service said, without secrets.
+        /// The error message of the service, without secrets.
         message: String,
-        /// How long the service asks to be left alone, where it says so.
+        /// The delay that the service requests before a retry; `None` if it requests none.
         retry_after: Option<Duration>,
     },
-    /// The service could not be reached, or the connection broke.
+    /// The service is unreachable, or the connection broke.
     #[error("the provider {provider} could not be reached: {message}; check the network and the base URL")]
     Connection {
-        /// The provider.
+        /// The name of the provider.
         provider: String,
-        /// What happened.
+        /// The problem.
         message: String,
     },
-    /// The service kept silent for too long, or the deadline of the run came first.
-    #[error("the provider {provider} gave no turn in time: {message}; try again, or give it longer")]
+    /// The service exceeded a timeout, or the run reached its deadline.
+    #[error("the provider {provider} timed out: {message}; try again, or raise its timeouts")]
     Timeout {
-        /// The provider.
+        /// The name of the provider.
         provider: String,
-        /// What was waited for, and how long.
+        /// The exceeded limit.
         message: String,
     },
-    /// The service answered with something else than a whole turn.
-    #[error("the provider {provider} gave no whole turn: {message}; try again, or check that it speaks this format")]
+    /// The service returned an incomplete or invalid turn.
+    #[error(
+        "the provider {provider} returned no complete turn: {message}; try again, or check that the service uses this format"
+    )]
     Malformed {
-        /// The provider.
+        /// The name of the provider.
         provider: String,
-        /// What is wrong with the answer.
+        /// The problem with the response.
         message: String,
     },
-    /// Anything else that a provider meets.
+    /// Any other failure of a provider.
     #[error("the provider {provider} failed: {message}")]
     Failed {
-        /// The provider.
+        /// The name of the provider.
         provider: String,
-        /// What happened, and what to do about it.
+        /// The problem and the next step.
         message: String,
     },
 }
@@ -149,10 +151,10 @@ pub(super) fn joined(sources: &[Source]) -> String {
 
 fn advice(status: u16) -> &'static str {
     match status {
-        401 | 403 => "; check the key, and that it may use this model",
+        401 | 403 => "; check the key and its access to this model",
         404 => "; check the model and the base URL",
         408 | 425 | 429 | 500..=599 => "; try again later",
-        _ => "; change what is asked for",
+        _ => "; change the request",
     }
 }
 

@@ -1,4 +1,4 @@
-//! The providers that are linked into this process, by name.
+//! Looks up the providers that are linked into this process.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,30 +8,31 @@ use tools::Source;
 use super::error::joined;
 use super::{ProviderError, ProviderSubmission};
 
-/// A name that several linked crates claim. None of them can be used until one is unlinked or renamed.
+/// A provider name that several linked crates claim. The name is unusable until only one of them claims it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProviderConflict {
     /// The name.
     pub name: &'static str,
-    /// All places that declare it, sorted.
+    /// The places that declare it, sorted.
     pub sources: Vec<Source>,
 }
 
-/// A linked provider that cannot be used, because its name cannot be written everywhere that providers are named.
+/// A linked provider that cannot be used because its name has forbidden characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProviderProblem {
-    /// The name that was submitted.
+    /// The submitted name.
     pub name: &'static str,
-    /// Where it was declared.
+    /// The place that declares it.
     pub source: Source,
 }
 
-/// Returns the linked provider of that name.
+/// Returns the linked provider of this name.
 ///
 /// # Errors
-/// [`ProviderError::Unknown`] with the names there are, [`ProviderError::Conflict`] with all places.
+/// - Returns [`ProviderError::Unknown`], with the known names, if no linked provider has this name.
+/// - Returns [`ProviderError::Conflict`], with all places, if several crates claim it.
 pub fn get(name: &str) -> Result<&'static ProviderSubmission, ProviderError> {
     let claims = linked().remove(name).filter(|_| is_name(name));
     match claims.as_deref() {
@@ -44,7 +45,7 @@ pub fn get(name: &str) -> Result<&'static ProviderSubmission, ProviderError> {
     }
 }
 
-/// Returns all linked providers that can be used, sorted by name.
+/// Returns the usable linked providers, sorted by name.
 pub fn list() -> Vec<&'static ProviderSubmission> {
     let only = |(name, claims): (&str, Vec<_>)| match claims[..] {
         [only] if is_name(name) => Some(only),
@@ -53,19 +54,19 @@ pub fn list() -> Vec<&'static ProviderSubmission> {
     linked().into_iter().filter_map(only).collect()
 }
 
-/// Returns the names that several linked crates claim, sorted.
+/// Returns the names claimed by several linked crates, sorted.
 pub fn conflicts() -> Vec<ProviderConflict> {
     let claimed = linked().into_iter().filter(|(name, claims)| is_name(name) && claims.len() > 1);
     claimed.map(|(name, claims)| ProviderConflict { name, sources: sources(&claims) }).collect()
 }
 
-/// Returns the linked providers that cannot be used, sorted by name.
+/// Returns the linked providers with invalid names, sorted by name.
 pub fn problems() -> Vec<ProviderProblem> {
     let nameless = linked().into_iter().filter(|(name, _)| !is_name(name)).flat_map(|(_, claims)| claims);
     nameless.map(|ProviderSubmission { name, source, .. }| ProviderProblem { name, source: source.clone() }).collect()
 }
 
-/// Returns all submissions by name, those of one name sorted by source.
+/// Returns all submissions by name. Submissions of one name are sorted by source.
 fn linked() -> BTreeMap<&'static str, Vec<&'static ProviderSubmission>> {
     let mut by_name: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for submission in inventory::iter::<ProviderSubmission> {
@@ -92,6 +93,6 @@ impl fmt::Display for ProviderConflict {
 impl fmt::Display for ProviderProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, source } = self;
-        write!(f, "{name:?} is no name for a provider; use letters, digits, `-`, `_` and `.` (declared by {source})")
+        write!(f, "{name:?} is not a valid provider name (declared by {source}); use letters, digits, `-`, `_` and `.`")
     }
 }

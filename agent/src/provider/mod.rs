@@ -1,15 +1,15 @@
-//! LLM backends: the [`Provider`] trait, and the functions that find linked providers by name.
+//! LLM backends: the [`Provider`] trait, and functions that look up linked providers by name.
 //!
-//! Any other provider is given to [`Driver::new`](crate::Driver::new) and needs no name.
+//! A provider that is not linked is passed to [`Driver::new`](crate::Driver::new).
 
 mod direct;
 mod error;
 mod linked;
 mod option;
-mod patience;
 mod prompt;
 mod scripted;
 mod submission;
+mod timeouts;
 mod turn;
 
 use std::fmt;
@@ -24,19 +24,19 @@ use crate::ToolSet;
 
 pub use direct::Direct;
 pub use error::ProviderError;
-/// Its `submit!` takes a [`ProviderSubmission`].
+/// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;
 pub use linked::{ProviderConflict, ProviderProblem, conflicts, get, list, problems};
 pub use option::{KeySource, ProviderOptions, is_plain_url};
-pub use patience::Patience;
 pub use scripted::Scripted;
 pub use submission::ProviderSubmission;
-pub use turn::{Stop, Turn, Usage};
+pub use timeouts::{RetryPolicy, Timeouts};
+pub use turn::{StopReason, Turn, Usage};
 
-/// What a provider gives, some time later.
+/// The future returned by [`Provider::complete`].
 pub type TurnFuture<'a> = Pin<Box<dyn Future<Output = Result<Turn, ProviderError>> + Send + 'a>>;
 
-/// An LLM backend, or something that plays one. Object-safe.
+/// An LLM backend or a substitute for one. Object-safe.
 ///
 /// ```
 /// use agent::{Provider, Request, Turn, TurnFuture};
@@ -55,69 +55,70 @@ pub type TurnFuture<'a> = Pin<Box<dyn Future<Output = Result<Turn, ProviderError
 /// }
 /// ```
 pub trait Provider: Send + Sync {
-    /// The name that it is known by, for people.
+    /// Returns the name of the provider, for people.
     fn name(&self) -> &str;
 
-    /// The model's next turn. Whoever waits for it may drop the future when the request is cancelled.
+    /// Returns the model's next turn. The caller may drop the future when the request is cancelled.
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a>;
 }
 
-/// What a provider is asked.
+/// A request for the model's next turn.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// The conversation so far, the oldest message first.
+    /// The conversation, oldest message first.
     pub messages: &'a [Message],
     /// The tools that the model may call.
     pub tools: &'a ToolSet,
-    /// Cancelled when nobody wants the turn any more.
+    /// Cancelled when the turn is no longer needed.
     pub cancellation: &'a CancellationToken,
-    /// When the turn is of no use any more: no attempt begins after it.
+    /// The time after which the provider starts no further attempt.
     pub deadline: Option<Instant>,
-    /// Who reads along while the model writes.
-    pub reader: Option<TextReader<'a>>,
+    /// The receiver of streamed text.
+    pub text_sink: Option<TextSink<'a>>,
 }
 
-/// Hears the pieces of a turn's text as they come. The pieces that a provider tells are, together, the texts of the turn that
-/// it gives; one that tells none is heard when its turn is there.
+/// A receiver of a turn's text while the model writes it.
+///
+/// The pieces that a provider sends must add up to the texts of the turn that it returns. A provider may send no piece at all.
 #[derive(Clone, Copy)]
-pub struct TextReader<'a>(&'a (dyn Fn(&str) + Send + Sync));
+pub struct TextSink<'a>(&'a (dyn Fn(&str) + Send + Sync));
 
 impl<'a> Request<'a> {
-    /// A request.
+    /// Creates a request without a deadline or a text sink.
     pub fn new(messages: &'a [Message], tools: &'a ToolSet, cancellation: &'a CancellationToken) -> Self {
-        Self { messages, tools, cancellation, deadline: None, reader: None }
+        Self { messages, tools, cancellation, deadline: None, text_sink: None }
     }
 
-    /// Sets when the turn is of no use any more.
+    /// Sets the time after which the provider starts no further attempt.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Option<Instant>) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Sets who reads along.
+    /// Sets the receiver of streamed text.
     #[must_use]
-    pub fn with_reader(mut self, reader: TextReader<'a>) -> Self {
-        self.reader = Some(reader);
+    pub fn with_text_sink(mut self, sink: TextSink<'a>) -> Self {
+        self.text_sink = Some(sink);
         self
     }
 }
 
-impl<'a> TextReader<'a> {
-    /// A reader. It must not block.
-    pub fn new(reader: &'a (dyn Fn(&str) + Send + Sync)) -> Self {
-        Self(reader)
+impl<'a> TextSink<'a> {
+    /// Creates a sink from a function, which must not block.
+    pub fn new(send: &'a (dyn Fn(&str) + Send + Sync)) -> Self {
+        Self(send)
     }
 
-    /// Tells the next piece.
-    pub fn read(&self, text: &str) {
+    /// Sends the next piece of text.
+    pub fn send(&self, text: &str) {
         (self.0)(text);
     }
 }
 
-impl fmt::Debug for TextReader<'_> {
+impl fmt::Debug for TextSink<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TextReader")
+        f.write_str("TextSink")
     }
 }

@@ -1,44 +1,46 @@
-//! [`ProviderOptions`]: what a provider is made with.
+//! [`ProviderOptions`]: the configuration of a provider.
 
 use std::path::PathBuf;
 
-use super::Patience;
+use super::{RetryPolicy, Timeouts};
 
-/// What a host says when it asks for a provider. Each provider takes what it knows and passes over the rest.
+/// The configuration of a provider. A provider ignores the options that it does not use. `None` means the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProviderOptions {
-    /// The file of turns to play.
+    /// The file of model turns for a scripted provider.
     pub script: Option<PathBuf>,
-    /// The model, in the word of the service.
+    /// The name of the model, as the service spells it.
     pub model: Option<String>,
-    /// Where the service is, such as `http://localhost:11434/v1`; the provider's own place where there is none.
+    /// The base URL of the service, such as `http://localhost:11434/v1`. Defaults to the provider's public service.
     pub base_url: Option<String>,
-    /// Where the key to the service is kept; the provider's usual variable where there is none.
+    /// The source of the API key. Defaults to the provider's usual environment variable.
     pub key: Option<KeySource>,
-    /// Whether the model's text is told while it is written; it is where nobody says.
+    /// True to stream the model's text. Defaults to true.
     pub streaming: Option<bool>,
-    /// How long the service is waited for, and how often it is asked again; as [`Patience::default`] says where nobody does.
-    pub patience: Option<Patience>,
+    /// The time limits of a request. Defaults to [`Timeouts::default`].
+    pub timeouts: Option<Timeouts>,
+    /// The retries after transient errors. Defaults to [`RetryPolicy::default`].
+    pub retry_policy: Option<RetryPolicy>,
 }
 
-/// Where a key is kept. The key itself is no option, so that it never stands on a command line or in a log.
+/// The source of an API key. The key itself is not an option, so that it never appears on a command line or in a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeySource {
-    /// The environment variable of that name.
+    /// The environment variable of this name.
     Environment(String),
-    /// The file at that path; white space around the key does not count.
+    /// The file at this path. Its content is trimmed.
     File(PathBuf),
 }
 
 impl ProviderOptions {
-    /// No options.
+    /// Creates empty options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the file of turns to play.
+    /// Sets the file of model turns.
     #[must_use]
     pub fn with_script(mut self, path: impl Into<PathBuf>) -> Self {
         self.script = Some(path.into());
@@ -52,36 +54,43 @@ impl ProviderOptions {
         self
     }
 
-    /// Sets where the service is.
+    /// Sets the base URL of the service.
     #[must_use]
     pub fn with_base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
     }
 
-    /// Sets where the key is kept.
+    /// Sets the source of the API key.
     #[must_use]
     pub fn with_key(mut self, source: KeySource) -> Self {
         self.key = Some(source);
         self
     }
 
-    /// Sets whether the model's text is told while it is written.
+    /// Sets whether the model's text is streamed.
     #[must_use]
     pub fn with_streaming(mut self, streaming: bool) -> Self {
         self.streaming = Some(streaming);
         self
     }
 
-    /// Sets how long the service is waited for, and how often it is asked again.
+    /// Sets the time limits of a request.
     #[must_use]
-    pub fn with_patience(mut self, patience: Patience) -> Self {
-        self.patience = Some(patience);
+    pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = Some(timeouts);
+        self
+    }
+
+    /// Sets the retries after transient errors.
+    #[must_use]
+    pub fn with_retry_policy(mut self, policy: RetryPolicy) -> Self {
+        self.retry_policy = Some(policy);
         self
     }
 }
 
-/// Whether a URL may be printed and says all that is needed: `http(s)://host/path`, without a user, a query or a fragment.
+/// Returns true if the URL is `http(s)://host/path` without a user, a query or a fragment, so that it holds no secret.
 ///
 /// ```
 /// use agent::provider::is_plain_url;

@@ -1,4 +1,4 @@
-//! The prompt of the provider without a model: tool calls as a person types them.
+//! Parses and renders the prompts of [`Direct`](super::Direct): tool calls as a person types them.
 //!
 //! ```text
 //! prompt = call { ";" call } [ ";" ]
@@ -13,47 +13,47 @@ use tools::{Json, ToolCall, ToolName};
 
 use super::ProviderError;
 
-/// A call as it was written; its values have no types yet.
+/// A parsed call. Its values have no types yet.
 #[derive(Debug, PartialEq)]
-pub(super) struct WrittenCall {
+pub(super) struct ParsedCall {
     pub(super) name: String,
-    pub(super) arguments: WrittenArguments,
+    pub(super) arguments: ParsedArguments,
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) enum WrittenArguments {
+pub(super) enum ParsedArguments {
     Pairs(Vec<(String, String)>),
     Object(Json),
 }
 
-/// The calls of a prompt, one at least.
-pub(super) fn parse(prompt: &str) -> Result<Vec<WrittenCall>, ProviderError> {
-    let mut reader = Reader { text: prompt, at: 0 };
+/// Parses a prompt, which has at least one call.
+pub(super) fn parse(prompt: &str) -> Result<Vec<ParsedCall>, ProviderError> {
+    let mut parser = Parser { text: prompt, at: 0 };
     let mut calls = Vec::new();
     loop {
-        reader.skip_space();
-        if reader.rest().is_empty() && !calls.is_empty() {
+        parser.skip_space();
+        if parser.rest().is_empty() && !calls.is_empty() {
             return Ok(calls);
         }
-        calls.push(reader.call()?);
-        if reader.peek() == Some(';') {
-            reader.at += 1;
+        calls.push(parser.call()?);
+        if parser.peek() == Some(';') {
+            parser.at += 1;
         }
     }
 }
 
-/// The text that [`parse`] reads as these calls.
+/// Returns the text that [`parse`] reads as these calls.
 pub(super) fn render<'a>(calls: impl IntoIterator<Item = &'a ToolCall>) -> String {
     calls.into_iter().map(render_call).collect::<Vec<_>>().join(" ; ")
 }
 
-struct Reader<'a> {
+struct Parser<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn call(&mut self) -> Result<WrittenCall, ProviderError> {
+impl<'a> Parser<'a> {
+    fn call(&mut self) -> Result<ParsedCall, ProviderError> {
         let start = self.at;
         let name = self.take_while(|c| !is_end(c));
         if name.is_empty() {
@@ -61,16 +61,16 @@ impl<'a> Reader<'a> {
         }
         ToolName::new(name).map_err(|error| self.refuse(start, error.to_string()))?;
         let arguments = self.arguments()?;
-        Ok(WrittenCall { name: name.to_owned(), arguments })
+        Ok(ParsedCall { name: name.to_owned(), arguments })
     }
 
-    /// Stops before a `;` or at the end.
-    fn arguments(&mut self) -> Result<WrittenArguments, ProviderError> {
+    /// Parses the arguments of a call, up to a `;` or the end.
+    fn arguments(&mut self) -> Result<ParsedArguments, ProviderError> {
         let mut pairs = Vec::new();
         loop {
             self.skip_space();
             match self.peek() {
-                None | Some(';') => return Ok(WrittenArguments::Pairs(pairs)),
+                None | Some(';') => return Ok(ParsedArguments::Pairs(pairs)),
                 Some('{') if pairs.is_empty() => break,
                 Some(_) => pairs.push(self.pair()?),
             }
@@ -78,8 +78,8 @@ impl<'a> Reader<'a> {
         let object = self.json().map_err(|reason| self.refuse(self.at, reason))?;
         self.skip_space();
         match self.peek() {
-            None | Some(';') => Ok(WrittenArguments::Object(object)),
-            Some(_) => Err(self.refuse(self.at, "after a JSON object only `;` and the next call can follow")),
+            None | Some(';') => Ok(ParsedArguments::Object(object)),
+            Some(_) => Err(self.refuse(self.at, "only `;` and the next call can follow a JSON object")),
         }
     }
 
@@ -87,10 +87,10 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let key = self.take_while(|c| c != '=' && !is_end(c));
         if self.peek() != Some('=') {
-            return Err(self.refuse(start, format!("`{key}` is no key=value")));
+            return Err(self.refuse(start, format!("`{key}` is not a key=value pair")));
         }
         if key.is_empty() {
-            return Err(self.refuse(start, "there is no key before the `=`"));
+            return Err(self.refuse(start, "the key before the `=` is missing"));
         }
         self.at += 1;
         Ok((key.to_owned(), self.value()?))
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
     fn value(&mut self) -> Result<String, ProviderError> {
         if self.rest().starts_with(['{', '[']) {
             let start = self.at;
-            // What does not hold as JSON is a word like others: a glob, say.
+            // A text that is not JSON is an ordinary word, such as a glob.
             if self.json().is_ok() && self.peek().is_none_or(is_end) {
                 return Ok(self.text[start..self.at].to_owned());
             }
@@ -123,7 +123,8 @@ impl<'a> Reader<'a> {
                     self.close(start, '"')?;
                 }
                 '\\' => {
-                    let escaped = self.peek().ok_or_else(|| self.refuse(start, "nothing follows the backslash"))?;
+                    let escaped =
+                        self.peek().ok_or_else(|| self.refuse(start, "a character is missing after the backslash"))?;
                     word.push(escaped);
                     self.at += escaped.len_utf8();
                 }
@@ -133,7 +134,7 @@ impl<'a> Reader<'a> {
         Ok(word)
     }
 
-    /// As in a shell, a backslash before anything but a quote or a backslash is itself.
+    /// Appends the text up to the closing quote. As in a shell, a backslash escapes only a quote or a backslash.
     fn double_quoted(&mut self, word: &mut String) {
         loop {
             word.push_str(self.take_while(|c| c != '"' && c != '\\'));
@@ -159,13 +160,14 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The JSON value that starts here; without one, stays here.
+    /// Parses the JSON value at the current position. On an error, the position does not change.
     fn json(&mut self) -> Result<Json, String> {
         let mut values = Deserializer::from_str(self.rest()).into_iter::<IgnoredAny>();
         let is_whole = values.next().is_some_and(|value| value.is_ok());
-        // A value that is not whole is refused with its reason.
+        // `Json::parse` gives the reason for an incomplete value.
         let text = if is_whole { &self.rest()[..values.byte_offset()] } else { self.rest() };
-        let json = Json::parse(text).map_err(|error| format!("the JSON that starts here is not whole: {error}"))?;
+        let json = Json::parse(text)
+            .map_err(|error| format!("the JSON that starts here is incomplete or invalid: {error}"))?;
         self.at += text.len();
         Ok(json)
     }
@@ -210,7 +212,7 @@ fn render_call(call: &ToolCall) -> String {
     }
 }
 
-/// `None` for what a pair could not say: text that is JSON as well, and a key that would have to be quoted.
+/// Returns `None` if a pair cannot express the argument: its text is also JSON, or its key would need quotes.
 fn render_pair(key: &str, value: Node<'_>) -> Option<String> {
     if !is_plain(key) {
         return None;

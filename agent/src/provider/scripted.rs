@@ -1,4 +1,4 @@
-//! [`Scripted`]: the provider that plays a file.
+//! [`Scripted`]: a provider that plays recorded turns.
 
 use std::future::ready;
 use std::path::Path;
@@ -10,13 +10,13 @@ use tools::{Content, Json, ToolCall, source};
 
 use super::{Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, Turn, TurnFuture};
 
-/// Plays model turns, whatever is asked: for tests and demonstrations.
+/// A provider that plays a script of model turns, for tests and demonstrations. It ignores the prompt.
 ///
-/// The conversation of a request says which turn is next: as many as it has of the model are skipped. So a session that is
-/// resumed goes on in its script, a request that is repeated gets its turn again, and an empty conversation begins with the first.
+/// The number of assistant messages in the request selects the turn. A resumed session therefore continues its script, and a
+/// repeated request gets the same turn again.
 ///
 /// A script is a JSON array of `{"text": "…", "calls": [{"name": "…", "arguments": {…}, "id": "…"}]}`. A turn has text,
-/// calls, or both; `arguments` default to none; an `id` is made up where there is none.
+/// calls, or both. `arguments` defaults to an empty object, and `id` to a generated id.
 ///
 /// ```
 /// let script = r#"[{"calls": [{"name": "time.now"}]}, {"text": "It is late."}]"#;
@@ -29,23 +29,24 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Plays these turns.
+    /// Creates a provider that plays these turns.
     pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
         Self { turns: turns.into_iter().collect() }
     }
 
-    /// Plays a script.
+    /// Parses a script.
     ///
     /// # Errors
-    /// [`ProviderError::Script`] when the text is something else.
+    /// Returns [`ProviderError::Script`] if the text is not a script.
     pub fn from_json(script: &str) -> Result<Self, ProviderError> {
         read(script).map(Self::new).map_err(|reason| ProviderError::Script { path: None, reason })
     }
 
-    /// Plays the script in a file.
+    /// Loads a script from a file.
     ///
     /// # Errors
-    /// [`ProviderError::ScriptFile`] when it cannot be read, [`ProviderError::Script`] when it holds something else.
+    /// - Returns [`ProviderError::ScriptFile`] if the file cannot be read.
+    /// - Returns [`ProviderError::Script`] if the file is not a script.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ProviderError> {
         let path = path.as_ref();
         let script = std::fs::read_to_string(path)
@@ -77,15 +78,15 @@ impl Provider for Scripted {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenTurn {
+struct ScriptTurn {
     text: Option<String>,
     #[serde(default)]
-    calls: Vec<WrittenCall>,
+    calls: Vec<ScriptCall>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenCall {
+struct ScriptCall {
     id: Option<String>,
     name: String,
     #[serde(default)]
@@ -101,17 +102,17 @@ fn from_options(options: &ProviderOptions) -> Result<Arc<dyn Provider>, Provider
 }
 
 fn read(script: &str) -> Result<Vec<Turn>, String> {
-    // Twice, so that errors of the second reading tell line and column, and keys that stand twice are found as well.
+    // `Json::parse` rejects duplicate keys. serde_json reports the line and column of other errors.
     Json::parse(script).map_err(|error| error.to_string())?;
-    let written: Vec<WrittenTurn> = serde_json::from_str(script).map_err(|error| error.to_string())?;
+    let written: Vec<ScriptTurn> = serde_json::from_str(script).map_err(|error| error.to_string())?;
     let mut numbers = 1..;
     let mut turns = Vec::new();
-    for (index, WrittenTurn { text, calls }) in written.into_iter().enumerate() {
+    for (index, ScriptTurn { text, calls }) in written.into_iter().enumerate() {
         if text.is_none() && calls.is_empty() {
             return Err(format!("turn {} has neither text nor calls", index + 1));
         }
         let texts = text.into_iter().map(|text| Part::Content(Content::text(text)));
-        let calls = calls.into_iter().map(|WrittenCall { id, name, arguments }| {
+        let calls = calls.into_iter().map(|ScriptCall { id, name, arguments }| {
             let id = id.unwrap_or_else(|| format!("script_{}", numbers.next().unwrap_or_default()));
             Part::ToolCall(ToolCall::new(id, name, arguments))
         });

@@ -7,27 +7,27 @@ use tools::Source;
 
 use super::{Provider, ProviderError, ProviderOptions};
 
-/// A provider that is found by its name in every program that links its crate: give one to
+/// The link-time record of a provider. Every program that links its crate finds it by name. Register it with
 /// [`inventory::submit!`](super::inventory::submit).
 #[derive(Clone)]
 pub struct ProviderSubmission {
     /// The name: letters, digits, `-`, `_` and `.`.
     pub name: &'static str,
-    /// A description for people, in one line.
+    /// A one-line description for people.
     pub description: &'static str,
-    /// Where it was declared.
+    /// The place that declares it.
     pub source: Source,
-    /// Makes one.
+    /// Creates the provider from options.
     pub create: fn(&ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError>,
 }
 
 inventory::collect!(ProviderSubmission);
 
 impl ProviderSubmission {
-    /// Makes a provider.
+    /// Creates the provider.
     ///
     /// # Errors
-    /// Returns a [`ProviderError`] if the options do not fit.
+    /// Returns a [`ProviderError`] if the provider cannot be created from these options.
     pub fn create(&self, options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> {
         (self.create)(options)
     }

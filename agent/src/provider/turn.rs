@@ -1,4 +1,4 @@
-//! [`Turn`]: what a model says in answer to one request.
+//! [`Turn`]: the model's response to one request.
 
 use std::collections::BTreeMap;
 
@@ -6,81 +6,81 @@ use serde::{Deserialize, Serialize};
 use tools::ToolCall;
 use tools::protocol::{Message, Part, Role};
 
-/// One turn of a model: text, calls, or both.
+/// A turn of the model: text, calls, or both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Turn {
-    /// What the model said.
+    /// The message of the model.
     pub message: Message,
-    /// Why it stopped.
-    pub stop: Stop,
-    /// What it took, where the provider says.
+    /// The reason that the turn ended.
+    pub stop: StopReason,
+    /// The tokens used, if the provider reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// Why calls cannot be run, by their position among the calls of the message. Each of these gets its reason for a result.
+    /// The reasons that calls cannot be run, by the call's position in the message, from 0. The reason becomes the result.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub faults: BTreeMap<usize, String>,
 }
 
-/// Why a model stopped.
+/// The reason that a model's turn ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Stop {
-    /// It had said what it wanted to say.
+pub enum StopReason {
+    /// The model finished its answer.
     #[default]
     Answer,
-    /// It waits for the results of its calls.
+    /// The model waits for the results of its calls.
     Calls,
-    /// It reached the limit of its output.
+    /// The turn was cut off by the output limit.
     Length,
-    /// It, or its provider, declined.
+    /// The model or its provider declined to answer.
     Refusal,
-    /// Something else, in the provider's word.
+    /// Another reason, as the provider spells it.
     Other(String),
 }
 
-/// What a turn took, in tokens.
+/// Token counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Read by the model.
+    /// The tokens read by the model.
     pub input_tokens: u64,
-    /// Written by the model.
+    /// The tokens written by the model.
     pub output_tokens: u64,
 }
 
 impl Turn {
-    /// A turn of this message. It stops for its calls where it has some.
+    /// Creates a turn from a message. Its stop reason is [`StopReason::Calls`] if the message has calls, else [`StopReason::Answer`].
     pub fn new(message: Message) -> Self {
-        let stop = if message.calls().next().is_some() { Stop::Calls } else { Stop::Answer };
+        let stop = if message.calls().next().is_some() { StopReason::Calls } else { StopReason::Answer };
         Self { message, stop, usage: None, faults: BTreeMap::new() }
     }
 
-    /// A turn of text alone: it ends a run.
+    /// Creates a turn of text only, which ends a run.
     pub fn answer(text: impl Into<String>) -> Self {
         Self::new(Message::text(Role::Assistant, text))
     }
 
-    /// A turn of calls alone.
+    /// Creates a turn of calls only.
     pub fn calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
         Self::new(Message { role: Role::Assistant, parts: calls.into_iter().map(Part::ToolCall).collect() })
     }
 
-    /// Says why it stopped.
+    /// Sets the stop reason.
     #[must_use]
-    pub fn with_stop(mut self, stop: Stop) -> Self {
+    pub fn with_stop(mut self, stop: StopReason) -> Self {
         self.stop = stop;
         self
     }
 
-    /// Says what it took.
+    /// Sets the tokens used.
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// Says why a call cannot be run, such as one whose arguments were cut off. The first call of the message is at 0.
+    /// Sets the reason that a call cannot be run, for example because its arguments were cut off. Positions start at 0.
     #[must_use]
     pub fn with_fault(mut self, position: usize, reason: impl Into<String>) -> Self {
         self.faults.insert(position, reason.into());

@@ -1,17 +1,17 @@
-//! [`Conversation`]: the messages of a run, and the ids that their calls have taken.
+//! [`Conversation`]: the messages of a run and the ids of their calls.
 
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 use tools::protocol::{Message, Part};
 
-/// Messages in which the ids of the calls that are added are unique. Written down, it is the messages alone.
+/// Messages whose added calls have unique ids. Serialises as the messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conversation {
     messages: Vec<Message>,
-    /// The ids of all calls, each with the number to try first when another call comes by it: all below are taken. Kept,
-    /// because to gather them anew for each turn would make a run of many turns quadratic. Blank ids stand under the empty one.
-    taken: BTreeMap<String, u64>,
+    /// The ids of all calls, each with the lowest suffix that may be unused. Blank ids share the empty key. Collecting the ids
+    /// for each turn would make long runs quadratic.
+    used_ids: BTreeMap<String, u64>,
 }
 
 impl Conversation {
@@ -23,34 +23,34 @@ impl Conversation {
         self.messages
     }
 
-    /// Adds a message, the ids of whose calls are [unique](Self::rename_calls).
+    /// Appends a message whose calls have [unique ids](Self::rename_calls).
     pub(super) fn push(&mut self, message: Message) {
         self.messages.push(message);
     }
 
-    /// Makes the ids of a turn's calls unique in the whole conversation, so that a result, an event or a record is never taken
-    /// for another call's. Ids that are unique stay as the model made them.
+    /// Makes the ids of a turn's calls unique in the conversation, so that results, events and records are never confused.
+    /// Unique ids do not change.
     pub(super) fn rename_calls(&mut self, message: &mut Message) {
         for part in &mut message.parts {
             let Part::ToolCall(call) = part else { continue };
             if call.id.trim().is_empty() {
-                call.id = self.free("", "call", 1);
-            } else if self.taken.contains_key(&call.id) {
-                call.id = self.free(&call.id, &call.id, 2);
+                call.id = self.unused_id("", "call", 1);
+            } else if self.used_ids.contains_key(&call.id) {
+                call.id = self.unused_id(&call.id, &call.id, 2);
             }
-            self.taken.insert(call.id.clone(), 2);
+            self.used_ids.insert(call.id.clone(), 2);
         }
     }
 
-    /// The first free one of `stem_first`, `stem_(first + 1)`, …, for another call by this id.
-    fn free(&mut self, id: &str, stem: &str, first: u64) -> String {
-        let mut number = self.taken.get(id).copied().unwrap_or(first);
+    /// Returns the first unused id of `stem_first`, `stem_(first + 1)`, ….
+    fn unused_id(&mut self, id: &str, stem: &str, first: u64) -> String {
+        let mut number = self.used_ids.get(id).copied().unwrap_or(first);
         let mut name = format!("{stem}_{number}");
-        while self.taken.contains_key(&name) {
+        while self.used_ids.contains_key(&name) {
             number += 1;
             name = format!("{stem}_{number}");
         }
-        self.taken.insert(id.to_owned(), number + 1);
+        self.used_ids.insert(id.to_owned(), number + 1);
         name
     }
 }
@@ -58,12 +58,12 @@ impl Conversation {
 impl From<Vec<Message>> for Conversation {
     fn from(messages: Vec<Message>) -> Self {
         let ids = messages.iter().flat_map(Message::calls).map(|call| &call.id).filter(|id| !id.is_empty());
-        let taken = ids.map(|id| (id.clone(), 2)).collect();
-        Self { messages, taken }
+        let used_ids = ids.map(|id| (id.clone(), 2)).collect();
+        Self { messages, used_ids }
     }
 }
 
-/// What is taken follows from the messages, but for how far it was counted.
+/// Compares the messages. The ids follow from them, except for the suffixes.
 impl PartialEq for Conversation {
     fn eq(&self, other: &Self) -> bool {
         self.messages == other.messages

@@ -1,48 +1,48 @@
-//! [`Outcome`] and [`Summary`]: how a run ended, and what it took.
+//! [`Outcome`] and [`Summary`]: the end of a run.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Stop, Usage};
+use crate::{StopReason, Usage};
 
-/// How a run ended.
+/// The way in which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The model had nothing more to call.
+    /// The model answered without further calls.
     Answer {
-        /// What it said last.
+        /// The text of the last turn.
         text: String,
-        /// Why it stopped.
-        stop: Stop,
+        /// The reason that the last turn ended.
+        stop: StopReason,
     },
-    /// The model was asked as often as allowed. The calls of its last turn have their results.
+    /// The run reached its step limit. The calls of the last turn have results.
     StepBudget {
-        /// How often it was allowed to be asked.
+        /// The step limit.
         max_steps: u32,
     },
-    /// Somebody took it back.
+    /// The run was cancelled.
     Cancelled,
-    /// The provider or the machinery around the tools failed.
+    /// The provider, the pipeline or the journal failed.
     Failed {
-        /// What happened.
+        /// The error message.
         message: String,
     },
 }
 
-/// What a run took.
+/// The outcome and the counts of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How it ended.
+    /// The way in which the run ended.
     pub outcome: Outcome,
-    /// How often the model was asked and answered.
+    /// The number of turns that the model took.
     pub steps: u32,
-    /// How many calls it made.
+    /// The number of calls that the model made.
     pub calls: u32,
-    /// How many of them have an error for a result.
+    /// The number of calls whose result is an error.
     pub failed_calls: u32,
-    /// What its turns took together, where the provider says.
+    /// The tokens used by all turns, if the provider reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }

@@ -1,14 +1,14 @@
-//! The tools that belong to sessions themselves. To link this crate is to have them; a session has those that it selects and
-//! whose services its host offers.
+//! Tools that need a session. They are linked with this crate. A session has them if it selects them and its host offers
+//! their services.
 
 mod output;
 
 use tools::{Catalog, RegisterError};
 
-/// Adds the tools to a catalog by hand: for tests, and where link-time registration does not run.
+/// Adds the tools to a catalog without link-time registration, for example in tests.
 ///
 /// # Errors
-/// [`RegisterError`] when one of the names is taken.
+/// Returns a [`RegisterError`] if one of the names is taken.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     catalog.submit(&[&output::OUTPUT_TOOL])
 }

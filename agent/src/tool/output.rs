@@ -1,15 +1,15 @@
-//! `tools.output`: the rest of an output that was cut.
+//! `tools.output`: reads the missing part of truncated output.
 
 use tools::{OutputStore, ToolContext, ToolError, tool};
 
-/// How much is read at once, in bytes. With the last line it stays below what a result may have.
+/// The most bytes returned by one call. With the last line, the result stays below the result limit.
 const MAX_LENGTH: u64 = 60_000;
 
-/// Reads an output that was too long to be shown whole, from any place on.
+/// Reads a truncated output from any position.
 ///
-/// A result that was cut names the handle of the whole output, and where the missing part begins. Outputs are kept for a while
-/// only; where one is gone, make the call again and ask it for less.
-// Pure: what a handle stands for never changes, and it is told only to the session whose call gave the output.
+/// A truncated result names the handle of the whole output and the position of the missing part. Outputs are kept for a
+/// limited time. If an output is gone, make the original call again and ask for less.
+// Pure: the output behind a handle never changes, and only the session that made the call can read it.
 #[tool(
     name = "tools.output",
     title = "Read more of an output",
@@ -20,34 +20,34 @@ const MAX_LENGTH: u64 = 60_000;
 )]
 pub(crate) fn output(
     cx: &ToolContext,
-    /// The handle that the cut result names.
+    /// The handle named in the truncated result.
     handle: String,
-    /// Where to begin, in bytes from the start of the output.
+    /// The position to start at, in bytes from the start of the output.
     #[serde(default)]
     start: u64,
-    /// How many bytes to read at most.
-    #[serde(default = "usual_length")]
+    /// The most bytes to read.
+    #[serde(default = "default_length")]
     #[schemars(range(min = 1, max = MAX_LENGTH))]
     length: u64,
 ) -> Result<String, ToolError> {
     let store = cx.need::<OutputStore>()?;
     let Some(text) = store.read(cx.session(), handle.trim()) else {
         let message =
-            format!("there is no output {handle:?}, or not any more; make the call again and ask it for less");
+            format!("there is no output {handle:?}, or it has expired; make the original call again and ask for less");
         return Err(ToolError::execution_failed(message));
     };
     let size = text.len();
     let start = usize::try_from(start).unwrap_or(usize::MAX);
     if start >= size {
-        let message = format!("the output ends at byte {size}; start before that");
+        let message = format!("the output ends at byte {size}; give a smaller start");
         return Err(ToolError::execution_failed(message));
     }
     let (start, end) = span(&text, start, usize::try_from(length).unwrap_or(usize::MAX));
-    let rest = if end < size { format!("go on with start {end}") } else { "this is the end".to_owned() };
+    let rest = if end < size { format!("continue with start {end}") } else { "this is the end".to_owned() };
     Ok(format!("{}\n[bytes {start} to {end} of {size}; {rest}]", &text[start..end]))
 }
 
-/// So many bytes from there on, without breaking a character. There is at least one in it.
+/// Returns the byte range of about `length` bytes at `start`, moved to character boundaries. It is never empty.
 fn span(text: &str, start: usize, length: usize) -> (usize, usize) {
     let is_boundary = |at: &usize| text.is_char_boundary(*at);
     let start = (0..=start).rfind(is_boundary).unwrap_or(0);
@@ -56,7 +56,7 @@ fn span(text: &str, start: usize, length: usize) -> (usize, usize) {
     (start, end.unwrap_or(text.len()))
 }
 
-fn usual_length() -> u64 {
+fn default_length() -> u64 {
     32_768
 }
 

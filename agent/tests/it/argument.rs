@@ -29,11 +29,11 @@ fn other_types_are_read_as_json() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_what_would() {
+fn a_mismatch_is_refused_with_the_expected_type() {
     let error = read(json!({"type": "integer"}), "three").unwrap_err();
     assert_eq!(error.to_string(), "the argument `x` cannot be \"three\": it takes an integer, such as x=3");
     for (kind, text) in [("integer", "1.5"), ("boolean", "yes"), ("array", "a,b"), ("object", "[]"), ("null", "")] {
-        assert!(matches!(read(json!({"type": kind}), text), Err(ArgumentError::Unfit { .. })), "{kind} {text}");
+        assert!(matches!(read(json!({"type": kind}), text), Err(ArgumentError::Mismatch { .. })), "{kind} {text}");
     }
     assert!(read(json!({"type": "object"}), r#"{"a": 1, "a": 2}"#).is_err(), "a key that stands twice is a slip");
 }
@@ -79,7 +79,7 @@ fn references_and_unions_of_schemas_are_looked_through() {
 }
 
 #[test]
-fn what_the_schema_does_not_know_is_json_or_text() {
+fn an_unknown_property_is_json_or_text() {
     for schema in [json!({"properties": {}}), json!(true), json!(null), json!({"properties": {"x": {}}})] {
         assert_eq!(arguments_from_pairs(&schema, [("x", "3")]).unwrap(), json!({"x": 3}));
         assert_eq!(arguments_from_pairs(&schema, [("x", "three")]).unwrap(), json!({"x": "three"}));

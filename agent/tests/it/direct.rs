@@ -83,17 +83,17 @@ async fn arguments_may_be_one_json_object() {
 }
 
 #[tokio::test]
-async fn what_is_no_call_is_refused_with_its_place_and_an_example() {
+async fn an_invalid_call_is_refused_with_its_position_and_an_example() {
     assert_eq!(refusal("").await.0, 1);
     assert_eq!(refusal("; echo").await.0, 1);
     assert_eq!(refusal("echo ;; echo").await.0, 7);
-    assert_eq!(refusal("what is the time").await, (6, "`is` is no key=value".to_owned()));
+    assert_eq!(refusal("what is the time").await, (6, "`is` is not a key=value pair".to_owned()));
     assert_eq!(refusal("Où est-il ?").await.0, 1);
     assert_eq!(refusal("echo =x").await.0, 6);
     assert_eq!(refusal("echo path='é 'x 'y").await.0, 17);
     assert_eq!(refusal("echo path='a").await, (11, "the quote ' is not closed".to_owned()));
     assert_eq!(refusal("echo path=\"a\\\"").await, (11, "the quote \" is not closed".to_owned()));
-    assert_eq!(refusal("echo path=a\\").await, (12, "nothing follows the backslash".to_owned()));
+    assert_eq!(refusal("echo path=a\\").await, (12, "a character is missing after the backslash".to_owned()));
     assert_eq!(refusal("echo {\"path\": ").await.0, 6);
     assert!(refusal("echo {\"a\": 1, \"a\": 2}").await.1.contains("each key once"));
     assert_eq!(refusal("echo {} path=a").await.0, 9);
@@ -121,7 +121,7 @@ async fn the_answer_is_the_results_each_under_its_call() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_there_is_told_in_its_result() {
+async fn an_unknown_tool_is_an_error_in_its_result() {
     let mut session = Session::new(catalog().list(), Selection::parse(["time.*"]).unwrap(), ToolContext::new());
     let summary = Driver::new(Arc::new(Direct)).run(&mut session, "echo path=7").await.unwrap();
     assert!(matches!(summary.outcome, Outcome::Answer { .. }));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::workshop::{
-    Ear, answer, breaking, calling, catalog, kind, misbehaving, playing, results, scripted, session, tool,
+    EventLog, answer, breaking, calling, catalog, kind, misbehaving, playing, results, scripted, session, tool,
 };
 use agent::{DriverError, Event, Outcome, ProviderError, Request, Selection, Session, Turn};
 use serde_json::{Value, json};
@@ -12,13 +12,13 @@ use tokio::sync::Barrier;
 use tools::protocol::{Message, Role};
 use tools::{CancellationToken, Catalog, ErrorCode, ToolContext};
 
-/// What would hang fails instead.
+/// Fails if the future hangs.
 async fn soon<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(10), future).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_run_that_is_cancelled_while_an_event_is_told_begins_no_call() {
+async fn a_run_that_is_cancelled_while_an_event_is_sent_begins_no_call() {
     for of in ["text", "call_started"] {
         let runs = Arc::new(std::sync::atomic::AtomicU32::new(0));
         let mut catalog = Catalog::new();
@@ -125,7 +125,7 @@ async fn a_used_up_budget_ends_the_run() {
 }
 
 #[tokio::test]
-async fn what_misbehaves_gets_a_result_and_the_run_goes_on() {
+async fn a_misbehaving_tool_gets_a_result_and_the_run_goes_on() {
     let cx = ToolContext::new().with_timeout(Duration::from_millis(50));
     let mut session = Session::new(misbehaving().list(), Selection::new(), cx);
     let turn = calling(&["fine", "panics", "hangs", "fails", "blames", "missing"]);
@@ -149,13 +149,13 @@ async fn broken_machinery_ends_the_run_after_every_call_has_its_result() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_run_gives_each_call_exactly_one_result() {
-    let (token, ear) = (CancellationToken::new(), Ear::default());
+    let (token, log) = (CancellationToken::new(), EventLog::default());
     let mut session = session(&misbehaving());
     let driver = scripted([calling(&["slow", "fine", "hangs"]), Turn::answer("never said")])
         .with_cancellation(token.clone())
-        .with_events(ear.clone());
+        .with_events(log.clone());
     let cancel = async {
-        while !ear.heard().iter().any(|event| matches!(event, Event::Result { .. })) {
+        while !log.events().iter().any(|event| matches!(event, Event::Result { .. })) {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         token.cancel();
@@ -164,8 +164,8 @@ async fn a_cancelled_run_gives_each_call_exactly_one_result() {
     assert_eq!(summary.unwrap().outcome, Outcome::Cancelled);
     let results = results(session.messages());
     assert_eq!(results.iter().map(|(_, result)| kind(result)).collect::<Vec<_>>(), ["cancelled", "none", "cancelled"]);
-    let told = ear.heard().iter().filter(|event| matches!(event, Event::Result { .. })).count();
-    assert_eq!(told, 3);
+    let sent = log.events().iter().filter(|event| matches!(event, Event::Result { .. })).count();
+    assert_eq!(sent, 3);
 }
 
 #[tokio::test]
@@ -273,30 +273,30 @@ async fn a_tool_sees_its_call_its_session_and_its_deadline() {
 }
 
 #[tokio::test]
-async fn a_call_with_a_fault_is_told_and_never_run() {
-    let (ear, mut session) = (Ear::default(), session(&catalog(["x", "y"])));
+async fn a_call_with_a_fault_is_reported_and_never_run() {
+    let (log, mut session) = (EventLog::default(), session(&catalog(["x", "y"])));
     let faulty = calling(&["x", "y"]).with_fault(0, "the arguments were cut off");
     let all_faulty = calling(&["x"]).with_fault(0, "cut off again");
-    let driver = scripted([faulty, all_faulty, Turn::answer("well")]).with_events(ear.clone());
+    let driver = scripted([faulty, all_faulty, Turn::answer("well")]).with_events(log.clone());
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!((answer(&summary.outcome), summary.calls, summary.failed_calls), ("well", 3, 2));
     let results = results(session.messages());
     let texts: Vec<_> = results.iter().map(|(_, result)| (result.to_text(), result.is_error)).collect();
     let expected = [("the arguments were cut off", true), ("y", false), ("cut off again", true)];
     assert_eq!(texts, expected.map(|(text, is_error)| (text.to_owned(), is_error)));
-    let told = ear.heard().iter().filter(|event| matches!(event, Event::Result { .. })).count();
-    assert_eq!(told, 3);
+    let sent = log.events().iter().filter(|event| matches!(event, Event::Result { .. })).count();
+    assert_eq!(sent, 3);
 }
 
 #[tokio::test]
-async fn text_that_was_read_along_is_not_told_again() {
-    let ear = Ear::default();
+async fn streamed_text_is_not_sent_again() {
+    let log = EventLog::default();
     let writes = |request: Request<'_>| {
-        ["a", "b"].iter().for_each(|text| request.reader.unwrap().read(text));
+        ["a", "b"].iter().for_each(|text| request.text_sink.unwrap().send(text));
         Ok(Turn::answer("ab"))
     };
-    let driver = playing(move |request| Box::pin(async move { writes(request) })).with_events(ear.clone());
+    let driver = playing(move |request| Box::pin(async move { writes(request) })).with_events(log.clone());
     driver.run(&mut session(&catalog(["x"])), "go").await.unwrap();
     let text = |event: &Event| if let Event::Text { text } = event { Some(text.clone()) } else { None };
-    assert_eq!(ear.heard().iter().filter_map(text).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(log.events().iter().filter_map(text).collect::<Vec<_>>(), ["a", "b"]);
 }

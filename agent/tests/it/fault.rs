@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::workshop::{Ear, add, answer, calling, kind, results, scripted, tool};
+use crate::workshop::{EventLog, add, answer, calling, kind, results, scripted, tool};
 use agent::{Driver, Event, Outcome, Selection, Session, Turn};
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -14,7 +14,7 @@ use tools::{
 
 const SHORT: Duration = Duration::from_millis(50);
 
-/// What would hang fails instead. The clock is not the runtime's, whose timers are part of what is tried here.
+/// Fails if the future hangs. Uses its own clock, because the runtime's timers are under test.
 async fn soon<F: Future>(future: F) -> F::Output {
     let (bell, rung) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
@@ -29,7 +29,7 @@ async fn soon<F: Future>(future: F) -> F::Output {
     .await
 }
 
-/// What lets tools that do not yield end: when it is dropped at the latest, since their runtime waits for them.
+/// Releases tools that do not yield, at the latest on drop, because their runtime waits for them.
 #[derive(Default)]
 struct Release(Arc<AtomicBool>);
 
@@ -45,11 +45,11 @@ impl Drop for Release {
     }
 }
 
-/// A catalog of `fine` and of `spins`, which does not yield until it is released, and then only says so.
+/// A catalog of `fine` and of `spins`, which does not yield until it is released.
 fn spinning(release: &Release) -> Catalog {
     let mut catalog = Catalog::new();
     add(&mut catalog, "fine");
-    // When the timer of the second one rings, it does so on the worker that drives all timers, which it then holds.
+    // The second tool blocks the worker that drives the runtime's timers.
     for (name, pause) in [("spins", None), ("waits_and_spins", Some(Duration::from_millis(5)))] {
         let is_released = release.0.clone();
         let spins = move |_: ToolContext, _: Value| {
@@ -81,10 +81,10 @@ fn kinds(session: &Session) -> Vec<String> {
     results(session.messages()).iter().map(|(_, result)| kind(result).to_owned()).collect()
 }
 
-/// How many calls were abandoned, as it was told each time.
-fn abandoned(ear: &Ear) -> Vec<usize> {
+/// Returns the number of abandoned calls in each event.
+fn abandoned(log: &EventLog) -> Vec<usize> {
     let abandoned = |event| if let Event::Abandoned { abandoned, .. } = event { Some(abandoned) } else { None };
-    ear.heard().into_iter().filter_map(abandoned).collect()
+    log.events().into_iter().filter_map(abandoned).collect()
 }
 
 /// Waits until all tasks of calls are gone.
@@ -97,18 +97,18 @@ async fn all_gone(others: usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_that_never_yields_ends_at_its_deadline_and_the_run_goes_on() {
     for name in ["spins", "waits_and_spins"] {
-        let (release, ear) = (Release::default(), Ear::default());
+        let (release, log) = (Release::default(), EventLog::default());
         let mut session = impatient(&spinning(&release));
-        let driver = scripted([calling(&[name]), Turn::answer("well")]).with_events(ear.clone());
+        let driver = scripted([calling(&[name]), Turn::answer("well")]).with_events(log.clone());
         let summary = soon(driver.run(&mut session, "go")).await.unwrap();
         assert_eq!((answer(&summary.outcome), summary.failed_calls), ("well", 1));
         assert_eq!(kinds(&session), ["timeout"]);
-        assert_eq!(abandoned(&ear), [1]);
+        assert_eq!(abandoned(&log), [1]);
 
-        let told = ear.heard();
+        let sent = log.events();
         release.let_go();
         soon(all_gone(0)).await;
-        assert_eq!(ear.heard(), told, "a late result is dropped");
+        assert_eq!(log.events(), sent, "a late result is dropped");
     }
 }
 
@@ -127,19 +127,19 @@ async fn a_run_in_a_task_is_no_worse_off() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn however_many_tools_never_yield_the_runtime_keeps_a_thread_and_gets_the_others_back() {
-    let (release, ear) = (Release::default(), Ear::default());
+    let (release, log) = (Release::default(), EventLog::default());
     let catalog = spinning(&release);
     let mut session = impatient(&catalog);
     let turns = [calling(&["spins"; 5]), calling(&["fine", "spins"]), Turn::answer("well")];
-    let summary = soon(scripted(turns).with_events(ear.clone()).run(&mut session, "go")).await.unwrap();
+    let summary = soon(scripted(turns).with_events(log.clone()).run(&mut session, "go")).await.unwrap();
     assert_eq!((answer(&summary.outcome), summary.failed_calls), ("well", 7));
-    assert_eq!(abandoned(&ear), [1, 2], "two of three workers may be held");
+    assert_eq!(abandoned(&log), [1, 2], "two of three workers may be held");
     let count = |wanted: &str| kinds(&session).iter().filter(|kind| *kind == wanted).count();
     assert_eq!((count("timeout"), count("unavailable")), (2, 5));
     let refusal = &results(session.messages())[5].1;
     assert!(refusal.to_text().contains("restart the program"), "{}", refusal.to_text());
 
-    // The thread that is left runs what else there is, timers included.
+    // The free worker runs all other tasks and timers.
     let other = async { tokio::time::sleep(SHORT).await };
     soon(tokio::spawn(other)).await.unwrap();
 
@@ -169,10 +169,10 @@ async fn a_call_that_waits_for_its_turn_ends_at_its_deadline_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cancelled_run_tells_what_it_abandons() {
-    let (release, ear, token) = (Release::default(), Ear::default(), CancellationToken::new());
+async fn a_cancelled_run_reports_abandoned_calls() {
+    let (release, log, token) = (Release::default(), EventLog::default(), CancellationToken::new());
     let mut session = Session::new(spinning(&release).list(), Selection::new(), ToolContext::new());
-    let driver = scripted([calling(&["spins"])]).with_events(ear.clone()).with_cancellation(token.clone());
+    let driver = scripted([calling(&["spins"])]).with_events(log.clone()).with_cancellation(token.clone());
     let cancel = async {
         // Until it is in its task.
         while Handle::current().metrics().num_alive_tasks() == 0 {
@@ -183,11 +183,11 @@ async fn a_cancelled_run_tells_what_it_abandons() {
     };
     let (summary, ()) = soon(async { tokio::join!(driver.run(&mut session, "go"), cancel) }).await;
     assert_eq!(summary.unwrap().outcome, Outcome::Cancelled);
-    assert_eq!((kinds(&session), abandoned(&ear)), (vec!["cancelled".to_owned()], vec![1]));
+    assert_eq!((kinds(&session), abandoned(&log)), (vec!["cancelled".to_owned()], vec![1]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tool_that_looks_at_its_token_is_told_to_stop() {
+async fn the_token_of_an_overdue_call_is_cancelled() {
     let mut catalog = Catalog::new();
     let looks = async |cx: ToolContext, _: Value| {
         while cx.check_cancelled().is_ok() {

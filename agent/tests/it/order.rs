@@ -1,4 +1,4 @@
-//! The order of calls of one turn: they run side by side, and what conflicts takes effect in the order that the model wrote.
+//! The calls of one turn run in parallel. Conflicting calls take effect in the order of the turn.
 
 use std::sync::{Arc, Mutex};
 
@@ -50,7 +50,7 @@ async fn edits_of_one_file_take_effect_in_the_order_of_the_calls() {
     let cx = ToolContext::new().with_grant(Grant::all());
     for _ in 0..20 {
         let (catalog, order) = edits();
-        // The first ones take longest to parse, so by chance alone the last ones would be first.
+        // The first calls take longest to parse, so without an order the last calls would run first.
         let text = |number: usize| "x".repeat((20 - number) * 5_000);
         let calls: Vec<_> = (0..20).map(|number| call(number, "a", &text(number))).collect();
         assert_eq!(run(&catalog, cx.clone(), calls).await, 0);

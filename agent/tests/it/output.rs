@@ -1,4 +1,4 @@
-//! A session reads what was cut out of its results.
+//! A session reads truncated output.
 
 use agent::{Selection, Session};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn number(text: &str, word: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn what_was_cut_is_read_to_its_end_by_what_the_results_say() {
+async fn truncated_output_is_read_to_its_end_by_the_hints_in_the_results() {
     let session = session();
     let cut = session.execute("long", json!({})).await.unwrap().to_text();
     let note = cut.lines().find(|line| line.contains("tools.output")).unwrap();
@@ -45,13 +45,13 @@ async fn what_was_cut_is_read_to_its_end_by_what_the_results_say() {
         if note.ends_with("this is the end]") {
             break;
         }
-        start = number(note, "go on with start ");
+        start = number(note, "continue with start ");
     }
     assert_eq!(read, whole());
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_told_with_what_to_do() {
+async fn missing_output_is_an_error_with_the_next_step() {
     let session = session();
     let call = async |arguments: Value| session.execute("tools.output", arguments).await.unwrap_err();
     let error = call(json!({"handle": "out-0"})).await;

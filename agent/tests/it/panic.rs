@@ -1,9 +1,9 @@
-//! Panics of what a host plugs in: they end where they happen, and the conversation is kept.
+//! Panics of providers, sinks and tools are caught, and the conversation is kept.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::workshop::{Ear, answer, calling, catalog, playing, scripted, session, tool};
+use crate::workshop::{EventLog, answer, calling, catalog, playing, scripted, session, tool};
 use agent::{Driver, DriverError, Event, Outcome, Provider, ProviderError, Request, Turn, TurnFuture};
 use serde_json::Value;
 use tools::{CancellationToken, Progress, ToolContext};
@@ -57,7 +57,7 @@ async fn no_panic_of_a_provider_loses_the_conversation() {
 
 #[tokio::test]
 async fn a_provider_that_panics_when_it_is_cancelled_loses_nothing() {
-    let (token, ear) = (CancellationToken::new(), Ear::default());
+    let (token, log) = (CancellationToken::new(), EventLog::default());
     let how: fn() -> TurnFuture<'static> = || {
         let remains = PanicsWhenDropped;
         Box::pin(async move {
@@ -65,10 +65,10 @@ async fn a_provider_that_panics_when_it_is_cancelled_loses_nothing() {
             std::future::pending().await
         })
     };
-    let driver = panicking_later(how).with_cancellation(token.clone()).with_events(ear.clone());
+    let driver = panicking_later(how).with_cancellation(token.clone()).with_events(log.clone());
     let mut session = session(&catalog(["x"]));
     let cancel = async {
-        while !ear.heard().iter().any(|event| matches!(event, Event::Result { .. })) {
+        while !log.events().iter().any(|event| matches!(event, Event::Result { .. })) {
             tokio::task::yield_now().await;
         }
         token.cancel();
@@ -101,12 +101,12 @@ async fn a_sink_that_panics_hears_no_more_and_the_run_goes_on() {
         "done".to_owned()
     };
     catalog.register(tool("reports"), reports).unwrap();
-    // One after the other, every event is the one that it panics at.
+    // The sink panics at each event in turn.
     for fatal in 1..=8 {
-        let heard = Arc::new(AtomicUsize::new(0));
-        let hears = heard.clone();
+        let received = Arc::new(AtomicUsize::new(0));
+        let counter = received.clone();
         let sink = move |_: Event| {
-            if hears.fetch_add(1, Ordering::Relaxed) + 1 == fatal {
+            if counter.fetch_add(1, Ordering::Relaxed) + 1 == fatal {
                 std::panic::panic_any(PanicsWhenDropped);
             }
         };
@@ -116,9 +116,9 @@ async fn a_sink_that_panics_hears_no_more_and_the_run_goes_on() {
         let summary = driver.run(&mut session, "go").await.unwrap();
         assert_eq!((answer(&summary.outcome), summary.failed_calls), ("ok", 0));
         assert_eq!(session.messages().len(), 4);
-        assert_eq!(heard.load(Ordering::Relaxed), fatal.min(7), "7 events are told");
+        assert_eq!(received.load(Ordering::Relaxed), fatal.min(7), "7 events are sent");
 
         driver.run(&mut session, "go on").await.unwrap();
-        assert_eq!(heard.load(Ordering::Relaxed), fatal.min(7) + if fatal == 8 { 1 } else { 2 }, "a new run is told");
+        assert_eq!(received.load(Ordering::Relaxed), fatal.min(7) + if fatal == 8 { 1 } else { 2 }, "a new run");
     }
 }

@@ -1,9 +1,9 @@
-//! The loop as data.
+//! The run as a state machine.
 
 use std::collections::BTreeMap;
 
 use crate::workshop::{calling, kind, results};
-use agent::{Outcome, Run, RunError, Step, Stop, Turn, Usage};
+use agent::{Outcome, Run, RunError, Step, StopReason, Turn, Usage};
 use proptest::prelude::*;
 use serde_json::json;
 use tools::protocol::{Message, Part, Role};
@@ -30,8 +30,8 @@ fn outcome(run: &Run) -> Outcome {
 #[test]
 fn a_turn_without_calls_is_the_answer() {
     let mut run = run(3);
-    run.turn(Turn::answer("done").with_stop(Stop::Length)).unwrap();
-    assert_eq!(outcome(&run), Outcome::Answer { text: "done".to_owned(), stop: Stop::Length });
+    run.turn(Turn::answer("done").with_stop(StopReason::Length)).unwrap();
+    assert_eq!(outcome(&run), Outcome::Answer { text: "done".to_owned(), stop: StopReason::Length });
     assert_eq!(run.turn(Turn::answer("more")), Err(RunError::UnexpectedTurn));
 }
 
@@ -75,7 +75,7 @@ fn calls_without_an_id_of_their_own_get_one() {
 #[test]
 fn calls_of_a_turn_that_was_cut_off_are_refused_and_the_run_goes_on() {
     let mut run = run(2);
-    run.turn(calling(&["x", "y"]).with_stop(Stop::Length)).unwrap();
+    run.turn(calling(&["x", "y"]).with_stop(StopReason::Length)).unwrap();
     let Step::Call(pending) = run.step() else { panic!() };
     assert_eq!(pending.len(), 2);
     let reason = "the turn was cut off by the length limit, so this call was not run; make it again, shorter";
@@ -89,14 +89,14 @@ fn calls_of_a_turn_that_was_cut_off_are_refused_and_the_run_goes_on() {
     assert_eq!(run.step(), Step::Ask);
     assert!(results(run.messages()).iter().all(|(_, result)| result.to_text() == reason));
 
-    run.turn(calling(&["x"]).with_stop(Stop::Length)).unwrap();
+    run.turn(calling(&["x"]).with_stop(StopReason::Length)).unwrap();
     let broken = ToolError::new("x", ToolErrorKind::Internal { message: "broken".to_owned() });
     run.error("a_2", &broken).unwrap();
-    assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: 2 }, "what was not run breaks nothing");
+    assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: 2 }, "a refused call does not fail the run");
 }
 
 #[test]
-fn whatever_is_read_back_has_a_next_step() {
+fn every_deserialised_run_has_a_next_step() {
     let mut run = run(5);
     run.turn(calling(&["x", "y"])).unwrap();
     let mut written = json!(run);
@@ -123,7 +123,7 @@ fn calls_know_their_place_and_a_run_the_number_of_its_turn() {
 
 #[test]
 fn a_run_of_very_many_turns_has_an_id_for_every_call() {
-    // Where the price of a turn grew with those before it, this would take minutes.
+    // If the cost of a turn grew with the number of turns, this would take minutes.
     let turns = 20_000;
     let mut run = run(turns);
     for turn in 1..=turns {
@@ -140,17 +140,17 @@ fn a_run_of_very_many_turns_has_an_id_for_every_call() {
 fn ids_stay_unique_after_the_run_was_written_down() {
     let mut run = run(9);
     let ids = ["", "a", "a_2"];
-    let asked = |run: &mut Run| {
+    let requested = |run: &mut Run| {
         run.turn(Turn::calls(ids.map(|id| ToolCall::new(id, "x", json!({}))))).unwrap();
         let ids: Vec<_> = calls(run).into_iter().map(|call| call.id).collect();
         ids.iter().for_each(|id| run.result(id, ToolResult::default()).unwrap());
         ids
     };
-    asked(&mut run);
+    requested(&mut run);
     let mut read: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
-    assert_eq!(asked(&mut run), ["call_2", "a_3", "a_2_2"]);
-    assert_eq!(asked(&mut read), ["call_2", "a_3", "a_2_2"]);
-    assert_eq!(asked(&mut run), asked(&mut read));
+    assert_eq!(requested(&mut run), ["call_2", "a_3", "a_2_2"]);
+    assert_eq!(requested(&mut read), ["call_2", "a_3", "a_2_2"]);
+    assert_eq!(requested(&mut run), requested(&mut read));
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_run_goes_on_from_what_was_written_down() {
     assert_eq!(read.step(), Step::Ask);
 }
 
-/// What an arbitrary world does to a run.
+/// An arbitrary input to a run.
 #[derive(Clone, Debug)]
 enum Move {
     Turn(Turn),
@@ -236,7 +236,7 @@ fn turn() -> impl Strategy<Value = Turn> {
     let turn = (role, prop::collection::vec(part, 0..5), prop::bool::weighted(0.2));
     turn.prop_map(|(role, parts, is_cut_off)| {
         let turn = Turn::new(Message { role, parts });
-        if is_cut_off { turn.with_stop(Stop::Length) } else { turn }
+        if is_cut_off { turn.with_stop(StopReason::Length) } else { turn }
     })
 }
 
@@ -259,7 +259,7 @@ fn make(run: &mut Run, one: Move) {
         _ => Vec::new(),
     };
     let open = |index: usize| open.get(index).map(|pending| pending.call.id.clone()).unwrap_or_default();
-    // Refusals are part of the game: the run is then as it was.
+    // Errors are expected and leave the run unchanged.
     let _ = match one {
         Move::Turn(turn) => run.turn(turn),
         Move::Result(index) => run.result(&open(index), ToolResult::text("result")),
@@ -292,18 +292,18 @@ proptest! {
         }
         run.cancel();
 
-        let asked: Vec<_> = run.messages().iter().flat_map(Message::calls).map(|call| call.id.clone()).collect();
+        let requested: Vec<_> = run.messages().iter().flat_map(Message::calls).map(|call| call.id.clone()).collect();
         let mut given = BTreeMap::new();
         for (id, _) in results(run.messages()) {
             *given.entry(id).or_insert(0) += 1;
         }
         prop_assert!(given.values().all(|count| *count == 1), "{:?}", given);
-        prop_assert_eq!(given.len(), asked.len());
-        prop_assert!(asked.iter().all(|id| given.contains_key(id)));
+        prop_assert_eq!(given.len(), requested.len());
+        prop_assert!(requested.iter().all(|id| given.contains_key(id)));
 
         let Step::Done(summary) = run.step() else { return Err(TestCaseError::fail("not done")) };
         prop_assert!(summary.steps <= max_steps);
-        prop_assert_eq!(summary.calls as usize, asked.len());
+        prop_assert_eq!(summary.calls as usize, requested.len());
         prop_assert!(results(run.messages()).iter().all(|(_, result)| result.to_text() != "forged"));
     }
 
@@ -316,10 +316,10 @@ proptest! {
         run.cancel();
         let messages = run.messages();
         for (index, message) in messages.iter().enumerate() {
-            let asked: Vec<_> = message.calls().map(|call| call.id.clone()).collect();
-            if !asked.is_empty() {
+            let requested: Vec<_> = message.calls().map(|call| call.id.clone()).collect();
+            if !requested.is_empty() {
                 let given: Vec<_> = results(&messages[index + 1..=index + 1]).into_iter().map(|(id, _)| id).collect();
-                prop_assert_eq!(given, asked);
+                prop_assert_eq!(given, requested);
             }
         }
     }

@@ -1,9 +1,9 @@
-//! Scripts, and what is wrong with them.
+//! The scripted provider and invalid scripts.
 
 use std::path::Path;
 
 use agent::provider;
-use agent::{ProviderError, ProviderOptions, Request, Scripted, Stop, ToolSet, Turn};
+use agent::{ProviderError, ProviderOptions, Request, Scripted, StopReason, ToolSet, Turn};
 use serde_json::json;
 use tools::CancellationToken;
 use tools::protocol::{Message, Role};
@@ -29,7 +29,7 @@ async fn turns_are_played_in_order_and_then_no_more() {
     let calls: Vec<_> = first.message.calls().collect();
     assert_eq!((calls[0].id.as_str(), calls[0].arguments.value()), ("script_1", &json!({"a": 1})));
     assert_eq!((calls[1].id.as_str(), calls[1].arguments.value()), ("own", &json!({})));
-    assert_eq!(first.stop, Stop::Calls);
+    assert_eq!(first.stop, StopReason::Calls);
     messages.push(first.message);
     assert_eq!(next(&provider, &messages).await.unwrap(), Turn::answer("done"));
     messages.push(Message::text(Role::Assistant, "done"));
@@ -41,10 +41,10 @@ async fn turns_are_played_in_order_and_then_no_more() {
 #[tokio::test]
 async fn the_conversation_says_which_turn_is_next() {
     let provider = Scripted::new(["one", "", "three"].map(Turn::answer));
-    let said = |role| Message { role, parts: Vec::new() };
-    // Turns without content count, and what others say does not.
+    let empty = |role| Message { role, parts: Vec::new() };
+    // Empty turns count. Messages of other roles do not.
     let messages =
-        [said(Role::System), said(Role::User), said(Role::Assistant), said(Role::Tool), said(Role::Assistant)];
+        [empty(Role::System), empty(Role::User), empty(Role::Assistant), empty(Role::Tool), empty(Role::Assistant)];
     for (messages, text) in [(&messages[..], "three"), (&messages[..4], ""), (&messages[..2], "one"), (&[], "one")] {
         for _ in 0..2 {
             assert_eq!(next(&provider, messages).await.unwrap(), Turn::answer(text));
@@ -53,7 +53,7 @@ async fn the_conversation_says_which_turn_is_next() {
 }
 
 #[test]
-fn what_is_no_script_is_refused_with_its_place() {
+fn an_invalid_script_is_refused_with_its_position() {
     assert!(reason("[{\"text\": ").contains("line 1"));
     assert!(reason("{}").contains("sequence"));
     assert!(reason("[{}]").contains("turn 1 has neither text nor calls"));

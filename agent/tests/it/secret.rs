@@ -1,8 +1,8 @@
-//! Secrets in a session: what it tells of its calls has none.
+//! Events and answers of a session hold no secrets.
 
 use std::sync::Arc;
 
-use crate::workshop::{Ear, add, catalog, scripted, session};
+use crate::workshop::{EventLog, add, catalog, scripted, session};
 use agent::{ArgumentError, Direct, Driver, Session, ToolSet, Turn, arguments_from_pairs};
 use serde_json::{Value, json};
 use tools::{Catalog, Effects, Tool, ToolCall, ToolContext};
@@ -19,11 +19,11 @@ fn vault(is_secret: bool) -> Catalog {
     catalog
 }
 
-/// What a run tells, but for what the asker wrote: its events, and the final text.
-async fn told(driver: Driver, session: &mut Session, prompt: &str) -> String {
-    let ear = Ear::default();
-    let outcome = driver.with_events(ear.clone()).run(session, prompt).await.unwrap();
-    let events = ear.heard();
+/// Returns the outcome and the events of a run as text.
+async fn output_of(driver: Driver, session: &mut Session, prompt: &str) -> String {
+    let log = EventLog::default();
+    let outcome = driver.with_events(log.clone()).run(session, prompt).await.unwrap();
+    let events = log.events();
     format!("{outcome:?} {events:?} {}", serde_json::to_string(&events).unwrap())
 }
 
@@ -39,16 +39,16 @@ async fn events_have_no_secrets() {
         ("vault.open", json!({"kye": "canary"})),
         ("vault.open", json!({"key": "canary".repeat(4)})),
         ("vault.open", json!("canary")),
-        // Nobody knows what of its arguments is secret.
+        // The secret arguments of an unknown tool are unknown.
         ("vault.opne", json!({"key": "canary"})),
     ];
     for (name, arguments) in calls {
         for is_secret in [true, false] {
             let driver = scripted(turns(name, arguments.clone()));
             let mut session = session(&vault(is_secret));
-            let told = told(driver, &mut session, "go").await;
-            assert_eq!(told.contains("canary"), !is_secret, "{arguments}: {told}");
-            // The conversation is the model's own, and has what it wrote.
+            let output = output_of(driver, &mut session, "go").await;
+            assert_eq!(output.contains("canary"), !is_secret, "{arguments}: {output}");
+            // The conversation keeps the arguments as the model wrote them.
             assert!(serde_json::to_string(session.messages()).unwrap().contains("canary"));
             assert!(!is_secret || !format!("{:?}", session.messages()).contains("canary"));
         }
@@ -60,9 +60,9 @@ async fn the_answer_without_a_model_has_no_secrets() {
     for is_secret in [true, false] {
         let mut session = session(&vault(is_secret));
         let prompt = "vault.open key=canary ; vault.open key=canary user=ada ; other";
-        let told = told(Driver::new(Arc::new(Direct)), &mut session, prompt).await;
-        assert!(told.contains("# vault.open key=") && told.contains("user=ada"), "{told}");
-        assert_eq!(told.contains("canary"), !is_secret, "{told}");
+        let output = output_of(Driver::new(Arc::new(Direct)), &mut session, prompt).await;
+        assert!(output.contains("# vault.open key=") && output.contains("user=ada"), "{output}");
+        assert_eq!(output.contains("canary"), !is_secret, "{output}");
     }
 }
 
@@ -86,7 +86,7 @@ fn a_typed_argument_that_does_not_fit_is_not_quoted_where_it_is_secret() {
         }});
         for name in ["pin", "login"] {
             let error = arguments_from_pairs(&schema, [(name, "canary")]).unwrap_err();
-            assert!(matches!(error, ArgumentError::Unfit { .. }));
+            assert!(matches!(error, ArgumentError::Mismatch { .. }));
             assert_eq!(format!("{error} {error:?}").contains("canary"), !is_secret, "{error}");
         }
     }

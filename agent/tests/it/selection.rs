@@ -1,4 +1,4 @@
-//! Which tools a selection picks.
+//! The tools that a selection matches.
 
 use crate::workshop::{catalog, tool};
 use agent::Selection;
@@ -47,7 +47,7 @@ fn one_of_the_tags_is_enough() {
 }
 
 #[test]
-fn what_is_no_glob_is_refused() {
+fn an_invalid_glob_is_refused() {
     for text in ["", "!", " ", "fs.[", "{a"] {
         let error = Selection::parse([text]).unwrap_err();
         assert!(error.to_string().contains("write a glob"), "{error}");
@@ -55,7 +55,7 @@ fn what_is_no_glob_is_refused() {
 }
 
 #[test]
-fn misspelt_globs_are_told() {
+fn misspelt_globs_are_reported() {
     let catalog = catalog(["fs.read"]);
     let selection = Selection::parse(["fs.*", "tiem.*", "!fs.wirte"]).unwrap();
     assert_eq!(selection.unmatched(&catalog.list()), ["tiem.*", "fs.wirte"]);

@@ -1,4 +1,4 @@
-//! What a model is told before the conversation begins.
+//! The system text of a session.
 
 use std::sync::{Arc, Mutex};
 
@@ -69,9 +69,9 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_model_is_told_it_first_in_every_run_and_once() {
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let kept = asked.clone();
+async fn the_system_message_is_first_in_every_run_and_sent_once() {
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let kept = requests.clone();
     let driver = playing(move |request| {
         kept.lock().unwrap().push(request.messages.to_vec());
         Box::pin(async { Ok(Turn::answer("yes")) })
@@ -87,20 +87,20 @@ async fn a_model_is_told_it_first_in_every_run_and_once() {
     let mut session = session.with_messages(kept).with_system(SystemText::new());
     driver.run(&mut session, "four").await.unwrap();
 
-    let asked = asked.lock().unwrap().clone();
+    let requests = requests.lock().unwrap().clone();
     let system = Message::text(Role::System, "<section name=\"identity\">\nYou are it.\n</section>");
-    for (asked, length) in asked[..3].iter().zip([2, 4, 2]) {
-        assert_eq!((asked.len(), &asked[0]), (length, &system), "{asked:?}");
+    for (request, length) in requests[..3].iter().zip([2, 4, 2]) {
+        assert_eq!((request.len(), &request[0]), (length, &system), "{request:?}");
     }
-    for asked in &asked {
-        let systems = asked.iter().filter(|message| message.role == Role::System).count();
-        assert!(systems <= 1, "{asked:?}");
+    for request in &requests {
+        let systems = request.iter().filter(|message| message.role == Role::System).count();
+        assert!(systems <= 1, "{request:?}");
     }
-    assert_eq!((asked[3].len(), asked[3][0].role), (5, Role::User));
+    assert_eq!((requests[3].len(), requests[3][0].role), (5, Role::User));
 }
 
 #[test]
-fn what_is_told_of_tools_follows_the_tools() {
+fn the_guidance_depends_on_the_tools() {
     let mut catalog = Catalog::new();
     let reads = Effects::Pure;
     let writes: Effects = serde_json::from_value(json!({"writes": ["note:all"]})).unwrap();
@@ -113,11 +113,11 @@ fn what_is_told_of_tools_follows_the_tools() {
         let selection = Selection::parse(globs).unwrap();
         tool_guidance(&ToolSet::new(catalog.list(), &selection, &Services::new()))
     };
-    let told = |text: &str, globs: &[&str]| guidance(globs).contains(text);
-    assert!(told("no tools", &["none"]));
-    assert!(told("changes anything", &["a"]) && !told("not permitted", &["a"]));
-    assert!(told("not permitted", &["b"]) && !told("removed", &["b"]) && !told("changes anything", &["b"]));
-    assert!(told("removed", &["c"]));
+    let says = |text: &str, globs: &[&str]| guidance(globs).contains(text);
+    assert!(says("no tools", &["none"]));
+    assert!(says("changes anything", &["a"]) && !says("not permitted", &["a"]));
+    assert!(says("not permitted", &["b"]) && !says("removed", &["b"]) && !says("changes anything", &["b"]));
+    assert!(says("removed", &["c"]));
     assert_eq!(guidance(&["*"]), guidance(&["a", "b", "c"]));
 
     let text = SystemText::new().with_tool_section("tools", tool_guidance);

@@ -1,10 +1,10 @@
-//! A tool set: what it takes, what it leaves out, and what it never reaches.
+//! The tools of a tool set, its skipped tools, and the tools it cannot reach.
 
 use crate::workshop;
 use std::sync::Arc;
 
 use crate::workshop::{add, catalog, tool};
-use agent::{LeftOutReason, Selection, Session, ToolSet};
+use agent::{Selection, Session, SkipReason, ToolSet};
 use serde_json::{Value, json};
 use tools::call::Resolve;
 use tools::{Catalog, ErrorCode, Execution, Grant, Need, Services, ToolContext, ToolErrorKind};
@@ -180,7 +180,7 @@ fn different_sets_have_different_digests() {
 }
 
 #[test]
-fn a_tool_whose_needs_are_unmet_is_left_out_with_its_reason() {
+fn a_tool_whose_needs_are_unmet_is_skipped_with_its_reason() {
     struct Workspace;
     struct Reads;
     impl tools::Handler for Reads {
@@ -197,24 +197,24 @@ fn a_tool_whose_needs_are_unmet_is_left_out_with_its_reason() {
 
     let bare = set(&catalog, &[]);
     assert_eq!(names(&bare), ["time.now"]);
-    assert_eq!(bare.left_out()[0].name.as_str(), "fs.read");
-    assert!(bare.left_out()[0].to_string().contains("Workspace"), "{}", bare.left_out()[0]);
+    assert_eq!(bare.skipped()[0].name.as_str(), "fs.read");
+    assert!(bare.skipped()[0].to_string().contains("Workspace"), "{}", bare.skipped()[0]);
     assert!(matches!(&bare.get("fs.read"), Err(error) if error.code() == ErrorCode::Unavailable));
 
     let cx = ToolContext::new().with_service(Workspace);
     let offered = ToolSet::new(catalog.list(), &Selection::new(), cx.services());
     assert_eq!(names(&offered), ["fs.read", "time.now"]);
-    assert!(offered.left_out().is_empty());
+    assert!(offered.skipped().is_empty());
 }
 
 #[test]
-fn different_tools_of_one_name_are_left_out() {
+fn different_tools_of_one_name_are_skipped() {
     let (one, mut other) = (catalog(["a", "b"]), Catalog::new());
     other.register(tool("a"), async |_: ToolContext, _: Value| "another a".to_owned()).unwrap();
     let both = || one.list().into_iter().chain(other.list());
     let set = ToolSet::new(both(), &Selection::new(), &Services::new());
     assert_eq!(names(&set), ["b"]);
-    assert!(matches!(&set.left_out()[0].reason, LeftOutReason::Ambiguous { sources } if sources.len() == 2));
+    assert!(matches!(&set.skipped()[0].reason, SkipReason::Ambiguous { sources } if sources.len() == 2));
 
     let same = ToolSet::new(one.list().into_iter().chain(one.list()), &Selection::new(), &Services::new());
     assert_eq!(names(&same), ["a", "b"]);

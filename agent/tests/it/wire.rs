@@ -1,4 +1,4 @@
-//! What providers are told of a tool set: sorted, legal, the same bytes for the same tools.
+//! Wire definitions of a tool set: sorted, legal, and equal bytes for equal tools.
 
 use crate::workshop;
 use std::collections::BTreeSet;
@@ -94,11 +94,11 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_was_asked_before_changes_no_byte(
-        asked in prop::collection::vec(prop::sample::subsequence(NAMES.to_vec(), 0..=NAMES.len()), 1..6)
+    fn earlier_requests_change_no_byte(
+        requests in prop::collection::vec(prop::sample::subsequence(NAMES.to_vec(), 0..=NAMES.len()), 1..6)
     ) {
         let catalog = catalog(NAMES);
-        for names in &asked {
+        for names in &requests {
             let some = |catalog: &Catalog| names.iter().map(|name| catalog.get(name).unwrap()).collect::<Vec<_>>();
             for format in Format::ALL {
                 let fresh = set(some(&workshop::catalog(NAMES)), &[]);

@@ -75,7 +75,7 @@ pub(crate) fn scripted(turns: impl IntoIterator<Item = Turn>) -> Driver {
     Driver::new(Arc::new(Scripted::new(turns)))
 }
 
-/// A provider that does what a function does.
+/// A provider made from a function.
 struct Plays<F>(F);
 
 impl<F: for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync> Provider for Plays<F> {
@@ -122,17 +122,17 @@ pub(crate) fn answer(outcome: &Outcome) -> &str {
     }
 }
 
-/// A sink that keeps what it hears.
+/// A sink that records its events.
 #[derive(Clone, Default)]
-pub(crate) struct Ear(Arc<Mutex<Vec<Event>>>);
+pub(crate) struct EventLog(Arc<Mutex<Vec<Event>>>);
 
-impl Ear {
-    pub(crate) fn heard(&self) -> Vec<Event> {
+impl EventLog {
+    pub(crate) fn events(&self) -> Vec<Event> {
         self.0.lock().unwrap().clone()
     }
 }
 
-impl EventSink for Ear {
+impl EventSink for EventLog {
     fn send(&self, event: Event) {
         self.0.lock().unwrap().push(event);
     }

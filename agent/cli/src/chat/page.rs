@@ -29,7 +29,7 @@ pub(super) fn tools(tools: &ToolSet, width: Option<usize>) -> String {
         table.push(cells.map(|cell| visible(cell).into_owned()));
     }
     let mut left_out = Table::new([ALERT, Style::new()], 0);
-    for tool in tools.left_out() {
+    for tool in tools.skipped() {
         left_out.push([tool.name.to_string(), format!("left out: {}", visible(&tool.reason.to_string()))]);
     }
     let page = table.cut(width) + &left_out.wrapped(width);

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use agent::{KeySource, Patience};
+use agent::{KeySource, RetryPolicy, Timeouts};
 use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
@@ -134,11 +134,11 @@ fn rows(settings: &Settings) -> Vec<Row> {
     rows.extend(
         settings.policy.iter().map(|rule| row("policy", Some(rule), Value::Null, |rule| json!(rule.to_string()))),
     );
-    let (mut patience, Waiting { waits, retries }) = (Patience::default(), &settings.waiting);
+    let (mut patience, Waiting { waits, retries }) = ((Timeouts::default(), RetryPolicy::default()), &settings.waiting);
     for ((key, usual), wait) in WAITS.into_iter().zip(waits) {
         rows.push(row(key, wait.as_ref(), exact(usual(&mut patience)), exact));
     }
-    let retries = row("patience.retries", retries.as_ref(), json!(patience.retries), |retries| json!(retries));
+    let retries = row("patience.retries", retries.as_ref(), json!(patience.1.max_retries), |retries| json!(retries));
     rows.insert(rows.len() - 2, retries);
     rows
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agent::{KeySource, Patience};
+use agent::{KeySource, RetryPolicy, Timeouts};
 use tools::Clause;
 use tools::policy::Rule;
 
@@ -48,16 +48,16 @@ pub(crate) struct Waiting {
     pub(crate) retries: Option<Setting<u32>>,
 }
 
-/// A duration of [`Patience`] by its key.
-type Wait = (&'static str, fn(&mut Patience) -> &mut Duration);
+/// A duration of [`Timeouts`] or [`RetryPolicy`] by its key.
+type Wait = (&'static str, fn(&mut (Timeouts, RetryPolicy)) -> &mut Duration);
 
 /// Every duration that `[patience]` can have.
 pub(crate) const WAITS: [Wait; 5] = [
-    ("patience.connect", |patience| &mut patience.connect),
-    ("patience.first_byte", |patience| &mut patience.first_byte),
-    ("patience.idle", |patience| &mut patience.idle),
-    ("patience.first_delay", |patience| &mut patience.first_delay),
-    ("patience.longest_delay", |patience| &mut patience.longest_delay),
+    ("patience.connect", |(timeouts, _)| &mut timeouts.connect),
+    ("patience.first_byte", |(timeouts, _)| &mut timeouts.first_byte),
+    ("patience.idle", |(timeouts, _)| &mut timeouts.idle),
+    ("patience.first_delay", |(_, policy)| &mut policy.first_delay),
+    ("patience.longest_delay", |(_, policy)| &mut policy.longest_delay),
 ];
 
 impl Waiting {

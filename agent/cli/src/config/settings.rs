@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use agent::driver::DEFAULT_MAX_STEPS;
-use agent::{KeySource, Patience};
+use agent::{KeySource, RetryPolicy, Timeouts};
 use tools::policy::Rule;
 use tools::{Clause, Grant};
 
@@ -77,13 +77,13 @@ impl Settings {
     }
 
     /// How long a service may take, and how often it is asked again.
-    pub(crate) fn patience(&self) -> Patience {
-        let mut patience = Patience::default();
+    pub(crate) fn patience(&self) -> (Timeouts, RetryPolicy) {
+        let mut patience = (Timeouts::default(), RetryPolicy::default());
         for ((_, wait), setting) in WAITS.into_iter().zip(&self.waiting.waits) {
             setting.iter().for_each(|setting| *wait(&mut patience) = setting.value);
         }
         if let Some(retries) = &self.waiting.retries {
-            patience.retries = usize::try_from(retries.value).unwrap_or(usize::MAX);
+            patience.1.max_retries = usize::try_from(retries.value).unwrap_or(usize::MAX);
         }
         patience
     }

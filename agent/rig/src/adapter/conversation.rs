@@ -1,4 +1,4 @@
-//! Our conversation in rig's words.
+//! Converts a conversation to rig's request.
 
 use agent::{ProviderError, Request};
 use rig_core::completion::CompletionRequest;
@@ -12,28 +12,28 @@ use tools::protocol::wire::WireNames;
 use tools::protocol::{Message, Part, Role};
 use tools::{Content, ToolResult};
 
-use super::Format;
+use super::Api;
 use super::turn::{BLOCK, ORIGIN};
-use crate::attempt::Failure;
+use crate::retry::Failure;
 
-pub(super) fn request(format: Format, request: &Request<'_>, names: &WireNames) -> Result<CompletionRequest, Failure> {
-    let history: Vec<_> = request.messages.iter().filter_map(|said| message(format, said, names)).collect();
+pub(super) fn request(api: Api, request: &Request<'_>, names: &WireNames) -> Result<CompletionRequest, Failure> {
+    let history: Vec<_> = request.messages.iter().filter_map(|sent| message(api, sent, names)).collect();
     if !history.iter().any(|message| matches!(message, RigMessage::User { .. })) {
-        return Err(Failure { error: ProviderError::NoPrompt, may_pass: false });
+        return Err(Failure { error: ProviderError::NoPrompt, is_transient: false });
     }
-    // rig puts the prompt last by itself; the whole history takes its place, so that the order is ours.
-    let mut asked = CompletionRequest::new("");
-    asked.chat_history = history;
-    Ok(asked)
+    // rig would append the prompt, so the history holds all messages in our order.
+    let mut completion = CompletionRequest::new("");
+    completion.chat_history = history;
+    Ok(completion)
 }
 
-/// Returns `None` if nothing of the message can be sent. Services refuse messages without content; rig merges the messages of
-/// a user that are then next to each other.
-fn message(format: Format, message: &Message, names: &WireNames) -> Option<RigMessage> {
+/// Returns `None` if the message has no content to send, because services refuse empty messages. rig merges adjacent user
+/// messages.
+fn message(api: Api, message: &Message, names: &WireNames) -> Option<RigMessage> {
     match message.role {
         Role::System => Some(RigMessage::system(message.to_text())),
         Role::Assistant => {
-            let turn = assistant(format, message, names);
+            let turn = assistant(api, message, names);
             (!turn.content.is_empty()).then_some(RigMessage::Assistant(turn))
         }
         _ => {
@@ -43,9 +43,9 @@ fn message(format: Format, message: &Message, names: &WireNames) -> Option<RigMe
     }
 }
 
-fn assistant(format: Format, message: &Message, names: &WireNames) -> AssistantMessage {
+fn assistant(api: Api, message: &Message, names: &WireNames) -> AssistantMessage {
     let block = |part: &Part| match part {
-        // rig leaves it out as well, but later, when it may have been all that came after a thought.
+        // rig also omits blank text, but only after the check for a final thought below.
         Part::Content(Content::Text { text }) if text.trim().is_empty() => None,
         Part::Content(Content::Text { text }) => Some(AssistantContent::Text(Text::new(text.as_str()))),
         Part::Content(content) => Some(AssistantContent::Text(Text::new(described(content)))),
@@ -56,15 +56,15 @@ fn assistant(format: Format, message: &Message, names: &WireNames) -> AssistantM
         Part::Reasoning { opaque, .. } => serde_json::from_value(opaque.get(BLOCK)?.clone()).ok(),
         _ => None,
     };
-    // rig hands signatures back only to the model that they came from.
+    // rig sends signatures only to the model that made them.
     let origin = message.parts.iter().find_map(|part| match part {
         Part::Reasoning { opaque, .. } => serde_json::from_value::<Origin>(opaque.get(ORIGIN)?.clone()).ok(),
         _ => None,
     });
     let mut content: Vec<_> = message.parts.iter().filter_map(block).collect();
-    // Anthropic refuses turns that end with a thought. In chat completions thoughts have no place among the other blocks, and
-    // rig leaves a turn out that has nothing else.
-    while format == Format::Anthropic && matches!(content.last(), Some(AssistantContent::Reasoning(_))) {
+    // Anthropic refuses turns that end with a thought. Chat completions keep thoughts apart from other blocks, and rig omits a
+    // turn of thoughts only.
+    while api == Api::Anthropic && matches!(content.last(), Some(AssistantContent::Reasoning(_))) {
         content.pop();
     }
     AssistantMessage::new(content).with_origin(origin)
@@ -104,7 +104,7 @@ fn image(content: &Content) -> Option<Image> {
     Some(Image { data: DocumentSourceKind::base64(data.as_str()), media_type, ..Image::default() })
 }
 
-/// What a model reads of content that it cannot be shown.
+/// Returns the JSON of content that the model cannot be shown, without its data.
 fn described(content: &Content) -> String {
     match serde_json::to_value(content) {
         Ok(Value::Object(mut fields)) => {

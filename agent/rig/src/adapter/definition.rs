@@ -1,27 +1,27 @@
-//! Definitions in rig's words.
+//! Converts tool definitions to rig's.
 
 use agent::{ProviderError, ToolSet};
 use rig_core::completion::ToolDefinition;
 use rig_core::message::ToolName as RigName;
 use tools::protocol::wire::{self, WireNames};
 
-use super::Format;
-use crate::attempt::Failure;
+use super::Api;
+use crate::retry::Failure;
 
-/// Returns the definitions of a set. rig takes the schemas as values and owns them.
-pub(super) fn definitions(format: Format, tools: &ToolSet, names: &WireNames) -> Result<Vec<ToolDefinition>, Failure> {
+/// Returns the definitions of a set. rig owns the schemas as JSON values.
+pub(super) fn definitions(api: Api, tools: &ToolSet, names: &WireNames) -> Result<Vec<ToolDefinition>, Failure> {
     tools
         .definitions()
         .map(|tool| {
             let name = RigName::new(names.spelling(&tool.name)).map_err(|error| Failure {
                 error: ProviderError::Failed {
-                    provider: format.name().to_owned(),
+                    provider: api.name().to_owned(),
                     message: format!(
-                        "rig refuses the spelling of the tool {}: {error}; this is a fault of Toolcrib",
+                        "rig refuses the name of the tool {}: {error}; report this bug in Toolcrib",
                         tool.name
                     ),
                 },
-                may_pass: false,
+                is_transient: false,
             })?;
             Ok(ToolDefinition::new(name, tool.description.as_str(), wire::parameters(tool)))
         })

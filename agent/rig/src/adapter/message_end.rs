@@ -1,15 +1,15 @@
-//! The end of a streamed message of Anthropic's format.
+//! Completes the end of a streamed message in Anthropic's format.
 //!
-//! For rig such a stream ends with its `stop_reason`, and one without it has broken off. Some services send none, and `message_stop`
-//! alone. Chat completions need nothing of the kind: there rig takes `[DONE]` for the end when it is told to.
+//! rig treats a stream without a `stop_reason` as broken off, but some services send only `message_stop`. Chat completions need no
+//! such fix, because an option makes rig accept `[DONE]` as the end.
 
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use rig_core::http_client::BoxedStream;
 use serde_json::{Value, json};
 
-/// Adds a reason to stop after an end marker that came without one. All else passes as it is.
-pub(super) fn explained(body: BoxedStream) -> BoxedStream {
+/// Adds a stop reason after an end marker that came without one. Other bytes pass unchanged.
+pub(super) fn with_stop_reason(body: BoxedStream) -> BoxedStream {
     let mut end = MessageEnd::default();
     let with_reason = move |piece: Bytes| match end.missing_reason(&piece) {
         Some(event) => [&piece[..], format!("\n\ndata: {event}\n\n").as_bytes()].concat().into(),
@@ -20,30 +20,30 @@ pub(super) fn explained(body: BoxedStream) -> BoxedStream {
 
 #[derive(Default)]
 struct MessageEnd {
-    /// The line that is not whole yet.
+    /// The incomplete last line.
     line: Vec<u8>,
     has_reason: bool,
     usage: Value,
 }
 
 impl MessageEnd {
-    /// Returns the event that has to come after this piece.
+    /// Returns the event to insert after this piece, or `None`.
     fn missing_reason(&mut self, piece: &[u8]) -> Option<Value> {
         let mut missing = None;
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(part);
             if part.ends_with(b"\n") {
                 let line = std::mem::take(&mut self.line);
-                missing = self.after(&line).or(missing);
+                missing = self.event_after(&line).or(missing);
             }
         }
         missing
     }
 
-    /// Returns the event that has to come after this line.
-    fn after(&mut self, line: &[u8]) -> Option<Value> {
+    /// Returns the event to insert after this line, or `None`.
+    fn event_after(&mut self, line: &[u8]) -> Option<Value> {
         let data = std::str::from_utf8(line).ok()?.strip_prefix("data:")?;
-        // Most events are pieces of text, and need not be parsed here.
+        // Skips parsing of text events, which are the most frequent.
         if !data.contains("\"message_") {
             return None;
         }
@@ -76,7 +76,7 @@ mod tests {
 
     async fn passed(text: &str, piece: usize) -> String {
         let pieces: Vec<_> = text.as_bytes().chunks(piece).map(Bytes::copy_from_slice).map(Ok).collect();
-        let pieces: Vec<_> = explained(Box::pin(stream::iter(pieces))).map(Result::unwrap).collect().await;
+        let pieces: Vec<_> = with_stop_reason(Box::pin(stream::iter(pieces))).map(Result::unwrap).collect().await;
         String::from_utf8(pieces.concat()).unwrap()
     }
 

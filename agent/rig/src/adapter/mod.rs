@@ -1,4 +1,4 @@
-//! The one room that knows rig. Nothing of rig leaves it.
+//! The only module that uses rig. No type of rig leaves it.
 
 mod conversation;
 mod definition;
@@ -7,7 +7,7 @@ mod message_end;
 mod transport;
 mod turn;
 
-use agent::{ProviderError, Request, TextReader, Turn};
+use agent::{ProviderError, Request, TextSink, Turn};
 use futures_util::StreamExt;
 use rig_core::DynModel;
 use rig_core::completion::{CompletionRequest, CompletionResponse};
@@ -18,21 +18,21 @@ use rig_core::streaming::{Item, StreamEvent};
 use secrecy::{ExposeSecret, SecretString};
 use tools::protocol::wire::WireNames;
 
-use crate::Patience;
-use crate::attempt::Failure;
-use transport::Timed;
+use crate::Timeouts;
+use crate::retry::Failure;
+use transport::TimeoutClient;
 
-/// What Anthropic is asked to write at most, in tokens, where nobody knows the model's own limit.
+/// The output limit in tokens for Anthropic models whose own limit rig does not know.
 const DEFAULT_MAX_TOKENS: u64 = 8192;
 
-/// How a service is spoken to.
+/// The API of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum Api {
     OpenAi,
     Anthropic,
 }
 
-impl Format {
+impl Api {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -48,9 +48,9 @@ impl Format {
     }
 }
 
-/// A model, ready to be asked.
+/// A model with its HTTP client.
 pub(crate) struct Model {
-    format: Format,
+    api: Api,
     model: DynModel<Completion>,
     max_tokens: Option<u64>,
     key: SecretString,
@@ -58,59 +58,62 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn new(
-        format: Format,
+        api: Api,
         name: &str,
         base_url: Option<&str>,
         key: SecretString,
-        patience: &Patience,
+        timeouts: &Timeouts,
     ) -> Result<Self, ProviderError> {
-        let http = Timed::new(format, patience).map_err(|error| ProviderError::Options {
-            provider: format.name().to_owned(),
-            reason: format!("no HTTP client can be made: {error}; check the certificates of this machine"),
+        let http = TimeoutClient::new(api, timeouts).map_err(|error| ProviderError::Options {
+            provider: api.name().to_owned(),
+            reason: format!("cannot create an HTTP client: {error}; check the certificates of this machine"),
         })?;
         let secret = key.expose_secret();
-        let (model, max_tokens) = match format {
-            Format::OpenAi => {
+        let (model, max_tokens) = match api {
+            Api::OpenAi => {
                 let mut config = OpenAIConfig::new(secret);
                 config.dialect.quirks.done_without_finish_reason = true;
                 let config = base_url.into_iter().fold(config, |config, url| config.with_base_url(url));
                 (config.connect(http).chat(name).erase(), None)
             }
-            Format::Anthropic => {
+            Api::Anthropic => {
                 let config = AnthropicConfig::new(secret);
                 let config = base_url.into_iter().fold(config, |config, url| config.with_base_url(url));
                 let is_known = ANTHROPIC.default_max_tokens(name).is_some();
                 (config.connect(http).completion(name).erase(), (!is_known).then_some(DEFAULT_MAX_TOKENS))
             }
         };
-        Ok(Self { format, model, max_tokens, key })
+        Ok(Self { api, model, max_tokens, key })
     }
 
-    /// One attempt at a turn.
+    /// Makes one attempt at a turn.
     pub(crate) async fn turn(
         &self,
         request: &Request<'_>,
         names: &WireNames,
         streaming: bool,
-        reader: Option<TextReader<'_>>,
+        text_sink: Option<TextSink<'_>>,
     ) -> Result<Turn, Failure> {
-        let asked = conversation::request(self.format, request, names)?
-            .tools(definition::definitions(self.format, request.tools, names)?)
+        let completion = conversation::request(self.api, request, names)?
+            .tools(definition::definitions(self.api, request.tools, names)?)
             .max_tokens(self.max_tokens)
             .accept_unknown_finish_reasons(true);
-        let answer = if streaming { self.streamed(asked, reader).await } else { self.model.call(asked).await };
-        answer.map(|answer| turn::turn(answer, names)).map_err(|error| failure::failure(self.format, &self.key, &error))
+        let response =
+            if streaming { self.streamed(completion, text_sink).await } else { self.model.call(completion).await };
+        response
+            .map(|response| turn::turn(response, names))
+            .map_err(|error| failure::failure(self.api, &self.key, &error))
     }
 
     async fn streamed(
         &self,
-        asked: CompletionRequest,
-        reader: Option<TextReader<'_>>,
+        request: CompletionRequest,
+        text_sink: Option<TextSink<'_>>,
     ) -> Result<CompletionResponse, rig_core::ProviderError> {
-        let mut stream = self.model.stream(asked)?;
+        let mut stream = self.model.stream(request)?;
         while let Some(item) = stream.next().await {
-            if let (Item::Event(StreamEvent::Text { text, .. }), Some(reader)) = (item?, reader) {
-                reader.read(&text);
+            if let (Item::Event(StreamEvent::Text { text, .. }), Some(sink)) = (item?, text_sink) {
+                sink.send(&text);
             }
         }
         stream.finish().await

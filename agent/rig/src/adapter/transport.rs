@@ -1,4 +1,4 @@
-//! [`Timed`]: the HTTP client, which does not wait for ever.
+//! [`TimeoutClient`]: an HTTP client that limits the wait for each part of a response.
 
 use std::future::Future;
 use std::time::Duration;
@@ -10,45 +10,45 @@ use rig_core::http_client::{
 };
 use rig_reqwest::{ReqwestClient, reqwest};
 
-use super::{Format, message_end};
-use crate::Patience;
+use super::{Api, message_end};
+use crate::Timeouts;
 
 #[derive(Clone, Debug)]
-pub(super) struct Timed {
+pub(super) struct TimeoutClient {
     http: ReqwestClient,
-    format: Format,
+    api: Api,
     first_byte: Duration,
     idle: Duration,
 }
 
-/// A service said nothing for too long.
+/// A service exceeded a time limit.
 #[derive(Debug, thiserror::Error)]
-#[error("{what} took more than {} ms", .limit.as_millis())]
-pub(super) struct Silence {
-    what: &'static str,
+#[error("{awaited} took more than {} ms", .limit.as_millis())]
+pub(super) struct TimedOut {
+    awaited: &'static str,
     limit: Duration,
 }
 
-impl Timed {
-    pub(super) fn new(format: Format, patience: &Patience) -> reqwest::Result<Self> {
+impl TimeoutClient {
+    pub(super) fn new(api: Api, timeouts: &Timeouts) -> reqwest::Result<Self> {
         let http = reqwest::Client::builder()
-            .connect_timeout(patience.connect)
-            // Between the bytes of an answer in one piece, which rig reads by itself.
-            .read_timeout(patience.first_byte.max(patience.idle))
-            // A key in a header of its own would go along to wherever the answer points.
+            .connect_timeout(timeouts.connect)
+            // Limits the wait between the bytes of a response that is not streamed, which rig reads by itself.
+            .read_timeout(timeouts.first_byte.max(timeouts.idle))
+            // A redirect could send a key to another host: reqwest does not remove keys in custom headers.
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Self { http: http.into(), format, first_byte: patience.first_byte, idle: patience.idle })
+        Ok(Self { http: http.into(), api, first_byte: timeouts.first_byte, idle: timeouts.idle })
     }
 }
 
-impl HttpClientExt for Timed {
+impl HttpClientExt for TimeoutClient {
     fn send<T, U>(&self, request: Request<T>) -> impl Future<Output = Result<Response<LazyBody<U>>>> + Send + 'static
     where
         T: Into<Bytes> + Send,
         U: From<Bytes> + Send + 'static,
     {
-        within("the first byte", self.first_byte, self.http.send(request))
+        with_timeout("the first byte", self.first_byte, self.http.send(request))
     }
 
     fn send_multipart<U>(
@@ -58,37 +58,39 @@ impl HttpClientExt for Timed {
     where
         U: From<Bytes> + Send + 'static,
     {
-        within("the first byte", self.first_byte, self.http.send_multipart(request))
+        with_timeout("the first byte", self.first_byte, self.http.send_multipart(request))
     }
 
     fn send_streaming<T>(&self, request: Request<T>) -> impl Future<Output = Result<StreamingResponse>> + Send
     where
         T: Into<Bytes> + Send,
     {
-        let (format, idle) = (self.format, self.idle);
-        let answer = within("the first byte", self.first_byte, self.http.send_streaming(request));
+        let (api, idle) = (self.api, self.idle);
+        let response = with_timeout("the first byte", self.first_byte, self.http.send_streaming(request));
         async move {
-            let answer = answer.await?.map(|body| timed(body, idle));
-            Ok(if format == Format::Anthropic { answer.map(message_end::explained) } else { answer })
+            let response = response.await?.map(|body| with_idle_timeout(body, idle));
+            Ok(if api == Api::Anthropic { response.map(message_end::with_stop_reason) } else { response })
         }
     }
 }
 
-/// The same body, which ends with an error when the next piece takes too long.
-fn timed(body: BoxedStream, idle: Duration) -> BoxedStream {
+/// Wraps a body so that it ends with an error if the next piece takes too long.
+fn with_idle_timeout(body: BoxedStream, idle: Duration) -> BoxedStream {
     let next = move |body: Option<BoxedStream>| async move {
         let mut body = body?;
         match tokio::time::timeout(idle, body.next()).await {
             Ok(piece) => Some((piece?, Some(body))),
-            Err(_) => Some((Err(Error::instance(Silence { what: "the next piece of the answer", limit: idle })), None)),
+            Err(_) => {
+                Some((Err(Error::instance(TimedOut { awaited: "the next piece of the response", limit: idle })), None))
+            }
         }
     };
     Box::pin(stream::unfold(Some(body), next))
 }
 
-async fn within<T>(what: &'static str, limit: Duration, future: impl Future<Output = Result<T>>) -> Result<T> {
+async fn with_timeout<T>(awaited: &'static str, limit: Duration, future: impl Future<Output = Result<T>>) -> Result<T> {
     match tokio::time::timeout(limit, future).await {
         Ok(outcome) => outcome,
-        Err(_) => Err(Error::instance(Silence { what, limit })),
+        Err(_) => Err(Error::instance(TimedOut { awaited, limit })),
     }
 }

@@ -1,6 +1,6 @@
-//! rig's answer in our words.
+//! Converts rig's response to a turn.
 
-use agent::{Stop, Turn, Usage};
+use agent::{StopReason, Turn, Usage};
 use rig_core::completion::{CompletionResponse, FinishReason};
 use rig_core::message::{AssistantContent, DocumentSourceKind, Image, MimeType, ToolCall as RigCall};
 use serde_json::{Value, json};
@@ -8,16 +8,16 @@ use tools::protocol::wire::WireNames;
 use tools::protocol::{Message, Part, Role};
 use tools::{Content, ToolCall};
 
-/// Where reasoning keeps what rig made of it, and which model it came from.
+/// The keys of opaque reasoning data: rig's block, and the model that made it.
 pub(super) const BLOCK: &str = "block";
 pub(super) const ORIGIN: &str = "origin";
 
-pub(super) fn turn(mut answer: CompletionResponse, names: &WireNames) -> Turn {
-    let stop = stop(&answer);
-    let last = answer.choice.len().saturating_sub(1);
+pub(super) fn turn(mut response: CompletionResponse, names: &WireNames) -> Turn {
+    let stop = stop(&response);
+    let last = response.choice.len().saturating_sub(1);
     let mut parts = Vec::new();
     let mut faults = Vec::new();
-    for (index, block) in std::mem::take(&mut answer.choice).into_iter().enumerate() {
+    for (index, block) in std::mem::take(&mut response.choice).into_iter().enumerate() {
         match block {
             AssistantContent::Text(text) if !text.text.is_empty() => parts.push(Part::Content(text.text.into())),
             AssistantContent::Text(_) => {}
@@ -26,17 +26,17 @@ pub(super) fn turn(mut answer: CompletionResponse, names: &WireNames) -> Turn {
                 parts.push(Part::ToolCall(tool_call(call, names)));
             }
             AssistantContent::Image(image) => parts.extend(picture(&image).map(Part::Content)),
-            other => parts.push(Part::Reasoning { text: readable(&other), opaque: sealed(&answer, &other) }),
+            other => parts.push(Part::Reasoning { text: readable(&other), opaque: opaque(&response, &other) }),
         }
     }
-    // Anthropic explains a refusal outside of the content. rig has errors of its own, which are no words of a service.
-    let explains = answer.error.as_ref().filter(|_| answer.finish_reason() == Some(FinishReason::ContentFilter));
+    // Anthropic explains a refusal outside the content. Other errors in this field come from rig, not from the service.
+    let explains = response.error.as_ref().filter(|_| response.finish_reason() == Some(FinishReason::ContentFilter));
     if let Some(reason) = explains.filter(|_| !parts.iter().any(|part| matches!(part, Part::Content(_)))) {
         parts.push(Part::Content(reason.as_str().into()));
     }
-    let usage = answer.usage.is_reported().then(|| Usage {
-        input_tokens: answer.usage.input_tokens.unwrap_or_default(),
-        output_tokens: answer.usage.output_tokens.unwrap_or_default(),
+    let usage = response.usage.is_reported().then(|| Usage {
+        input_tokens: response.usage.input_tokens.unwrap_or_default(),
+        output_tokens: response.usage.output_tokens.unwrap_or_default(),
     });
     let mut turn = Turn::new(Message { role: Role::Assistant, parts }).with_stop(stop);
     turn.usage = usage;
@@ -44,34 +44,36 @@ pub(super) fn turn(mut answer: CompletionResponse, names: &WireNames) -> Turn {
     faults.fold(turn, |turn, (position, reason)| turn.with_fault(position, reason))
 }
 
-/// Returns a refusal only if the service calls it one. A reply without a reason to stop has ended by itself.
-fn stop(answer: &CompletionResponse) -> Stop {
-    let has_calls = answer.tool_calls().next().is_some();
-    let refusal = answer.raw.pointer("/choices/0/message/refusal").and_then(Value::as_str);
-    match answer.finish_reason() {
-        _ if refusal.is_some_and(|text| !text.is_empty()) => Stop::Refusal,
-        Some(FinishReason::Length) => Stop::Length,
-        Some(FinishReason::ContentFilter) => Stop::Refusal,
-        Some(FinishReason::Other(reason)) if reason == "refusal" => Stop::Refusal,
-        Some(FinishReason::Other(reason)) => Stop::Other(reason),
-        _ if has_calls => Stop::Calls,
-        _ => Stop::Answer,
+/// Returns [`StopReason::Refusal`] only if the service reports a refusal. A response without a stop reason counts as finished.
+fn stop(response: &CompletionResponse) -> StopReason {
+    let has_calls = response.tool_calls().next().is_some();
+    let refusal = response.raw.pointer("/choices/0/message/refusal").and_then(Value::as_str);
+    match response.finish_reason() {
+        _ if refusal.is_some_and(|text| !text.is_empty()) => StopReason::Refusal,
+        Some(FinishReason::Length) => StopReason::Length,
+        Some(FinishReason::ContentFilter) => StopReason::Refusal,
+        Some(FinishReason::Other(reason)) if reason == "refusal" => StopReason::Refusal,
+        Some(FinishReason::Other(reason)) => StopReason::Other(reason),
+        _ if has_calls => StopReason::Calls,
+        _ => StopReason::Answer,
     }
 }
 
-/// Why a call is not run.
-fn fault(call: &RigCall, stop: &Stop, is_last: bool) -> Option<String> {
+/// Returns the reason that a call must not be run, or `None` if it may be run.
+fn fault(call: &RigCall, stop: &StopReason, is_last: bool) -> Option<String> {
     let name = call.function.name.as_str();
     match stop {
-        // Some services end arguments that were cut off so that they can be parsed.
-        Stop::Length if is_last || call.function.invalid_arguments.is_some() => Some(format!(
-            "the call of {name} was cut off by the limit of the model's output and was not run; call again with less text, \
-             in several calls where it must be long"
+        // Some services complete truncated arguments to valid JSON, so the last call is never trusted.
+        StopReason::Length if is_last || call.function.invalid_arguments.is_some() => Some(format!(
+            "the call of {name} was cut off by the model's output limit and was not run; call again with less text, or split \
+             it into several calls"
         )),
-        Stop::Refusal => Some(format!("the model's turn was stopped, so the call of {name} was not run")),
+        StopReason::Refusal => {
+            Some(format!("the service stopped the turn as a refusal, so the call of {name} was not run"))
+        }
         _ if call.function.invalid_arguments.is_some() => Some(format!(
-            "the arguments of {name} are no JSON object, so the call was not run; call again with one JSON object that \
-             fits the tool's schema"
+            "the arguments of {name} are not a JSON object, so the call was not run; call again with one JSON object that \
+             matches the tool's schema"
         )),
         _ => None,
     }
@@ -79,7 +81,7 @@ fn fault(call: &RigCall, stop: &Stop, is_last: bool) -> Option<String> {
 
 fn tool_call(call: RigCall, names: &WireNames) -> ToolCall {
     let spelling = call.function.name.as_str();
-    // A name that is nobody's stays as it came: the session tells the model which ones there are.
+    // An unknown name does not change: the session's error lists the known names.
     let name = names.tool(spelling).map_or(spelling, |name| name.as_str());
     let id = call.id.provider().map(|id| id.as_str().to_owned()).unwrap_or_default();
     let arguments = match call.function.invalid_arguments {
@@ -96,8 +98,8 @@ fn readable(block: &AssistantContent) -> String {
     }
 }
 
-fn sealed(answer: &CompletionResponse, block: &AssistantContent) -> Value {
-    json!({ORIGIN: answer.origin, BLOCK: block})
+fn opaque(response: &CompletionResponse, block: &AssistantContent) -> Value {
+    json!({ORIGIN: response.origin, BLOCK: block})
 }
 
 fn picture(image: &Image) -> Option<Content> {

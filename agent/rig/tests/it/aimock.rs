@@ -1,5 +1,5 @@
-//! Sessions against a model server that others wrote, with the real file tools. It takes whatever it is sent, so its journal
-//! is judged as well.
+//! Sessions against a model server that others wrote, with the real file tools. It accepts any request, so its journal is
+//! checked as well.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -52,7 +52,7 @@ fn judge_files(root: &Path) {
     assert_eq!(files(root), expected);
 }
 
-/// What was asked, in the server's words, which are those of chat completions whatever the format was.
+/// Checks the requests in the server's journal, which records both APIs as chat completions.
 fn judge_journal(journal: &[Value], provider: &str, streaming: bool, session: &Session) {
     assert_eq!(journal.len(), 3, "{journal:#?}");
     let system = session.system_message().unwrap().to_text();
@@ -84,7 +84,7 @@ fn judge_journal(journal: &[Value], provider: &str, streaming: bool, session: &S
     let third = results_of(&journal[2]["body"], &["call_edit", "call_write", "call_missing"]);
     assert!(third["call_edit"].contains("+The color of the color."), "{third:?}");
     assert!(third["call_missing"].contains("missing.md"), "{third:?}");
-    // A prompt begins as the one before it did, so that what was read of it can be kept.
+    // Each prompt starts with the one before it, so that the provider's cache applies.
     for (earlier, later) in journal.iter().zip(&journal[1..]) {
         let earlier = earlier["body"]["messages"].as_array().unwrap();
         assert_eq!(earlier[..], later["body"]["messages"].as_array().unwrap()[..earlier.len()]);
@@ -95,9 +95,9 @@ fn judge_journal(journal: &[Value], provider: &str, streaming: bool, session: &S
 fn results_of(body: &Value, calls: &[&str]) -> BTreeMap<String, String> {
     let messages = body["messages"].as_array().unwrap();
     let turn = messages.iter().rposition(|message| message["role"] == "assistant").unwrap();
-    let asked: Vec<_> =
+    let ids: Vec<_> =
         messages[turn]["tool_calls"].as_array().unwrap().iter().map(|call| call["id"].as_str().unwrap()).collect();
-    assert_eq!(asked, calls);
+    assert_eq!(ids, calls);
     let results = &messages[turn + 1..];
     let answered: Vec<_> = results.iter().map(|result| result["tool_call_id"].as_str().unwrap()).collect();
     assert_eq!(answered, calls);
@@ -168,10 +168,11 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut said = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let address = said.by_ref().find_map(|line| Some(line.split_once("listening on http://")?.1.trim().to_owned()));
-        // Read on: a server that nobody reads from would stop at some time.
-        std::thread::spawn(move || said.for_each(drop));
+        let mut output = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let address =
+            output.by_ref().find_map(|line| Some(line.split_once("listening on http://")?.1.trim().to_owned()));
+        // Keeps reading, because the server blocks if its output is not read.
+        std::thread::spawn(move || output.for_each(drop));
         let server = Self { process, address: address.expect("the server ended before it listened") };
         assert_eq!(server.ask("GET", "/ready").0, 200);
         server

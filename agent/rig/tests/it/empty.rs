@@ -1,11 +1,11 @@
-//! Turns of a model that say nothing, and what is sent of them later.
+//! Turns without text or calls, and their place in later requests.
 
 use std::sync::Arc;
 
 use crate::service::Service;
 use crate::service::reply::{Api, Block, Way};
 use crate::workshop::{answer, catalog};
-use agent::{Driver, Provider, Run, Selection, Session, Stop};
+use agent::{Driver, Provider, Run, Selection, Session, StopReason};
 use serde_json::{Value, json};
 use tools::ToolContext;
 use tools::protocol::{Message, Role};
@@ -23,7 +23,11 @@ async fn three_prompts(api: Api, way: Way, blocks: &[Block], reason: &str) -> (S
     let mut session = Session::new(catalog(&["fs.read"]).0.list(), Selection::new(), ToolContext::new());
     driver.run(&mut session, "go").await.unwrap();
     for prompt in ["well?", "and now?"] {
-        assert_eq!(answer(&driver.run(&mut session, prompt).await.unwrap()), ("ok", &Stop::Answer), "{api:?} {way:?}");
+        assert_eq!(
+            answer(&driver.run(&mut session, prompt).await.unwrap()),
+            ("ok", &StopReason::Answer),
+            "{api:?} {way:?}"
+        );
     }
     let sent = service.body(3)["messages"].as_array().unwrap().clone();
     (session, sent)
@@ -112,7 +116,7 @@ async fn a_session_that_was_stored_with_an_empty_turn_goes_on() {
         let mut session = Session::new(catalog(&["fs.read"]).0.list(), Selection::new(), ToolContext::new());
         let run: Run = serde_json::from_str(&text).unwrap();
         let driver = Driver::new(model);
-        assert_eq!(answer(&driver.resume(&mut session, run).await.unwrap()), ("ok", &Stop::Answer), "{api:?}");
+        assert_eq!(answer(&driver.resume(&mut session, run).await.unwrap()), ("ok", &StopReason::Answer), "{api:?}");
         driver.run(&mut session, "and now?").await.unwrap();
         assert_eq!(session.messages().len(), 8);
         assert_eq!(serde_json::to_value(&session.messages()[..5]).unwrap(), stored);

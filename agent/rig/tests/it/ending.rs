@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::service::Service;
 use crate::service::reply::{Api, Block, Way};
 use crate::workshop::{answer, catalog, result, run};
-use agent::{Driver, DriverError, Outcome, ProviderError, Selection, Session, Stop};
+use agent::{Driver, DriverError, Outcome, ProviderError, Selection, Session, StopReason};
 use serde_json::json;
 use tools::ToolContext;
 
@@ -38,10 +38,10 @@ impl Reason {
 /// The end of a run whose model gave the reply.
 #[derive(Debug, PartialEq)]
 enum Ending {
-    Answer(Stop),
+    Answer(StopReason),
     /// The call was made.
     Ran,
-    /// The call was not made, and the model was told why: that it was cut off, or something else.
+    /// The call was not run, and its result gives the reason: a cut-off or another one.
     Told {
         is_cut_off: bool,
     },
@@ -65,13 +65,13 @@ async fn a_reply_is_whole_unless_it_says_otherwise_or_breaks_off() {
                         (_, Reason::Absent | Reason::Usual) => match blocks[0] {
                             Block::Call(_, arguments) if arguments.ends_with('}') => Ending::Ran,
                             Block::Call(..) => Ending::Told { is_cut_off: false },
-                            _ => Ending::Answer(Stop::Answer),
+                            _ => Ending::Answer(StopReason::Answer),
                         },
                         (_, _) if matches!(blocks[0], Block::Call(..)) => {
                             Ending::Told { is_cut_off: reason == Reason::Length }
                         }
-                        (_, Reason::Filter) => Ending::Answer(Stop::Refusal),
-                        (_, Reason::Length) => Ending::Answer(Stop::Length),
+                        (_, Reason::Filter) => Ending::Answer(StopReason::Refusal),
+                        (_, Reason::Length) => Ending::Answer(StopReason::Length),
                     };
                     if came != expected {
                         wrong.push(format!("{api:?} {way:?} {blocks:?} {reason:?}: {came:?}, not {expected:?}"));
@@ -109,13 +109,13 @@ async fn the_complete_calls_of_a_reply_without_a_reason_are_made() {
         for way in [Way::Whole, Way::Stream] {
             let service = Service::new([api.reply(way, &blocks, None), api.answer(way)]).await;
             let (summary, session, ran) = run(api.model(&service, way == Way::Stream), &["fs.read"]).await;
-            assert_eq!(answer(&summary), ("ok", &Stop::Answer), "{api:?} {way:?}");
+            assert_eq!(answer(&summary), ("ok", &StopReason::Answer), "{api:?} {way:?}");
             let mut arguments: Vec<_> = ran.lock().unwrap().iter().map(|(_, arguments)| arguments.clone()).collect();
             arguments.sort_by_key(ToString::to_string);
             assert_eq!(arguments, [json!({"path": "a"}), json!({})], "{api:?} {way:?}");
             assert_eq!(session.messages()[1].to_text(), "I look.");
-            let told = result(&session.messages()[2].parts[1]);
-            assert!(told.contains("no JSON object"), "{api:?} {way:?}: {told}");
+            let text = result(&session.messages()[2].parts[1]);
+            assert!(text.contains("not a JSON object"), "{api:?} {way:?}: {text}");
         }
     }
 }
@@ -126,7 +126,7 @@ async fn a_reply_that_says_nothing_and_gives_no_reason_has_no_words() {
         for way in [Way::Whole, Way::Stream] {
             let service = Service::new([api.reply(way, &[], None)]).await;
             let (summary, ..) = run(api.model(&service, way == Way::Stream), &[]).await;
-            assert_eq!(answer(&summary), ("", &Stop::Answer), "{api:?} {way:?}");
+            assert_eq!(answer(&summary), ("", &StopReason::Answer), "{api:?} {way:?}");
         }
     }
 }
@@ -136,7 +136,7 @@ async fn a_refusal_without_a_word_is_one() {
     for way in [Way::Whole, Way::Stream] {
         let service = Service::new([Api::Messages.reply(way, &[], Some("refusal"))]).await;
         let (summary, ..) = run(service.anthropic(way == Way::Stream), &[]).await;
-        assert_eq!(answer(&summary).1, &Stop::Refusal, "{way:?}");
+        assert_eq!(answer(&summary).1, &StopReason::Refusal, "{way:?}");
     }
 }
 
@@ -148,7 +148,7 @@ async fn thoughts_of_a_stream_without_a_reason_keep_their_signature() {
         let service = Service::new([api.reply(Way::Stream, &blocks, None).in_pieces(piece), api.answer(Way::Stream)]);
         let service = service.await;
         let (summary, ..) = run(service.anthropic(true), &["fs.read"]).await;
-        assert_eq!(answer(&summary), ("ok", &Stop::Answer));
+        assert_eq!(answer(&summary), ("ok", &StopReason::Answer));
         let usage = summary.usage.unwrap();
         assert_eq!((usage.input_tokens, usage.output_tokens), (14, 6));
         let again = service.body(1)["messages"][1]["content"][0].clone();

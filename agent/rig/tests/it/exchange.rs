@@ -1,11 +1,11 @@
-//! Exchanges made by hand: what is asked, what is understood, what is run.
+//! Handmade exchanges: requests, parsed turns and executed calls.
 
 use std::sync::Arc;
 
 use crate::service::reply::{Api, Block, Way, completion};
 use crate::service::{KEY, Reply, Service};
 use crate::workshop::{answer, catalog, result, run};
-use agent::{Driver, Provider, Request, Selection, Session, Stop, SystemText};
+use agent::{Driver, Provider, Request, Selection, Session, StopReason, SystemText};
 use serde_json::json;
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
@@ -15,7 +15,7 @@ use tools::{CancellationToken, Content, ToolCall, ToolContext, ToolResult};
 async fn a_call_goes_out_and_back_by_its_wire_name() {
     let service = Service::new([calls(&[("c1", "fs_read", r#"{"path":"a"}"#)]), Api::Chat.answer(Way::Whole)]).await;
     let (summary, session, ran) = run(service.openai(false), &["fs.read", "fs/read.all"]).await;
-    assert_eq!(answer(&summary), ("ok", &Stop::Answer));
+    assert_eq!(answer(&summary), ("ok", &StopReason::Answer));
     assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "a"}))]);
     assert_eq!(session.messages()[1].calls().next().unwrap().name, "fs.read");
     let usage = summary.usage.unwrap();
@@ -63,7 +63,7 @@ async fn the_system_text_goes_where_each_format_has_it() {
 }
 
 #[tokio::test]
-async fn what_is_sent_of_tools_is_the_text_that_their_set_keeps() {
+async fn the_definitions_sent_equal_those_of_the_tool_set() {
     let [openai, anthropic] = Api::ALL.map(|api| Service::new([api.answer(Way::Whole), api.answer(Way::Whole)]));
     let (openai, anthropic) = (openai.await, anthropic.await);
     let models: [(Arc<dyn Provider>, _, _); 2] = [
@@ -78,7 +78,7 @@ async fn what_is_sent_of_tools_is_the_text_that_their_set_keeps() {
             // Bodies keep the order of keys here.
             let mut sent = service.body(turn)["tools"].take();
             for tool in sent.as_array_mut().unwrap() {
-                // What rig adds to each for Anthropic.
+                // rig adds a field for Anthropic.
                 tool.as_object_mut().unwrap().remove("eager_input_streaming");
             }
             assert_eq!(sent.to_string(), *session.tools().wire_definitions(format));
@@ -97,7 +97,7 @@ async fn thoughts_and_their_signatures_go_back_as_they_came() {
         let replies = [api.reply(way, &blocks, Some(api.stops(&blocks))), api.answer(way)];
         let service = Service::new(replies.map(|reply| reply.in_pieces(piece))).await;
         let (summary, session, ran) = run(service.anthropic(way == Way::Stream), &["fs.read"]).await;
-        assert_eq!(answer(&summary), ("ok", &Stop::Answer));
+        assert_eq!(answer(&summary), ("ok", &StopReason::Answer));
         assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "a"}))]);
         assert!(matches!(&session.messages()[1].parts[0], Part::Reasoning { text, .. } if text == "Hm, é."));
         let text = serde_json::to_string(session.messages()).unwrap();
@@ -140,20 +140,20 @@ async fn a_picture_in_a_result_is_shown_to_the_model() {
 
 #[tokio::test]
 async fn malformed_and_foreign_calls_get_one_error_each_and_the_others_run() {
-    let asked = calls(&[
+    let turn_of_calls = calls(&[
         ("a", "fs_read", r#"{"path": "#),
         ("b", "fs_read", "{}"),
         ("c", "no_such", "{}"),
         ("d", "fs_read", "[1]"),
     ]);
-    let service = Service::new([asked, Api::Chat.answer(Way::Whole)]).await;
+    let service = Service::new([turn_of_calls, Api::Chat.answer(Way::Whole)]).await;
     let (summary, session, ran) = run(service.openai(false), &["fs.read"]).await;
     assert_eq!((summary.calls, summary.failed_calls), (4, 3));
     assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))]);
     let results: Vec<_> = session.messages()[2].parts.iter().map(result).collect();
-    assert!(results[0].contains("no JSON object"), "{}", results[0]);
+    assert!(results[0].contains("not a JSON object"), "{}", results[0]);
     assert!(results[2].contains("no_such"), "{}", results[2]);
-    assert!(results[3].contains("no JSON object"), "{}", results[3]);
+    assert!(results[3].contains("not a JSON object"), "{}", results[3]);
     let sent =
         service.body(1)["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "tool").count();
     assert_eq!(sent, 4);
@@ -164,7 +164,7 @@ async fn a_refusal_in_a_field_of_its_own_is_one() {
     let refused = json!({"role": "assistant", "content": null, "refusal": "I cannot."});
     let service = Service::new([completion(json!({"index": 0, "message": refused, "finish_reason": "stop"}))]).await;
     let (summary, ..) = run(service.openai(false), &[]).await;
-    assert_eq!(answer(&summary).1, &Stop::Refusal);
+    assert_eq!(answer(&summary).1, &StopReason::Refusal);
 }
 
 fn calls(calls: &[(&str, &str, &str)]) -> Reply {

@@ -1,19 +1,19 @@
-//! Services that fail: what is asked again, what is told, and what never is.
+//! Services that fail: retries, error messages, and the key that no message holds.
 
 use crate::service;
 use std::time::{Duration, Instant};
 
 use crate::service::reply::{Api, Way};
-use crate::service::{KEY, Reply, Service, events, key_file, patience};
+use crate::service::{KEY, Reply, Service, events, key_file, retry_policy, timeouts};
 use agent::provider;
-use agent::{KeySource, Provider, ProviderError, ProviderOptions, Request, TextReader, ToolSet, Turn};
+use agent::{KeySource, Provider, ProviderError, ProviderOptions, Request, TextSink, ToolSet, Turn};
 use agent_rig::Remote;
 use serde_json::json;
 use tools::CancellationToken;
 use tools::protocol::{Message, Role};
 
 #[tokio::test]
-async fn what_may_pass_is_asked_again() {
+async fn transient_errors_are_retried() {
     let limited = service::json(429, json!({"error": {"message": "slow down"}})).with_header("retry-after: 0.05");
     for first in [limited, service::json(503, "busy"), Reply::Reset] {
         let service = Service::new([first, answer()]).await;
@@ -23,7 +23,7 @@ async fn what_may_pass_is_asked_again() {
 }
 
 #[tokio::test]
-async fn patience_ends_and_the_last_error_is_told() {
+async fn retries_end_and_the_last_error_is_returned() {
     let limited = || service::json(429, json!({"error": {"message": "slow down"}})).with_header("retry-after: 0.02");
     let service = Service::new([limited(), limited(), limited(), answer()]).await;
     let error = ask(&service.openai(true)).await.unwrap_err();
@@ -53,15 +53,15 @@ async fn a_pause_until_a_date_is_kept_by_the_clock_of_the_service() {
 }
 
 #[tokio::test]
-async fn other_errors_are_told_at_once_and_without_the_key() {
+async fn other_errors_are_returned_at_once_and_without_the_key() {
     for status in [400, 401, 403, 404, 422] {
         let body = json!({"error": {"message": format!("not with {KEY}"), "type": "t"}});
         let service = Service::new([service::json(status, &body), service::json(status, &body)]).await;
         for provider in [service.openai(false), service.anthropic(true)] {
             let error = ask(&provider).await.unwrap_err();
-            assert!(matches!(error, ProviderError::Status { status: told, .. } if told == status), "{error:?}");
-            let told = format!("{error} {error:?} {provider:?}");
-            assert!(!told.contains(KEY) && told.contains("[key]"), "{told}");
+            assert!(matches!(error, ProviderError::Status { status: actual, .. } if actual == status), "{error:?}");
+            let text = format!("{error} {error:?} {provider:?}");
+            assert!(!text.contains(KEY) && text.contains("[key]"), "{text}");
         }
         assert_eq!(service.requests(), 2);
     }
@@ -79,29 +79,29 @@ async fn a_key_does_not_follow_a_redirect() {
 
 #[tokio::test]
 async fn silence_ends_in_time() {
-    let (mut silent, mut stalled) = (patience(), patience());
+    let (mut silent, mut stalled) = (timeouts(), timeouts());
     (silent.first_byte, stalled.idle) = (Duration::from_millis(80), Duration::from_millis(80));
     let service = Service::new([Reply::Silence, Reply::Silence, Reply::Stall(TEXT.to_owned())]).await;
-    for (streaming, patience, told) in [(false, silent, "80 ms"), (true, silent, "80 ms"), (true, stalled, "")] {
-        let error = ask(&service.patient_openai(streaming, patience)).await.unwrap_err();
-        assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains(told)), "{error:?}");
+    for (streaming, timeouts, expected) in [(false, silent, "80 ms"), (true, silent, "80 ms"), (true, stalled, "")] {
+        let error = ask(&service.limited_openai(streaming, timeouts, retry_policy())).await.unwrap_err();
+        assert!(matches!(&error, ProviderError::Timeout { message, .. } if message.contains(expected)), "{error:?}");
     }
     assert_eq!(service.requests(), 3);
 }
 
 #[tokio::test]
 async fn a_pause_without_end_is_past_every_deadline() {
-    let mut endless = patience();
+    let mut endless = retry_policy();
     (endless.first_delay, endless.longest_delay) = (Duration::MAX, Duration::MAX);
     let service = Service::new([service::json(503, "busy"), answer()]).await;
-    let provider = service.patient_openai(false, endless);
+    let provider = service.limited_openai(false, timeouts(), endless);
     let deadline = Instant::now() + Duration::from_secs(60);
     let error = ask_until(&provider, Some(deadline), None).await.unwrap_err();
     assert!(matches!(error, ProviderError::Status { status: 503, .. }), "{error:?}");
 }
 
 #[tokio::test]
-async fn nothing_is_asked_after_the_deadline() {
+async fn no_request_is_sent_after_the_deadline() {
     let busy = || service::json(503, "busy").with_header("retry-after: 0.2");
     let service = Service::new([busy(), busy(), Reply::Silence]).await;
     let provider = service.openai(false);
@@ -124,14 +124,14 @@ async fn a_stream_that_ends_early_is_no_turn() {
 }
 
 #[tokio::test]
-async fn a_turn_whose_text_was_told_is_not_asked_for_again() {
+async fn a_turn_whose_text_was_sent_is_not_retried() {
     let error = "data: {\"error\":{\"message\":\"overloaded\",\"code\":503}}\n\n";
     let service = Service::new([events(format!("{TEXT}{error}")), answer()]).await;
-    let told = std::sync::Mutex::new(String::new());
-    let read = |text: &str| told.lock().unwrap().push_str(text);
-    let outcome = ask_until(&service.openai(true), None, Some(TextReader::new(&read))).await;
+    let sent = std::sync::Mutex::new(String::new());
+    let send = |text: &str| sent.lock().unwrap().push_str(text);
+    let outcome = ask_until(&service.openai(true), None, Some(TextSink::new(&send))).await;
     assert!(outcome.is_err());
-    assert_eq!((told.lock().unwrap().as_str(), service.requests()), ("so", 1));
+    assert_eq!((sent.lock().unwrap().as_str(), service.requests()), ("so", 1));
 }
 
 #[test]
@@ -162,12 +162,12 @@ async fn ask(provider: &Remote) -> Result<Turn, ProviderError> {
 async fn ask_until(
     provider: &Remote,
     deadline: Option<Instant>,
-    reader: Option<TextReader<'_>>,
+    text_sink: Option<TextSink<'_>>,
 ) -> Result<Turn, ProviderError> {
     let (messages, tools) = ([Message::text(Role::User, "go")], ToolSet::default());
     let token = CancellationToken::new();
     let mut request = Request::new(&messages, &tools, &token).with_deadline(deadline);
-    request.reader = reader;
+    request.text_sink = text_sink;
     provider.complete(request).await
 }
 

@@ -1,16 +1,16 @@
-//! Streams made by hand: what is told on the way, and what has come of them in the end.
+//! Handmade streams: the streamed text and the final turns.
 
 use std::sync::{Arc, Mutex};
 
 use crate::service::reply::{Api, Block, Way};
 use crate::service::{Reply, Service, events};
 use crate::workshop::{answer, catalog, run};
-use agent::{Driver, Event, Selection, Session, Stop};
+use agent::{Driver, Event, Selection, Session, StopReason};
 use serde_json::{Value, json};
 use tools::ToolContext;
 
 #[tokio::test]
-async fn streamed_calls_are_whole_and_text_is_told_as_it_comes() {
+async fn streamed_calls_are_whole_and_text_is_sent_as_it_comes() {
     for piece in [1, 7, 97] {
         let last = Api::Chat.reply(Way::Stream, &[Block::Text("all"), Block::Text(" done")], Some("stop"));
         let service = Service::new([streamed_calls(), last].map(|reply| reply.in_pieces(piece))).await;
@@ -37,7 +37,7 @@ async fn a_streamed_refusal_in_a_field_of_its_own_is_one() {
     let chunk = json!({"id": "x", "object": "chat.completion.chunk", "choices": [refused]});
     let service = Service::new([events(format!("data: {chunk}\n\ndata: [DONE]\n\n"))]).await;
     let (summary, ..) = run(service.openai(true), &[]).await;
-    assert_eq!(answer(&summary), ("I cannot.", &Stop::Refusal));
+    assert_eq!(answer(&summary), ("I cannot.", &StopReason::Refusal));
 }
 
 fn texts() -> (Arc<Mutex<Vec<String>>>, impl Fn(Event) + Send + Sync + 'static) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use crate::service::reply::{Api, Way};
-use crate::service::{Reply, Service, patience};
+use crate::service::{Reply, Service, retry_policy};
 use agent::{Driver, DriverError, ProviderError, Selection, Session};
 use agent_rig::Remote;
 use serde_json::{Value, json};
@@ -60,9 +60,9 @@ async fn replay(row: &Value, piece: usize) -> Result<(), String> {
     let body = row["response"].as_str().unwrap().to_owned();
     let service = Service::new([Reply::Answer { status, headers, body, piece }, api.answer(way)]).await;
     let model = row["request"]["model"].as_str().unwrap_or("unnamed");
-    let mut once = patience();
-    once.retries = 0;
-    let options = service.options(model, streaming).with_patience(once);
+    let mut once = retry_policy();
+    once.max_retries = 0;
+    let options = service.options(model, streaming).with_retry_policy(once);
     let provider = match is_chat {
         true => Remote::openai(&options.with_base_url(format!("{}/v1", service.url))),
         false => Remote::anthropic(&options.with_base_url(&service.url)),
@@ -75,7 +75,7 @@ async fn replay(row: &Value, piece: usize) -> Result<(), String> {
     let outcome = Driver::new(Arc::new(provider)).run(&mut session, "go").await;
     if status >= 400 {
         return match outcome {
-            Err(DriverError::Provider(ProviderError::Status { status: told, .. })) if told == status => Ok(()),
+            Err(DriverError::Provider(ProviderError::Status { status: actual, .. })) if actual == status => Ok(()),
             other => Err(format!("status {status} became {other:?}")),
         };
     }
@@ -106,7 +106,7 @@ fn sorted(mut calls: Calls) -> Vec<String> {
     calls.into_iter().map(|call| format!("{call:?}")).collect()
 }
 
-/// The tools that the row names, each of which writes down that it was run.
+/// The tools that the row names. Each records its calls.
 fn catalog(row: &Value, executed: &Arc<Mutex<Calls>>) -> Catalog {
     let mut catalog = Catalog::new();
     let offered = row["request"]["tools"].as_array().into_iter().flatten();

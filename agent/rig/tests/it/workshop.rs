@@ -1,14 +1,14 @@
-//! Tools that write down what they were called with, and runs with them.
+//! Tools that record their arguments, and runs with them.
 #![allow(dead_code, reason = "each program of tests uses a part of it")]
 
 use std::sync::{Arc, Mutex};
 
-use agent::{Driver, Outcome, Provider, Selection, Session, Stop, Summary};
+use agent::{Driver, Outcome, Provider, Selection, Session, StopReason, Summary};
 use serde_json::{Value, json};
 use tools::protocol::Part;
 use tools::{Catalog, Effects, Tool, ToolContext};
 
-pub(crate) fn answer(summary: &Summary) -> (&str, &Stop) {
+pub(crate) fn answer(summary: &Summary) -> (&str, &StopReason) {
     match &summary.outcome {
         Outcome::Answer { text, stop } => (text, stop),
         other => panic!("no answer: {other:?}"),

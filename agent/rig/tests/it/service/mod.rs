@@ -1,4 +1,4 @@
-//! A service on the loopback that answers what it was told to, and keeps what it was asked.
+//! A service on the loopback that sends prepared replies and records its requests.
 #![allow(dead_code, reason = "each program of tests uses a part of it")]
 
 pub(crate) mod reply;
@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use agent::{KeySource, ProviderOptions};
-use agent_rig::{Patience, Remote};
+use agent_rig::{Remote, RetryPolicy, Timeouts};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 pub(crate) const KEY: &str = "sk-very-secret-0123456789";
 
-/// What the service does with one request.
+/// The reaction of the service to one request.
 #[derive(Clone)]
 pub(crate) enum Reply {
     /// Answers in pieces of so many bytes.
@@ -62,7 +62,7 @@ impl Reply {
 
 pub(crate) struct Service {
     pub(crate) url: String,
-    asked: Arc<Mutex<Vec<(String, Value)>>>,
+    recorded: Arc<Mutex<Vec<(String, Value)>>>,
     replies: Arc<Mutex<VecDeque<Reply>>>,
 }
 
@@ -71,15 +71,15 @@ impl Service {
     pub(crate) async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
+        let recorded = Arc::new(Mutex::new(Vec::new()));
         let replies = Arc::new(Mutex::new(replies.into_iter().collect::<VecDeque<_>>()));
-        let (heard, said) = (asked.clone(), replies.clone());
+        let (record, pending) = (recorded.clone(), replies.clone());
         tokio::spawn(async move {
             let mut silent = Vec::new();
             while let Ok((mut stream, _)) = listener.accept().await {
                 let request = read(&mut stream).await;
-                heard.lock().unwrap().push(request);
-                let reply = said.lock().unwrap().pop_front();
+                record.lock().unwrap().push(request);
+                let reply = pending.lock().unwrap().pop_front();
                 match reply.unwrap_or_else(|| json(599, "nothing left to say")) {
                     Reply::Answer { status, headers, body, piece } => {
                         let _ = stream.write_all(&written(status, &headers, &body, piece)).await;
@@ -96,35 +96,35 @@ impl Service {
                 }
             }
         });
-        Self { url, asked, replies }
+        Self { url, recorded, replies }
     }
 
-    /// Serves these replies from now on, and none of those that are left.
+    /// Replaces the remaining replies by these.
     pub(crate) fn serve(&self, replies: impl IntoIterator<Item = Reply>) {
         *self.replies.lock().unwrap() = replies.into_iter().collect();
     }
 
     pub(crate) fn requests(&self) -> usize {
-        self.asked.lock().unwrap().len()
+        self.recorded.lock().unwrap().len()
     }
 
     /// The head of a request, in lower case.
     pub(crate) fn head(&self, index: usize) -> String {
-        self.asked.lock().unwrap()[index].0.clone()
+        self.recorded.lock().unwrap()[index].0.clone()
     }
 
     /// The body of a request.
     pub(crate) fn body(&self, index: usize) -> Value {
-        self.asked.lock().unwrap()[index].1.clone()
+        self.recorded.lock().unwrap()[index].1.clone()
     }
 
     pub(crate) fn openai(&self, streaming: bool) -> Remote {
-        self.patient_openai(streaming, patience())
+        self.limited_openai(streaming, timeouts(), retry_policy())
     }
 
-    pub(crate) fn patient_openai(&self, streaming: bool, patience: Patience) -> Remote {
+    pub(crate) fn limited_openai(&self, streaming: bool, timeouts: Timeouts, policy: RetryPolicy) -> Remote {
         let options = self.options("gpt-test", streaming).with_base_url(format!("{}/v1", self.url));
-        Remote::openai(&options.with_patience(patience)).unwrap()
+        Remote::openai(&options.with_timeouts(timeouts).with_retry_policy(policy)).unwrap()
     }
 
     pub(crate) fn anthropic(&self, streaming: bool) -> Remote {
@@ -133,18 +133,22 @@ impl Service {
 
     pub(crate) fn options(&self, model: &str, streaming: bool) -> ProviderOptions {
         let options = ProviderOptions::new().with_model(model).with_key(key_file()).with_streaming(streaming);
-        options.with_patience(patience())
+        options.with_timeouts(timeouts()).with_retry_policy(retry_policy())
     }
 }
 
-pub(crate) fn patience() -> Patience {
-    let mut patience = Patience::default();
-    patience.connect = Duration::from_secs(5);
-    patience.first_byte = Duration::from_secs(5);
-    patience.idle = Duration::from_secs(5);
-    patience.retries = 2;
-    patience.first_delay = Duration::from_millis(1);
-    patience
+pub(crate) fn timeouts() -> Timeouts {
+    let mut timeouts = Timeouts::default();
+    timeouts.connect = Duration::from_secs(5);
+    timeouts.first_byte = Duration::from_secs(5);
+    timeouts.idle = Duration::from_secs(5);
+    timeouts
+}
+
+pub(crate) fn retry_policy() -> RetryPolicy {
+    let mut policy = RetryPolicy::default();
+    (policy.max_retries, policy.first_delay) = (2, Duration::from_millis(1));
+    policy
 }
 
 /// Written once: tests that run side by side read it.
@@ -180,7 +184,7 @@ async fn read(stream: &mut TcpStream) -> (String, Value) {
 /// Each piece is a chunk of its own, so that the client sees it as one.
 fn written(status: u16, headers: &str, body: &str, piece: usize) -> Vec<u8> {
     let mut text =
-        format!("HTTP/1.1 {status} Whatever\r\n{headers}connection: close\r\ntransfer-encoding: chunked\r\n\r\n")
+        format!("HTTP/1.1 {status} Status\r\n{headers}connection: close\r\ntransfer-encoding: chunked\r\n\r\n")
             .into_bytes();
     for chunk in body.as_bytes().chunks(piece) {
         text.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());

@@ -29,7 +29,7 @@ pub(crate) enum Block {
     Text(&'static str),
     /// Signed, where the format signs.
     Thought(&'static str),
-    /// A thought of Anthropic that nobody can read.
+    /// An encrypted thought of Anthropic.
     Sealed(&'static str),
     /// A call of `fs.read` by this id, with these arguments as they are written.
     Call(&'static str, &'static str),
@@ -132,7 +132,7 @@ fn message(blocks: &[Block], reason: Option<&str>) -> Reply {
         Thought(text) => json!({"type": "thinking", "thinking": text, "signature": SIGNATURE}),
         Sealed(data) => json!({"type": "redacted_thinking", "data": data}),
         Call(id, arguments) => {
-            // What is no JSON stands there as it is.
+            // Invalid JSON is sent unchanged.
             let input = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
             json!({"type": "tool_use", "id": id, "name": "fs_read", "input": input})
         }

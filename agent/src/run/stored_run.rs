@@ -1,4 +1,4 @@
-//! [`Written`]: a run as it is written down, before it is known to be one.
+//! [`StoredRun`]: a deserialised run before validation.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use tools::protocol::Message;
 use super::{Run, RunError, State};
 use crate::Usage;
 
-/// The fields of a [`Run`], whatever somebody wrote into them.
+/// The fields of a [`Run`] that are not validated yet.
 #[derive(Deserialize)]
-pub(super) struct Written {
+pub(super) struct StoredRun {
     pub(super) messages: Vec<Message>,
     max_steps: u32,
     #[serde(default)]
@@ -22,22 +22,22 @@ pub(super) struct Written {
     state: State,
 }
 
-impl TryFrom<Written> for Run {
+impl TryFrom<StoredRun> for Run {
     type Error = RunError;
 
-    /// Whatever is read has a next step: calls none of which is open would be waited for without end.
-    fn try_from(written: Written) -> Result<Self, RunError> {
-        let Written { messages, max_steps, earlier_turns, steps, calls, failed_calls, usage, state } = written;
+    /// Advances the run to a state with a next step. Otherwise, a turn whose calls all have results would never end.
+    fn try_from(stored: StoredRun) -> Result<Self, RunError> {
+        let StoredRun { messages, max_steps, earlier_turns, steps, calls, failed_calls, usage, state } = stored;
         let messages = messages.into();
         let mut run = Self { messages, max_steps, earlier_turns, steps, calls, failed_calls, usage, state };
         match &run.state {
             State::Asking => run.ask(),
-            State::Calling { places, .. } => {
+            State::Calling { slots, .. } => {
                 let mut ids = BTreeSet::new();
-                if let Some(place) = places.iter().find(|place| !ids.insert(&place.pending.call.id)) {
-                    return Err(RunError::RepeatedId { id: place.pending.call.id.clone() });
+                if let Some(slot) = slots.iter().find(|slot| !ids.insert(&slot.pending.call.id)) {
+                    return Err(RunError::RepeatedId { id: slot.pending.call.id.clone() });
                 }
-                run.go_on();
+                run.advance();
             }
             State::Done(_) => {}
         }

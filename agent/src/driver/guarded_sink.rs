@@ -1,4 +1,4 @@
-//! [`Listener`]: the sink of one run, whose panics go no further.
+//! [`GuardedSink`]: an event sink whose panics are caught.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,26 +7,26 @@ use tools::call::Panic;
 
 use crate::{Event, EventSink};
 
-/// The sink of a run, if it has one, until that panics. Nobody knows in what state a panic leaves it, so it gets no further events
-/// of this run, which goes on.
-pub(super) struct Listener {
+/// The optional event sink of a run. After a panic, the state of the sink is unknown, so it receives no further events. The run
+/// continues.
+pub(super) struct GuardedSink {
     sink: Option<Arc<dyn EventSink>>,
     has_panicked: AtomicBool,
 }
 
-impl Listener {
+impl GuardedSink {
     pub(super) fn new(sink: Option<Arc<dyn EventSink>>) -> Self {
         Self { sink, has_panicked: AtomicBool::new(false) }
     }
 
-    /// Returns true if events are sent to somebody.
-    pub(super) fn is_listening(&self) -> bool {
+    /// Returns true if there is a sink that has not panicked.
+    pub(super) fn is_active(&self) -> bool {
         self.sink.is_some() && !self.has_panicked.load(Ordering::Relaxed)
     }
 
-    /// Sends an event, which is made only if somebody listens.
-    pub(super) fn tell(&self, event: impl FnOnce() -> Event) {
-        if let Some(sink) = self.sink.as_ref().filter(|_| self.is_listening())
+    /// Sends an event, which is built only if the sink is active.
+    pub(super) fn send(&self, event: impl FnOnce() -> Event) {
+        if let Some(sink) = self.sink.as_ref().filter(|_| self.is_active())
             && Panic::catch(|| sink.send(event())).is_err()
         {
             // The panic hook has reported the panic.

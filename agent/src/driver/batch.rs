@@ -1,0 +1,207 @@
+//! Runs the calls of a turn in parallel.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinError;
+use tools::call::{CallOrder, CallPlace, Panic};
+use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
+
+use super::alarm::Overdue;
+use super::call_reporter::CallReporter;
+use super::gated_execution::GatedExecution;
+use super::tasks::{BatchEvent, Joined, RunningCall, Tasks};
+use super::worker_gate::PollState;
+use super::{Driver, DriverError, RunContext};
+use crate::{PendingCall, Run};
+
+/// The calls of a turn and their tasks.
+struct Batch<'a> {
+    run: &'a mut Run,
+    calls: Vec<(PendingCall, Option<Arc<CallReporter>>)>,
+    tasks: &'a mut Tasks,
+    /// The first error that ends the run, except cancellation.
+    fatal: Option<ToolError>,
+}
+
+impl Driver {
+    /// Runs the calls of a turn until each has its one result.
+    pub(super) async fn run_calls(
+        &self,
+        run: &mut Run,
+        calls: Vec<PendingCall>,
+        tasks: &mut Tasks,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
+        let start = |pending: PendingCall| {
+            let reporter = CallReporter::start(&pending, run_cx.session.tools(), run_cx.sink);
+            (pending, reporter)
+        };
+        let calls: Vec<_> = calls.into_iter().map(start).collect();
+        self.propagate_cancellation(run_cx.token);
+        let mut batch = Batch { run, calls, tasks, fatal: None };
+        batch.refuse(run_cx)?;
+        batch.spawn(run_cx);
+        while !batch.tasks.running.is_empty() {
+            match run_cx.token.run_until_cancelled(batch.tasks.next_event()).await {
+                Some(BatchEvent::Joined(joined)) => batch.settle(joined)?,
+                Some(BatchEvent::Overdue(overdue)) => batch.time_out(overdue)?,
+                None => {
+                    if run_cx.session.context().journal().is_some() {
+                        batch.wait_for_cancelled().await?;
+                    }
+                    batch.abandon_running()?;
+                }
+            }
+        }
+        batch.tasks.abort();
+        batch.fatal.map_or(Ok(()), |error| Err(error.into()))
+    }
+}
+
+impl<'a> Batch<'a> {
+    /// Gives refused calls their results. With a journal, each refusal is recorded first.
+    fn refuse(&mut self, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
+        let cx = run_cx.session.context();
+        let turn = self.run.turns();
+        for (position, (pending, reporter)) in self.calls.iter().enumerate() {
+            let (Some(refusal), Some(reason)) = (pending.refusal(), &pending.refused) else { continue };
+            if cx.journal().is_none() {
+                reporter.iter().for_each(|reporter| reporter.finish(&refusal));
+                self.run.result(&pending.call.id, refusal)?;
+                continue;
+            }
+            let (name, reason) = (pending.call.name.clone(), reason.clone());
+            let cx = cx.clone().with_place(CallPlace::new(turn, pending.index).with_id(pending.call.id.as_str()));
+            let running = self.tasks.new_call(position, run_cx.token);
+            let refused = async move {
+                tools::call::refuse(&cx, &name, ErrorCode::Refused, &reason).await?;
+                Ok(refusal)
+            };
+            self.tasks.spawn(run_cx.runtime, running, refused);
+        }
+        Ok(())
+    }
+
+    fn spawn(&mut self, run_cx: &RunContext<'_>) {
+        let RunContext { session, token, runtime, .. } = *run_cx;
+        let cx = session.context().clone();
+        let turn = self.run.turns();
+        // Conflicting calls run in the order of the turn, independently of task scheduling.
+        let order = (self.calls.len() > 1).then(CallOrder::new);
+        for (position, (PendingCall { call, index, refused }, reporter)) in self.calls.iter().enumerate() {
+            if refused.is_some() {
+                continue;
+            }
+            let running = self.tasks.new_call(position, token);
+            let alarm = self.tasks.deadline_alarm(&running);
+            let place = CallPlace::new(turn, *index).with_id(call.id.as_str());
+            let place = match &order {
+                Some(order) => place.with_order(order),
+                None => place,
+            };
+            let cx = cx.clone().with_cancellation(running.token.clone());
+            let cx = cx.with_place(place.with_observer(alarm.clone()));
+            let cx = match reporter {
+                Some(reporter) => cx.with_progress(reporter.clone()),
+                None => cx,
+            };
+            let execution = session.tools().execute(&cx, &call.name, call.arguments.clone());
+            let gated = GatedExecution::new(execution, &call.name, &cx, running.gated.clone(), alarm);
+            self.tasks.spawn(runtime, running, gated);
+        }
+    }
+
+    fn settle(&mut self, joined: Joined) -> Result<(), DriverError> {
+        let id = joined.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        // An abandoned call already has its result.
+        let Some(RunningCall { position, .. }) = self.tasks.running.remove(&id) else { return Ok(()) };
+        let (pending, reporter) = &self.calls[position];
+        let call = &pending.call;
+        match joined.map_or_else(|error| Err(task_error(call, error)), |(_, outcome)| outcome) {
+            Ok(result) => {
+                reporter.iter().for_each(|reporter| reporter.finish(&result));
+                self.run.result(&call.id, result)?;
+            }
+            Err(error) => {
+                let to_model = || pending.refusal().unwrap_or_else(|| ToolResult::from(&error));
+                reporter.iter().for_each(|reporter| reporter.finish(&to_model()));
+                self.run.error(&call.id, &error)?;
+                if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
+                    self.fatal.get_or_insert(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Abandons an overdue call.
+    fn time_out(&mut self, overdue: Overdue) -> Result<(), DriverError> {
+        let matches = |running: &RunningCall| Some(running.gated.number()) == overdue.call;
+        let Some((id, running)) = self.tasks.running.iter().find(|(_, running)| matches(running)) else {
+            return Ok(());
+        };
+        let (id, state) = (*id, running.gated.abandon());
+        if state == PollState::Idle {
+            // The pipeline ends the call. It may hold a worker again before that.
+            let grace = self.tasks.grace_alarm(overdue.call, overdue.limit);
+            self.tasks.running.entry(id).and_modify(|running| running.grace = grace);
+            return Ok(());
+        }
+        if let Some(running) = self.tasks.running.remove(&id) {
+            self.abandon(&running, state, ToolErrorKind::Timeout { limit: overdue.limit })?;
+        }
+        Ok(())
+    }
+
+    /// Waits up to [`GRACE`](super::gated_execution::GRACE) for cancelled calls, so that the journal records their outcomes. A
+    /// call that does not yield has no outcome to record.
+    async fn wait_for_cancelled(&mut self) -> Result<(), DriverError> {
+        let _grace = self.tasks.grace_alarm(None, Duration::ZERO);
+        while !self.tasks.running.is_empty() {
+            match self.tasks.next_event().await {
+                BatchEvent::Joined(joined) => self.settle(joined)?,
+                BatchEvent::Overdue(Overdue { call: None, .. }) => break,
+                BatchEvent::Overdue(overdue) => self.time_out(overdue)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the available results and abandons all other calls, because a tool may never yield. Their tasks are aborted with the
+    /// batch.
+    fn abandon_running(&mut self) -> Result<(), DriverError> {
+        while let Some(joined) = self.tasks.try_join() {
+            self.settle(joined)?;
+        }
+        let mut left: Vec<_> = self.tasks.running.drain().map(|(_, running)| running).collect();
+        left.sort_unstable_by_key(|running| running.position);
+        for running in left {
+            self.abandon(&running, running.gated.abandon(), ToolErrorKind::Cancelled)?;
+        }
+        Ok(())
+    }
+
+    /// Cancels a call and gives it an error result without waiting for its task.
+    fn abandon(&mut self, running: &RunningCall, state: PollState, kind: ToolErrorKind) -> Result<(), DriverError> {
+        running.token.cancel();
+        let (pending, reporter) = &self.calls[running.position];
+        let error = ToolError::new(pending.call.name.as_str(), kind);
+        if let Some(reporter) = reporter {
+            if state == PollState::Polling {
+                reporter.abandon(self.tasks.gate.abandoned());
+            }
+            reporter.finish(&pending.refusal().unwrap_or_else(|| ToolResult::from(&error)));
+        }
+        Ok(self.run.error(&pending.call.id, &error)?)
+    }
+}
+
+/// Returns the error of a task that ended without an outcome. The pipeline catches the panics of tools, so this is another panic.
+fn task_error(call: &ToolCall, error: JoinError) -> ToolError {
+    let kind = match error.try_into_panic() {
+        Ok(payload) => ToolErrorKind::Panicked { message: Panic::from_payload(payload).0 },
+        Err(_) => ToolErrorKind::Internal { message: "the runtime dropped the call; start it again".to_owned() },
+    };
+    ToolError::new(call.name.as_str(), kind)
+}

@@ -1,0 +1,100 @@
+//! [`CallReporter`]: sends the events of one call in the order that [`Event`] guarantees.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use tools::{ErrorCode, Progress, ProgressSink, Target, ToolCall, ToolContext, ToolResult};
+
+use super::guarded_sink::GuardedSink;
+use crate::{Event, PendingCall, ToolSet};
+
+/// The reporter of one call, which is also its progress sink.
+pub(super) struct CallReporter {
+    id: String,
+    name: String,
+    is_refused: bool,
+    started: Instant,
+    sink: Arc<GuardedSink>,
+    /// False after the result. Locked while an event is sent, because a thread that outlives its call can report progress at any
+    /// time.
+    is_open: Mutex<bool>,
+}
+
+impl CallReporter {
+    /// Sends the start of the call. Returns `None` if the sink is not active.
+    pub(super) fn start(pending: &PendingCall, tools: &ToolSet, sink: &Arc<GuardedSink>) -> Option<Arc<Self>> {
+        if !sink.is_active() {
+            return None;
+        }
+        let PendingCall { call, refused, .. } = pending;
+        let (id, name) = (call.id.clone(), call.name.clone());
+        let (targets, arguments) = (targets(call, tools), tools.masked_arguments(call));
+        sink.send(|| Event::CallStarted { id: id.clone(), name: name.clone(), targets, arguments });
+        let (is_refused, started, sink) = (refused.is_some(), Instant::now(), sink.clone());
+        Some(Arc::new(Self { id, name, is_refused, started, sink, is_open: Mutex::new(true) }))
+    }
+
+    /// Sends that the call is abandoned. `abandoned` is the number of abandoned calls, including this one.
+    pub(super) fn abandon(&self, abandoned: usize) {
+        let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_open {
+            self.sink.send(|| Event::Abandoned { id: self.id.clone(), name: self.name.clone(), abandoned });
+        }
+    }
+
+    /// Sends the result and closes the reporter: later events of this call are dropped.
+    pub(super) fn finish(&self, result: &ToolResult) {
+        let mut is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *is_open, false) {
+            let duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let error = if self.is_refused { Some(ErrorCode::Refused) } else { result.error_code() };
+            let (id, name, result) = (self.id.clone(), self.name.clone(), result.clone());
+            self.sink.send(|| Event::Result { id, name, result, error, duration_ms });
+        }
+    }
+}
+
+impl ProgressSink for CallReporter {
+    fn report(&self, cx: &ToolContext, progress: Progress) {
+        let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_open {
+            let name = cx.tool().map_or_else(|| self.name.clone(), ToString::to_string);
+            self.sink.send(|| Event::Progress { id: self.id.clone(), name, progress });
+        }
+    }
+}
+
+/// Returns the targets of the call, or none if they cannot be derived. The pipeline derives them again and reports errors.
+fn targets(call: &ToolCall, tools: &ToolSet) -> Vec<Target> {
+    let targets = || {
+        let entry = tools.get(&call.name).ok()?;
+        entry.targets(&call.arguments).ok()
+    };
+    targets().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn no_event_is_sent_after_the_result() {
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let log = events.clone();
+        let sink = GuardedSink::new(Some(Arc::new(move |event: Event| log.lock().unwrap().push(event))));
+        let pending = PendingCall { call: ToolCall::new("a", "x", json!({})), index: 0, refused: None };
+        let reporter = CallReporter::start(&pending, &ToolSet::default(), &Arc::new(sink)).unwrap();
+        let progress = || reporter.report(&ToolContext::new(), Progress::message("on my way"));
+        progress();
+        reporter.finish(&ToolResult::text("done"));
+        progress();
+        reporter.finish(&ToolResult::text("done again"));
+        let events = events.lock().unwrap();
+        assert!(
+            matches!(&events[..], [Event::CallStarted { .. }, Event::Progress { .. }, Event::Result { .. }]),
+            "{events:?}"
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! [`GatedExecution`]: a call that is polled through the [`WorkerGate`](super::worker_gate). [`DeadlineAlarm`]: sets its alarm.
+
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
+use tools::call::DeadlineObserver;
+use tools::{Execution, ToolContext, ToolError, ToolErrorKind, ToolResult};
+
+use super::alarm::{Alarm, Alarms, Overdue};
+use super::worker_gate::{GateDecision, GatedCall};
+
+/// The time from the deadline of a call until it is abandoned. A tool that yields ends at its deadline, but may be late on a busy
+/// machine.
+pub(super) const GRACE: Duration = Duration::from_secs(1);
+
+/// The execution of a call, polled only while it holds a slot of the gate.
+pub(super) struct GatedExecution {
+    execution: Execution,
+    tool: String,
+    call: GatedCall,
+    ticket: Option<u64>,
+    alarm: Arc<DeadlineAlarm>,
+    /// The context for recording a refusal, if there is a journal.
+    journaled: Option<ToolContext>,
+    refusal: Option<RefusalFuture>,
+}
+
+/// A refusal that is being recorded in the journal.
+type RefusalFuture = Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send>>;
+
+/// Sets the alarm of one call when its deadline starts running.
+pub(super) struct DeadlineAlarm {
+    call: u64,
+    alarms: &'static Alarms,
+    sender: UnboundedSender<Overdue>,
+    /// Set when the call begins, and cancelled when this is dropped after the call.
+    pending: OnceLock<Option<Alarm>>,
+}
+
+impl GatedExecution {
+    /// Wraps the execution of a call of this tool with this context.
+    pub(super) fn new(
+        execution: Execution,
+        tool: &str,
+        cx: &ToolContext,
+        call: GatedCall,
+        alarm: Arc<DeadlineAlarm>,
+    ) -> Self {
+        let journaled = cx.journal().is_some().then(|| cx.clone());
+        Self { execution, tool: tool.to_owned(), call, ticket: None, alarm, journaled, refusal: None }
+    }
+}
+
+impl DeadlineAlarm {
+    pub(super) fn new(call: u64, alarms: &'static Alarms, sender: UnboundedSender<Overdue>) -> Self {
+        Self { call, alarms, sender, pending: OnceLock::new() }
+    }
+}
+
+impl Future for GatedExecution {
+    type Output = Result<ToolResult, ToolError>;
+
+    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { execution, tool, call, ticket, alarm, journaled, refusal } = self.get_mut();
+        if let Some(refusal) = refusal {
+            return refusal.as_mut().poll(task);
+        }
+        match call.enter(ticket, task.waker(), alarm.pending.get().is_some()) {
+            GateDecision::Enter(_slot) => Pin::new(execution).poll(task),
+            GateDecision::Wait => Poll::Pending,
+            GateDecision::Exhausted => {
+                let reason = "earlier calls of tools that do not yield hold all worker threads for calls; \
+                              try again later, and restart the program if that does not help"
+                    .to_owned();
+                let error = ToolError::new(std::mem::take(tool), ToolErrorKind::Unavailable { reason });
+                match journaled.take() {
+                    // The journal does not block a worker, so it needs no slot.
+                    Some(cx) => refusal.insert(Box::pin(record_refusal(cx, error))).as_mut().poll(task),
+                    None => Poll::Ready(Err(error)),
+                }
+            }
+        }
+    }
+}
+
+async fn record_refusal(cx: ToolContext, error: ToolError) -> Result<ToolResult, ToolError> {
+    tools::call::refuse(&cx, error.tool_name(), error.code(), &error.to_string()).await?;
+    Err(error)
+}
+
+impl Drop for GatedExecution {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket {
+            self.call.leave_queue(ticket);
+        }
+    }
+}
+
+impl DeadlineObserver for DeadlineAlarm {
+    fn started(&self, cx: &ToolContext, limit: Duration) {
+        let at = cx.deadline().and_then(|deadline| deadline.checked_add(GRACE));
+        let overdue = Overdue { call: Some(self.call), limit };
+        self.pending.get_or_init(|| at.map(|at| self.alarms.set(at, self.sender.clone(), overdue)));
+    }
+}
