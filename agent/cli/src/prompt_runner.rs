@@ -1,0 +1,99 @@
+//! [`PromptRunner`]: runs a prompt and shows its progress.
+
+use std::sync::Arc;
+
+use agent::{Direct, Driver, Outcome, Run, Session, Step, Stop, Summary};
+use tools::policy::Rule;
+use tools::{CancellationToken, Target};
+
+use crate::config::Setting;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::notice;
+use crate::observer::Observer;
+use crate::output::{self, Console};
+use crate::refusal;
+
+/// Runs the prompts of a command and shows their progress.
+pub(crate) struct PromptRunner {
+    pub(crate) driver: Driver,
+    /// True if there is no model that could react to a failed call, so that the failure decides the exit code.
+    pub(crate) is_direct: bool,
+    /// True if events are printed as JSON.
+    pub(crate) is_json: bool,
+    /// The output for progress and questions.
+    pub(crate) console: Arc<Console>,
+    /// Words the hint for refused targets.
+    pub(crate) how_to_grant: fn(&[Target]) -> String,
+    /// The policy rules of the files, which no grant overrides.
+    pub(crate) rules: Vec<Setting<Rule>>,
+}
+
+/// The input of a run.
+pub(crate) enum RunInput {
+    /// A new prompt.
+    Prompt(String),
+    /// The run of an earlier process.
+    Resume(Run),
+}
+
+impl PromptRunner {
+    /// Runs to the end, or until the token is cancelled.
+    pub(crate) async fn run(
+        &self,
+        session: &mut Session,
+        input: RunInput,
+        token: CancellationToken,
+    ) -> Result<Exit, Error> {
+        let observer = Arc::new(Observer::new(self.is_json, self.console.clone(), token.clone()));
+        let events = observer.clone();
+        let driver = self.driver.clone().with_cancellation(token).with_events(move |event| events.event(&event));
+        let ended = match input {
+            RunInput::Prompt(prompt) => driver.run(session, prompt).await,
+            RunInput::Resume(run) => {
+                self.print_stored_answer(&run)?;
+                driver.resume(session, run).await
+            }
+        };
+        let failures = observer.finish()?;
+        if let (Ok(Summary { outcome: Outcome::StepBudget { .. }, .. }), true, false) =
+            (&ended, self.is_direct, self.is_json)
+        {
+            // Without a model, the results are the answer.
+            let results = Direct::results(session.messages(), session.tools());
+            results.map_or(Ok(()), |results| output::untrusted(&results))?;
+        }
+        refusal::hints(&failures.refusals, &self.rules, self.how_to_grant).iter().for_each(|hint| notice::hint(hint));
+        let exit = summary_exit(ended.map_err(Error::Driver)?)?;
+        Ok(failures.first.filter(|_| self.is_direct).unwrap_or(exit))
+    }
+
+    /// Prints the answer of a run that is already done, because resuming it emits no text.
+    fn print_stored_answer(&self, run: &Run) -> Result<(), Error> {
+        match run.step() {
+            Step::Done(Summary { outcome: Outcome::Answer { text, .. }, .. }) if !self.is_json => {
+                notice::note("the session is already answered");
+                output::untrusted(&text)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn summary_exit(summary: Summary) -> Result<Exit, Error> {
+    match summary.outcome {
+        Outcome::Answer { stop: Stop::Refusal, .. } => Err(Error::Run("the model refused to answer".to_owned())),
+        Outcome::Answer { stop, .. } => {
+            match stop {
+                Stop::Length => notice::warning("the answer was cut off at the model's length limit"),
+                Stop::Other(reason) => notice::warning(&format!("the model stopped with the reason {reason}")),
+                _ => {}
+            }
+            Ok(Exit::Success)
+        }
+        Outcome::StepBudget { max_steps } => Err(Error::StepBudget(max_steps)),
+        Outcome::Cancelled => Err(Error::Cancelled),
+        Outcome::Failed { message } => Err(Error::Run(message)),
+        _ => Err(Error::Run("unknown outcome".to_owned())),
+    }
+}
