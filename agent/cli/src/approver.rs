@@ -1,4 +1,4 @@
-//! [`TerminalApprover`]: a person at the terminal, asked about calls that nothing grants, or that the policy asks about.
+//! [`TerminalApprover`]: asks the person at the terminal to approve calls.
 
 mod keyboard;
 mod question;
@@ -9,50 +9,50 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use tools::{Approval, ApprovalFuture, Approver, Decision, Digest, Target};
 
-use self::question::{Answer, is_for_session, question};
-use crate::notice::aside;
+use self::question::{Answer, may_last_for_session, question};
+use crate::notice;
 use crate::output::Console;
 
-/// Asks on the standard error and reads the answer from the standard input, both of which have to be terminals. Calls that
-/// run side by side queue here, so that there is one question at a time.
+/// Asks on standard error and reads the answer from standard input, which must both be terminals. Parallel calls queue, so
+/// that one question is open at a time.
 pub(crate) struct TerminalApprover {
     console: Arc<Console>,
-    /// What was allowed until the program ends: these targets, or to touch none, to the tool that was asked about. Another
-    /// definition of that name is another tool.
+    /// Approvals for the session, keyed by tool digest and target (`None` for a call without targets). A changed definition has
+    /// another digest and asks again.
     allowed: Mutex<HashSet<(Digest, Option<Target>)>>,
 }
 
 impl TerminalApprover {
-    /// An approver that holds back the progress of other calls while it asks.
+    /// Returns an approver that holds back progress lines while a question is open.
     pub(crate) fn new(console: Arc<Console>) -> Self {
         Self { console, allowed: Mutex::default() }
     }
 
     async fn ask(&self, approval: Approval<'_>) -> Decision {
         let mut allowed = self.allowed.lock().await;
-        let wanted = wanted(&approval);
-        if wanted.iter().all(|one| allowed.contains(one)) {
+        let keys = approval_keys(&approval);
+        if keys.iter().all(|key| allowed.contains(key)) {
             return Decision::Allow;
         }
-        keyboard::forget();
-        let mut asked = self.console.question();
-        aside(&question(&approval, false));
+        keyboard::discard_typed_ahead();
+        let mut open = self.console.question();
+        notice::write(&question(&approval, false));
         loop {
             let Some(line) = keyboard::line().await else {
-                return denied("the terminal was closed without an answer");
+                return denied("the terminal closed without an answer");
             };
-            asked.is_answered = true;
-            match Answer::of(&line) {
+            open.is_answered = true;
+            match Answer::parse(&line) {
                 Some(Answer::Once) => return Decision::Allow,
-                Some(Answer::Session) if is_for_session(approval.targets, approval.cx.sensitive_paths()) => {
-                    allowed.extend(wanted);
+                Some(Answer::Session) if may_last_for_session(approval.targets, approval.cx.sensitive_paths()) => {
+                    allowed.extend(keys);
                     return Decision::Allow;
                 }
-                Some(Answer::No) => return denied("the person at the terminal said no"),
-                Some(Answer::View) => aside(&question(&approval, true)),
-                Some(Answer::Session) | None => aside(&question::choices(&approval)),
+                Some(Answer::No) => return denied("the person at the terminal denied it"),
+                Some(Answer::View) => notice::write(&question(&approval, true)),
+                Some(Answer::Session) | None => notice::write(&question::choices(&approval)),
             }
-            asked.is_answered = false;
+            open.is_answered = false;
         }
     }
 }
@@ -63,7 +63,7 @@ impl Approver for TerminalApprover {
     }
 }
 
-fn wanted(approval: &Approval<'_>) -> Vec<(Digest, Option<Target>)> {
+fn approval_keys(approval: &Approval<'_>) -> Vec<(Digest, Option<Target>)> {
     match approval.targets {
         [] => vec![(approval.tool_digest, None)],
         targets => targets.iter().map(|target| (approval.tool_digest, Some(target.clone()))).collect(),

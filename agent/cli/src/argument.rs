@@ -1,4 +1,4 @@
-//! The arguments of a call, as the command line gives them.
+//! Tool arguments from the command line.
 
 use std::io::{self, Read as _};
 
@@ -8,16 +8,16 @@ use tools::Arguments;
 
 use crate::error::Error;
 
-/// Reads `key=value`.
+/// Parses `key=value`.
 pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("write key=value, such as path=README.md, or the whole arguments with --args".to_owned()),
+        _ => Err("expected key=value, such as path=README.md; --args takes all arguments as JSON".to_owned()),
     }
 }
 
-/// The arguments: JSON text as it is, which the counter parses strictly (`-` stands for the standard input), or else the
-/// pairs, typed by the tool's schema.
+/// Returns the arguments of a call: JSON text if given (`-` reads standard input), otherwise the pairs, typed by the tool's
+/// schema. JSON text is passed on unparsed, because the pipeline parses it strictly.
 pub(crate) fn arguments(schema: &Value, pairs: &[(String, String)], text: Option<&str>) -> Result<Arguments, Error> {
     match text {
         Some("-") => standard_input().map(Arguments::Text).map_err(Error::Input),
@@ -31,7 +31,7 @@ pub(crate) fn arguments(schema: &Value, pairs: &[(String, String)], text: Option
 
 fn standard_input() -> io::Result<String> {
     let mut bytes = Vec::new();
-    // One byte more than the counter takes, so that it says what is wrong with more.
+    // One byte more than the pipeline accepts, so that the pipeline reports the excess.
     io::stdin().lock().take(Arguments::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > Arguments::MAX_BYTES {
         return Ok(String::from_utf8_lossy(&bytes).into_owned());

@@ -1,5 +1,5 @@
-//! Canaries: secrets that are given to the whole program in every way that it takes arguments, and looked for in all that it
-//! prints. The tools are linked into the tests alone, so the program that is run is this test, started once more.
+//! Canaries: secrets passed to the program in every form of arguments must not appear in its output. The tools are linked
+//! into the tests only, so this test starts itself as the program.
 
 use std::process::Command;
 
@@ -9,10 +9,10 @@ use tools::{JsonSchema, Secret, tool};
 
 use crate::command::Cli;
 
-/// The command line of the program that is run, as JSON.
+/// The variable with the command line of the program, as JSON.
 const LINE: &str = "TOOLCRIB_CANARY";
 
-/// What opens a vault, which is secret where `S` is.
+/// The arguments of both tools; the keys are secret if `S` is [`Secret`].
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "tools::schemars")]
 #[serde(deny_unknown_fields)]
@@ -20,7 +20,7 @@ const LINE: &str = "TOOLCRIB_CANARY";
 struct Vault<S> {
     /// The first key.
     key: S,
-    /// Further ones.
+    /// Further keys.
     keys: Option<Vec<S>>,
     /// Whether it fails.
     fails: Option<bool>,
@@ -44,7 +44,7 @@ fn plain(#[args] vault: Vault<String>) -> Result<String, String> {
     vault.open()
 }
 
-/// What the program prints, on both of its outputs.
+/// Returns the program's standard output and standard error.
 fn printed(line: &[String]) -> String {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(program);
@@ -80,18 +80,18 @@ fn nothing_that_the_program_prints_has_a_secret() {
     .enumerate()
     {
         let canary = format!("cnry{case:02}");
-        let of = |tool: &str| {
+        let command_line = |tool: &str| {
             let words = ["toolcrib"].iter().chain(line);
             words.map(|word| word.replace("TOOL", tool).replace("CANARY", &canary)).collect::<Vec<_>>()
         };
-        let told = printed(&of("canary.secret"));
-        assert!(told.contains("canary.secret") || told.contains("[secret]"), "{line:?} told nothing: {told}");
-        assert!(!told.contains(&canary), "{line:?}: {told}");
-        // The same search finds a text that is no secret.
-        let told = printed(&of("canary.plain"));
-        assert!(told.contains(&canary), "{line:?}: {told}");
+        let output = printed(&command_line("canary.secret"));
+        assert!(output.contains("canary.secret") || output.contains("[secret]"), "{line:?} printed nothing: {output}");
+        assert!(!output.contains(&canary), "{line:?}: {output}");
+        // The control: the search finds a text that is not secret.
+        let output = printed(&command_line("canary.plain"));
+        assert!(output.contains(&canary), "{line:?}: {output}");
     }
-    // Beside tools with secrets, nothing is told of a tool that is not there.
-    let told = printed(&["toolcrib".into(), "run".into(), "canary.scret key=cnry".into(), "--json".into()]);
-    assert!(told.contains("canary.scret") && !told.contains("cnry"), "{told}");
+    // The arguments of an unknown tool are not printed either.
+    let output = printed(&["toolcrib".into(), "run".into(), "canary.scret key=cnry".into(), "--json".into()]);
+    assert!(output.contains("canary.scret") && !output.contains("cnry"), "{output}");
 }

@@ -4,42 +4,43 @@ mod command;
 mod editor;
 mod history;
 mod input;
-mod line;
+mod line_reader;
 mod page;
 
 use agent::{Run, Selection, Session};
 use tools::{CancellationToken, Clause, Grant};
 
 pub(crate) use self::command::how_to_grant;
-use self::command::{Command, Said};
+use self::command::{ParsedLine, SlashCommand};
 pub(crate) use self::input::Input;
 use self::input::Line;
 use crate::error::Error;
-use crate::exchange::{Exchange, Work};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::notice;
 use crate::policy::consent;
+use crate::prompt_runner::{PromptRunner, RunInput};
 
-/// Takes prompts and commands until there are no more.
+/// Reads prompts and commands until the input ends.
 pub(crate) struct Chat {
     pub(crate) session: Session,
-    pub(crate) exchange: Exchange,
+    pub(crate) runner: PromptRunner,
     pub(crate) input: Input,
     pub(crate) interrupts: Interrupts,
-    /// What an earlier process has begun, to be ended first.
+    /// The run of an earlier process, to be finished first.
     pub(crate) resumed: Option<Run>,
 }
 
 impl Chat {
-    /// Chats to the end. A person at a terminal has seen what failed; elsewhere the first failure decides the exit.
+    /// Runs the chat. On a terminal the exit code is 0, because the person has seen the failures; otherwise the first failure
+    /// decides it.
     pub(crate) async fn run(mut self) -> Result<Exit, Error> {
         let mut first_failure = None;
         if self.input.is_interactive() {
-            notice::note("/help tells what can be typed; Ctrl-C cancels, Ctrl-D ends the chat");
+            notice::note("/help lists the commands; Ctrl-C cancels, Ctrl-D ends the chat");
         }
         if let Some(run) = self.resumed.take() {
-            first_failure = Some(self.work(Work::Resume(run)).await?).filter(|exit| *exit != Exit::Success);
+            first_failure = Some(self.run_input(RunInput::Resume(run)).await?).filter(|exit| *exit != Exit::Success);
         }
         loop {
             let text = match tokio::task::block_in_place(|| self.input.line())? {
@@ -50,12 +51,12 @@ impl Chat {
                 }
                 Line::End => break,
             };
-            let exit = match command::said(&text) {
-                Ok(Said::Nothing) => continue,
-                Ok(Said::Prompt(prompt)) => self.work(Work::Prompt(prompt)).await?,
-                Ok(Said::Command(Command::Quit)) => break,
-                Ok(Said::Command(command)) => self.obey(command),
-                Err(refused) => refuse(&refused),
+            let exit = match command::parse(&text) {
+                Ok(ParsedLine::Empty) => continue,
+                Ok(ParsedLine::Prompt(prompt)) => self.run_input(RunInput::Prompt(prompt)).await?,
+                Ok(ParsedLine::Command(SlashCommand::Quit)) => break,
+                Ok(ParsedLine::Command(command)) => self.execute(command),
+                Err(reason) => usage_error(&reason),
             };
             if exit != Exit::Success {
                 first_failure.get_or_insert(exit);
@@ -64,16 +65,15 @@ impl Chat {
         Ok(first_failure.filter(|_| !self.input.is_interactive()).unwrap_or(Exit::Success))
     }
 
-    /// Runs a prompt. What fails, fails for this prompt alone, unless there is nowhere left to write to, or nobody who could
-    /// have a say after Ctrl-C.
-    async fn work(&mut self, work: Work) -> Result<Exit, Error> {
+    /// Runs a prompt. A failure ends this prompt only, except when the output is closed, or Ctrl-C cancels without a terminal.
+    async fn run_input(&mut self, input: RunInput) -> Result<Exit, Error> {
         let token = CancellationToken::new();
-        let watch = self.interrupts.watch(token.clone());
-        let ended = self.exchange.run(&mut self.session, work, token).await;
-        drop(watch);
+        let attached = self.interrupts.attach(token.clone());
+        let ended = self.runner.run(&mut self.session, input, token).await;
+        drop(attached);
         match ended {
             Err(Error::Cancelled) if self.input.is_interactive() => {
-                notice::note("cancelled; the conversation goes on");
+                notice::note("cancelled; the conversation continues");
                 Ok(Exit::Cancelled)
             }
             Err(error @ (Error::Cancelled | Error::Output(_))) => Err(error),
@@ -82,14 +82,14 @@ impl Chat {
         }
     }
 
-    fn obey(&mut self, command: Command) -> Exit {
+    fn execute(&mut self, command: SlashCommand) -> Exit {
         match command {
-            Command::Tools => notice::aside(&page::tools(self.session.tools(), notice::width())),
-            Command::Select { globs } => return self.select(&globs),
-            Command::Grant { clauses } => self.grant(&clauses),
-            Command::Clear => self.clear(),
-            Command::Help => notice::aside(&page::help(notice::width())),
-            Command::Quit => {}
+            SlashCommand::Tools => notice::write(&page::tools(self.session.tools(), notice::width())),
+            SlashCommand::Select { globs } => return self.select(&globs),
+            SlashCommand::Grant { clauses } => self.grant(&clauses),
+            SlashCommand::Clear => self.clear(),
+            SlashCommand::Help => notice::write(&page::help(notice::width())),
+            SlashCommand::Quit => {}
         }
         Exit::Success
     }
@@ -98,7 +98,7 @@ impl Chat {
         if !globs.is_empty() {
             let selection = match Selection::parse(globs) {
                 Ok(selection) => selection,
-                Err(error) => return refuse(&error.to_string()),
+                Err(error) => return usage_error(&error.to_string()),
             };
             let entries = tools::list();
             notice::warn_unmatched(&selection, &entries);
@@ -109,8 +109,7 @@ impl Chat {
         Exit::Success
     }
 
-    /// Adds the clauses to every layer of the grant: what each of them permits is permitted then, and writing it is not asked
-    /// about any more.
+    /// Adds the clauses to every layer of the grant and consents to writes that they cover.
     fn grant(&mut self, clauses: &[Clause]) {
         if !clauses.is_empty() {
             let grant = self.session.context().grant();
@@ -127,11 +126,11 @@ impl Chat {
     fn clear(&mut self) {
         let before = self.session.messages().len();
         self.session.clear();
-        notice::note(&format!("messages forgotten: {}", before - self.session.messages().len()));
+        notice::note(&format!("messages removed: {}", before - self.session.messages().len()));
     }
 }
 
-fn refuse(reason: &str) -> Exit {
+fn usage_error(reason: &str) -> Exit {
     notice::error(reason);
     Exit::Usage
 }

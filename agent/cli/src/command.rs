@@ -1,4 +1,4 @@
-//! The command line, one file per command.
+//! The command line: one module per subcommand.
 
 mod audit;
 mod call;
@@ -18,8 +18,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::linked;
 
-/// A crib of tools for agents: what is linked into this program can be listed, shown and called, and agent sessions sign
-/// it out.
+/// List, show and call the tools linked into this program, and run agent sessions with them
 #[derive(Debug, Parser)]
 #[command(name = "toolcrib", version, after_help = Exit::table())]
 pub(crate) struct Cli {
@@ -29,19 +28,19 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    List(list::List),
-    Show(show::Show),
-    Call(call::Call),
-    Run(run::Run),
-    Chat(chat::Chat),
-    System(system::System),
-    Config(config::Config),
-    Audit(audit::Audit),
-    Doctor(doctor::Doctor),
+    List(list::ListArgs),
+    Show(show::ShowArgs),
+    Call(call::CallArgs),
+    Run(run::RunArgs),
+    Chat(chat::ChatArgs),
+    System(system::SystemArgs),
+    Config(config::ConfigArgs),
+    Audit(audit::AuditArgs),
+    Doctor(doctor::DoctorArgs),
 }
 
 impl Cli {
-    /// Does what the command line says.
+    /// Runs the selected subcommand.
     pub(crate) fn run(self) -> Result<Exit, Error> {
         if !matches!(self.command, Command::Doctor(_)) {
             linked::check()?;
@@ -63,7 +62,7 @@ impl Cli {
 fn on_runtime(work: impl Future<Output = Result<Exit, Error>>) -> Result<Exit, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Error::Runtime)?;
     let outcome = runtime.block_on(work);
-    // A blocking tool that was given up on may never return; nobody waits for it.
+    // An abandoned blocking tool may never return, so the shutdown does not wait for it.
     runtime.shutdown_background();
     outcome
 }

@@ -1,4 +1,4 @@
-//! `toolcrib.toml`: what is said there, and what holds.
+//! The settings of `toolcrib.toml` and the command line.
 
 mod error;
 mod file;
@@ -14,56 +14,54 @@ use std::path::PathBuf;
 use clap::Args;
 
 pub(crate) use error::ConfigError;
-pub(crate) use file::{Looked, State, rules};
-pub(crate) use layer::{Bounds, Layer, WAITS, Waiting};
+pub(crate) use file::{ConfigFile, FileState, rules};
+pub(crate) use layer::{Bounds, DURATIONS, Layer, RequestSettings};
 pub(crate) use origin::{Origin, Setting};
 pub(crate) use reader::url;
 pub(crate) use settings::Settings;
 
 use crate::notice;
 
-/// The options of every command that heeds `toolcrib.toml`.
+/// The options of commands that read `toolcrib.toml`.
 #[derive(Args, Debug, Default)]
 pub(crate) struct ConfigOptions {
-    /// Reads this file in the place of toolcrib.toml of the project and of the user; all that it says counts
+    /// Read only this settings file, not the project's and the user's toolcrib.toml, and trust it
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
     config: Option<PathBuf>,
 
-    /// Reads no toolcrib.toml
+    /// Read no toolcrib.toml
     #[arg(long)]
     no_config: bool,
 
-    /// The profile of toolcrib.toml to use
+    /// Apply this profile of toolcrib.toml
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
 }
 
 impl ConfigOptions {
-    /// No file is read.
+    /// Returns options that read no file.
     #[cfg(test)]
     pub(crate) fn none() -> Self {
         Self { no_config: true, ..Self::default() }
     }
 
-    /// What holds where the command line says this. Tells of a file that is passed over.
+    /// Returns the effective settings of the files and these flags. Warns about an ignored file.
     pub(crate) fn settings(&self, mut flags: Layer) -> Result<Settings, ConfigError> {
-        flags.profile = self.profile.clone().map(|profile| Setting::of_flag("--profile", profile));
-        let mut said = match (&self.config, self.no_config) {
-            (Some(path), _) => file::named(path)?,
-            (None, true) => file::Said::default(),
+        flags.profile = self.profile.clone().map(|profile| Setting::from_flag("--profile", profile));
+        let mut loaded = match (&self.config, self.no_config) {
+            (Some(path), _) => file::load_named(path)?,
+            (None, true) => file::Loaded::default(),
             (None, false) => {
                 let directory =
                     std::env::current_dir().map_err(|source| ConfigError::Read { path: PathBuf::from("."), source })?;
-                file::found(&directory)?
+                file::load_default(&directory)?
             }
         };
-        said.layers.push(flags);
-        for passed in said.files.iter().filter(|file| file.state == State::PassedOver) {
-            let path = passed.path.display();
-            notice::warning(&format!(
-                "{path} belongs to another user and is passed over; trust its directory to use it"
-            ));
+        loaded.layers.push(flags);
+        for ignored in loaded.files.iter().filter(|file| file.state == FileState::Ignored) {
+            let path = ignored.path.display();
+            notice::warning(&format!("{path} belongs to another user and is ignored; trust its directory to use it"));
         }
-        Settings::of(said.layers, said.files)
+        Settings::from_layers(loaded.layers, loaded.files)
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// Reads `500ms`, `5s`, `2m`, `1h` or `1.5s`; a bare number is seconds.
+/// Parses `500ms`, `5s`, `2m`, `1h` or `1.5s`; a bare number is in seconds.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
-    let refused = || "write a number with ms, s, m or h, such as 500ms or 5s".to_owned();
+    let refused = || "expected a number with ms, s, m or h, such as 500ms or 5s".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let seconds_per_unit = match &text[digits.len()..] {
         "ms" => 0.001,
@@ -16,13 +16,13 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let number: f64 = if plain { digits.parse().map_err(|_| refused())? } else { return Err(refused()) };
     match Duration::try_from_secs_f64(number * seconds_per_unit) {
-        Ok(Duration::ZERO) => Err("it has to be more than nothing".to_owned()),
+        Ok(Duration::ZERO) => Err("it must be greater than zero".to_owned()),
         Ok(duration) => Ok(duration),
-        Err(_) => Err("that is longer than can be counted".to_owned()),
+        Err(_) => Err("it is too long".to_owned()),
     }
 }
 
-/// For people, in the unit that fits: `850ms`, `1.2s`, `3m`.
+/// Formats a duration for people, in the fitting unit: `850ms`, `1.2s`, `3m`.
 pub(crate) fn shown(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     match seconds {

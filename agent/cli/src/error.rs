@@ -1,4 +1,4 @@
-//! [`Error`]: why a command did not do its work.
+//! [`Error`]: the failure of a command.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::wording::{counted, for_person};
 use crate::{linked, notice};
 
-/// Why a command did not do its work. Each has an [`Exit`].
+/// The failure of a command. Each variant maps to an [`Exit`].
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("{}", for_person(.0))]
@@ -32,18 +32,18 @@ pub(crate) enum Error {
     Driver(DriverError),
     #[error(transparent)]
     NotLinked(#[from] NotLinked),
-    #[error("cannot use {} as the root: {reason}; name a directory with --root", path.display())]
+    #[error("cannot use {} as the root: {reason}; choose a directory with --root", path.display())]
     Root { path: PathBuf, reason: String },
-    #[error("cannot read the arguments from the standard input: {0}; write them as JSON text in UTF-8")]
+    #[error("cannot read the arguments from standard input: {0}; pass them as JSON text in UTF-8")]
     Input(io::Error),
-    #[error("cannot read a prompt: {0}; see where the standard input comes from")]
+    #[error("cannot read a prompt: {0}; check the source of standard input")]
     Prompt(String),
-    #[error("cannot write the output: {0}; see where the standard output leads")]
+    #[error("cannot write the output: {0}; check the destination of standard output")]
     Output(io::Error),
-    #[error("cannot start: {0}; free some processes, memory or file handles")]
+    #[error("cannot start the runtime: {0}; free some processes, memory or file handles")]
     Runtime(io::Error),
     #[cfg(not(feature = "journal"))]
-    #[error("this program was built without journals; build it with --features journal")]
+    #[error("this program was built without journals; rebuild it with --features journal")]
     NoJournal,
     #[cfg(feature = "journal")]
     #[error(transparent)]
@@ -54,25 +54,25 @@ pub(crate) enum Error {
     #[cfg(feature = "journal")]
     #[error(transparent)]
     Head(#[from] tools_journal::InvalidHead),
-    #[error("the journal has a session {0:?} already; go on with it with --resume, or choose another name")]
+    #[error("the journal already has a session {0:?}; continue it with --resume, or choose another name")]
     SessionExists(String),
-    #[error("the journal has no session {0:?}; begin it without --resume")]
+    #[error("the journal has no session {0:?}; start it without --resume")]
     NoSession(String),
     #[cfg(feature = "journal")]
-    #[error("the journal has no call of a session {name:?}; {there}")]
-    NoCalls { name: String, there: String },
-    #[error("there is no journal at {}; name the one that the session is in", .0.display())]
+    #[error("the journal has no call of a session {name:?}; {advice}")]
+    NoCalls { name: String, advice: String },
+    #[error("there is no journal at {}; pass the session's journal with --journal", .0.display())]
     NoJournalFile(PathBuf),
     #[error("the run failed: {0}")]
     Run(String),
-    #[error("there was no answer after {}; allow more with --max-steps", counted((*.0).into(), "step"))]
+    #[error("no answer after {}; allow more steps with --max-steps", counted((*.0).into(), "step"))]
     StepBudget(u32),
     #[error("cancelled")]
     Cancelled,
 }
 
 impl Error {
-    /// How the program ends with this.
+    /// Returns the exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Tool(error) | Self::Refused { error, .. } | Self::Driver(DriverError::Tool(error)) => {
@@ -95,8 +95,8 @@ impl Error {
             }
             #[cfg(feature = "journal")]
             Self::Audit(_) => Exit::Problems,
-            Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => of_provider(error),
-            // Whoever read the output has seen enough of it.
+            Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => provider_exit(error),
+            // The reader closed the pipe after reading enough.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
             Self::NotLinked(_) | Self::Output(_) | Self::Runtime(_) | Self::Driver(_) => Exit::Internal,
             Self::Run(_) => Exit::Failed,
@@ -105,7 +105,7 @@ impl Error {
         }
     }
 
-    /// Tells it on the standard error, with what to do about it.
+    /// Prints the error and its hints to standard error, and returns the exit code.
     pub(crate) fn report(&self) -> Exit {
         let exit = self.exit();
         if exit != Exit::Success {
@@ -115,15 +115,15 @@ impl Error {
             hints.iter().for_each(|hint| notice::hint(hint));
         }
         if let Self::Provider(ProviderError::Unknown { name, .. }) = self
-            && let Some(way) = linked::how_to_link(name)
+            && let Some(advice) = linked::how_to_link(name)
         {
-            notice::hint(way);
+            notice::hint(advice);
         }
         exit
     }
 }
 
-fn of_provider(error: &ProviderError) -> Exit {
+fn provider_exit(error: &ProviderError) -> Exit {
     match error {
         ProviderError::Unknown { .. } => Exit::NotFound,
         ProviderError::Conflict { .. } => Exit::Unavailable,

@@ -1,11 +1,11 @@
-//! [`Exit`]: what the program tells its caller with one number.
+//! [`Exit`]: the program's exit codes.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use tools::ErrorCode;
 
-/// How the program ended. The numbers are part of its interface; `--help` and the README list them.
+/// An exit code. The numbers are part of the interface; `--help` and the README list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
@@ -24,23 +24,23 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// All of them by number, each with its meaning in a few words.
+    /// All exit codes in order, with their meanings.
     pub(crate) const MEANINGS: [(Self, &str); 12] = [
-        (Self::Success, "done"),
+        (Self::Success, "success"),
         (Self::Failed, "the tool or the run failed"),
-        (Self::Usage, "the command line, toolcrib.toml, or a file or directory named there, cannot be used"),
-        (Self::NotFound, "there is no tool or provider of that name"),
-        (Self::InvalidArguments, "the arguments do not fit the tool"),
-        (Self::Refused, "not granted, or denied when asked"),
-        (Self::Timeout, "the time ran out"),
-        (Self::StepBudget, "the step budget was used up before there was an answer"),
+        (Self::Usage, "the command line, toolcrib.toml, or a file or directory named there is not usable"),
+        (Self::NotFound, "no tool or provider has this name"),
+        (Self::InvalidArguments, "the arguments do not match the tool's schema"),
+        (Self::Refused, "the call was not granted or not approved"),
+        (Self::Timeout, "a deadline passed"),
+        (Self::StepBudget, "the step budget ran out before an answer"),
         (Self::Problems, "doctor or audit found problems"),
-        (Self::Internal, "something in the program or its surroundings is broken"),
-        (Self::Unavailable, "the tool cannot run here: a missing service, a name in conflict, or too many calls"),
+        (Self::Internal, "an internal error, or a failure of the output or the system"),
+        (Self::Unavailable, "the tool is unavailable: a missing service, a name conflict, or too many calls"),
         (Self::Cancelled, "cancelled (Ctrl-C)"),
     ];
 
-    /// The table at the end of `--help`.
+    /// Returns the table at the end of `--help`.
     pub(crate) fn table() -> String {
         let mut table = "Exit codes:".to_owned();
         for (exit, meaning) in Self::MEANINGS {

@@ -1,28 +1,28 @@
-//! The folders of the user that belong to this program. No tool reaches them.
+//! The program's own folders in the user's home. Tools cannot reach them.
 
 use std::path::PathBuf;
 
 use etcetera::BaseStrategy as _;
 
-/// The name of each.
+/// The folder name below each base directory.
 const NAME: &str = "toolcrib";
 
-/// The name of a file of settings, the user's and a project's.
+/// The name of the user's and of a project's settings file.
 pub(crate) const SETTINGS: &str = "toolcrib.toml";
 
-/// The user's settings: `toolcrib/toolcrib.toml` in `$XDG_CONFIG_HOME`, or else in `.config` of the user's home.
+/// Returns the user's settings file: `toolcrib/toolcrib.toml` in `$XDG_CONFIG_HOME` or `~/.config`.
 pub(crate) fn settings() -> Option<PathBuf> {
     Some(base()?.config_dir().join(NAME).join(SETTINGS))
 }
 
-/// `toolcrib` in `$XDG_STATE_HOME`, or else in `.local/state` of the user's home.
+/// Returns the state folder: `toolcrib` in `$XDG_STATE_HOME` or `~/.local/state`.
 pub(crate) fn state() -> Option<PathBuf> {
     let base = base()?;
     let state = base.state_dir().unwrap_or_else(|| base.home_dir().join(".local/state"));
     Some(state.join(NAME))
 }
 
-/// The folders, whether or not they exist, and the user's settings, which may be a link to somewhere else.
+/// Returns the program's folders, existing or not, and the user's settings file, which may be a link to another place.
 pub(crate) fn own() -> Vec<PathBuf> {
     let folders = base().map(|base| [base.config_dir(), base.data_dir(), base.cache_dir()].map(|base| base.join(NAME)));
     folders.into_iter().flatten().chain(state()).chain(settings()).collect()

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first cancels what runs, the second ends the program.
+//! Ctrl-C: the first cancels the run, the second ends the program.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,38 +7,37 @@ use tools::CancellationToken;
 use crate::error::Error;
 use crate::exit::Exit;
 
-/// A token that the first Ctrl-C cancels. Listening has begun when this returns.
+/// Returns a token that the first Ctrl-C cancels. The signal handler is installed when this returns.
 pub(crate) fn token() -> Result<CancellationToken, Error> {
     let token = CancellationToken::new();
-    // Never unwatched: a tool that does not heed its token must not keep a person from leaving.
+    // The token stays attached: a tool that ignores it must not prevent a second Ctrl-C from ending the program.
     Interrupts(Arc::new(Mutex::new(Some(token.clone())))).listen(false)?;
     Ok(token)
 }
 
-/// Ctrl-C in a program that goes on after it: the first one cancels what is under way, and a second one before that has ended
-/// ends the program.
+/// Handles Ctrl-C in a program that continues after it: the first cancels the attached token, a second one before the run has
+/// ended ends the program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupts(Arc<Mutex<Option<CancellationToken>>>);
 
-/// Something under way, until it is dropped.
+/// A token attached to Ctrl-C until this guard is dropped.
 #[derive(Debug)]
-pub(crate) struct Watch<'a>(&'a Interrupts);
+pub(crate) struct AttachedToken<'a>(&'a Interrupts);
 
 impl Interrupts {
-    /// Listening has begun when this returns. While nothing is under way, Ctrl-C ends the program, or means nothing to one
-    /// that `stays`.
-    pub(crate) fn new(stays: bool) -> Result<Self, Error> {
-        Self::default().listen(stays)
+    /// Installs the signal handler. Without an attached token, Ctrl-C ends the program unless `ignores_idle` is set.
+    pub(crate) fn new(ignores_idle: bool) -> Result<Self, Error> {
+        Self::default().listen(ignores_idle)
     }
 
-    fn listen(self, stays: bool) -> Result<Self, Error> {
+    fn listen(self, ignores_idle: bool) -> Result<Self, Error> {
         let mut signals = listen().map_err(Error::Runtime)?;
-        let heard = self.clone();
+        let interrupts = self.clone();
         tokio::spawn(async move {
             while signals.recv().await.is_some() {
-                match &*heard.current() {
+                match &*interrupts.current() {
                     Some(token) if !token.is_cancelled() => token.cancel(),
-                    None if stays => {}
+                    None if ignores_idle => {}
                     Some(_) | None => std::process::exit(i32::from(Exit::Cancelled as u8)),
                 }
             }
@@ -46,10 +45,10 @@ impl Interrupts {
         Ok(self)
     }
 
-    /// From now on the token is what Ctrl-C cancels.
-    pub(crate) fn watch(&self, token: CancellationToken) -> Watch<'_> {
+    /// Attaches the token that Ctrl-C cancels.
+    pub(crate) fn attach(&self, token: CancellationToken) -> AttachedToken<'_> {
         *self.current() = Some(token);
-        Watch(self)
+        AttachedToken(self)
     }
 
     fn current(&self) -> MutexGuard<'_, Option<CancellationToken>> {
@@ -57,7 +56,7 @@ impl Interrupts {
     }
 }
 
-impl Drop for Watch<'_> {
+impl Drop for AttachedToken<'_> {
     fn drop(&mut self) {
         *self.0.current() = None;
     }

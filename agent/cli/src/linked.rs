@@ -1,4 +1,4 @@
-//! What is linked into the program. Its features decide, and nothing else does.
+//! The linked crates, which only the package's features decide.
 
 #[cfg(feature = "builtin")]
 tools::link!(tools_builtin);
@@ -6,13 +6,13 @@ tools::link!(tools_builtin);
 #[cfg(feature = "models")]
 tools::link!(agent_rig);
 
-/// What to do about a provider that is not linked.
+/// Returns the build option that links a provider, or `None` if no feature brings it.
 pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {
-    let is_left_out = !cfg!(feature = "models") && ["openai", "anthropic"].contains(&provider);
-    is_left_out.then_some("this program was built without models; build it with --features models")
+    let is_omitted = !cfg!(feature = "models") && ["openai", "anthropic"].contains(&provider);
+    is_omitted.then_some("this program was built without model providers; rebuild it with --features models")
 }
 
-/// The environment variable in which a provider usually finds its key.
+/// Returns the environment variable that holds the provider's key by default.
 pub(crate) fn key_variable(provider: &str) -> Option<&'static str> {
     match provider {
         "openai" => Some("OPENAI_API_KEY"),
@@ -21,7 +21,7 @@ pub(crate) fn key_variable(provider: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether everything that the features ask for has arrived. The linker drops silently what it believes to be unused.
+/// Checks that the crates of the enabled features are linked: the linker drops unused crates silently.
 pub(crate) fn check() -> Result<(), tools::NotLinked> {
     tools::expect_linked!("toolcrib-agent")?;
     #[cfg(feature = "builtin")]

@@ -1,8 +1,7 @@
-//! The program `toolcrib`: lists, shows and calls the tools that are linked into it, and runs agent sessions with them.
+//! The program `toolcrib`: lists, shows and calls its linked tools, and runs agent sessions with them.
 
 mod approver;
 mod argument;
-mod briefing;
 #[cfg(test)]
 mod canary;
 mod chat;
@@ -10,7 +9,6 @@ mod command;
 mod config;
 mod duration;
 mod error;
-mod exchange;
 mod exit;
 mod folders;
 mod host;
@@ -22,11 +20,13 @@ mod observer;
 mod output;
 mod parameter;
 mod policy;
+mod prompt_runner;
 mod refusal;
 mod sentence;
 mod session;
 mod shell;
 mod spinner;
+mod system_text;
 mod table;
 mod visible;
 mod wording;
@@ -38,14 +38,14 @@ use clap::Parser as _;
 use crate::command::Cli;
 use crate::exit::Exit;
 
-// A tool that panics is to end its call and not the program.
+// A panicking tool must end its call, not the program.
 const _: () = assert!(tools::call::ISOLATES_PANICS, "build with panic = \"unwind\"");
 
 fn main() -> ExitCode {
     let exit = match Cli::try_parse() {
         Ok(cli) => cli.run().unwrap_or_else(|error| error.report()),
         Err(usage) => {
-            // Help that nobody reads to its end is no failure.
+            // A closed pipe while help is printed is not an error.
             let _ = usage.print();
             if usage.use_stderr() { Exit::Usage } else { Exit::Success }
         }

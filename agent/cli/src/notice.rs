@@ -1,4 +1,4 @@
-//! Styles, and messages on the standard error: errors, hints, warnings and notes.
+//! Styles, and labelled messages on standard error: errors, hints, warnings and notes.
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use tools::Entry;
 
 use crate::visible;
 
-/// Names of tools and headings.
+/// The style of tool names and headings.
 pub(crate) const STRONG: Style = Style::new().bold();
 /// The style of details.
 pub(crate) const FAINT: Style = Style::new().dimmed();
@@ -21,47 +21,47 @@ pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// The style of warnings.
 pub(crate) const ALERT: Style = AnsiColor::Yellow.on_default().bold();
 
-/// The text in a style.
+/// Returns the text in a style.
 pub(crate) fn styled(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Writes what this program composed itself to the standard error, where it does not come between results.
-pub(crate) fn aside(text: &str) {
+/// Writes text composed by this program to standard error. The text may contain styles.
+pub(crate) fn write(text: &str) {
     let mut err = anstream::stderr().lock();
-    // With the standard error gone there is nobody left to tell about it.
+    // A failed write to standard error cannot be reported.
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
-/// Returns the number of columns of the standard error, or `None` if it is no terminal.
+/// Returns the width of standard error in columns, or `None` if it is not a terminal.
 pub(crate) fn width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0))
 }
 
-/// Tells of an error on the standard error.
+/// Prints an error.
 pub(crate) fn error(message: &str) {
-    tell(&labelled(BAD, "error", message));
+    write_line(&labelled(BAD, "error", message));
 }
 
-/// Tells what to do next on the standard error.
+/// Prints a hint: the next step for the user.
 pub(crate) fn hint(message: &str) {
-    tell(&labelled(GOOD, "hint", message));
+    write_line(&labelled(GOOD, "hint", message));
 }
 
-/// Tells of something unexpected on the standard error.
+/// Prints a warning.
 pub(crate) fn warning(message: &str) {
-    tell(&labelled(ALERT, "warning", message));
+    write_line(&labelled(ALERT, "warning", message));
 }
 
-/// Tells of something worth knowing on the standard error.
+/// Prints a note.
 pub(crate) fn note(message: &str) {
-    tell(&labelled(FAINT, "note", message));
+    write_line(&labelled(FAINT, "note", message));
 }
 
-/// Warns of globs that select nothing, most often misspelt names.
+/// Warns about globs that match no tool; most are misspelt names.
 pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) {
     for pattern in selection.unmatched(entries) {
-        warning(&format!("no tool matches {pattern}; toolcrib list shows what there is"));
+        warning(&format!("no tool matches {pattern}; run toolcrib list to see all names"));
     }
 }
 
@@ -69,7 +69,7 @@ fn labelled(style: Style, label: &str, message: &str) -> String {
     format!("{}: {}", styled(style, label), visible::message(message))
 }
 
-/// Writes one line to the standard error.
-pub(crate) fn tell(line: &str) {
-    aside(&format!("{line}\n"));
+/// Writes one line to standard error.
+pub(crate) fn write_line(line: &str) {
+    write(&format!("{line}\n"));
 }

@@ -1,6 +1,6 @@
-//! [`Observer`]: shows a run while it is under way.
+//! [`Observer`]: shows the events of a run.
 
-mod seen;
+mod run_state;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use agent::{Direct, Event, Summary};
 use tools::protocol::ResourceContents;
 use tools::{CancellationToken, Content, Progress, Target, ToolCall, ToolResult};
 
-use self::seen::{Call, Seen};
+use self::run_state::{OpenCall, RunState};
 use crate::duration;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -19,97 +19,99 @@ use crate::refusal::Refusal;
 use crate::visible::visible;
 use crate::wording::counted;
 
-/// How many characters of a call, of its targets or of an error a line of progress has.
+/// The maximum number of characters of a call, its targets or an error in a progress line.
 const SHOWN: usize = 160;
 
-/// Writes the events of a run as they come: text to the standard output and the calls to the standard error, or everything
-/// as JSON to the standard output. Remembers what failed.
+/// Writes the events of a run: text to standard output and calls to standard error, or everything as JSON to standard
+/// output. Collects the failures.
 pub(crate) struct Observer {
     is_json: bool,
     console: Arc<Console>,
     cancellation: CancellationToken,
-    seen: Mutex<Seen>,
+    state: Mutex<RunState>,
 }
 
-/// What is left to say when a run is over.
+/// The failed calls of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Rest {
-    /// How the first call that failed did.
-    pub(crate) failure: Option<Exit>,
-    /// The calls that were refused, in the order of their ends.
+pub(crate) struct CallFailures {
+    /// The exit code of the first failed call, in the order of the calls.
+    pub(crate) first: Option<Exit>,
+    /// The refused calls, in the order of their results.
     pub(crate) refusals: Vec<Refusal>,
 }
 
 impl Observer {
-    /// An observer of a run that begins now. It cancels the run when there is nowhere left to write to.
+    /// Returns an observer of a run that starts now. If the output fails, it cancels the run.
     pub(crate) fn new(is_json: bool, console: Arc<Console>, cancellation: CancellationToken) -> Self {
-        let observer = Self { is_json, console, cancellation, seen: Mutex::default() };
-        observer.wait(&observer.seen());
+        let observer = Self { is_json, console, cancellation, state: Mutex::default() };
+        observer.update_status(&observer.state());
         observer
     }
 
     /// Shows one event.
     pub(crate) fn event(&self, event: &Event) {
-        let mut seen = self.seen();
-        let ended = seen.note(event);
-        if seen.output.is_some() {
+        let mut state = self.state();
+        let ended = state.record(event);
+        if state.output.is_some() {
             return;
         }
-        let written = if self.is_json { output::json(event) } else { self.show(event, ended, &mut seen) };
+        let written = if self.is_json { output::json(event) } else { self.show(event, ended, &mut state) };
         if let Err(error) = written {
-            seen.output = Some(error);
+            state.output = Some(error);
             self.cancellation.cancel();
         }
-        self.wait(&seen);
+        self.update_status(&state);
     }
 
-    /// Ends the output.
-    pub(crate) fn finish(&self) -> Result<Rest, Error> {
-        let mut seen = self.seen();
-        self.console.wait(None);
-        if let Some(error) = seen.output.take() {
+    /// Ends the output and returns the failures, or the error of a failed write.
+    pub(crate) fn finish(&self) -> Result<CallFailures, Error> {
+        let mut state = self.state();
+        self.console.set_status(None);
+        if let Some(error) = state.output.take() {
             return Err(error);
         }
-        Ok(Rest { failure: seen.first_failure(), refusals: std::mem::take(&mut seen.refusals) })
+        Ok(CallFailures { first: state.first_failure(), refusals: std::mem::take(&mut state.refusals) })
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, RunState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait(&self, seen: &Seen) {
-        self.console.wait(seen.waiting().filter(|_| !self.is_json));
+    fn update_status(&self, state: &RunState) {
+        self.console.set_status(state.status().filter(|_| !self.is_json));
     }
 
-    fn show(&self, event: &Event, ended: Option<Call>, seen: &mut Seen) -> Result<(), Error> {
-        self.console.wait(None);
+    fn show(&self, event: &Event, ended: Option<OpenCall>, state: &mut RunState) -> Result<(), Error> {
+        self.console.set_status(None);
         if let Event::Text { text } = event {
-            seen.is_line_open = !text.ends_with('\n');
-            return output::piece(text);
+            state.is_line_open = !text.ends_with('\n');
+            return output::untrusted_piece(text);
         }
-        if std::mem::take(&mut seen.is_line_open) {
-            output::piece("\n")?;
+        if std::mem::take(&mut state.is_line_open) {
+            output::untrusted_piece("\n")?;
         }
         match event {
             Event::CallStarted { id, name, arguments, targets } => {
                 let call = Direct::prompt(&[ToolCall::new(id, name, arguments.clone())]);
-                let line = format!("{} {}{}", styled(FAINT, "->"), line(&call), touched(targets));
+                let line = format!("{} {}{}", styled(FAINT, "->"), line(&call), target_suffix(targets));
                 self.console.progress(line);
             }
             Event::Progress { name, progress, .. } => {
-                self.console.progress(format!("   {} {}", styled(STRONG, line(name)), line(&told(progress))));
+                self.console.progress(format!("   {} {}", styled(STRONG, line(name)), line(&progress_text(progress))));
             }
             Event::Abandoned { name, abandoned, .. } => {
                 let count = counted(u64::try_from(*abandoned).unwrap_or(u64::MAX), "thread");
                 let name = styled(STRONG, line(name));
-                self.console.progress(format!("   {name} does not stop; calls like it hold {count} of this program"));
+                self.console
+                    .progress(format!("   {name} does not stop; abandoned calls occupy {count} of this program"));
             }
             Event::Result { name, result, duration_ms, .. } => {
-                // Where several calls of a tool ran side by side, its name does not say which of them has ended.
-                let targets = ended.filter(|call| seen.is_one_of_several(call)).map(|call| touched(&call.targets));
+                // If several calls of the tool ran in parallel, the targets identify the ended one.
+                let targets =
+                    ended.filter(|call| state.is_one_of_several(call)).map(|call| target_suffix(&call.targets));
                 self.console.progress(result_line(name, result, *duration_ms, &targets.unwrap_or_default()));
             }
-            Event::Done(summary) => self.console.progress(summary_line(summary, seen.begun.elapsed())),
+            Event::Done(summary) => self.console.progress(summary_line(summary, state.started.elapsed())),
             _ => {}
         }
         Ok(())
@@ -138,8 +140,8 @@ fn summary_line(summary: &Summary, time: Duration) -> String {
     format!("{}: {}", styled(FAINT, "summary"), facts.join(", "))
 }
 
-/// What a call touches, to stand behind it.
-fn touched(targets: &[Target]) -> String {
+/// Returns the targets of a call as a suffix for its line.
+fn target_suffix(targets: &[Target]) -> String {
     if targets.is_empty() {
         return String::new();
     }
@@ -147,7 +149,7 @@ fn touched(targets: &[Target]) -> String {
     format!("  {}", styled(FAINT, line(&targets)))
 }
 
-/// The bytes of a result's text; of pictures, recordings and files, the bytes of their base64.
+/// Returns the size of a result in bytes: of its text, and of images, audio and files in base64.
 fn size(result: &ToolResult) -> u64 {
     let bytes = |content: &Content| match content {
         Content::Text { text } | Content::Resource { resource: ResourceContents::Text { text, .. } } => text.len(),
@@ -162,7 +164,7 @@ fn size(result: &ToolResult) -> u64 {
     }
 }
 
-fn told(progress: &Progress) -> String {
+fn progress_text(progress: &Progress) -> String {
     let mut parts = Vec::new();
     parts.extend(match (progress.done, progress.total) {
         (Some(done), Some(total)) => Some(format!("{done} of {total}")),
@@ -173,7 +175,7 @@ fn told(progress: &Progress) -> String {
     parts.join(": ")
 }
 
-/// Foreign text as one line in which everything is visible.
+/// Returns untrusted text as one visible line, cut to [`SHOWN`] characters.
 fn line(text: &str) -> String {
     let visible = visible(text);
     match visible.char_indices().nth(SHOWN) {
@@ -218,7 +220,7 @@ mod tests {
     #[test]
     fn targets_hide_nothing() {
         let targets: Vec<Target> = ["fs:read:a\u{202e}b", "fs:write:c"].map(|target| target.parse().unwrap()).into();
-        assert_eq!(plain(&touched(&targets)), r"  fs:read:a\u{202e}b, fs:write:c");
-        assert_eq!(touched(&[]), "");
+        assert_eq!(plain(&target_suffix(&targets)), r"  fs:read:a\u{202e}b, fs:write:c");
+        assert_eq!(target_suffix(&[]), "");
     }
 }

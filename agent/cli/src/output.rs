@@ -1,4 +1,4 @@
-//! Results on the standard output, and the [`Console`] of a run.
+//! Results on standard output, and the [`Console`] of a run.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,11 +8,11 @@ use serde::Serialize;
 use tools::{Content, ToolResult};
 
 use crate::error::Error;
-use crate::notice::{aside, note, tell};
+use crate::notice::{note, write as write_stderr, write_line};
 use crate::spinner::Spinner;
 use crate::visible::{harmless, harmless_json};
 
-/// Writes what this program composed itself, with its styles where the standard output is a terminal.
+/// Writes text composed by this program. Its styles are kept on terminals only.
 pub(crate) fn page(text: &str) -> Result<(), Error> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
@@ -24,26 +24,26 @@ pub(crate) fn json(document: &impl Serialize) -> Result<(), Error> {
     line(&harmless_json(&text))
 }
 
-/// Writes text that came from elsewhere, and ends its last line: as it is, or made harmless for a terminal.
-pub(crate) fn foreign(text: &str) -> Result<(), Error> {
+/// Writes untrusted text and ends its last line. On a terminal the text is made harmless.
+pub(crate) fn untrusted(text: &str) -> Result<(), Error> {
     if io::stdout().is_terminal() { line(&harmless(text)) } else { line(text) }
 }
 
-/// Writes a piece of text that came from elsewhere, as [`foreign`] does but without ending its last line.
-pub(crate) fn piece(text: &str) -> Result<(), Error> {
+/// Writes untrusted text like [`untrusted`], but without ending its last line.
+pub(crate) fn untrusted_piece(text: &str) -> Result<(), Error> {
     let text = if io::stdout().is_terminal() { harmless(text) } else { text.into() };
     write(&[&text])
 }
 
-/// Writes the texts of a result, and tells on the standard error of what is not text.
+/// Writes the text of a result, and notes other content on standard error.
 pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
     match (&result.content[..], &result.structured) {
         ([], Some(value)) => json(value)?,
         _ => {
             for content in &result.content {
                 match content.as_text() {
-                    Some(text) => foreign(text)?,
-                    None => note(&format!("the result has {}, which only --json prints", kind(content))),
+                    Some(text) => untrusted(text)?,
+                    None => note(&format!("the result contains {}, which only --json prints", kind(content))),
                 }
             }
         }
@@ -53,14 +53,14 @@ pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
 
 fn kind(content: &Content) -> String {
     match content {
-        Content::Image { mime_type, .. } => format!("a picture ({mime_type})"),
-        Content::Audio { mime_type, .. } => format!("a recording ({mime_type})"),
+        Content::Image { mime_type, .. } => format!("an image ({mime_type})"),
+        Content::Audio { mime_type, .. } => format!("audio ({mime_type})"),
         Content::ResourceLink { uri, .. } => format!("a link to {uri}"),
-        _ => "something that is not text".to_owned(),
+        _ => "binary content".to_owned(),
     }
 }
 
-/// How many columns the standard output has, where it is a terminal.
+/// Returns the width of standard output in columns, or `None` if it is not a terminal.
 pub(crate) fn width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
 }
@@ -75,80 +75,79 @@ fn write(parts: &[&str]) -> Result<(), Error> {
     written.and_then(|()| out.flush()).map_err(Error::Output)
 }
 
-/// The standard error of a run: its last line says what is waited for, and lines of progress wait while a question is open.
+/// The standard error of a run: progress lines above a status line. Progress is held back while a question is open.
 #[derive(Debug, Default)]
-pub(crate) struct Console(Mutex<Held>);
+pub(crate) struct Console(Mutex<ConsoleState>);
 
 #[derive(Debug, Default)]
-struct Held {
+struct ConsoleState {
     is_asking: bool,
     lines: Vec<String>,
-    waiting: Option<(String, Instant)>,
+    status: Option<(String, Instant)>,
     spinner: Option<Spinner>,
 }
 
-/// As long as it lives, the question is open.
+/// An open question, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Question<'a> {
+pub(crate) struct OpenQuestion<'a> {
     console: &'a Console,
-    /// Whether the last line of the question has its answer. It may be given up on before: its time runs out, or the call is
-    /// taken back.
+    /// True after an answer line. A timeout or a cancellation drops the question without one.
     pub(crate) is_answered: bool,
 }
 
 impl Console {
-    /// Writes a line of progress, which must be harmless.
+    /// Writes a progress line, which must be harmless.
     pub(crate) fn progress(&self, line: String) {
-        let mut held = self.held();
-        if held.is_asking {
-            held.lines.push(line);
+        let mut state = self.state();
+        if state.is_asking {
+            state.lines.push(line);
             return;
         }
-        held.spinner = None;
-        tell(&line);
-        held.spin();
+        state.spinner = None;
+        write_line(&line);
+        state.spin();
     }
 
-    /// Shows what is waited for, which must be visible, and since when; or that nothing is, which has to come before anything
-    /// else is written to the terminal.
-    pub(crate) fn wait(&self, waiting: Option<(String, Instant)>) {
-        let mut held = self.held();
-        held.waiting = waiting;
-        held.spin();
+    /// Sets the status line: the awaited call or model, and the start of the wait. The text must be visible. Set `None` before
+    /// writing to the terminal by other means.
+    pub(crate) fn set_status(&self, status: Option<(String, Instant)>) {
+        let mut state = self.state();
+        state.status = status;
+        state.spin();
     }
 
     /// Opens a question.
-    pub(crate) fn question(&self) -> Question<'_> {
-        let mut held = self.held();
-        held.is_asking = true;
-        held.spin();
-        Question { console: self, is_answered: false }
+    pub(crate) fn question(&self) -> OpenQuestion<'_> {
+        let mut state = self.state();
+        state.is_asking = true;
+        state.spin();
+        OpenQuestion { console: self, is_answered: false }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn state(&self) -> MutexGuard<'_, ConsoleState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
+impl ConsoleState {
     fn spin(&mut self) {
-        // The old one goes first: it wipes the line that the new one takes.
+        // Dropped first: dropping a spinner clears the line that the next one uses.
         self.spinner = None;
-        let waiting = self.waiting.as_ref().filter(|_| !self.is_asking);
-        self.spinner = waiting.and_then(|(what, since)| Spinner::start(what, *since));
+        let status = self.status.as_ref().filter(|_| !self.is_asking);
+        self.spinner = status.and_then(|(text, since)| Spinner::start(text, *since));
     }
 }
 
-impl Drop for Question<'_> {
+impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
-        // Other output does not belong to the line of the question.
+        // Other output must not continue the line of the question.
         if !self.is_answered {
-            aside("\n");
+            write_stderr("\n");
         }
-        let mut held = self.console.held();
-        held.is_asking = false;
-        held.lines.drain(..).for_each(|line| tell(&line));
-        held.spin();
+        let mut state = self.console.state();
+        state.is_asking = false;
+        state.lines.drain(..).for_each(|line| write_line(&line));
+        state.spin();
     }
 }
 
@@ -161,8 +160,8 @@ mod tests {
         let console = Console::default();
         let question = console.question();
         console.progress("later".to_owned());
-        assert_eq!(console.held().lines, ["later"]);
+        assert_eq!(console.state().lines, ["later"]);
         drop(question);
-        assert!(console.held().lines.is_empty() && !console.held().is_asking);
+        assert!(console.state().lines.is_empty() && !console.state().is_asking);
     }
 }

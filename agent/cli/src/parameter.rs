@@ -1,4 +1,4 @@
-//! The parameters of a tool, for people.
+//! Renders a tool's parameters for people.
 
 use anstyle::Style;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::notice::{FAINT, STRONG};
 use crate::table::Table;
 use crate::visible::visible;
 
-/// A table of the parameters: name, type, whether it is required, what it is. The required ones come first.
+/// Returns a table of name, type, presence and description; required parameters come first.
 pub(crate) fn table(schema: &Value, width: Option<usize>) -> String {
     let Some(properties) =
         schema.get("properties").and_then(Value::as_object).filter(|properties| !properties.is_empty())
@@ -35,7 +35,7 @@ pub(crate) fn table(schema: &Value, width: Option<usize>) -> String {
     table.wrapped(width)
 }
 
-/// Whether a call has to pass the parameter.
+/// Returns true if the schema requires the parameter.
 pub(crate) fn is_required(schema: &Value, name: &str) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
     required.is_some_and(|names| names.iter().any(|required| required == name))

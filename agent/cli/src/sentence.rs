@@ -1,6 +1,6 @@
-//! The first sentence of a description, for lists.
+//! The first sentence of a description.
 
-/// The text up to the first full stop before a space or the first empty line, on one line.
+/// Returns the text up to the first full stop before a space, or up to the first empty line, on one line.
 pub(crate) fn first(description: &str) -> String {
     let paragraph = description.trim().split("\n\n").next().unwrap_or_default();
     let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");

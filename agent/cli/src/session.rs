@@ -1,4 +1,4 @@
-//! The session that a command runs: what answers, which tools, what they may touch.
+//! [`SessionOptions`]: the provider, tools, grant and journal of a session.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,46 +8,46 @@ use clap::Args;
 use once_cell::sync::OnceCell;
 use tools::{CancellationToken, Target};
 
-use crate::briefing;
 use crate::config::{self, Bounds, ConfigError, Layer, Origin, Setting, Settings};
 use crate::error::Error;
-use crate::exchange::Exchange;
-use crate::host::{HostOptions, OwnFiles};
+use crate::host::{HostOptions, ProtectedFiles};
 use crate::journal::JournalOptions;
 use crate::notice;
 use crate::output::Console;
+use crate::prompt_runner::PromptRunner;
+use crate::system_text;
 
-/// The provider that needs no model.
+/// The provider that reads the prompt as tool calls.
 pub(crate) const DIRECT: &str = "direct";
 
-/// The provider that plays a script.
+/// The provider that replays a script.
 const SCRIPTED: &str = "scripted";
 
-/// The options of every command that runs a session.
+/// The options of commands that run a session.
 #[derive(Args, Debug)]
 pub(crate) struct SessionOptions {
-    /// What answers the prompt: direct (the prompt is tool calls), scripted (plays a file), openai (or a service like it) and
-    /// anthropic where the program was built with the feature models, or another that is linked
+    /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai or anthropic (with the feature
+    /// models), or another linked one
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
 
-    /// The model, in the word of the provider; the key is in OPENAI_API_KEY or ANTHROPIC_API_KEY
+    /// The provider's name of the model; its key is read from OPENAI_API_KEY or ANTHROPIC_API_KEY
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
-    /// Where the provider's service is, such as http://localhost:11434/v1
+    /// The URL of the provider's service, such as http://localhost:11434/v1
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
 
-    /// A file that holds the key, in the place of the environment variable
+    /// Read the key from this file instead of the environment variable
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 
-    /// A JSON file of model turns to play, from the first that the conversation does not have yet; implies --provider scripted
+    /// Replay the model turns of this JSON file that the conversation does not have yet; implies --provider scripted
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 
-    /// Only tools whose name matches, such as 'fs.*'; '!fs.write' leaves out; repeatable
+    /// Select tools by name, such as 'fs.*'; '!fs.write' excludes; repeatable
     #[arg(long, value_name = "GLOB")]
     select: Vec<String>,
 
@@ -57,7 +57,7 @@ pub(crate) struct SessionOptions {
     #[command(flatten)]
     pub(crate) journal: JournalOptions,
 
-    /// How often the provider may be asked before the run ends without an answer
+    /// The maximum number of provider requests in a run
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_steps: Option<u32>,
 
@@ -66,12 +66,12 @@ pub(crate) struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// What holds, of the files and these options. They are read once.
+    /// Returns the effective settings of the files and these options. The files are read once.
     pub(crate) fn settings(&self) -> Result<&Settings, Error> {
         self.settings.get_or_try_init(|| self.host.settings(self.layer()?))
     }
 
-    /// What answers.
+    /// Creates the provider.
     fn provider(&self) -> Result<Arc<dyn Provider>, Error> {
         let settings = self.settings()?;
         let (timeouts, retry_policy) = settings.patience();
@@ -86,60 +86,60 @@ impl SessionOptions {
         let name = match &settings.provider {
             Some(provider) => &provider.value,
             None => {
-                notice::note("no model is configured, so the prompt is read as tool calls (--provider direct)");
+                notice::note("no provider is configured; the prompt is read as tool calls (--provider direct)");
                 DIRECT
             }
         };
         Ok(agent::provider::get(name)?.create(&options)?)
     }
 
-    /// A session over the selected ones of the linked tools, which ends its calls when the token is cancelled.
+    /// Returns a session over the selected tools. Cancelling the token ends its calls.
     pub(crate) fn session(&self, token: CancellationToken, console: &Arc<Console>) -> Result<Session, Error> {
         let settings = self.settings()?;
         let globs = settings.select.as_ref().map(|select| &select.value[..]).unwrap_or_default();
         let selection = Selection::parse(globs)?;
         let entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
-        let own = OwnFiles { hidden: self.journal.files(), steering: self.script.iter().cloned().collect() };
-        let context = self.journal.context(self.host.context(settings, &own, token, console)?)?;
-        let system = briefing::system_text(&context);
+        let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };
+        let context = self.journal.context(self.host.context(settings, &protected, token, console)?)?;
+        let system = system_text::build(&context);
         Ok(Session::new(entries, selection, context).with_system(system))
     }
 
-    /// Returns how prompts are run and shown.
-    pub(crate) fn exchange(&self, is_json: bool, how_to_grant: fn(&[Target]) -> String) -> Result<Exchange, Error> {
+    /// Returns the runner for the session's prompts.
+    pub(crate) fn runner(&self, is_json: bool, how_to_grant: fn(&[Target]) -> String) -> Result<PromptRunner, Error> {
         let (provider, settings) = (self.provider()?, self.settings()?);
         let is_direct = provider.name() == DIRECT;
         let driver = self.journal.driver(Driver::new(provider)).with_max_steps(settings.max_steps.value);
         let rules = settings.policy.clone();
-        Ok(Exchange { driver, is_direct, is_json, console: Arc::default(), how_to_grant, rules })
+        Ok(PromptRunner { driver, is_direct, is_json, console: Arc::default(), how_to_grant, rules })
     }
 
-    /// What the command line says. A script is of the provider that plays it.
+    /// Returns the settings of the command line. `--script` implies the provider that replays it.
     fn layer(&self) -> Result<Layer, ConfigError> {
-        let provider = self.provider.clone().map(|provider| Setting::of_flag("--provider", provider));
+        let provider = self.provider.clone().map(|provider| Setting::from_flag("--provider", provider));
         if let (Some(named), Some(_)) = (&self.provider, &self.script)
             && named != SCRIPTED
         {
-            let reason = format!("is for --provider {SCRIPTED} alone, and not for {named}; leave one of the two out");
+            let reason = format!("needs --provider {SCRIPTED}, not {named}; drop one of the two flags");
             return Err(ConfigError::Value { origin: Origin::Flag("--script"), key: "a script".to_owned(), reason });
         }
-        let player = || self.script.as_ref().map(|_| Setting::of_flag("--script", SCRIPTED.to_owned()));
-        // Checked here, because what is wrong with it may be a password, which the parser of the command line would repeat.
+        let scripted = || self.script.as_ref().map(|_| Setting::from_flag("--script", SCRIPTED.to_owned()));
+        // Not checked by clap, which would print the value: an invalid URL may contain a password.
         let url = |url: &String| match config::url(url) {
-            Ok(url) => Ok(Setting::of_flag("--base-url", url)),
+            Ok(url) => Ok(Setting::from_flag("--base-url", url)),
             Err(reason) => {
                 Err(ConfigError::Value { origin: Origin::Flag("--base-url"), key: "base_url".to_owned(), reason })
             }
         };
         Ok(Layer {
-            provider: provider.or_else(player),
-            model: self.model.clone().map(|model| Setting::of_flag("--model", model)),
+            provider: provider.or_else(scripted),
+            model: self.model.clone().map(|model| Setting::from_flag("--model", model)),
             base_url: self.base_url.as_ref().map(url).transpose()?,
-            key: self.key_file.clone().map(|path| Setting::of_flag("--key-file", KeySource::File(path))),
+            key: self.key_file.clone().map(|path| Setting::from_flag("--key-file", KeySource::File(path))),
             bounds: Bounds {
-                select: (!self.select.is_empty()).then(|| Setting::of_flag("--select", self.select.clone())),
-                max_steps: self.max_steps.map(|max_steps| Setting::of_flag("--max-steps", max_steps)),
+                select: (!self.select.is_empty()).then(|| Setting::from_flag("--select", self.select.clone())),
+                max_steps: self.max_steps.map(|max_steps| Setting::from_flag("--max-steps", max_steps)),
                 ..Bounds::default()
             },
             ..Layer::default()

@@ -1,8 +1,8 @@
-//! Words for a shell.
+//! Shell quoting.
 
 use std::borrow::Cow;
 
-/// A word that a POSIX shell reads as the text, quoted only where that is needed.
+/// Returns the text as one POSIX shell word, quoted only if necessary.
 pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     let plain = |b: u8| {
         b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':' | b'@' | b'%' | b'+' | b',' | b'=')

@@ -1,4 +1,4 @@
-//! [`Spinner`]: the last line of a terminal, which says what is waited for.
+//! [`Spinner`]: an animated status line on a terminal.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,75 +11,75 @@ use tokio::time::sleep;
 
 use crate::notice::width;
 
-/// What ends sooner needs no spinner.
-const PATIENCE: Duration = Duration::from_millis(300);
-const PERIOD: Duration = Duration::from_millis(120);
+/// The delay before the first frame, so that short waits show no spinner.
+const START_DELAY: Duration = Duration::from_millis(300);
+const FRAME_INTERVAL: Duration = Duration::from_millis(120);
 const FRAMES: [char; 4] = ['-', '\\', '|', '/'];
 
-/// Turns in the current line of the standard error until it is dropped, and then leaves the line as it was: empty.
+/// Animates the current line of standard error. Dropping it clears the line.
 #[derive(Debug)]
 pub(crate) struct Spinner {
-    place: Arc<Mutex<Place>>,
+    state: Arc<Mutex<SpinnerState>>,
     task: JoinHandle<()>,
 }
 
 #[derive(Debug, Default)]
-struct Place {
+struct SpinnerState {
     is_drawn: bool,
     is_over: bool,
 }
 
 impl Spinner {
-    /// Says what is waited for, which must be visible, and how long by now. `None` where the standard error is no terminal, or
-    /// one that takes plain text only.
-    pub(crate) fn start(what: &str, since: Instant) -> Option<Self> {
+    /// Shows the text, which must be visible, and the seconds since the start of the wait. Returns `None` if standard error is
+    /// not a terminal, or takes plain text only.
+    pub(crate) fn start(text: &str, since: Instant) -> Option<Self> {
         if !io::stderr().is_terminal() || AutoStream::choice(&io::stderr()) == ColorChoice::Never {
             return None;
         }
-        let (what, place) = (what.to_owned(), Arc::<Mutex<Place>>::default());
-        let drawn = place.clone();
+        let (text, state) = (text.to_owned(), Arc::<Mutex<SpinnerState>>::default());
+        let drawn = state.clone();
         let task = Handle::try_current().ok()?.spawn(async move {
-            sleep(PATIENCE).await;
+            sleep(START_DELAY).await;
             for frame in FRAMES.iter().cycle() {
-                if !draw(&drawn, &line(*frame, &what, since.elapsed(), width().unwrap_or(80))) {
+                if !draw(&drawn, &line(*frame, &text, since.elapsed(), width().unwrap_or(80))) {
                     break;
                 }
-                sleep(PERIOD).await;
+                sleep(FRAME_INTERVAL).await;
             }
         });
-        Some(Self { place, task })
+        Some(Self { state, task })
     }
 }
 
 impl Drop for Spinner {
     fn drop(&mut self) {
         self.task.abort();
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        place.is_over = true;
-        if place.is_drawn {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.is_over = true;
+        if state.is_drawn {
             write("\r\u{1b}[K");
         }
     }
 }
 
-/// False when the spinner is gone: the task may be in the middle of a frame when it is aborted.
-fn draw(place: &Mutex<Place>, line: &str) -> bool {
-    let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-    if !place.is_over {
-        place.is_drawn = true;
+/// Draws a frame. Returns false if the spinner was dropped, since an aborted task may still be drawing.
+fn draw(state: &Mutex<SpinnerState>, line: &str) -> bool {
+    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    if !state.is_over {
+        state.is_drawn = true;
         write(&format!("\r{line}\u{1b}[K"));
     }
-    !place.is_over
+    !state.is_over
 }
 
-/// Never wider than the terminal: what wraps cannot be wiped away.
-fn line(frame: char, what: &str, elapsed: Duration, width: usize) -> String {
-    format!("{frame} {}s {what}", elapsed.as_secs()).chars().take(width.saturating_sub(1)).collect()
+/// Returns a line narrower than the terminal, because a wrapped line could not be cleared.
+fn line(frame: char, text: &str, elapsed: Duration, width: usize) -> String {
+    format!("{frame} {}s {text}", elapsed.as_secs()).chars().take(width.saturating_sub(1)).collect()
 }
 
 fn write(text: &str) {
     let mut err = io::stderr().lock();
-    // With the standard error gone there is nobody left to see it.
+    // A failed write to standard error cannot be reported.
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn nothing_is_drawn_when_it_is_over() {
-        let place = Mutex::new(Place { is_drawn: false, is_over: true });
-        assert!(!draw(&place, "late"));
-        assert!(!place.lock().unwrap().is_drawn);
+        let state = Mutex::new(SpinnerState { is_drawn: false, is_over: true });
+        assert!(!draw(&state, "late"));
+        assert!(!state.lock().unwrap().is_drawn);
     }
 }

@@ -1,13 +1,13 @@
-//! [`Table`]: aligned columns for people.
+//! [`Table`]: text in aligned columns.
 
 use anstyle::Style;
 
 use crate::notice::styled;
 
-/// The last column is not made narrower than this, in characters.
+/// The minimum width of the last column, in characters.
 const MIN_LAST: usize = 24;
 
-/// Rows of cells, aligned by character count. The last column gets the room that the others leave.
+/// Rows of cells, aligned by character count. The last column takes the remaining width.
 pub(crate) struct Table<const N: usize> {
     styles: [Style; N],
     indent: usize,
@@ -15,22 +15,22 @@ pub(crate) struct Table<const N: usize> {
 }
 
 impl<const N: usize> Table<N> {
-    /// A table with one style per column, so many spaces from the left.
+    /// Returns an empty table with one style per column, indented by this number of spaces.
     pub(crate) fn new(styles: [Style; N], indent: usize) -> Self {
         Self { styles, indent, rows: Vec::new() }
     }
 
-    /// Adds a row. Cells are single lines of visible characters.
+    /// Adds a row. Cells must be single lines of visible characters.
     pub(crate) fn push(&mut self, row: [String; N]) {
         self.rows.push(row);
     }
 
-    /// One line per row. Where the width is known, the last cell is cut to it.
+    /// Renders one line per row, and cuts the last cell to the width if given.
     pub(crate) fn cut(&self, width: Option<usize>) -> String {
         self.rendered(width, |text, room| vec![cut(text, room)])
     }
 
-    /// Where the width is known, the last cell is broken into lines.
+    /// Renders the rows, and wraps the last cell to the width if given.
     pub(crate) fn wrapped(&self, width: Option<usize>) -> String {
         self.rendered(width, wrapped)
     }
@@ -70,8 +70,8 @@ fn cut(text: &str, room: usize) -> String {
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// The words of the text in lines of at most that many characters; a longer word has a line for itself. There is always
-/// one line, if an empty one.
+/// Wraps the text at words to lines of at most `room` characters; a longer word gets its own line. Returns at least one line,
+/// which may be empty.
 fn wrapped(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;

@@ -1,17 +1,17 @@
-//! Making text harmless on its way to a terminal.
+//! Escapes untrusted text for terminals.
 
 use std::borrow::Cow;
 
 use tools::protocol::is_invisible;
 
-/// Text in which a person sees every character: [invisible](is_invisible) ones are written as `\u{…}`, line breaks and tabs
-/// included. For what is shown with a question.
+/// Escapes [invisible](is_invisible) characters as `\u{…}`, including line breaks and tabs. Used for text in questions, so that a
+/// person sees every character.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_invisible)
 }
 
-/// Text that cannot control a terminal: escape sequences become visible, line breaks and tabs stay. Writing that runs from
-/// right to left stays readable. For what tools return, which may be the content of any file.
+/// Escapes control characters except line breaks and tabs, so that the text cannot control a terminal. Right-to-left text stays
+/// readable. Used for tool results, which may contain any file.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     let text: Cow<'_, str> = if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() };
     match escaped(&text, |c| c.is_control() && !matches!(c, '\n' | '\t')) {
@@ -20,15 +20,15 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A message that may quote what comes from elsewhere: as [`visible`], but for its tabs and line breaks. Its further lines are
-/// indented, so that none of them can be taken for a message of its own.
+/// Escapes a message that may quote untrusted text, like [`visible`] but with tabs and line breaks kept. Later lines are indented,
+/// so that none looks like a separate message.
 pub(crate) fn message(text: &str) -> String {
     let text = text.trim_end().replace("\r\n", "\n");
     let is_escaped = |c: char| is_invisible(c) && !matches!(c, '\n' | '\t');
     escaped(&text, is_escaped).replace('\n', "\n  ")
 }
 
-/// JSON text with the control characters that JSON lets through, DEL and C1, as escapes; it means the same.
+/// Escapes the control characters that JSON permits in strings, DEL and C1. The JSON value stays the same.
 pub(crate) fn harmless_json(json: &str) -> Cow<'_, str> {
     replaced(json, char::is_control, |c| format!("\\u{:04x}", c as u32))
 }

@@ -1,27 +1,27 @@
-//! Lines from a terminal, which the program can stop waiting for.
+//! Cancellable reads of lines from the terminal.
 
 use std::io::{self, BufRead as _, PipeReader, PipeWriter, Read as _};
 
 use tokio::sync::oneshot;
 
-/// No answer is longer.
+/// The maximum length of an answer.
 const MAX_LINE_BYTES: u64 = 4096;
 
-/// Drops what was typed before a question was there to be answered.
-pub(super) fn forget() {
+/// Discards input typed before the question appeared.
+pub(super) fn discard_typed_ahead() {
     #[cfg(unix)]
     let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
-/// Returns the next line, or `None` at the end of the input. A thread reads it, because reading a terminal blocks. A line for
-/// which no caller waits any more is left to the next reader.
+/// Returns the next line, or `None` at the end of the input. A thread reads it, because terminal reads block. If the future is
+/// dropped, the line is left to the next reader.
 pub(super) async fn line() -> Option<String> {
-    // Dropped with this future, which ends the thread.
+    // Dropping `_stop` together with this future ends the thread.
     let (line, _stop) = read_line().ok()?;
     line.await.ok().flatten()
 }
 
-/// Reads until the pipe is closed.
+/// Starts the thread that reads a line. Dropping the pipe writer stops it.
 fn read_line() -> io::Result<(oneshot::Receiver<Option<String>>, PipeWriter)> {
     let (stopped, stop) = io::pipe()?;
     let (sender, receiver) = oneshot::channel();
@@ -34,7 +34,7 @@ fn read_line() -> io::Result<(oneshot::Receiver<Option<String>>, PipeWriter)> {
     Ok((receiver, stop))
 }
 
-/// Waits for a line or for the end of the input; false when nobody wants it any more.
+/// Waits for a line or the end of the input. Returns false if the reader was stopped.
 #[cfg(unix)]
 fn is_line_there(stopped: &PipeReader) -> bool {
     use rustix::event::{PollFd, PollFlags, poll};
@@ -50,7 +50,7 @@ fn is_line_there(stopped: &PipeReader) -> bool {
     }
 }
 
-/// Elsewhere the thread goes on reading, and takes the next line.
+/// Without `poll` the thread cannot be stopped and consumes the next line.
 #[cfg(not(unix))]
 fn is_line_there(_stopped: &PipeReader) -> bool {
     true

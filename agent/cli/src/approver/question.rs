@@ -1,4 +1,4 @@
-//! What a person is asked, and what the answers mean.
+//! The text of an approval question, and its answers.
 
 use std::fmt::Write as _;
 
@@ -9,25 +9,25 @@ use tools::{Access, Approval, Json, Target};
 use crate::notice::{ALERT, BAD, STRONG, styled};
 use crate::visible::visible;
 
-/// How many characters of the arguments are shown at first.
+/// The number of characters of the arguments shown at first.
 const SHOWN: usize = 2000;
 
-/// What a person answered.
+/// An answer to an approval question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// This call.
+    /// Approves this call.
     Once,
-    /// This call and further ones of the tool on the same targets.
+    /// Approves this call and later calls of the tool on the same targets.
     Session,
-    /// Not this call.
+    /// Denies this call.
     No,
-    /// The arguments to their end, and the question again.
+    /// Shows the whole arguments and asks again.
     View,
 }
 
 impl Answer {
-    /// Nothing typed is a no; anything unexpected is no answer.
-    pub(super) fn of(line: &str) -> Option<Self> {
+    /// Parses a line; an empty one denies. Returns `None` if the text is unknown.
+    pub(super) fn parse(line: &str) -> Option<Self> {
         match line.trim().to_ascii_lowercase().as_str() {
             "y" | "yes" => Some(Self::Once),
             "s" | "session" => Some(Self::Session),
@@ -38,9 +38,9 @@ impl Answer {
     }
 }
 
-/// Whether a yes may hold for longer than one call. What destroys something is asked about each time, and so is what
-/// might do anything, and so are settings.
-pub(super) fn is_for_session(targets: &[Target], paths: &SensitivePaths) -> bool {
+/// Returns true if an approval may cover the session. Destroying something, an unbounded effect or a settings file asks each
+/// time.
+pub(super) fn may_last_for_session(targets: &[Target], paths: &SensitivePaths) -> bool {
     let is_setting = |path: &SensitivePath| path.sensitivity() == Sensitivity::Settings;
     let is_lasting = |target: &Target| {
         target.approval_default() < ApprovalDefault::AlwaysAsk && !paths.find_target(target).is_some_and(is_setting)
@@ -48,26 +48,29 @@ pub(super) fn is_for_session(targets: &[Target], paths: &SensitivePaths) -> bool
     targets.iter().all(is_lasting)
 }
 
-/// The whole question. All targets are shown, however many: nobody can agree to what they have not seen.
+/// Returns the question. It shows every target, because a person cannot approve unseen ones.
 pub(super) fn question(approval: &Approval<'_>, is_whole: bool) -> String {
     let asks = if approval.targets.is_empty() { "asks to run" } else { "asks for" };
     let mut text = format!("{} {asks}:\n", styled(STRONG, visible(approval.tool)));
     for target in approval.targets {
         let style = if target.access() == Access::Destroy { BAD } else { ALERT };
-        let what = if target.scheme() == "world" { ", which may be anything, anywhere" } else { "" };
+        let scope = if target.scheme() == "world" { " (it may touch anything)" } else { "" };
         let granted = if approval.cx.grant().permits(target) { "" } else { " (not granted)" };
         let note = approval.sensitive(target).map(|path| format!(", {}", path.describe(target.value())));
         let note = note.unwrap_or_default();
-        let _ = writeln!(text, "  {}{what}{}{granted}", styled(style, visible(&target.to_string())), visible(&note));
+        let _ = writeln!(text, "  {}{scope}{}{granted}", styled(style, visible(&target.to_string())), visible(&note));
     }
     let _ = writeln!(text, "with {}", arguments(approval.arguments, is_whole));
     text + &choices(approval)
 }
 
-/// The last line of the question.
+/// Returns the last line of the question, which lists the answers.
 pub(super) fn choices(approval: &Approval<'_>) -> String {
-    let session =
-        if is_for_session(approval.targets, approval.cx.sensitive_paths()) { ", [s] for this session" } else { "" };
+    let session = if may_last_for_session(approval.targets, approval.cx.sensitive_paths()) {
+        ", [s] for this session"
+    } else {
+        ""
+    };
     format!("{} [y] once{session}, [n] no: ", styled(STRONG, "Allow?"))
 }
 
@@ -89,18 +92,18 @@ mod tests {
 
     #[test]
     fn only_a_clear_yes_is_one() {
-        assert_eq!(Answer::of("Y\n"), Some(Answer::Once));
-        assert_eq!(Answer::of(" session \r\n"), Some(Answer::Session));
+        assert_eq!(Answer::parse("Y\n"), Some(Answer::Once));
+        assert_eq!(Answer::parse(" session \r\n"), Some(Answer::Session));
         for line in ["\n", "n\n", "NO\n"] {
-            assert_eq!(Answer::of(line), Some(Answer::No), "{line:?}");
+            assert_eq!(Answer::parse(line), Some(Answer::No), "{line:?}");
         }
         for line in ["yy\n", "ok\n", "1\n", "y n\n"] {
-            assert_eq!(Answer::of(line), None, "{line:?}");
+            assert_eq!(Answer::parse(line), None, "{line:?}");
         }
     }
 
     #[test]
-    fn what_destroys_or_might_do_anything_and_settings_are_never_allowed_for_longer() {
+    fn destroys_unbounded_effects_and_settings_are_approved_once_only() {
         let targets = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<Target>>();
         let paths = SensitivePaths::default();
         for (asked, expected) in [
@@ -110,7 +113,7 @@ mod tests {
             (&["world:write:shell"], false),
             (&["fs:write:a", "fs:write:toolcrib.toml"], false),
         ] {
-            assert_eq!(is_for_session(&targets(asked), &paths), expected, "{asked:?}");
+            assert_eq!(may_last_for_session(&targets(asked), &paths), expected, "{asked:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Command`]: what a chat is told with a slash.
+//! [`SlashCommand`]: the commands of a chat.
 
 use clap::error::ContextKind;
 use clap::{Parser, Subcommand};
@@ -7,43 +7,43 @@ use tools::{Clause, Target};
 
 use crate::{policy, shell};
 
-/// What a person said.
+/// A line of a chat.
 #[derive(Debug)]
-pub(super) enum Said {
-    Nothing,
+pub(super) enum ParsedLine {
+    Empty,
     Prompt(String),
-    Command(Command),
+    Command(SlashCommand),
 }
 
-/// A line that begins with a slash.
+/// The parser of a line that begins with a slash.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true, disable_help_subcommand = true)]
-pub(super) struct Commands {
+pub(super) struct SlashCommandParser {
     #[command(subcommand)]
-    command: Command,
+    command: SlashCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
-    /// List the tools of this session, and those that are left out
+pub(super) enum SlashCommand {
+    /// List the tools of this session, and the skipped ones
     #[command(name = "/tools")]
     Tools,
-    /// Pick the tools anew, such as by fs.* and !fs.write, or tell how they are picked
+    /// Select tools, such as fs.* !fs.write; without arguments, show the selection
     #[command(name = "/select")]
     Select {
         #[arg(value_name = "GLOB")]
         globs: Vec<String>,
     },
-    /// Grant more, such as fs:write:src/**, or tell what is granted
+    /// Grant more, such as fs:write:src/**; without arguments, show the grant
     #[command(name = "/grant")]
     Grant {
         #[arg(value_name = "CLAUSE")]
         clauses: Vec<Clause>,
     },
-    /// Forget the conversation, but for the system texts
+    /// Remove the conversation, except the system text
     #[command(name = "/clear")]
     Clear,
-    /// Tell what can be typed
+    /// List the commands and keys
     #[command(name = "/help")]
     Help,
     /// End the chat
@@ -51,42 +51,42 @@ pub(super) enum Command {
     Quit,
 }
 
-/// Takes a line for what it is. What begins with two slashes or with a space is a prompt in any case.
-pub(super) fn said(text: &str) -> Result<Said, String> {
+/// Parses a line. A line that begins with two slashes or a space is always a prompt.
+pub(super) fn parse(text: &str) -> Result<ParsedLine, String> {
     if text.trim().is_empty() {
-        return Ok(Said::Nothing);
+        return Ok(ParsedLine::Empty);
     }
     match text.strip_prefix('/') {
-        Some(prompt) if prompt.starts_with('/') => Ok(Said::Prompt(prompt.trim_end().to_owned())),
-        Some(_) => command(text).map(Said::Command),
-        None => Ok(Said::Prompt(text.trim().to_owned())),
+        Some(prompt) if prompt.starts_with('/') => Ok(ParsedLine::Prompt(prompt.trim_end().to_owned())),
+        Some(_) => command(text).map(ParsedLine::Command),
+        None => Ok(ParsedLine::Prompt(text.trim().to_owned())),
     }
 }
 
-/// What would have let a refused call touch its targets: a command, and for what always asks, where nobody can be asked, a flag.
+/// Returns the hint that grants the targets of a refused call: a command, or a flag for targets that always ask.
 pub(crate) fn how_to_grant(needed: &[Target]) -> String {
     let is_asked = |target: &Target| target.approval_default() == ApprovalDefault::AlwaysAsk;
     let (asked, granted): (Vec<_>, Vec<_>) = needed.iter().cloned().partition(is_asked);
     let clauses = granted.iter().map(|target| shell::quoted(target.to_clause().as_str()).into_owned());
     let grant = || format!("type /grant {}", clauses.collect::<Vec<_>>().join(" "));
-    let allow = || format!("begin the chat with {}", policy::flags(&asked, |_| "--allow"));
+    let allow = || format!("restart the chat with {}", policy::flags(&asked, |_| "--allow"));
     let ways = [(!granted.is_empty()).then(grant), (!asked.is_empty()).then(allow)];
     format!("to allow it, {}", ways.into_iter().flatten().collect::<Vec<_>>().join(", and "))
 }
 
-fn command(text: &str) -> Result<Command, String> {
-    let words = shlex::split(text).ok_or("a quote is open; close it, or write the word without quotes")?;
-    Commands::try_parse_from(words).map(|commands| commands.command).map_err(|error| reason(text, &error))
+fn command(text: &str) -> Result<SlashCommand, String> {
+    let words = shlex::split(text).ok_or("unclosed quote; close it, or remove it")?;
+    SlashCommandParser::try_parse_from(words).map(|commands| commands.command).map_err(|error| reason(text, &error))
 }
 
-/// An error of the command line, in the words of a chat.
+/// Returns the text of a parser error, without the usage of a command line.
 fn reason(text: &str, error: &clap::Error) -> String {
     let name = text.split_whitespace().next().unwrap_or_default();
     match error.kind() {
         clap::error::ErrorKind::InvalidSubcommand => {
             let near = error.get(ContextKind::SuggestedSubcommand);
-            let near = near.map(|near| format!("; there is {near}")).unwrap_or_default();
-            format!("there is no command {name}{near}; /help lists them, and a prompt may begin with //")
+            let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            format!("unknown command {name}{near}; /help lists all; start a prompt with // instead of /")
         }
         _ => {
             let text = error.render().to_string();
@@ -102,8 +102,8 @@ mod tests {
 
     #[track_caller]
     fn prompt(text: &str) -> String {
-        match said(text) {
-            Ok(Said::Prompt(prompt)) => prompt,
+        match parse(text) {
+            Ok(ParsedLine::Prompt(prompt)) => prompt,
             other => panic!("{text:?} is {other:?}"),
         }
     }
@@ -113,47 +113,50 @@ mod tests {
         assert_eq!(prompt("look around\n"), "look around");
         assert_eq!(prompt("//etc is what?"), "/etc is what?");
         assert_eq!(prompt(" /etc is what?"), "/etc is what?");
-        assert!(matches!(said(" \t"), Ok(Said::Nothing)));
-        assert!(matches!(said("/quit"), Ok(Said::Command(Command::Quit))));
+        assert!(matches!(parse(" \t"), Ok(ParsedLine::Empty)));
+        assert!(matches!(parse("/quit"), Ok(ParsedLine::Command(SlashCommand::Quit))));
     }
 
     #[test]
     fn words_are_those_of_a_shell() {
-        let Ok(Said::Command(Command::Grant { clauses })) = said("/grant fs:write:src/** 'fs:read:a b'") else {
+        let Ok(ParsedLine::Command(SlashCommand::Grant { clauses })) = parse("/grant fs:write:src/** 'fs:read:a b'")
+        else {
             panic!()
         };
         assert_eq!(clauses.iter().map(Clause::as_str).collect::<Vec<_>>(), ["fs:write:src/**", "fs:read:a b"]);
-        let Ok(Said::Command(Command::Select { globs })) = said("/select fs.* !fs.write") else { panic!() };
+        let Ok(ParsedLine::Command(SlashCommand::Select { globs })) = parse("/select fs.* !fs.write") else { panic!() };
         assert_eq!(globs, ["fs.*", "!fs.write"]);
     }
 
     #[test]
-    fn what_was_refused_can_be_granted_as_it_is_told() {
+    fn the_hint_of_a_refused_call_is_a_valid_command() {
         let needed: Vec<Target> = ["fs:write:a b*", "fs:read:c"].map(|target| target.parse().unwrap()).into();
-        let told = how_to_grant(&needed);
-        let Ok(Said::Command(Command::Grant { clauses })) = said(&told[told.find('/').unwrap()..]) else { panic!() };
+        let hint = how_to_grant(&needed);
+        let Ok(ParsedLine::Command(SlashCommand::Grant { clauses })) = parse(&hint[hint.find('/').unwrap()..]) else {
+            panic!()
+        };
         assert_eq!(clauses, needed.iter().map(Target::to_clause).collect::<Vec<_>>());
     }
 
     #[test]
-    fn what_always_asks_is_no_matter_of_grants() {
+    fn a_target_that_always_asks_needs_a_flag() {
         let needed: Vec<Target> = ["fs:destroy:a b", "fs:write:c"].map(|target| target.parse().unwrap()).into();
-        let told = how_to_grant(&needed);
-        assert_eq!(told, "to allow it, type /grant fs:write:c, and begin the chat with --allow 'fs:destroy:a b'");
-        assert_eq!(how_to_grant(&needed[..1]), "to allow it, begin the chat with --allow 'fs:destroy:a b'");
+        let hint = how_to_grant(&needed);
+        assert_eq!(hint, "to allow it, type /grant fs:write:c, and restart the chat with --allow 'fs:destroy:a b'");
+        assert_eq!(how_to_grant(&needed[..1]), "to allow it, restart the chat with --allow 'fs:destroy:a b'");
     }
 
     #[test]
-    fn what_cannot_be_obeyed_is_told_with_what_could() {
+    fn a_parse_error_names_the_alternative() {
         for (text, part) in [
-            ("/tolls", "there is /tools"),
+            ("/tolls", "did you mean /tools"),
             ("/xyzzy", "/help"),
             ("/", "/help"),
-            ("/grant 'fs", "a quote is open"),
+            ("/grant 'fs", "unclosed quote"),
             ("/grant fs", "fs"),
             ("/tools now", "now"),
         ] {
-            let reason = said(text).unwrap_err();
+            let reason = parse(text).unwrap_err();
             assert!(
                 reason.contains(part) && !reason.contains("error:") && !reason.contains("Usage"),
                 "{text}: {reason}"

@@ -1,4 +1,4 @@
-//! [`Editor`]: a line editor on the terminal.
+//! [`Editor`]: the line editor of a terminal.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use super::input::{Line, PROMPT};
 use crate::error::Error;
 use crate::notice;
 
-/// Reads what a person types, with a history that outlives the program. The terminal is raw only while it reads.
+/// Reads typed prompts, with a persistent history. The terminal is in raw mode only while a line is read.
 pub(super) struct Editor {
     editor: rustyline::Editor<(), FileHistory>,
     history: Option<PathBuf>,
@@ -22,12 +22,12 @@ pub(super) struct Editor {
 
 impl Editor {
     pub(super) fn new(has_history: bool) -> Result<Self, Error> {
-        // The prompt belongs to the terminal, also where the standard output leads elsewhere.
+        // Standard output may be redirected, so the prompt goes to the terminal itself.
         let config = Config::builder().behavior(Behavior::PreferTerm).history_ignore_space(true);
-        let config = config.max_history_size(history::MAX_ENTRIES).map_err(refused)?.build();
-        let mut editor = rustyline::Editor::with_config(config).map_err(refused)?;
+        let config = config.max_history_size(history::MAX_ENTRIES).map_err(prompt_error)?.build();
+        let mut editor = rustyline::Editor::with_config(config).map_err(prompt_error)?;
         for enter in [KeyEvent(KeyCode::Enter, Modifiers::NONE), KeyEvent::ctrl('J'), KeyEvent::ctrl('M')] {
-            editor.bind_sequence(enter, EventHandler::Conditional(Box::new(Continue)));
+            editor.bind_sequence(enter, EventHandler::Conditional(Box::new(ContinueAfterBackslash)));
         }
         for enter in [KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::alt('\n')] {
             editor.bind_sequence(enter, Cmd::Newline);
@@ -48,9 +48,9 @@ impl Editor {
                 }
                 Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
                 Err(ReadlineError::Eof) => Ok(Line::End),
-                // The terminal has another size now.
+                // The terminal was resized.
                 Err(ReadlineError::Signal(_)) => continue,
-                Err(error) => Err(refused(error)),
+                Err(error) => Err(prompt_error(error)),
             };
         }
     }
@@ -64,7 +64,7 @@ impl Editor {
         }
     }
 
-    /// Adds to the history at once, so that nothing is lost with the program.
+    /// Appends to the history file at once, so that a crash loses no entry.
     fn remember(&mut self, text: &str) {
         if text.len() > history::MAX_ENTRY_BYTES {
             return;
@@ -78,20 +78,20 @@ impl Editor {
     }
 }
 
-/// Enter after a backslash at the end begins another line in its place.
-struct Continue;
+/// Handles Enter: a backslash at the end of the text becomes a line break.
+struct ContinueAfterBackslash;
 
-impl ConditionalEventHandler for Continue {
+impl ConditionalEventHandler for ContinueAfterBackslash {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
-        let goes_on = context.line().ends_with('\\') && context.pos() == context.line().len();
-        goes_on.then(|| Cmd::Replace(Movement::BackwardChar(1), Some("\n".to_owned())))
+        let continues = context.line().ends_with('\\') && context.pos() == context.line().len();
+        continues.then(|| Cmd::Replace(Movement::BackwardChar(1), Some("\n".to_owned())))
     }
 }
 
-fn refused(error: ReadlineError) -> Error {
+fn prompt_error(error: ReadlineError) -> Error {
     Error::Prompt(error.to_string())
 }
 
 fn warn(path: &str, error: &ReadlineError) {
-    notice::warning(&format!("no history is kept in {path}: {error}; --no-history does without"));
+    notice::warning(&format!("cannot keep the history in {path}: {error}; --no-history turns it off"));
 }

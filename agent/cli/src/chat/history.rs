@@ -1,4 +1,4 @@
-//! Where a chat's history is kept: a file of the user's state, which nobody else can read.
+//! The file of the prompt history, readable by the user only.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
@@ -6,20 +6,21 @@ use std::path::{Path, PathBuf};
 
 use crate::folders;
 
-/// So many entries are kept, the newest ones.
+/// The maximum number of entries; the oldest are dropped.
 pub(super) const MAX_ENTRIES: usize = 1000;
-/// What is longer is not kept, in bytes.
+/// The maximum size of an entry, in bytes. Longer ones are not kept.
 pub(super) const MAX_ENTRY_BYTES: usize = 8 * 1024;
-/// What a file has at most, with every character escaped.
+/// The maximum size of the file in bytes, if every character is escaped.
 const MAX_FILE_BYTES: u64 = 2 * (MAX_ENTRIES * MAX_ENTRY_BYTES) as u64;
 
-/// `history` in the program's state folder.
+/// Returns `history` in the program's state folder, or `None` without a home folder.
 pub(super) fn path() -> Option<PathBuf> {
     Some(folders::state()?.join("history"))
 }
 
-/// Makes the file and its directory where they are missing, and refuses a file that is no history of ours. Both are for the user
-/// alone, also if an earlier program made them for more.
+/// Creates the file and its directory if missing, with permissions for the user only. Existing permissions are tightened.
+///
+/// Returns an error if the path is not a regular file or the file is too large for a history.
 pub(super) fn prepare(path: &Path) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         let mut builder = DirBuilder::new();
@@ -39,13 +40,12 @@ pub(super) fn prepare(path: &Path) -> io::Result<()> {
     }
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
-        return Err(io::Error::other("that is something else than a history"));
+        return Err(io::Error::other("not a history file"));
     }
     keep_private(path, 0o600)
 }
 
-/// Takes the permissions of others away from a folder or file of this program. Those that a link leads to, and those of other users,
-/// stay as they are.
+/// Removes the permissions of other users from a file or folder. Link targets and files of other users are left unchanged.
 #[cfg(unix)]
 fn keep_private(path: &Path, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_history_is_refused() {
+    fn a_file_that_is_not_a_history_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         assert!(prepare(dir.path()).is_err());
         let large = dir.path().join("large");

@@ -1,27 +1,27 @@
-//! [`Input`]: where the lines of a chat come from.
+//! [`Input`]: the source of a chat's lines.
 
 use std::io::{self, IsTerminal as _};
 
 use super::editor::Editor;
-use super::line::Reader;
+use super::line_reader::LineReader;
 use crate::error::Error;
 
-/// What stands before what is typed.
+/// The prompt of the terminal.
 pub(super) const PROMPT: &str = "crib> ";
 
-/// Terminals on which nothing can be edited.
+/// Values of `TERM` without line editing.
 const PLAIN: [&str; 3] = ["dumb", "cons25", "emacs"];
 
-/// What was typed, or came by a pipe.
+/// A line of input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Text(String),
-    /// It was taken back with Ctrl-C.
+    /// Discarded with Ctrl-C.
     Interrupted,
     End,
 }
 
-/// A person at a terminal, or whatever the standard input is.
+/// The lines of a chat, from a line editor or from standard input.
 pub(crate) struct Input {
     source: Source,
     is_interactive: bool,
@@ -29,28 +29,28 @@ pub(crate) struct Input {
 
 enum Source {
     Editor(Box<Editor>),
-    Reader(Reader),
+    Reader(LineReader),
 }
 
 impl Input {
-    /// A line editor where the standard input and error are terminals that it knows how to handle.
+    /// Returns a line editor if standard input and error are terminals that support it, otherwise a plain reader.
     pub(crate) fn new(has_history: bool) -> Result<Self, Error> {
         let is_interactive = io::stdin().is_terminal() && io::stderr().is_terminal();
         let is_plain = std::env::var("TERM").is_ok_and(|term| PLAIN.contains(&term.as_str()));
         let source = if is_interactive && !is_plain {
             Source::Editor(Box::new(Editor::new(has_history)?))
         } else {
-            Source::Reader(Reader::new(is_interactive))
+            Source::Reader(LineReader::new(is_interactive))
         };
         Ok(Self { source, is_interactive })
     }
 
-    /// Whether there is a person.
+    /// Returns true if standard input and error are terminals.
     pub(crate) fn is_interactive(&self) -> bool {
         self.is_interactive
     }
 
-    /// The next line, which may have line breaks in it. Blocks until it is there.
+    /// Returns the next line, which may contain line breaks. Blocks until one is available.
     pub(super) fn line(&mut self) -> Result<Line, Error> {
         match &mut self.source {
             Source::Editor(editor) => editor.line(),

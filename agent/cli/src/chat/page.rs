@@ -1,45 +1,42 @@
-//! What a chat shows of itself.
+//! The pages of `/tools` and `/help`.
 
 use agent::ToolSet;
 use anstyle::Style;
 use clap::CommandFactory as _;
 
-use super::command::Commands;
+use super::command::SlashCommandParser;
 use crate::notice::{ALERT, STRONG};
 use crate::sentence;
 use crate::table::Table;
 use crate::visible::visible;
 
 const KEYS: [[&str; 2]; 5] = [
-    [
-        "Enter",
-        "sends the prompt; after a backslash it begins another line, as Alt-Enter does, and pasted lines stay lines",
-    ],
-    ["Ctrl-C", "takes back what is typed or what runs; a second one ends the program if that does not stop"],
+    ["Enter", "sends the prompt; after a backslash it starts another line, like Alt-Enter; pasted lines stay lines"],
+    ["Ctrl-C", "discards the typed text or cancels the run; a second one ends the program if the run does not stop"],
     ["Ctrl-D", "ends the chat, at an empty prompt"],
-    ["Up, Ctrl-R", "find what was typed before"],
-    ["// or a space", "begins a prompt that is no command; what begins with a space stays out of the history"],
+    ["Up, Ctrl-R", "recall and search earlier prompts"],
+    ["// or a space", "starts a prompt that is not a command; a space also keeps it out of the history"],
 ];
 
-/// The tools of a session with what they touch, and those left out with the reason.
+/// Returns the tools of a session with their effects, and the skipped tools with the reasons.
 pub(super) fn tools(tools: &ToolSet, width: Option<usize>) -> String {
     let mut table = Table::new([STRONG, Style::new(), Style::new()], 0);
     for tool in tools.definitions() {
         let cells = [&*tool.name, &tool.effects.to_string(), &sentence::first(&tool.description)];
         table.push(cells.map(|cell| visible(cell).into_owned()));
     }
-    let mut left_out = Table::new([ALERT, Style::new()], 0);
+    let mut skipped = Table::new([ALERT, Style::new()], 0);
     for tool in tools.skipped() {
-        left_out.push([tool.name.to_string(), format!("left out: {}", visible(&tool.reason.to_string()))]);
+        skipped.push([tool.name.to_string(), format!("skipped: {}", visible(&tool.reason.to_string()))]);
     }
-    let page = table.cut(width) + &left_out.wrapped(width);
-    if page.is_empty() { "this session has no tools; /select picks some\n".to_owned() } else { page }
+    let page = table.cut(width) + &skipped.wrapped(width);
+    if page.is_empty() { "this session has no tools; select some with /select\n".to_owned() } else { page }
 }
 
-/// The commands and keys.
+/// Returns the commands and keys.
 pub(super) fn help(width: Option<usize>) -> String {
     let mut table = Table::new([STRONG, Style::new()], 0);
-    for command in Commands::command().get_subcommands() {
+    for command in SlashCommandParser::command().get_subcommands() {
         let arguments = command.get_positionals().flat_map(|argument| argument.get_value_names().unwrap_or_default());
         let arguments: String = arguments.map(|name| format!(" [{name}…]")).collect();
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
@@ -67,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_shown_with_what_they_touch() {
+    fn tools_are_shown_with_their_effects() {
         let mut catalog = Catalog::new();
         let tool = Tool::new("ping", "Answers. At once.", json!({"type": "object"})).unwrap();
         let ping = async |_: ToolContext, _: serde_json::Value| "pong".to_owned();

@@ -9,26 +9,26 @@ use clap::{Args, Subcommand};
 use crate::error::Error;
 use crate::exit::Exit;
 
-/// Look at what tools could do, and at what they did
+/// Inspect what the linked tools could touch, and the journals of past calls
 #[derive(Args, Debug)]
-pub(super) struct Audit {
+pub(super) struct AuditArgs {
     #[command(subcommand)]
-    question: Question,
+    command: AuditCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Question {
-    Ceiling(ceiling::Ceiling),
-    Verify(verify::Verify),
-    Show(show::Show),
+enum AuditCommand {
+    Ceiling(ceiling::CeilingArgs),
+    Verify(verify::VerifyArgs),
+    Show(show::AuditShowArgs),
 }
 
-impl Audit {
+impl AuditArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
-        match self.question {
-            Question::Ceiling(ceiling) => ceiling.run(),
-            Question::Verify(verify) => verify.run(),
-            Question::Show(show) => show.run(),
+        match self.command {
+            AuditCommand::Ceiling(ceiling) => ceiling.run(),
+            AuditCommand::Verify(verify) => verify.run(),
+            AuditCommand::Show(show) => show.run(),
         }
     }
 }

@@ -18,34 +18,34 @@ use crate::{duration, interrupt};
 
 /// Call one tool and print its result
 ///
-/// Reading below the root and the clock is granted, and what toolcrib.toml says. Anything else is asked about on a terminal
-/// and refused otherwise.
+/// Reading below the root and the clock is permitted, and so are the grants of toolcrib.toml. Other calls need approval on a
+/// terminal, and are refused without one.
 #[derive(Args, Debug)]
-pub(super) struct Call {
-    /// The tool
+pub(super) struct CallArgs {
+    /// The tool's name
     name: String,
 
-    /// An argument, typed by the tool's schema; repeatable
+    /// An argument, converted by the tool's schema; repeatable
     #[arg(value_name = "KEY=VALUE", value_parser = argument::pair)]
     pairs: Vec<(String, String)>,
 
-    /// All arguments as one JSON object; - reads it from the standard input
+    /// All arguments as one JSON object; - reads it from standard input
     #[arg(long, value_name = "JSON", allow_hyphen_values = true, conflicts_with = "pairs")]
     args: Option<String>,
 
     #[command(flatten)]
     host: HostOptions,
 
-    /// How long the call may take, such as 500ms, 5s or 2m, in place of the tool's own limit
+    /// The call's deadline, such as 500ms, 5s or 2m, instead of the tool's own
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
 
-    /// Print the whole result, or the error in its place, as one JSON document
+    /// Print the whole result or error as one JSON document
     #[arg(long)]
     json: bool,
 }
 
-impl Call {
+impl CallArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         match self.call().await {
             Ok(result) => self.print(&result),
@@ -67,16 +67,18 @@ impl Call {
         let arguments = argument::arguments(&entry.tool().parameters, &self.pairs, self.args.as_deref())?;
         let console = Arc::new(Console::default());
         let mut flags = Layer::default();
-        flags.bounds.call_timeout = self.timeout.map(|timeout| Setting::of_flag("--timeout", timeout));
+        flags.bounds.call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));
         let settings = self.host.settings(flags)?;
         let touched = touched(&entry, &arguments);
-        let context = self.host.context_of_call(&settings, &touched, interrupt::token()?, &console)?;
-        tools::execute(&context, &self.name, arguments).await.map_err(|error| match Refusal::of(&error, &touched) {
-            Some(refusal) => {
-                let hints = refusal::hints(&[refusal], &settings.policy, how_to_grant);
-                Error::Refused { error, hints }
+        let context = self.host.call_context(&settings, &touched, interrupt::token()?, &console)?;
+        tools::execute(&context, &self.name, arguments).await.map_err(|error| {
+            match Refusal::from_error(&error, &touched) {
+                Some(refusal) => {
+                    let hints = refusal::hints(&[refusal], &settings.policy, how_to_grant);
+                    Error::Refused { error, hints }
+                }
+                None => error.into(),
             }
-            None => error.into(),
         })
     }
 
@@ -92,7 +94,7 @@ impl Call {
     }
 }
 
-/// What a call would touch; nothing where that cannot be told.
+/// Returns the targets of a call, or none if the arguments do not determine them.
 fn touched(entry: &Entry, arguments: &Arguments) -> Vec<Target> {
     let targets = |arguments: &Json| entry.targets(arguments).ok();
     let targets = match arguments {

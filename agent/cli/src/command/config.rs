@@ -8,7 +8,7 @@ use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::config::{Looked, Origin, Setting, Settings, State, WAITS, Waiting};
+use crate::config::{ConfigFile, DURATIONS, FileState, Origin, RequestSettings, Setting, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::linked;
@@ -18,12 +18,12 @@ use crate::session::{DIRECT, SessionOptions};
 use crate::table::Table;
 use crate::visible::visible;
 
-/// Show which settings hold for a session, and where each comes from
+/// Show the effective settings of a session, and the origin of each
 ///
-/// The other options are those of run, and the settings that they change are shown. Keys are not shown, only where they would be read from.
+/// The options are those of run, and their effect on the settings is shown. Of a key, only the source is shown.
 #[derive(Args, Debug)]
 #[command(after_long_help = HELP)]
-pub(super) struct Config {
+pub(super) struct ConfigArgs {
     #[command(flatten)]
     options: SessionOptions,
 
@@ -32,10 +32,10 @@ pub(super) struct Config {
     json: bool,
 }
 
-/// The format of the file.
+/// The documentation of the file format.
 const HELP: &str = include_str!("config.txt");
 
-/// One line of the table.
+/// A line of the settings table.
 #[derive(Clone)]
 struct Row {
     key: &'static str,
@@ -43,10 +43,10 @@ struct Row {
     origin: Origin,
 }
 
-impl Config {
+impl ConfigArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let settings = self.options.settings()?;
-        let rows = [surroundings(&self.options), rows(settings)].concat();
+        let rows = [flag_rows(&self.options), rows(settings)].concat();
         if self.json {
             let row = |row: &Row| json!({"key": row.key, "value": row.value, "origin": row.origin.document()});
             let settings_rows: Vec<_> = rows.iter().map(row).collect();
@@ -59,10 +59,10 @@ impl Config {
     }
 }
 
-fn page(files: &[Looked], rows: &[Row]) -> String {
+fn page(files: &[ConfigFile], rows: &[Row]) -> String {
     let mut table = Table::new([FAINT, Style::new(), STRONG], 2);
-    for Looked { role, path, state } in files {
-        table.push([(*role).to_owned(), shown(&told(state)), shown(&path.display().to_string())]);
+    for ConfigFile { role, path, state } in files {
+        table.push([(*role).to_owned(), shown(&state_text(state)), shown(&path.display().to_string())]);
     }
     let mut page = match files.is_empty() {
         true => String::new(),
@@ -80,48 +80,48 @@ fn shown(text: &str) -> String {
     visible(text).into_owned()
 }
 
-fn file_document(Looked { role, path, state }: &Looked) -> Value {
+fn file_document(ConfigFile { role, path, state }: &ConfigFile) -> Value {
     let name = match state {
-        State::Missing => "missing",
-        State::Used => "used",
-        State::Trusted(_) => "trusted",
-        State::Untrusted => "untrusted",
-        State::PassedOver => "passed_over",
+        FileState::Missing => "missing",
+        FileState::Used => "used",
+        FileState::Trusted(_) => "trusted",
+        FileState::Untrusted => "untrusted",
+        FileState::Ignored => "ignored",
     };
     json!({"role": role, "path": path.display().to_string(), "state": name})
 }
 
-fn told(state: &State) -> String {
+fn state_text(state: &FileState) -> String {
     match state {
-        State::Missing => "not there".to_owned(),
-        State::Used => "used".to_owned(),
-        State::Trusted(origin) => format!("used, trusted by {origin}"),
-        State::Untrusted => "used as far as it narrows; not trusted".to_owned(),
-        State::PassedOver => "passed over: it belongs to another user".to_owned(),
+        FileState::Missing => "missing".to_owned(),
+        FileState::Used => "used".to_owned(),
+        FileState::Trusted(origin) => format!("used, trusted by {origin}"),
+        FileState::Untrusted => "used, not trusted: it may only narrow".to_owned(),
+        FileState::Ignored => "ignored: it belongs to another user".to_owned(),
     }
 }
 
-/// What only the command line says.
-fn surroundings(options: &SessionOptions) -> Vec<Row> {
+/// Returns the settings that only the command line has.
+fn flag_rows(options: &SessionOptions) -> Vec<Row> {
     let path = |path: &PathBuf| json!(path.display().to_string());
-    let patience = options.host.policy.approval_timeout;
-    let patience = patience.map(|patience| Setting::of_flag("--approval-timeout", patience));
-    let usual_patience = exact(&tools::Approval::DEFAULT_TIMEOUT);
+    let timeout = options.host.policy.approval_timeout;
+    let timeout = timeout.map(|timeout| Setting::from_flag("--approval-timeout", timeout));
+    let default_timeout = exact(&tools::Approval::DEFAULT_TIMEOUT);
     vec![
         row("root", Some(&options.host.root.setting()), Value::Null, path),
         row("journal", options.journal.file().as_ref(), Value::Null, path),
         row("session", options.journal.name().as_ref(), Value::Null, |name| json!(name)),
-        row("approval_timeout", patience.as_ref(), usual_patience, exact),
+        row("approval_timeout", timeout.as_ref(), default_timeout, exact),
     ]
 }
 
-/// Every setting that a file can have, those that nobody has set among them.
+/// Returns every setting that a file can have, including the unset ones.
 fn rows(settings: &Settings) -> Vec<Row> {
     let mut rows = vec![
         row("provider", settings.provider.as_ref(), json!(DIRECT), |provider| json!(provider)),
         row("model", settings.model.as_ref(), Value::Null, |model| json!(model)),
         row("base_url", settings.base_url.as_ref(), Value::Null, |url| json!(url)),
-        row("key", settings.key.as_ref(), usual_key(settings), key_document),
+        row("key", settings.key.as_ref(), default_key(settings), key_document),
         row("streaming", settings.streaming.as_ref(), json!(true), |streaming| json!(streaming)),
         row("profile", settings.profile.as_ref(), Value::Null, |profile| json!(profile)),
         row("select", settings.select.as_ref(), Value::Null, |select| json!(select)),
@@ -134,11 +134,11 @@ fn rows(settings: &Settings) -> Vec<Row> {
     rows.extend(
         settings.policy.iter().map(|rule| row("policy", Some(rule), Value::Null, |rule| json!(rule.to_string()))),
     );
-    let (mut patience, Waiting { waits, retries }) = ((Timeouts::default(), RetryPolicy::default()), &settings.waiting);
-    for ((key, usual), wait) in WAITS.into_iter().zip(waits) {
-        rows.push(row(key, wait.as_ref(), exact(usual(&mut patience)), exact));
+    let (mut defaults, RequestSettings { durations, max_retries }) = ((Timeouts::default(), RetryPolicy::default()), &settings.requests);
+    for ((key, field), setting) in DURATIONS.into_iter().zip(durations) {
+        rows.push(row(key, setting.as_ref(), exact(field(&mut defaults)), exact));
     }
-    let retries = row("patience.retries", retries.as_ref(), json!(patience.1.max_retries), |retries| json!(retries));
+    let retries = row("retries.max", max_retries.as_ref(), json!(defaults.1.max_retries), |retries| json!(retries));
     rows.insert(rows.len() - 2, retries);
     rows
 }
@@ -150,7 +150,7 @@ fn row<T>(key: &'static str, setting: Option<&Setting<T>>, default: Value, docum
     }
 }
 
-/// Where the key would be read from, and whether there is anything.
+/// Returns the key's source, and whether it holds something.
 fn key_document(source: &KeySource) -> Value {
     match source {
         KeySource::Environment(name) => {
@@ -164,13 +164,13 @@ fn key_document(source: &KeySource) -> Value {
     }
 }
 
-fn usual_key(settings: &Settings) -> Value {
+fn default_key(settings: &Settings) -> Value {
     let provider = settings.provider.as_ref().map_or(DIRECT, |provider| &provider.value);
     let variable = linked::key_variable(provider);
     variable.map_or(Value::Null, |name| key_document(&KeySource::Environment(name.to_owned())))
 }
 
-/// In the unit that says it whole.
+/// Formats a value without rounding.
 fn exact(duration: &impl Debug) -> Value {
     json!(format!("{duration:?}"))
 }
@@ -183,7 +183,7 @@ fn plain(value: &Value) -> String {
         Value::Object(key) => {
             let place = key.get("variable").or_else(|| key.get("file")).map(plain).unwrap_or_default();
             let is_found = key.get("found").and_then(Value::as_bool).unwrap_or_default();
-            format!("{place} ({})", if is_found { "found" } else { "nothing there" })
+            format!("{place} ({})", if is_found { "found" } else { "not found" })
         }
         value => value.to_string(),
     }

@@ -13,34 +13,34 @@ use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::visible::visible;
 
-/// Check what is linked: conflicts of tools and of providers, links, needs that nothing meets, schemas
+/// Check the linked tools and providers: links, name conflicts, definitions, the root and missing services
 ///
-/// Exits with 8 when there is a finding.
+/// Exits with 8 if there is a finding.
 #[derive(Args, Debug)]
-pub(super) struct Doctor {
+pub(super) struct DoctorArgs {
     #[command(flatten)]
     root: RootOption,
 
-    /// Print one JSON document per finding and line
+    /// Print the findings as JSON, one document per line
     #[arg(long)]
     json: bool,
 }
 
-/// One thing that is wrong.
+/// A problem.
 #[derive(Debug, Serialize)]
 struct Finding {
-    /// What was checked: `link`, `conflict`, `definition`, `root` or `need`.
+    /// The check that failed: `link`, `conflict`, `definition`, `root` or `need`.
     check: &'static str,
-    /// The tool, where it is one tool's trouble.
+    /// The tool, if the problem concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
-    /// The provider, where it is one provider's trouble.
+    /// The provider, if the problem concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
     provider: Option<String>,
     message: String,
 }
 
-impl Doctor {
+impl DoctorArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let findings = self.findings();
         if self.json {
@@ -57,19 +57,19 @@ impl Doctor {
             findings.push(Finding::new("link", error.to_string()));
         }
         findings.extend(tools::conflicts().iter().map(|conflict| {
-            Finding::new("conflict", format!("{conflict}; unlink or rename one of them")).of_tool(&conflict.name)
+            Finding::new("conflict", format!("{conflict}; unlink or rename one of them")).for_tool(&conflict.name)
         }));
         findings.extend(tools::problems().iter().map(|problem| {
             let message = format!("{} (declared by {})", problem.error, problem.source);
-            Finding::new("definition", message).of_tool(&problem.name)
+            Finding::new("definition", message).for_tool(&problem.name)
         }));
         findings.extend(provider::conflicts().iter().map(|conflict| {
-            Finding::new("conflict", format!("{conflict}; unlink or rename one of them")).of_provider(conflict.name)
+            Finding::new("conflict", format!("{conflict}; unlink or rename one of them")).for_provider(conflict.name)
         }));
         findings.extend(
             provider::problems()
                 .iter()
-                .map(|problem| Finding::new("definition", problem.to_string()).of_provider(problem.name)),
+                .map(|problem| Finding::new("definition", problem.to_string()).for_provider(problem.name)),
         );
         match self.root.services() {
             Ok(services) => findings.extend(unmet(&services)),
@@ -84,23 +84,23 @@ impl Finding {
         Self { check, tool: None, provider: None, message }
     }
 
-    fn of_tool(self, name: impl ToString) -> Self {
+    fn for_tool(self, name: impl ToString) -> Self {
         Self { tool: Some(name.to_string()), ..self }
     }
 
-    fn of_provider(self, name: impl ToString) -> Self {
+    fn for_provider(self, name: impl ToString) -> Self {
         Self { provider: Some(name.to_string()), ..self }
     }
 }
 
-/// The tools that find something missing here.
+/// Returns a finding for each tool with a missing service.
 fn unmet(services: &Services) -> Vec<Finding> {
     let finding = |entry: &tools::Entry| {
         let missing: Vec<_> = services.unmet(entry.needs()).iter().map(|need| need.type_name()).collect();
         (!missing.is_empty()).then(|| {
             let missing = missing.join(" and ");
-            let message = format!("needs {missing}, which this program does not offer; sessions leave the tool out");
-            Finding::new("need", message).of_tool(entry.name())
+            let message = format!("needs {missing}, which this program does not provide; sessions skip the tool");
+            Finding::new("need", message).for_tool(entry.name())
         })
     };
     tools::list().iter().filter_map(|entry| finding(entry)).collect()
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Lacks a description of what it takes.
+    /// Lacks a description of its field.
     #[derive(serde::Deserialize, tools::JsonSchema)]
     #[schemars(crate = "tools::schemars")]
     struct Undescribed {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn findings() -> Vec<Finding> {
-        Doctor { root: RootOption::default(), json: false }.findings()
+        DoctorArgs { root: RootOption::default(), json: false }.findings()
     }
 
     #[test]
@@ -215,11 +215,11 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_is_told_with_its_name_and_decides_the_exit() {
-        let conflict = Finding::new("conflict", "is declared twice".to_owned()).of_provider("twin");
+    fn a_finding_is_printed_with_its_name_and_decides_the_exit() {
+        let conflict = Finding::new("conflict", "is declared twice".to_owned()).for_provider("twin");
         let report = report(&[conflict]);
         assert!(report.contains("twin") && report.contains("is declared twice"), "{report:?}");
-        assert_eq!(Doctor { root: RootOption::default(), json: true }.run().unwrap(), Exit::Problems);
+        assert_eq!(DoctorArgs { root: RootOption::default(), json: true }.run().unwrap(), Exit::Problems);
     }
 
     #[test]

@@ -14,19 +14,19 @@ use crate::sentence;
 use crate::table::Table;
 use crate::visible::visible;
 
-/// List the tools: what they touch, where they come from, what they do
+/// List the tools with their effects, source and description
 #[derive(Args, Debug)]
-pub(super) struct List {
-    /// Only tools whose name matches, such as 'fs.*'; '!fs.write' leaves out; repeatable
+pub(super) struct ListArgs {
+    /// Select tools by name, such as 'fs.*'; '!fs.write' excludes; repeatable
     #[arg(long, value_name = "GLOB")]
     select: Vec<String>,
 
-    /// Print one JSON document per tool and line
+    /// Print the tools as JSON, one document per line
     #[arg(long)]
     json: bool,
 }
 
-impl List {
+impl ListArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let selection = Selection::parse(&self.select)?;
         let mut entries = tools::list();
@@ -41,7 +41,7 @@ impl List {
         }
         let unusable = tools::conflicts().len() + tools::problems().len();
         if unusable > 0 {
-            notice::warning(&format!("{unusable} linked tools cannot be used; toolcrib doctor says why"));
+            notice::warning(&format!("{unusable} linked tools are unusable; run toolcrib doctor for the reasons"));
         }
         Ok(Exit::Success)
     }

@@ -3,39 +3,39 @@
 use clap::Args;
 
 use crate::error::Error;
-use crate::exchange::Work;
 use crate::exit::Exit;
 use crate::host::how_to_grant;
 use crate::interrupt;
+use crate::prompt_runner::RunInput;
 use crate::session::SessionOptions;
 
 /// Run an agent session on a prompt and print the answer
 ///
-/// Calls, their progress and a summary go to the standard error. Reading below the root and the clock is granted; anything
-/// else is asked about on a terminal and refused otherwise.
+/// Calls, their progress and a summary go to standard error. Reading below the root and the clock is permitted. Other
+/// calls need approval on a terminal, and are refused without one.
 #[derive(Args, Debug)]
-pub(super) struct Run {
-    /// What to do. The provider direct takes tool calls, such as 'fs.list path=. ; time.now zone=UTC'
+pub(super) struct RunArgs {
+    /// The prompt; for the provider direct, tool calls such as 'fs.list path=. ; time.now zone=UTC'
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     prompt: Option<String>,
 
     #[command(flatten)]
     options: SessionOptions,
 
-    /// Print the events of the run, one JSON document per line
+    /// Print the events of the run as JSON, one document per line
     #[arg(long)]
     json: bool,
 }
 
-impl Run {
+impl RunArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let exchange = self.options.exchange(self.json, how_to_grant)?;
+        let runner = self.options.runner(self.json, how_to_grant)?;
         let token = interrupt::token()?;
-        let mut session = self.options.session(token.clone(), &exchange.console)?;
-        let work = match self.options.journal.stored_run(&session).await? {
-            Some(run) => Work::Resume(run),
-            None => Work::Prompt(self.prompt.unwrap_or_default()),
+        let mut session = self.options.session(token.clone(), &runner.console)?;
+        let input = match self.options.journal.stored_run(&session).await? {
+            Some(run) => RunInput::Resume(run),
+            None => RunInput::Prompt(self.prompt.unwrap_or_default()),
         };
-        exchange.run(&mut session, work, token).await
+        runner.run(&mut session, input, token).await
     }
 }

@@ -20,10 +20,10 @@ use crate::table::Table;
 use crate::visible::{harmless, visible};
 use crate::{duration, parameter, shell};
 
-/// Show one tool: what it takes, touches and needs, what follows from that, and where it comes from
+/// Show one tool: parameters, effects, permissions, services, limits and source
 #[derive(Args, Debug)]
-pub(super) struct Show {
-    /// The tool
+pub(super) struct ShowArgs {
+    /// The tool's name
     name: String,
 
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub(super) struct Show {
     json: bool,
 }
 
-impl Show {
+impl ShowArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let entry = tools::get(&self.name)?;
         if self.json {
@@ -54,7 +54,7 @@ fn page(entry: &Entry, services: &Services, width: Option<usize>) -> String {
     page += &parameter::table(&tool.parameters, width);
     page += &heading("Facts");
     page += &facts(entry, services).wrapped(width);
-    page += &heading("What follows from what it touches");
+    page += &heading("Derived from the effects");
     page += &derived::derived(tool).wrapped(width);
     if !tool.examples.is_empty() {
         page += &heading("Examples");
@@ -76,11 +76,11 @@ fn facts(entry: &Entry, services: &Services) -> Table<2> {
     let tool = entry.tool();
     let mut table = Table::new([FAINT, Style::new()], 2);
     let mut fact = |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
-    fact("touches", &tool.effects.to_string());
+    fact("effects", &tool.effects.to_string());
     fact("needs", &needs(entry, services));
     fact("limits", &limits(&tool.limits));
     if tool.output.is_some() {
-        fact("result", "structured, by a schema that --json shows");
+        fact("result", "structured; --json shows its schema");
     }
     if tool.audit {
         fact("audit", "every call is recorded");
@@ -110,7 +110,7 @@ fn limits(limits: &Limits) -> String {
     parts.extend(limits.max_retries.map(|limit| format!("{limit} retries")));
     parts.extend(limits.rate.map(|rate| format!("{} calls in {}", rate.calls, time(rate.per_ms))));
     parts.extend(limits.max_concurrency.map(|limit| format!("{limit} calls at once")));
-    if parts.is_empty() { "the usual ones".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "defaults".to_owned() } else { parts.join(", ") }
 }
 
 fn size(bytes: u64) -> String {
@@ -121,7 +121,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// The command line of an example, in the short form where that gives the same arguments.
+/// Returns the command line of an example, as pairs if they produce the same arguments, otherwise as JSON.
 fn command(tool: &Tool, arguments: &Value) -> String {
     let name = shell::quoted(&tool.name);
     match pairs(tool, arguments) {
@@ -132,7 +132,7 @@ fn command(tool: &Tool, arguments: &Value) -> String {
     }
 }
 
-/// The pairs that give these arguments, the required ones first.
+/// Returns the pairs for these arguments, the required ones first, or `None` if pairs cannot express them.
 fn pairs(tool: &Tool, arguments: &Value) -> Option<Vec<(String, String)>> {
     let text = |value: &Value| value.as_str().map_or_else(|| canonical_json(value), str::to_owned);
     let mut pairs: Vec<_> = arguments.as_object()?.iter().map(|(key, value)| (key.clone(), text(value))).collect();
@@ -159,8 +159,8 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_told_in_words() {
-        assert_eq!(limits(&Limits::default()), "the usual ones");
+    fn limits_are_shown_in_words() {
+        assert_eq!(limits(&Limits::default()), "defaults");
         let some =
             Limits { timeout_ms: Some(1500), max_output_bytes: Some(2048), max_retries: Some(2), ..Limits::default() };
         assert_eq!(limits(&some), "1.5s per call, 2 KiB of output, 2 retries");

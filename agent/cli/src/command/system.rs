@@ -11,25 +11,25 @@ use crate::exit::Exit;
 use crate::output::{self, Console};
 use crate::session::SessionOptions;
 
-/// Print the system text: what the model of a session with these options is told before the prompt
+/// Print the system text of a session with these options
 #[derive(Args, Debug)]
-pub(super) struct System {
+pub(super) struct SystemArgs {
     #[command(flatten)]
     options: SessionOptions,
 
-    /// Print one JSON document per section and line
+    /// Print the sections as JSON, one document per line
     #[arg(long)]
     json: bool,
 }
 
-impl System {
+impl SystemArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let session = self.options.session(CancellationToken::new(), &Arc::new(Console::default()))?;
         if self.json {
             let sections = session.system().sections(session.tools());
             sections.iter().try_for_each(|(name, text)| output::json(&json!({"name": name, "text": text})))?;
         } else {
-            output::foreign(&session.system().render(session.tools()))?;
+            output::untrusted(&session.system().render(session.tools()))?;
         }
         Ok(Exit::Success)
     }

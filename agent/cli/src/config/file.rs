@@ -1,4 +1,4 @@
-//! The files: where they are looked for, and whose word counts.
+//! Finds, reads and trusts the settings files.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
@@ -15,73 +15,74 @@ use crate::folders;
 
 const NAME: &str = folders::SETTINGS;
 
-/// No settings are longer, in bytes.
+/// The maximum size of a settings file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// A file that was looked for.
+/// A settings file, existing or not.
 #[derive(Debug)]
-pub(crate) struct Looked {
-    /// Whose it is: `user`, `project`, or `named` with `--config`.
+pub(crate) struct ConfigFile {
+    /// The role: `user`, `project`, or `named` for `--config`.
     pub(crate) role: &'static str,
-    /// Where it is, or would be.
+    /// The path, even if the file does not exist.
     pub(crate) path: PathBuf,
-    pub(crate) state: State,
+    pub(crate) state: FileState,
 }
 
-/// What became of it.
+/// The use of a settings file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum FileState {
     Missing,
-    /// All that it says counts.
+    /// All its settings apply.
     Used,
-    /// All that it says counts, because this place trusts its directory.
+    /// All its settings apply, because this entry of the user's file trusts its directory.
     Trusted(Origin),
-    /// It may only narrow, and pick tools and a profile where the user's file does not.
+    /// The file may only narrow, and choose tools and a profile if the user's file does not.
     Untrusted,
-    /// It belongs to somebody else.
-    PassedOver,
+    /// The file belongs to another user and is not read.
+    Ignored,
 }
 
-/// What the files say, the lowest first, and which ones were looked for.
+/// The settings of the files.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct Loaded {
+    /// The layers in ascending precedence.
     pub(super) layers: Vec<Layer>,
-    pub(super) files: Vec<Looked>,
+    pub(super) files: Vec<ConfigFile>,
 }
 
-/// The one file that was named.
-pub(super) fn named(path: &Path) -> Result<Said, ConfigError> {
+/// Loads the file of `--config`.
+pub(super) fn load_named(path: &Path) -> Result<Loaded, ConfigError> {
     let path = std::path::absolute(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
     let layer = read(&path, home().as_deref())?;
-    Ok(Said { layers: vec![layer], files: vec![Looked { role: "named", path, state: State::Used }] })
+    Ok(Loaded { layers: vec![layer], files: vec![ConfigFile { role: "named", path, state: FileState::Used }] })
 }
 
-/// The rules of the file that `--policy` names.
+/// Loads the rules of the file of `--policy`.
 pub(crate) fn rules(path: &Path) -> Result<Vec<Setting<Rule>>, ConfigError> {
     let refused = |source| ConfigError::Policy { path: path.to_owned(), source };
     let path = std::path::absolute(path).map_err(refused)?;
     reader::rules(&Arc::from(&*path), &text(&path).map_err(refused)?)
 }
 
-/// The user's file, and the nearest one in a directory or above it.
-pub(super) fn found(directory: &Path) -> Result<Said, ConfigError> {
-    let mut said = Said::default();
+/// Loads the user's file, and the nearest project file in the directory or above it.
+pub(super) fn load_default(directory: &Path) -> Result<Loaded, ConfigError> {
+    let mut loaded = Loaded::default();
     let home = home();
     let user = folders::settings();
     let mut user_layer = Layer::default();
     if let Some(path) = &user {
-        let mut state = State::Missing;
+        let mut state = FileState::Missing;
         if path.try_exists().map_err(|source| ConfigError::Read { path: path.clone(), source })? {
             user_layer = read(path, home.as_deref())?;
-            state = State::Used;
+            state = FileState::Used;
         }
-        said.files.push(Looked { role: "user", path: path.clone(), state });
+        loaded.files.push(ConfigFile { role: "user", path: path.clone(), state });
     }
     let project = project(directory, user.as_deref(), home.as_deref(), &user_layer)?;
-    said.layers.push(user_layer);
-    said.layers.extend(project.1);
-    said.files.push(project.0);
-    Ok(said)
+    loaded.layers.push(user_layer);
+    loaded.layers.extend(project.1);
+    loaded.files.push(project.0);
+    Ok(loaded)
 }
 
 fn project(
@@ -89,32 +90,32 @@ fn project(
     user: Option<&Path>,
     home: Option<&Path>,
     user_layer: &Layer,
-) -> Result<(Looked, Option<Layer>), ConfigError> {
-    let looked = |path: PathBuf, state| Looked { role: "project", path, state };
+) -> Result<(ConfigFile, Option<Layer>), ConfigError> {
+    let file = |path: PathBuf, state| ConfigFile { role: "project", path, state };
     let Some((folder, path, is_foreign)) = nearest(directory, user) else {
-        return Ok((looked(directory.join(NAME), State::Missing), None));
+        return Ok((file(directory.join(NAME), FileState::Missing), None));
     };
     let trusting = trust::trusts(user_layer, folder);
     if trusting.is_none() && is_foreign {
-        return Ok((looked(path, State::PassedOver), None));
+        return Ok((file(path, FileState::Ignored), None));
     }
     let layer = read(&path, home)?;
     if let Some(trusted) = layer.trusted.first() {
-        let reason = "counts only in the user's file: a project does not trust itself".to_owned();
+        let reason = "is accepted only in the user's file, because a project cannot trust itself".to_owned();
         return Err(ConfigError::Value { origin: trusted.origin.clone(), key: "trusted".to_owned(), reason });
     }
     let state = match trusting {
-        Some(origin) => State::Trusted(origin.clone()),
+        Some(origin) => FileState::Trusted(origin.clone()),
         None => {
             trust::check(&layer, user_layer, &how_to_trust(folder, user))?;
-            State::Untrusted
+            FileState::Untrusted
         }
     };
-    Ok((looked(path, state), Some(layer)))
+    Ok((file(path, state), Some(layer)))
 }
 
-/// The nearest file of that name, the user's own left out, and whether it is somebody else's. A link that leads nowhere is one
-/// that cannot be read: passed over, it would narrow nothing.
+/// Returns the folder and path of the nearest settings file except the user's own, and whether it belongs to another user. A
+/// dangling link is returned too: skipping it would drop its restrictions.
 fn nearest<'a>(directory: &'a Path, user: Option<&Path>) -> Option<(&'a Path, PathBuf, bool)> {
     let user = user.and_then(|path| path.canonicalize().ok());
     directory.ancestors().find_map(|folder| {
@@ -122,8 +123,8 @@ fn nearest<'a>(directory: &'a Path, user: Option<&Path>) -> Option<(&'a Path, Pa
         let link = path.symlink_metadata().ok()?;
         let file = path.metadata();
         let is_file = file.as_ref().map_or(link.is_symlink(), Metadata::is_file);
-        // A link counts as well as what it leads to.
-        let is_foreign = is_of_somebody_else(&link) || file.is_ok_and(|file| is_of_somebody_else(&file));
+        // The owners of a link and of its target both count.
+        let is_foreign = belongs_to_other_user(&link) || file.is_ok_and(|file| belongs_to_other_user(&file));
         (is_file && (user.is_none() || path.canonicalize().ok() != user)).then_some((folder, path, is_foreign))
     })
 }
@@ -132,9 +133,9 @@ fn how_to_trust(folder: &Path, user: Option<&Path>) -> String {
     match user {
         Some(user) => {
             let folder = folder.display().to_string();
-            format!("to trust all of it, write trusted = [{folder:?}] at the top of {}", user.display())
+            format!("to trust the whole file, write trusted = [{folder:?}] at the top of {}", user.display())
         }
-        None => "to trust all of it, name the file with --config".to_owned(),
+        None => "to trust the whole file, pass it with --config".to_owned(),
     }
 }
 
@@ -156,9 +157,10 @@ fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()
 }
 
-/// A file above the working directory may be anybody's, as in `/tmp`.
+/// Returns true if another user except root owns the file. A directory above the working directory may be shared, like
+/// `/tmp`.
 #[cfg(unix)]
-fn is_of_somebody_else(metadata: &Metadata) -> bool {
+fn belongs_to_other_user(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
 
     let owner = metadata.uid();
@@ -166,6 +168,6 @@ fn is_of_somebody_else(metadata: &Metadata) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_of_somebody_else(_metadata: &Metadata) -> bool {
+fn belongs_to_other_user(_metadata: &Metadata) -> bool {
     false
 }

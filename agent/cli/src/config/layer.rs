@@ -1,4 +1,4 @@
-//! [`Layer`]: what one file, or the command line, says.
+//! [`Layer`]: the settings of one file or of the command line.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use tools::policy::Rule;
 
 use super::origin::{Origin, Setting};
 
-/// What one place says. Whatever it leaves out is left to the places below it.
+/// The settings of one file or of the command line. Unset fields leave the lower layers in effect.
 #[derive(Debug, Default)]
 pub(crate) struct Layer {
     pub(crate) provider: Option<Setting<String>>,
@@ -20,16 +20,14 @@ pub(crate) struct Layer {
     pub(crate) streaming: Option<Setting<bool>>,
     pub(crate) profile: Option<Setting<String>>,
     pub(crate) bounds: Bounds,
-    pub(crate) waiting: Waiting,
-    /// Rules about calls.
+    pub(crate) requests: RequestSettings,
     pub(crate) policy: Vec<Setting<Rule>>,
-    /// By name.
     pub(crate) profiles: BTreeMap<String, Setting<Bounds>>,
-    /// Directories in which a project file may say everything. Only the user's file has them.
+    /// Directories whose project files are trusted. Only the user's file may set them.
     pub(crate) trusted: Vec<Setting<PathBuf>>,
 }
 
-/// What a session may use and touch, and how much of it. A profile is a name for some.
+/// The tools, permissions and limits of a session. A profile is a named set of them.
 #[derive(Debug, Default)]
 pub(crate) struct Bounds {
     pub(crate) select: Option<Setting<Vec<String>>>,
@@ -40,31 +38,32 @@ pub(crate) struct Bounds {
     pub(crate) call_timeout: Option<Setting<Duration>>,
 }
 
-/// How long a service may take, and how often it is asked again.
+/// The timeouts and retries of provider requests.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting {
-    /// In the order of [`WAITS`].
-    pub(crate) waits: [Option<Setting<Duration>>; WAITS.len()],
-    pub(crate) retries: Option<Setting<u32>>,
+pub(crate) struct RequestSettings {
+    /// The durations in the order of [`DURATIONS`].
+    pub(crate) durations: [Option<Setting<Duration>>; DURATIONS.len()],
+    /// The maximum number of retries.
+    pub(crate) max_retries: Option<Setting<u32>>,
 }
 
-/// A duration of [`Timeouts`] or [`RetryPolicy`] by its key.
-type Wait = (&'static str, fn(&mut (Timeouts, RetryPolicy)) -> &mut Duration);
+/// The key of a duration and its field in [`Timeouts`] or [`RetryPolicy`].
+type DurationField = (&'static str, fn(&mut (Timeouts, RetryPolicy)) -> &mut Duration);
 
-/// Every duration that `[patience]` can have.
-pub(crate) const WAITS: [Wait; 5] = [
-    ("patience.connect", |(timeouts, _)| &mut timeouts.connect),
-    ("patience.first_byte", |(timeouts, _)| &mut timeouts.first_byte),
-    ("patience.idle", |(timeouts, _)| &mut timeouts.idle),
-    ("patience.first_delay", |(_, policy)| &mut policy.first_delay),
-    ("patience.longest_delay", |(_, policy)| &mut policy.longest_delay),
+/// The durations of `[timeouts]` and `[retries]`.
+pub(crate) const DURATIONS: [DurationField; 5] = [
+    ("timeouts.connect", |(timeouts, _)| &mut timeouts.connect),
+    ("timeouts.first_byte", |(timeouts, _)| &mut timeouts.first_byte),
+    ("timeouts.idle", |(timeouts, _)| &mut timeouts.idle),
+    ("retries.first_delay", |(_, retries)| &mut retries.first_delay),
+    ("retries.longest_delay", |(_, retries)| &mut retries.longest_delay),
 ];
 
-impl Waiting {
-    /// Returns the first key that is set, and where.
+impl RequestSettings {
+    /// Returns the first set key and its origin, or `None` if all are unset.
     pub(super) fn first(&self) -> Option<(&'static str, &Origin)> {
-        let retries = self.retries.as_ref().map(|retries| ("patience.retries", &retries.origin));
-        let mut waits = WAITS.into_iter().zip(&self.waits);
-        waits.find_map(|((key, _), wait)| Some((key, &wait.as_ref()?.origin))).or(retries)
+        let retries = self.max_retries.as_ref().map(|retries| ("retries.max", &retries.origin));
+        let mut durations = DURATIONS.into_iter().zip(&self.durations);
+        durations.find_map(|((key, _), setting)| Some((key, &setting.as_ref()?.origin))).or(retries)
     }
 }

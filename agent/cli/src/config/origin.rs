@@ -6,44 +6,43 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-/// A value, and who said it.
+/// A value with its origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Setting<T> {
     pub(crate) value: T,
     pub(crate) origin: Origin,
 }
 
-/// Who said a value.
+/// The place that sets a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Nobody.
     #[default]
     Default,
-    /// A file, at a line counted from 1.
+    /// A line of a file, counted from 1.
     File { path: Arc<Path>, line: usize },
-    /// The command line.
+    /// A flag of the command line.
     Flag(&'static str),
 }
 
 impl<T> Setting<T> {
-    /// A value that holds where nobody says another.
-    pub(crate) fn by_default(value: T) -> Self {
+    /// Returns a default value.
+    pub(crate) fn from_default(value: T) -> Self {
         Self { value, origin: Origin::Default }
     }
 
-    /// The value of a flag.
-    pub(crate) fn of_flag(flag: &'static str, value: T) -> Self {
+    /// Returns the value of a flag.
+    pub(crate) fn from_flag(flag: &'static str, value: T) -> Self {
         Self { value, origin: Origin::Flag(flag) }
     }
 
-    /// Another value of the same origin.
+    /// Converts the value and keeps its origin.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
         Setting { value: change(self.value), origin: self.origin }
     }
 }
 
 impl Origin {
-    /// For programs: `{"kind": "default"}`, `{"kind": "file", "path": …, "line": …}` or `{"kind": "flag", "flag": …}`.
+    /// Returns the origin as JSON: `{"kind": "default"}`, `{"kind": "file", "path": …, "line": …}` or `{"kind": "flag", "flag": …}`.
     pub(crate) fn document(&self) -> Value {
         match self {
             Self::Default => json!({"kind": "default"}),
@@ -53,7 +52,7 @@ impl Origin {
     }
 }
 
-/// For people: `default`, `/home/me/toolcrib.toml:3` or `--model`.
+/// Formats the origin for people: `default`, `/home/me/toolcrib.toml:3` or `--model`.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

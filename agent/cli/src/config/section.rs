@@ -1,4 +1,4 @@
-//! [`Section`]: a table of a TOML file, of which one key after the other is taken, each with its line.
+//! [`Section`]: a TOML table whose values are taken key by key, each with its line.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -14,53 +14,55 @@ use super::error::ConfigError;
 use super::origin::{Origin, Setting};
 use crate::duration;
 
-/// A table whose keys have to be known. What is left when all of them were asked for is a mistake.
+/// A TOML table that reports unknown keys: [`Section::finish`] refuses every key that was not taken.
 pub(super) struct Section<'a> {
     text: &'a str,
     path: &'a Arc<Path>,
     prefix: String,
     table: DeTable<'a>,
-    asked: Vec<&'static str>,
+    known_keys: Vec<&'static str>,
 }
 
 impl<'a> Section<'a> {
-    /// The whole file.
+    /// Parses a whole file.
     pub(super) fn parse(path: &'a Arc<Path>, text: &'a str) -> Result<Self, ConfigError> {
         let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
             origin: origin(path, text, error.span().map_or(0, |span| span.start)),
             reason: error.message().to_owned(),
         })?;
-        Ok(Self { text, path, prefix: String::new(), table: table.into_inner(), asked: Vec::new() })
+        Ok(Self { text, path, prefix: String::new(), table: table.into_inner(), known_keys: Vec::new() })
     }
 
-    /// A text that means something.
+    /// Takes a string and parses it.
     pub(super) fn parsed<T>(
         &mut self,
         key: &'static str,
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Option<Setting<T>>, ConfigError> {
         let value = self.take(key);
-        value.map(|value| self.text_of(key, &value, parse)).transpose()
+        value.map(|value| self.parse_string(key, &value, parse)).transpose()
     }
 
-    /// A text that is not empty.
-    pub(super) fn text(&mut self, key: &'static str) -> Result<Option<Setting<String>>, ConfigError> {
+    /// Takes a string that is not empty.
+    pub(super) fn string(&mut self, key: &'static str) -> Result<Option<Setting<String>>, ConfigError> {
         self.parsed(key, |text| match text.trim() {
-            "" => Err("is empty; write something, or leave it out".to_owned()),
+            "" => Err("is empty; set a value, or remove the key".to_owned()),
             text => Ok(text.to_owned()),
         })
     }
 
-    /// A text such as `30s`.
+    /// Takes a duration string such as `30s`.
     pub(super) fn duration(&mut self, key: &'static str) -> Result<Option<Setting<Duration>>, ConfigError> {
         let Some(value) = self.take(key) else { return Ok(None) };
-        // A bare number is the likely mistake, and does not say its unit.
-        let DeValue::String(_) = value.get_ref() else { return Err(self.unfit(key, &value, "a text such as \"30s\"")) };
-        let parse = |text: &str| duration::parse(text).map_err(|reason| format!("is no duration: {reason}"));
-        self.text_of(key, &value, parse).map(Some)
+        // Unlike on the command line, a bare number is refused, because it has no unit.
+        let DeValue::String(_) = value.get_ref() else {
+            return Err(self.type_error(key, &value, "a string such as \"30s\""));
+        };
+        let parse = |text: &str| duration::parse(text).map_err(|reason| format!("is not a duration: {reason}"));
+        self.parse_string(key, &value, parse).map(Some)
     }
 
-    /// A list of texts that mean something.
+    /// Takes a list of strings and parses each.
     pub(super) fn list<T>(
         &mut self,
         key: &'static str,
@@ -69,39 +71,39 @@ impl<'a> Section<'a> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let origin = self.origin(&value);
         let DeValue::Array(items) = value.get_ref() else {
-            return Err(self.unfit(key, &value, "a list of strings, such as [\"a\", \"b\"]"));
+            return Err(self.type_error(key, &value, "a list of strings, such as [\"a\", \"b\"]"));
         };
-        let items = items.iter().map(|item| self.text_of(key, item, &parse)).collect::<Result<_, _>>()?;
+        let items = items.iter().map(|item| self.parse_string(key, item, &parse)).collect::<Result<_, _>>()?;
         Ok(Some(Setting { value: items, origin }))
     }
 
-    /// A list of tables that read themselves.
-    pub(super) fn documents<T: DeserializeOwned>(&mut self, key: &'static str) -> Result<Vec<Setting<T>>, ConfigError> {
+    /// Takes a list of tables and deserializes each.
+    pub(super) fn tables<T: DeserializeOwned>(&mut self, key: &'static str) -> Result<Vec<Setting<T>>, ConfigError> {
         let Some(value) = self.take(key) else { return Ok(Vec::new()) };
         let DeValue::Array(items) = value.get_ref() else {
-            return Err(self.unfit(key, &value, &format!("a list of tables, each below a line [[{key}]]")));
+            return Err(self.type_error(key, &value, &format!("a list of tables, each with the header [[{key}]]")));
         };
         let read = |item: &Spanned<DeValue<'a>>| {
             let document = T::deserialize(ValueDeserializer::from(item.clone()));
             document.map(|value| Setting { value, origin: self.origin(item) }).map_err(|error| ConfigError::Value {
                 origin: origin(self.path, self.text, error.span().map_or(item.span().start, |span| span.start)),
-                key: self.named(key),
-                reason: format!("cannot be read: {}", error.message()),
+                key: self.full_key(key),
+                reason: format!("is invalid: {}", error.message()),
             })
         };
         items.iter().map(read).collect()
     }
 
-    /// `true` or `false`.
-    pub(super) fn switch(&mut self, key: &'static str) -> Result<Option<Setting<bool>>, ConfigError> {
+    /// Takes a boolean.
+    pub(super) fn boolean(&mut self, key: &'static str) -> Result<Option<Setting<bool>>, ConfigError> {
         let Some(value) = self.take(key) else { return Ok(None) };
         match value.get_ref() {
-            DeValue::Boolean(switch) => Ok(Some(Setting { value: *switch, origin: self.origin(&value) })),
-            _ => Err(self.unfit(key, &value, "true or false")),
+            DeValue::Boolean(boolean) => Ok(Some(Setting { value: *boolean, origin: self.origin(&value) })),
+            _ => Err(self.type_error(key, &value, "true or false")),
         }
     }
 
-    /// A whole number in a range.
+    /// Takes an integer in a range.
     pub(super) fn number(
         &mut self,
         key: &'static str,
@@ -116,87 +118,87 @@ impl<'a> Section<'a> {
             Some(number) => Ok(Some(Setting { value: number, origin: self.origin(&value) })),
             None => {
                 let expected = format!("a whole number from {} to {}", range.start(), range.end());
-                Err(self.unfit(key, &value, &expected))
+                Err(self.type_error(key, &value, &expected))
             }
         }
     }
 
-    /// A table inside of this one; an empty one where there is none.
+    /// Takes a nested table; an empty one if the key is missing.
     pub(super) fn section(&mut self, key: &'static str) -> Result<Self, ConfigError> {
         let table = match self.take(key) {
-            Some(value) => self.table_of(key, value)?,
+            Some(value) => self.table_from(key, value)?,
             None => DeTable::new(),
         };
         Ok(self.child(key, table))
     }
 
-    /// The tables inside of a table inside of this one, by their names.
+    /// Takes a nested table of named tables.
     pub(super) fn sections(&mut self, key: &'static str) -> Result<Vec<(Setting<String>, Self)>, ConfigError> {
         let Some(value) = self.take(key) else { return Ok(Vec::new()) };
         let mut sections = Vec::new();
-        for (name, value) in self.table_of(key, value)? {
+        for (name, value) in self.table_from(key, value)? {
             let path = format!("{key}.{}", name.get_ref());
             let origin = origin(self.path, self.text, name.span().start);
-            let table = self.table_of(&path, value)?;
+            let table = self.table_from(&path, value)?;
             sections.push((Setting { value: name.into_inner().into_owned(), origin }, self.child(&path, table)));
         }
         Ok(sections)
     }
 
-    /// Refuses the first key that nobody has asked for.
+    /// Returns an error for the first key that was not taken.
     pub(super) fn finish(self) -> Result<(), ConfigError> {
         let Some((key, _)) = self.table.iter().min_by_key(|(key, _)| key.span().start) else { return Ok(()) };
         let origin = origin(self.path, self.text, key.span().start);
-        let name = self.named(key.get_ref());
+        let name = self.full_key(key.get_ref());
         if is_like_a_secret(key.get_ref()) {
             return Err(ConfigError::Secret { origin, key: name });
         }
-        let advice = match nearest(key.get_ref(), &self.asked) {
-            Some(near) => format!("did you mean {}?", self.named(near)),
-            None => format!("there are {}", self.asked.join(", ")),
+        let advice = match nearest(key.get_ref(), &self.known_keys) {
+            Some(near) => format!("did you mean {}?", self.full_key(near)),
+            None => format!("the settings here are {}", self.known_keys.join(", ")),
         };
         Err(ConfigError::Unknown { origin, key: name, advice })
     }
 
     fn take(&mut self, key: &'static str) -> Option<Spanned<DeValue<'a>>> {
-        self.asked.push(key);
+        self.known_keys.push(key);
         self.table.remove(key)
     }
 
     fn child(&self, key: &str, table: DeTable<'a>) -> Self {
         let prefix = format!("{}{key}.", self.prefix);
-        Self { text: self.text, path: self.path, prefix, table, asked: Vec::new() }
+        Self { text: self.text, path: self.path, prefix, table, known_keys: Vec::new() }
     }
 
-    fn table_of(&self, key: &str, value: Spanned<DeValue<'a>>) -> Result<DeTable<'a>, ConfigError> {
-        let unfit = self.unfit(key, &value, "a table");
-        if let DeValue::Table(table) = value.into_inner() { Ok(table) } else { Err(unfit) }
+    fn table_from(&self, key: &str, value: Spanned<DeValue<'a>>) -> Result<DeTable<'a>, ConfigError> {
+        let type_error = self.type_error(key, &value, "a table");
+        if let DeValue::Table(table) = value.into_inner() { Ok(table) } else { Err(type_error) }
     }
 
-    fn text_of<T>(
+    fn parse_string<T>(
         &self,
         key: &str,
         value: &Spanned<DeValue<'a>>,
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Setting<T>, ConfigError> {
-        let DeValue::String(text) = value.get_ref() else { return Err(self.unfit(key, value, "a string")) };
+        let DeValue::String(text) = value.get_ref() else { return Err(self.type_error(key, value, "a string")) };
         let origin = self.origin(value);
         match parse(text) {
             Ok(value) => Ok(Setting { value, origin }),
-            Err(reason) => Err(ConfigError::Value { origin, key: self.named(key), reason }),
+            Err(reason) => Err(ConfigError::Value { origin, key: self.full_key(key), reason }),
         }
     }
 
-    fn unfit(&self, key: &str, value: &Spanned<DeValue<'a>>, expected: &str) -> ConfigError {
-        let reason = format!("has to be {expected}, and this is {}", described(value.get_ref()));
-        ConfigError::Value { origin: self.origin(value), key: self.named(key), reason }
+    fn type_error(&self, key: &str, value: &Spanned<DeValue<'a>>, expected: &str) -> ConfigError {
+        let reason = format!("must be {expected}, not {}", described(value.get_ref()));
+        ConfigError::Value { origin: self.origin(value), key: self.full_key(key), reason }
     }
 
     fn origin(&self, value: &Spanned<DeValue<'a>>) -> Origin {
         origin(self.path, self.text, value.span().start)
     }
 
-    fn named(&self, key: &str) -> String {
+    fn full_key(&self, key: &str) -> String {
         format!("{}{key}", self.prefix)
     }
 }
@@ -206,12 +208,12 @@ fn origin(path: &Arc<Path>, text: &str, offset: usize) -> Origin {
     Origin::File { path: path.clone(), line: before.iter().filter(|byte| **byte == b'\n').count() + 1 }
 }
 
-/// What a value is. Numbers are told; a text might be a secret.
+/// Describes a value in an error. Strings are not quoted, because one may be a secret.
 fn described(value: &DeValue<'_>) -> String {
     match value {
         DeValue::Integer(number) => number.to_string(),
         DeValue::Float(number) => number.to_string(),
-        DeValue::Boolean(switch) => switch.to_string(),
+        DeValue::Boolean(boolean) => boolean.to_string(),
         DeValue::String(_) => "a string".to_owned(),
         DeValue::Datetime(_) => "a date".to_owned(),
         DeValue::Array(_) => "a list".to_owned(),

@@ -1,4 +1,4 @@
-//! [`Settings`]: what holds, of everything that the files and the command line say.
+//! [`Settings`]: the effective settings, merged from files and command line.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use tools::policy::Rule;
 use tools::{Clause, Grant};
 
 use super::error::ConfigError;
-use super::file::Looked;
-use super::layer::{Bounds, Layer, WAITS, Waiting};
+use super::file::ConfigFile;
+use super::layer::{Bounds, DURATIONS, Layer, RequestSettings};
 use super::origin::{Origin, Setting};
 
-/// The default grants: reading below the root, and the clock.
+/// The default grants: reading below the root, and reading the clock.
 const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
 
-/// What holds, and who said it. Where nobody has to say anything there may be nothing.
+/// The effective settings, each with its origin. `None` means not set.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) provider: Option<Setting<String>>,
@@ -27,46 +27,46 @@ pub(crate) struct Settings {
     pub(crate) profile: Option<Setting<String>>,
     pub(crate) select: Option<Setting<Vec<String>>>,
     pub(crate) default_grants: Setting<bool>,
-    /// All of them, those that hold by default among them.
+    /// All grants, including the default ones.
     pub(crate) grants: Vec<Setting<Clause>>,
-    /// Each narrows what the files grant.
+    /// Each list narrows the grants of the files.
     pub(crate) within: Vec<Setting<Vec<Clause>>>,
     pub(crate) max_steps: Setting<u32>,
     pub(crate) call_timeout: Option<Setting<Duration>>,
-    pub(crate) waiting: Waiting,
-    /// Rules about calls, of all files: the strictest that applies holds.
+    pub(crate) requests: RequestSettings,
+    /// The rules of all files: the strictest matching rule applies.
     pub(crate) policy: Vec<Setting<Rule>>,
-    /// The files that were looked for.
-    pub(crate) files: Vec<Looked>,
+    /// The searched files, existing or not.
+    pub(crate) files: Vec<ConfigFile>,
 }
 
 impl Settings {
-    /// What holds of layers, the lowest first. The last one is the command line.
-    pub(super) fn of(mut layers: Vec<Layer>, files: Vec<Looked>) -> Result<Self, ConfigError> {
+    /// Merges layers in ascending precedence. The last one is the command line.
+    pub(super) fn from_layers(mut layers: Vec<Layer>, files: Vec<ConfigFile>) -> Result<Self, ConfigError> {
         let profile = layers.iter().rev().find_map(|layer| layer.profile.clone());
-        let chosen = profile.as_ref().map(|name| profile_of(&mut layers, name)).transpose()?;
+        let chosen = profile.as_ref().map(|name| take_profile(&mut layers, name)).transpose()?;
         let flags = layers.pop().unwrap_or_default();
-        let mut settings = Self::by_default(profile, files);
+        let mut settings = Self::defaults(profile, files);
         let mut bounds = Vec::new();
         for mut layer in layers {
             bounds.push(std::mem::take(&mut layer.bounds));
-            settings.take(layer)?;
+            settings.merge(layer)?;
         }
         bounds.extend(chosen);
-        bounds.into_iter().for_each(|bounds| settings.bound(bounds));
-        settings.command(flags)?;
+        bounds.into_iter().for_each(|bounds| settings.merge_bounds(bounds));
+        settings.merge_flags(flags)?;
         Ok(settings)
     }
 
-    /// What calls may touch. What the command line grants lies outside of what the files narrow.
+    /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
     pub(crate) fn grant(&self) -> Grant {
         let clause = |setting: &Setting<Clause>| setting.value.clone();
-        let commanded = || self.grants.iter().filter(|grant| matches!(grant.origin, Origin::Flag(_))).map(clause);
+        let from_flags = || self.grants.iter().filter(|grant| matches!(grant.origin, Origin::Flag(_))).map(clause);
         let all = Grant::new(self.grants.iter().map(clause));
-        self.within.iter().fold(all, |grant, within| grant.narrowed(within.value.iter().cloned().chain(commanded())))
+        self.within.iter().fold(all, |grant, within| grant.narrowed(within.value.iter().cloned().chain(from_flags())))
     }
 
-    /// The files that were looked for, and the one that the key is in. Not the user's, which no tool reaches.
+    /// Returns the searched files and the key file. The user's file is left out, because no tool can reach it.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &Path> {
         let key = self.key.as_ref().and_then(|key| match &key.value {
             KeySource::File(path) => Some(path.as_path()),
@@ -76,63 +76,66 @@ impl Settings {
         files.map(|file| file.path.as_path()).chain(key)
     }
 
-    /// How long a service may take, and how often it is asked again.
-    pub(crate) fn patience(&self) -> (Timeouts, RetryPolicy) {
-        let mut patience = (Timeouts::default(), RetryPolicy::default());
-        for ((_, wait), setting) in WAITS.into_iter().zip(&self.waiting.waits) {
-            setting.iter().for_each(|setting| *wait(&mut patience) = setting.value);
+    /// Returns the timeouts and retries of provider requests.
+    pub(crate) fn request_policy(&self) -> (Timeouts, RetryPolicy) {
+        let mut policy = (Timeouts::default(), RetryPolicy::default());
+        for ((_, field), setting) in DURATIONS.into_iter().zip(&self.requests.durations) {
+            setting.iter().for_each(|setting| *field(&mut policy) = setting.value);
         }
-        if let Some(retries) = &self.waiting.retries {
-            patience.1.max_retries = usize::try_from(retries.value).unwrap_or(usize::MAX);
+        if let Some(retries) = &self.requests.max_retries {
+            policy.1.max_retries = usize::try_from(retries.value).unwrap_or(usize::MAX);
         }
         patience
     }
 
-    fn by_default(profile: Option<Setting<String>>, files: Vec<Looked>) -> Self {
+    fn defaults(profile: Option<Setting<String>>, files: Vec<ConfigFile>) -> Self {
         let defaults = DEFAULT_GRANTS.iter().filter_map(|clause| clause.parse().ok());
         Self {
             profile,
-            default_grants: Setting::by_default(true),
-            grants: defaults.map(Setting::by_default).collect(),
-            max_steps: Setting::by_default(DEFAULT_MAX_STEPS),
+            default_grants: Setting::from_default(true),
+            grants: defaults.map(Setting::from_default).collect(),
+            max_steps: Setting::from_default(DEFAULT_MAX_STEPS),
             files,
             ..Self::default()
         }
     }
 
-    /// Puts what a layer says over what is there, but for its bounds. What was said of one provider is not taken for another:
-    /// neither its model nor its place, and least of all its key.
-    fn take(&mut self, layer: Layer) -> Result<(), ConfigError> {
+    /// Merges a layer except its bounds. Another provider does not inherit the model, base URL or key.
+    fn merge(&mut self, layer: Layer) -> Result<(), ConfigError> {
         if let Some(named) = layer.provider {
             if self.provider.as_ref().is_none_or(|provider| provider.value != named.value) {
                 (self.model, self.base_url, self.key) = (None, None, None);
             }
             self.provider = Some(named);
         }
-        let of_provider = [
+        let provider_keys = [
             ("model", layer.model.as_ref().map(|setting| &setting.origin)),
             ("base_url", layer.base_url.as_ref().map(|setting| &setting.origin)),
-            ("the place of a key", layer.key.as_ref().map(|setting| &setting.origin)),
+            ("the key source", layer.key.as_ref().map(|setting| &setting.origin)),
         ];
         if self.provider.is_none()
-            && let Some((key, Some(origin))) = of_provider.into_iter().find(|(_, origin)| origin.is_some())
+            && let Some((key, Some(origin))) = provider_keys.into_iter().find(|(_, origin)| origin.is_some())
         {
             return Err(ConfigError::NoProvider { origin: origin.clone(), key });
         }
-        over(&mut self.model, layer.model);
-        over(&mut self.base_url, layer.base_url);
-        over(&mut self.key, layer.key);
-        over(&mut self.streaming, layer.streaming);
-        over(&mut self.waiting.retries, layer.waiting.retries);
-        self.waiting.waits.iter_mut().zip(layer.waiting.waits).for_each(|(lower, upper)| over(lower, upper));
+        override_with(&mut self.model, layer.model);
+        override_with(&mut self.base_url, layer.base_url);
+        override_with(&mut self.key, layer.key);
+        override_with(&mut self.streaming, layer.streaming);
+        override_with(&mut self.requests.max_retries, layer.requests.max_retries);
+        self.requests
+            .durations
+            .iter_mut()
+            .zip(layer.requests.durations)
+            .for_each(|(lower, upper)| override_with(lower, upper));
         self.policy.extend(layer.policy);
         Ok(())
     }
 
-    /// Grants add up and narrowings add up; of the rest the last word holds.
-    fn bound(&mut self, bounds: Bounds) {
-        over(&mut self.select, bounds.select);
-        over(&mut self.call_timeout, bounds.call_timeout);
+    /// Merges bounds: grants and `within` lists accumulate, other values are replaced.
+    fn merge_bounds(&mut self, bounds: Bounds) {
+        override_with(&mut self.select, bounds.select);
+        override_with(&mut self.call_timeout, bounds.call_timeout);
         if let Some(max_steps) = bounds.max_steps {
             self.max_steps = max_steps;
         }
@@ -143,15 +146,15 @@ impl Settings {
         self.within.extend(bounds.within);
     }
 
-    /// The command line. Its `--no-default-grants` leaves nothing but what it grants itself.
-    fn command(&mut self, mut flags: Layer) -> Result<(), ConfigError> {
+    /// Merges the command line. `--no-default-grants` drops every grant except those of flags.
+    fn merge_flags(&mut self, mut flags: Layer) -> Result<(), ConfigError> {
         let bounds = std::mem::take(&mut flags.bounds);
         if bounds.default_grants.as_ref().is_some_and(|setting| !setting.value) {
             self.grants.clear();
             self.within.clear();
         }
-        self.take(flags)?;
-        self.bound(bounds);
+        self.merge(flags)?;
+        self.merge_bounds(bounds);
         if !self.default_grants.value {
             self.grants.retain(|grant| grant.origin != Origin::Default);
         }
@@ -159,21 +162,21 @@ impl Settings {
     }
 }
 
-fn over<T>(lower: &mut Option<T>, upper: Option<T>) {
+fn override_with<T>(lower: &mut Option<T>, upper: Option<T>) {
     if upper.is_some() {
         *lower = upper;
     }
 }
 
-/// The profile of that name; the one of a higher layer where several have it.
-fn profile_of(layers: &mut [Layer], name: &Setting<String>) -> Result<Bounds, ConfigError> {
+/// Takes the profile from the highest layer that has one of this name.
+fn take_profile(layers: &mut [Layer], name: &Setting<String>) -> Result<Bounds, ConfigError> {
     if let Some(profile) = layers.iter_mut().rev().find_map(|layer| layer.profiles.remove(&name.value)) {
         return Ok(profile.value);
     }
     let known: Vec<_> = layers.iter().flat_map(|layer| layer.profiles.keys().map(String::as_str)).collect();
     let advice = match known.is_empty() {
-        true => format!("write a table [profiles.{}] into toolcrib.toml", name.value),
-        false => format!("there are {}", known.join(", ")),
+        true => format!("add a table [profiles.{}] to toolcrib.toml", name.value),
+        false => format!("the profiles are {}", known.join(", ")),
     };
     Err(ConfigError::Profile { origin: name.origin.clone(), name: name.value.clone(), advice })
 }

@@ -1,7 +1,7 @@
-//! What a project file may say that nobody has trusted: a checkout can come from anybody.
+//! The checks of an untrusted project file, since a checkout can come from anyone.
 //!
-//! It may take away, and it may pick tools and a profile of its own where the user's file does not. It may not permit more, spend
-//! more, or lead the user's key or words elsewhere.
+//! Such a file may narrow the user's settings, and choose tools and a profile if the user's file does not. It may not grant
+//! more, spend more, or redirect the user's key or prompts.
 
 use std::path::{Path, PathBuf};
 
@@ -12,12 +12,12 @@ use super::error::ConfigError;
 use super::layer::{Bounds, Layer};
 use super::origin::{Origin, Setting};
 
-const ELSEWHERE: &str = "it says where words or keys are sent";
-const DECIDED: &str = "the user's file says something else";
-const PERMITS: &str = "it permits more";
-const SPENDS: &str = "it allows more than holds without it";
+const REDIRECTS: &str = "it decides where prompts and keys are sent";
+const CONTRADICTS: &str = "the user's file sets another value";
+const GRANTS: &str = "it grants more";
+const SPENDS: &str = "it can raise a limit";
 
-/// Refuses the first thing in an untrusted file that only a trusted one may say. The advice says how to trust it.
+/// Returns an error for the first setting that an untrusted project file may not have. `advice` says how to trust the file.
 pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), ConfigError> {
     let refuse = |refusal: Option<(&str, &Origin, &'static str)>| match refusal {
         Some((key, origin, reason)) => Err(ConfigError::Untrusted {
@@ -28,32 +28,33 @@ pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), C
         }),
         None => Ok(()),
     };
-    refuse(project.base_url.as_ref().map(|url| ("base_url", &url.origin, ELSEWHERE)))?;
-    refuse(project.key.as_ref().map(|key| ("the place of the key", &key.origin, ELSEWHERE)))?;
-    refuse(foreign(&project.provider, &user.provider).map(|origin| ("provider", origin, ELSEWHERE)))?;
-    refuse(foreign(&project.model, &user.model).map(|origin| ("model", origin, ELSEWHERE)))?;
-    refuse(other(&project.streaming, &user.streaming).map(|origin| ("streaming", origin, DECIDED)))?;
-    refuse(project.waiting.first().map(|(key, origin)| (key, origin, SPENDS)))?;
-    refuse(wider(&project.bounds, &user.bounds))?;
+    refuse(project.base_url.as_ref().map(|url| ("base_url", &url.origin, REDIRECTS)))?;
+    refuse(project.key.as_ref().map(|key| ("the key source", &key.origin, REDIRECTS)))?;
+    refuse(not_from_user(&project.provider, &user.provider).map(|origin| ("provider", origin, REDIRECTS)))?;
+    refuse(not_from_user(&project.model, &user.model).map(|origin| ("model", origin, REDIRECTS)))?;
+    refuse(contradicting(&project.streaming, &user.streaming).map(|origin| ("streaming", origin, CONTRADICTS)))?;
+    refuse(project.requests.first().map(|(key, origin)| (key, origin, SPENDS)))?;
+    refuse(widening(&project.bounds, &user.bounds))?;
     let allowing = project.policy.iter().find(|rule| rule.value.verdict() == Verdict::Allow);
-    refuse(allowing.map(|rule| ("a policy that allows", &rule.origin, PERMITS)))?;
+    refuse(allowing.map(|rule| ("a policy with verdict allow", &rule.origin, GRANTS)))?;
 
-    // That there is none of that name at all is told where it is looked for.
-    let is_of_user = |name: &&Setting<String>| {
+    // An unknown profile is reported by `Settings::from_layers`.
+    let is_users_profile = |name: &&Setting<String>| {
         !project.profiles.contains_key(&name.value) && user.profiles.contains_key(&name.value)
     };
-    let borrowed = project.profile.as_ref().filter(is_of_user);
-    refuse(borrowed.map(|name| ("a profile of the user's file", &name.origin, PERMITS)))?;
-    refuse(other(&project.profile, &user.profile).map(|origin| ("profile", origin, DECIDED)))?;
+    let borrowed = project.profile.as_ref().filter(is_users_profile);
+    refuse(borrowed.map(|name| ("choosing a profile of the user's file", &name.origin, GRANTS)))?;
+    refuse(contradicting(&project.profile, &user.profile).map(|origin| ("profile", origin, CONTRADICTS)))?;
     for (name, profile) in &project.profiles {
         let is_taken = user.profiles.contains_key(name);
-        refuse(is_taken.then_some(("a profile of a name that is taken", &profile.origin, DECIDED)))?;
-        refuse(wider(&profile.value, &user.bounds))?;
+        refuse(is_taken.then_some(("redefining a profile of the user's file", &profile.origin, CONTRADICTS)))?;
+        refuse(widening(&profile.value, &user.bounds))?;
     }
     Ok(())
 }
 
-/// Whether the user's file trusts this directory: it names it, or one that it is in. Links are followed on both sides.
+/// Returns the origin of the user's entry that trusts this directory or one above it. Returns `None` if there is none. Links
+/// are resolved on both sides.
 pub(super) fn trusts<'a>(user: &'a Layer, directory: &Path) -> Option<&'a Origin> {
     let directory = directory.canonicalize().ok()?;
     let is_above =
@@ -61,33 +62,34 @@ pub(super) fn trusts<'a>(user: &'a Layer, directory: &Path) -> Option<&'a Origin
     user.trusted.iter().find(is_above).map(|trusted| &trusted.origin)
 }
 
-fn wider<'a>(project: &'a Bounds, user: &Bounds) -> Option<(&'static str, &'a Origin, &'static str)> {
-    let said = |setting: &'a Option<Setting<bool>>| setting.as_ref().filter(|setting| setting.value);
+fn widening<'a>(project: &'a Bounds, user: &Bounds) -> Option<(&'static str, &'a Origin, &'static str)> {
+    let enabled = |setting: &'a Option<Setting<bool>>| setting.as_ref().filter(|setting| setting.value);
     let is_denied = user.default_grants.as_ref().is_some_and(|setting| !setting.value);
     let most = user.max_steps.as_ref().map_or(DEFAULT_MAX_STEPS, |setting| setting.value);
-    let grant = project.grants.first().map(|clause| ("grants", &clause.origin, PERMITS));
-    let defaults = said(&project.default_grants).filter(|_| is_denied);
+    let grant = project.grants.first().map(|clause| ("grants", &clause.origin, GRANTS));
+    let defaults = enabled(&project.default_grants).filter(|_| is_denied);
     let steps = project.max_steps.as_ref().filter(|setting| setting.value > most);
     let longer = project
         .call_timeout
         .as_ref()
         .filter(|setting| user.call_timeout.as_ref().is_none_or(|most| setting.value > most.value));
     grant
-        .or_else(|| defaults.map(|setting| ("default_grants", &setting.origin, PERMITS)))
-        .or_else(|| other(&project.select, &user.select).map(|origin| ("select", origin, DECIDED)))
+        .or_else(|| defaults.map(|setting| ("default_grants", &setting.origin, GRANTS)))
+        .or_else(|| contradicting(&project.select, &user.select).map(|origin| ("select", origin, CONTRADICTS)))
         .or_else(|| steps.map(|setting| ("limits.max_steps", &setting.origin, SPENDS)))
         .or_else(|| longer.map(|setting| ("limits.call_timeout", &setting.origin, SPENDS)))
 }
 
-/// Where the project says what the user does not say: with a key in the environment, a provider is enough to send words to it.
-fn foreign<'a, T: PartialEq>(project: &'a Option<Setting<T>>, user: &Option<Setting<T>>) -> Option<&'a Origin> {
+/// Returns the origin of the project's value unless the user sets the same one. With a key in the environment, the provider's
+/// name alone decides where prompts are sent.
+fn not_from_user<'a, T: PartialEq>(project: &'a Option<Setting<T>>, user: &Option<Setting<T>>) -> Option<&'a Origin> {
     let project = project.as_ref()?;
     let is_same = user.as_ref().is_some_and(|user| user.value == project.value);
     (!is_same).then_some(&project.origin)
 }
 
-/// Where the project says something else than the user does.
-fn other<'a, T: PartialEq>(project: &'a Option<Setting<T>>, user: &Option<Setting<T>>) -> Option<&'a Origin> {
+/// Returns the origin of the project's value if the user sets another one.
+fn contradicting<'a, T: PartialEq>(project: &'a Option<Setting<T>>, user: &Option<Setting<T>>) -> Option<&'a Origin> {
     let (project, user) = (project.as_ref()?, user.as_ref()?);
     (project.value != user.value).then_some(&project.origin)
 }
@@ -153,9 +155,9 @@ mod tests {
 
         #[test]
         fn an_untrusted_project_never_widens_what_the_user_says(user in file("user"), project in file("project")) {
-            let alone = Settings::of(vec![layer(&user), Layer::default()], Vec::new());
+            let alone = Settings::from_layers(vec![layer(&user), Layer::default()], Vec::new());
             let is_let_in = check(&layer(&project), &layer(&user), "").is_ok();
-            let with = Settings::of(vec![layer(&user), layer(&project), Layer::default()], Vec::new());
+            let with = Settings::from_layers(vec![layer(&user), layer(&project), Layer::default()], Vec::new());
             if let (Ok(alone), Ok(with), true) = (alone, with, is_let_in) {
                 for target in TARGETS.map(|target| target.parse::<Target>().unwrap()) {
                     prop_assert!(!with.grant().permits(&target) || alone.grant().permits(&target), "{target}");

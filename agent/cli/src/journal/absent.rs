@@ -1,4 +1,4 @@
-//! What a program without journals says.
+//! The backend of a program without journals: every function fails.
 
 use std::path::Path;
 use std::sync::Arc;

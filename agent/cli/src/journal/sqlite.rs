@@ -1,4 +1,4 @@
-//! Journals in files of SQLite.
+//! Journals in SQLite files.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,21 +18,21 @@ use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
 use crate::visible::visible;
 
-/// How many sessions are named where the one asked for is not there.
+/// The number of sessions named in the error for an unknown one.
 const NAMED: usize = 8;
 
 pub(super) fn open(path: &Path, with_arguments: bool) -> Result<Arc<dyn Journal>, Error> {
     Ok(Arc::new(SqliteJournal::open(path, JournalOptions::new().with_arguments(with_arguments))?))
 }
 
-/// How many rows there are, and the head.
+/// Verifies the journal and returns its number of rows and its head.
 pub(crate) fn verify(path: &Path, head: Option<&str>) -> Result<(u64, String), Error> {
     let head: Option<Head> = head.map(str::parse).transpose()?;
     let head = Audit::open(path)?.verify(head.as_ref())?;
     Ok((head.count, head.to_string()))
 }
 
-/// What is wrong with the journal, for programs, if it is that: the first row that is not what was written, and how.
+/// Returns the damage of a journal as JSON: its kind and the first damaged row. Returns `None` for other errors.
 pub(crate) fn damage(error: &Error) -> Option<Value> {
     let Error::Audit(damage) = error else { return None };
     let (kind, row) = match damage {
@@ -46,7 +46,7 @@ pub(crate) fn damage(error: &Error) -> Option<Value> {
     Some(json!({"kind": kind, "row": row, "message": damage.to_string()}))
 }
 
-/// Prints the rows of a session, or all.
+/// Prints the rows of a session, or all rows.
 pub(crate) fn show(path: &Path, session: Option<&str>, is_json: bool) -> Result<(), Error> {
     let mut printed = Ok(());
     let mut is_empty = true;
@@ -58,12 +58,12 @@ pub(crate) fn show(path: &Path, session: Option<&str>, is_json: bool) -> Result<
     let audit = Audit::open(path)?;
     audit.visit(session, visitor)?;
     match session {
-        Some(name) if is_empty => Err(Error::NoCalls { name: name.to_owned(), there: sessions(&audit, name)? }),
+        Some(name) if is_empty => Err(Error::NoCalls { name: name.to_owned(), advice: sessions(&audit, name)? }),
         _ => printed,
     }
 }
 
-/// Which sessions there are, those whose names are like this one first.
+/// Returns advice that lists the sessions, with similar names first.
 fn sessions(audit: &Audit, name: &str) -> Result<String, Error> {
     let mut names = BTreeSet::new();
     audit.visit(None, |entry| {
@@ -74,13 +74,13 @@ fn sessions(audit: &Audit, name: &str) -> Result<String, Error> {
     let others = names.iter().filter(|name| !near.contains(name));
     let named: Vec<_> = near.iter().chain(others).take(NAMED).map(|other| format!("{other:?}")).collect();
     Ok(match names.len() {
-        0 => "no call in it has a session, so leave --session out".to_owned(),
-        count if count > NAMED => format!("there are {}, and {} more", named.join(", "), count - NAMED),
-        _ => format!("there are {}", named.join(", ")),
+        0 => "no call in it has a session, so omit --session".to_owned(),
+        count if count > NAMED => format!("the sessions are {} and {} more", named.join(", "), count - NAMED),
+        _ => format!("the sessions are {}", named.join(", ")),
     })
 }
 
-/// One row as one line, such as `12  2026-01-31T12:00:00Z  outcome  s 3.0  fs.read  2ms`.
+/// Formats a row as a line, such as `12  2026-01-31T12:00:00Z  outcome  s 3.0  fs.read  2ms`.
 fn line(entry: &AuditEntry) -> String {
     let at = Timestamp::from_millisecond(entry.at_ms).map_or_else(|_| entry.at_ms.to_string(), |at| at.to_string());
     let mut line = format!("{:>6}  {}  {:7}", entry.seq, styled(FAINT, at), visible(&entry.kind));

@@ -97,22 +97,19 @@ fn an_unknown_tool_gets_near_names() {
 }
 
 #[test]
-fn what_a_person_is_told_is_for_people() {
+fn errors_are_worded_for_people() {
     let crib = Crib::new();
-    let told = |arguments: &[&str], code| crib.run(&[&["call"], arguments].concat()).expect(code).stderr;
-    assert_eq!(
-        told(&["xyzzy"], 3),
-        "error: there is no tool named \"xyzzy\"; toolcrib list shows those that there are\n"
-    );
+    let error = |arguments: &[&str], code| crib.run(&[&["call"], arguments].concat()).expect(code).stderr;
+    assert_eq!(error(&["xyzzy"], 3), "error: there is no tool named \"xyzzy\"; run toolcrib list to see all names\n");
     let refused = ["fs.write", "path=x", "content=y"];
-    let lines = told(&refused, 5);
+    let lines = error(&refused, 5);
     assert_eq!(
         lines.lines().next().unwrap(),
-        "error: fs.write needs fs:write:x, and what is granted is clock:read:** or fs:read:**"
+        "error: fs.write needs fs:write:x, but the grant is clock:read:** or fs:read:**"
     );
-    let late = told(&["time.now", "--timeout", "0.000001ms"], 6);
-    assert!(late.ends_with("allow it more with --timeout\n"), "{late}");
-    // Programs get what models get.
+    let late = error(&["time.now", "--timeout", "0.000001ms"], 6);
+    assert!(late.ends_with("set a longer one with --timeout\n"), "{late}");
+    // In JSON, programs get the error for models.
     let document = crib.run(&[&["call"], &refused[..], &["--json"]].concat()).expect(5).document();
     assert!(document["content"][0]["text"].as_str().unwrap().contains("ask for the grant"), "{document}");
 }

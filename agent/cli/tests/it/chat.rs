@@ -1,4 +1,4 @@
-//! With lines from a pipe; `chat_terminal` has a person.
+//! Chats from a pipe; `chat_terminal` has those on a terminal.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
@@ -27,7 +27,7 @@ fn a_chat_goes_on_after_a_failure_which_decides_the_exit() {
         ("fs.read path=missing", 1, "fs.read failed"),
         ("look around", 2, "cannot read the prompt"),
         ("fs.raed path=x", 3, "fs.raed"),
-        ("/tolls", 2, "there is /tools"),
+        ("/tolls", 2, "did you mean /tools"),
         ("/grant fs", 2, "fs"),
         ("/select [", 2, "glob"),
     ] {
@@ -39,7 +39,7 @@ fn a_chat_goes_on_after_a_failure_which_decides_the_exit() {
 }
 
 #[test]
-fn what_is_granted_on_the_way_holds_from_then_on() {
+fn a_later_grant_applies_from_then_on() {
     let read = "fs.read path=README.md";
     let input = format!("{read}\n/grant\n/grant fs:read:README.md\n{read}\nfs.read path=sub/inner.txt\n");
     let ended = Crib::new().run_with_input(&["chat", "--no-default-grants"], input.as_bytes()).expect(5);
@@ -52,7 +52,7 @@ fn what_is_granted_on_the_way_holds_from_then_on() {
 }
 
 #[test]
-fn what_is_granted_on_the_way_is_not_asked_about() {
+fn a_later_grant_is_not_asked_about() {
     let crib = Crib::new();
     let write = "fs.write path=new.txt content=";
     let input = format!("{write}a\n/grant fs:write:new.txt\n{write}b\n");
@@ -65,7 +65,7 @@ fn the_way_that_a_refusal_names_is_one() {
     let crib = Crib::new();
     let remove = b"fs.remove path=README.md\n";
     let ended = crib.run_with_input(&["chat"], remove).expect(5);
-    assert!(ended.stderr.contains("begin the chat with --allow fs:destroy:README.md"), "{ended:#?}");
+    assert!(ended.stderr.contains("restart the chat with --allow fs:destroy:README.md"), "{ended:#?}");
     crib.run_with_input(&["chat", "--allow", "fs:destroy:README.md"], remove).expect(0);
 }
 
@@ -79,7 +79,7 @@ fn tools_are_picked_anew() {
     }
 }
 
-/// The provider direct numbers the calls of the whole conversation.
+/// The provider direct numbers calls across the whole conversation.
 #[test]
 fn a_conversation_is_remembered_until_it_is_cleared() {
     let input = b"time.now\ntime.now\n/clear\ntime.now\n/quit\ntime.now\n";
@@ -89,7 +89,7 @@ fn a_conversation_is_remembered_until_it_is_cleared() {
         events.iter().filter(|event| event["type"] == "call_started").map(|event| &event["id"]).collect();
     assert_eq!(calls, ["call_1", "call_2", "call_1"]);
     assert_eq!(events.iter().filter(|event| event["type"] == "done").count(), 3);
-    assert!(ended.stderr.contains("messages forgotten: 8") && !ended.stderr.contains("summary"), "{ended:#?}");
+    assert!(ended.stderr.contains("messages removed: 8") && !ended.stderr.contains("summary"), "{ended:#?}");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_chat_ends_when_nothing_can_be_written() {
     assert_eq!((output.status.code(), stderr.matches("-> time.now").count()), (Some(9), 1), "{stderr}");
 }
 
-/// Nobody is there who could say what to do next.
+/// Without a terminal, no person could decide how to continue.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_a_chat_without_a_person() {

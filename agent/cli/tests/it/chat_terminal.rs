@@ -1,4 +1,4 @@
-//! On a real pseudo-terminal, as a person chats.
+//! Chats on a pseudo-terminal.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -8,13 +8,13 @@ use rexpect::session::{PtySession, spawn_command};
 use crate::Crib;
 use crate::terminal::{PATIENCE_MS, QUESTION, on_terminal, rest, say};
 
-/// What the line editor writes once for each line that it reads, after it has made the terminal raw: bracketed paste is on.
+/// Written by the line editor once per line, after it has set the terminal to raw mode: bracketed paste is on.
 pub(crate) const READS: &str = "\u{1b}[?2004h";
 const PROMPT: &str = "crib> ";
-const CANCELLED: &str = "cancelled; the conversation goes on";
+const CANCELLED: &str = "cancelled; the conversation continues";
 const UP: &str = "\u{1b}[A";
 
-/// A chat whose editor waits for a line.
+/// Starts a chat and waits for the line editor.
 fn chat(crib: &Crib, arguments: &[&str]) -> PtySession {
     let mut session = on_terminal(crib, &[&["chat"], arguments].concat());
     session.exp_string(READS).unwrap();
@@ -26,7 +26,7 @@ fn type_in(session: &mut PtySession, text: &str) {
     session.flush().unwrap();
 }
 
-/// Ends the chat with Ctrl-D, once the editor reads.
+/// Waits for the editor and ends the chat with Ctrl-D.
 fn leave(mut session: PtySession) -> String {
     session.exp_string(READS).unwrap();
     session.send_control('d').unwrap();
@@ -88,7 +88,7 @@ fn an_interrupt_of_a_run_leaves_the_session() {
         session.exp_string(CANCELLED).unwrap();
         session.exp_string(READS).unwrap();
     }
-    say(&mut session, "/clear", &["messages forgotten: "]);
+    say(&mut session, "/clear", &["messages removed: "]);
     leave(session);
 }
 
@@ -104,7 +104,7 @@ fn a_question_is_asked_and_answered_between_prompts() {
     assert_eq!(rest(session).1, 0);
 }
 
-/// Whatever read the answer to the question that was taken back must leave the keyboard to the editor, and to the next question.
+/// The reader of a cancelled question must leave the keyboard to the editor and to the next question.
 #[test]
 fn an_interrupt_at_a_question_leaves_the_session() {
     let crib = Crib::new();
@@ -121,7 +121,7 @@ fn an_interrupt_at_a_question_leaves_the_session() {
 }
 
 #[test]
-fn what_was_typed_is_there_in_the_next_chat() {
+fn the_next_chat_has_the_history() {
     let crib = Crib::new();
     let mut session = chat(&crib, &[]);
     say(&mut session, "fs.read path=README.md", &["# Hello", READS]);
@@ -148,18 +148,18 @@ fn no_history_is_kept_where_none_is_wanted() {
 }
 
 #[test]
-fn a_history_that_cannot_be_kept_is_told_and_the_chat_goes_on() {
+fn a_history_that_cannot_be_kept_is_reported_and_the_chat_continues() {
     let crib = Crib::new();
     std::fs::create_dir_all(crib.dir.path().join("state/toolcrib/history")).unwrap();
     let mut session = on_terminal(&crib, &["chat"]);
-    session.exp_string("no history is kept in").unwrap();
+    session.exp_string("cannot keep the history in").unwrap();
     session.exp_string(READS).unwrap();
     say(&mut session, "time.now", &["summary"]);
     leave(session);
 }
 
 #[test]
-fn what_a_model_says_does_not_control_the_terminal() {
+fn the_text_of_a_model_does_not_control_the_terminal() {
     let crib = Crib::new();
     let script = crib.write("turns.json", r#"[{"text": "a\u001b]0;title\u0007b\u009b2Jc"}]"#);
     let mut session = chat(&crib, &["--script", &script]);

@@ -21,7 +21,7 @@ pub(crate) fn trust(crib: &Crib, rest: &str) {
     write_user(crib, &format!("trusted = [{:?}]\n{rest}", crib.root()));
 }
 
-/// The value of a setting, and where it is said to come from: a line, a flag, or the default.
+/// Returns the value of a setting and its origin: a line, a flag, or the default.
 pub(crate) fn setting(document: &Value, key: &str) -> (Value, String) {
     let rows = document["settings"].as_array().unwrap();
     let row = rows.iter().find(|row| row["key"] == key).unwrap();
@@ -63,16 +63,16 @@ fn without_a_file_the_defaults_hold() {
         ("grants", json!("fs:read:**")),
         ("limits.max_steps", json!(50)),
         ("limits.call_timeout", Value::Null),
-        ("patience.connect", json!("10s")),
-        ("patience.first_delay", json!("500ms")),
-        ("patience.retries", json!(4)),
+        ("timeouts.connect", json!("10s")),
+        ("retries.first_delay", json!("500ms")),
+        ("retries.max", json!(4)),
     ] {
         assert_eq!(setting(&document, key), (value, "default".to_owned()), "{key}");
     }
     assert_eq!(document["files"][0]["role"], "user");
     assert_eq!(document["files"][0]["state"], "missing");
     let page = crib.run(&["config"]).expect(0).stdout;
-    assert!(page.contains("not there") && page.contains(user_file(&crib).to_str().unwrap()), "{page}");
+    assert!(page.contains("missing") && page.contains(user_file(&crib).to_str().unwrap()), "{page}");
 }
 
 const WHOLE: &str = r#"provider = "openai"
@@ -93,11 +93,13 @@ trusted = ["/nowhere"]
 max_steps = 7
 call_timeout = "1.5s"
 
-[patience]
+[timeouts]
 connect = "1s"
 first_byte = "2m"
 idle = "3s"
-retries = 0
+
+[retries]
+max = 0
 first_delay = "100ms"
 longest_delay = "1s"
 
@@ -107,7 +109,7 @@ limits = { max_steps = 3 }
 "#;
 
 #[test]
-fn every_setting_is_told_with_its_line() {
+fn every_setting_is_listed_with_its_line() {
     let crib = Crib::new();
     write_user(&crib, WHOLE);
     let document = config(&crib, &[]);
@@ -118,24 +120,24 @@ fn every_setting_is_told_with_its_line() {
         ("key", json!({"variable": "MY_KEY", "found": false}), 4),
         ("streaming", json!(false), 5),
         ("profile", json!("review"), 6),
-        ("select", json!(["fs.read", "!fs.write"]), 28),
+        ("select", json!(["fs.read", "!fs.write"]), 30),
         ("grants", json!("fs:write:src/**"), 8),
         ("within", json!(["fs:*:src/**"]), 9),
         ("default_grants", json!(false), 12),
-        ("limits.max_steps", json!(3), 29),
+        ("limits.max_steps", json!(3), 31),
         ("limits.call_timeout", json!("1.5s"), 17),
-        ("patience.connect", json!("1s"), 20),
-        ("patience.first_byte", json!("120s"), 21),
-        ("patience.idle", json!("3s"), 22),
-        ("patience.retries", json!(0), 23),
-        ("patience.first_delay", json!("100ms"), 24),
-        ("patience.longest_delay", json!("1s"), 25),
+        ("timeouts.connect", json!("1s"), 20),
+        ("timeouts.first_byte", json!("120s"), 21),
+        ("timeouts.idle", json!("3s"), 22),
+        ("retries.max", json!(0), 25),
+        ("retries.first_delay", json!("100ms"), 26),
+        ("retries.longest_delay", json!("1s"), 27),
     ] {
         assert_eq!(setting(&document, key), (value, format!("user:{line}")), "{key}");
     }
     let page = crib.run(&["config"]).expect(0).stdout;
-    assert!(page.contains(&format!("{}:29", user_file(&crib).display())), "{page}");
-    assert!(page.contains("MY_KEY (nothing there)"), "{page}");
+    assert!(page.contains(&format!("{}:31", user_file(&crib).display())), "{page}");
+    assert!(page.contains("MY_KEY (not found)"), "{page}");
 }
 
 #[test]
@@ -179,7 +181,7 @@ fn the_nearest_file_above_is_the_projects() {
     assert_eq!(setting(&below("sub"), "limits.max_steps"), (json!(9), "project:1".to_owned()));
     std::fs::write(crib.root().join("sub/toolcrib.toml"), "\nlimits.max_steps = 8").unwrap();
     assert_eq!(setting(&below("sub"), "limits.max_steps"), (json!(8), "project:2".to_owned()));
-    // The user's own file is not a project's, and neither is a directory of that name.
+    // Neither the user's own file nor a directory of that name is a project file.
     write_user(&crib, "trusted = ['/nowhere']");
     let document = below("../config/toolcrib");
     assert_eq!(document["files"][1]["state"], "missing", "{document}");
@@ -207,7 +209,7 @@ fn the_key_is_not_shown_but_whether_there_is_one() {
 }
 
 #[test]
-fn what_belongs_to_one_provider_is_not_taken_for_another() {
+fn settings_of_one_provider_are_not_used_for_another() {
     let crib = Crib::new();
     write_user(&crib, "provider = 'openai'\nmodel = 'm'\nbase_url = 'http://h/v1'\nkey_env = 'A'");
     let document = config(&crib, &["--provider", "openai"]);
@@ -220,11 +222,11 @@ fn what_belongs_to_one_provider_is_not_taken_for_another() {
         assert!(!setting(&document, "key").0.to_string().contains("\"A\""), "{document}");
     }
     let ended = Crib::new().run(&["config", "--model", "m"]).expect(2);
-    assert!(ended.stderr.starts_with("error: --model: model is of no use without a provider"), "{ended:#?}");
+    assert!(ended.stderr.starts_with("error: --model: model has no effect without a provider"), "{ended:#?}");
 }
 
 #[test]
-fn rules_of_a_flag_are_told_with_their_lines_as_well() {
+fn rules_of_a_flag_are_listed_with_their_lines() {
     let crib = Crib::new();
     let file = crib.write("rules.toml", "\n[[policy]]\nverdict = 'deny'\ntool = 'fs.list'\n");
     let document = config(&crib, &["--policy", &file]);
@@ -235,7 +237,7 @@ fn rules_of_a_flag_are_told_with_their_lines_as_well() {
 }
 
 #[test]
-fn what_only_the_command_line_says_is_told_as_well() {
+fn settings_of_the_command_line_alone_are_listed() {
     let crib = Crib::new();
     let root = crib.root().canonicalize().unwrap();
     let path = |name: &str| json!(root.join(name).to_str().unwrap());

@@ -4,7 +4,7 @@ use crate::Crib;
 use crate::config::{config, refused, write_project, write_user};
 
 #[test]
-fn rules_of_the_files_hold_and_each_is_told_with_its_line() {
+fn rules_of_the_files_apply_and_each_is_listed_with_its_line() {
     let crib = Crib::new();
     write_user(&crib, "grants = ['fs:write:**']\n[[policy]]\nverdict = 'deny'\ntarget = 'fs:write:sub/**'\n");
     write_project(&crib, "[[policy]]\nverdict = 'deny'\ntool = 'fs.read'\nreason = 'not here'\n");
@@ -16,7 +16,7 @@ fn rules_of_the_files_hold_and_each_is_told_with_its_line() {
     let ended = crib.run(&["call", "fs.read", "path=README.md"]).expect(5);
     assert!(ended.stderr.contains("not here"), "{ended:#?}");
     crib.run(&["call", "fs.write", "path=sub/x", "content=x"]).expect(5);
-    // What a file of the user's grants is consent, as a flag is.
+    // A grant in the user's file is consent, like a flag.
     crib.run(&["run", "fs.write path=x content=x"]).expect(0);
     crib.run(&["run", "fs.write path=x content=y", "--config", "/dev/null", "--grant", "fs:write:x"]).expect(0);
     crib.run(&["run", "fs.remove path=x", "--grant", "fs:destroy:x"]).expect(5);
@@ -24,7 +24,7 @@ fn rules_of_the_files_hold_and_each_is_told_with_its_line() {
     write_project(&crib, "[[policy]]\nverdict = 'deny'\ntoool = 'fs.read'\n");
     refused(&crib, &["toolcrib.toml:3: policy cannot be read", "toool"]);
     write_project(&crib, "policy = 'deny'\n");
-    refused(&crib, &["toolcrib.toml:1: policy has to be a list of tables"]);
+    refused(&crib, &["toolcrib.toml:1: policy must be a list of tables"]);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_profile_picks_the_tools_and_the_limits_of_a_session() {
     crib.run(&[&play[..], &["--profile", "clock"]].concat()).expect(7);
     crib.run(&[&play[..], &["--profile", "clock", "--max-steps", "3"]].concat()).expect(0);
     let ended = crib.run(&["run", "x", "--profile", "clokc"]).expect(2);
-    assert!(ended.stderr.contains("--profile: there is no profile \"clokc\"; there are clock"), "{ended:#?}");
+    assert!(ended.stderr.contains("--profile: there is no profile \"clokc\"; the profiles are clock"), "{ended:#?}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn an_interrupt_cancels_the_run_and_its_events_end_properly() {
 #[test]
 fn a_second_interrupt_ends_a_program_that_cannot_finish() {
     let crib = Crib::new();
-    // An event that no pipe takes in whole. Once it has begun to come, and while nobody reads on, the program hangs in writing.
+    // An event larger than a pipe's buffer: unless the test reads on, the program blocks in a write.
     let text = "more ".repeat(1024 * 1024);
     let script = crib.write("turns.json", &format!(r#"[{{"text": "{text}"}}]"#));
     let mut command = crib.command(&["run", "x", "--json", "--script", &script]);
@@ -43,7 +43,7 @@ fn a_second_interrupt_ends_a_program_that_cannot_finish() {
 
     interrupt(&child);
     assert_eq!(child.try_wait().unwrap(), None, "the program did not hang");
-    // Two that come at once can arrive as one, so the second is sent until it has arrived.
+    // Two signals at once can arrive as one, so the second is repeated until it arrives.
     let ended = (0..6000).find_map(|_| {
         interrupt(&child);
         std::thread::sleep(Duration::from_millis(10));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Crib;
 
-/// A journal beside the root, as an argument.
+/// Returns the path of a journal outside the root.
 fn journal(crib: &Crib) -> String {
     crib.dir.path().join("calls.journal").to_str().unwrap().to_owned()
 }
@@ -36,7 +36,7 @@ fn a_run_with_a_journal_writes_its_calls_down() {
 }
 
 #[test]
-fn verify_prints_the_head_and_finds_what_was_done_to_the_file() {
+fn verify_prints_the_head_and_detects_changes() {
     let crib = Crib::new();
     let file = journal(&crib);
     crib.run(&["run", "time.now ; time.now", "--journal", &file]).expect(0);
@@ -48,7 +48,7 @@ fn verify_prints_the_head_and_finds_what_was_done_to_the_file() {
     crib.run(&["audit", "verify", &file, "--head", "x"]).expect(2);
     crib.run(&["audit", "verify", "README.md"]).expect(2);
 
-    // All of a journal's end is gone where the file is another one.
+    // Another journal has none of the earlier rows.
     std::fs::remove_file(&file).unwrap();
     crib.run(&["run", "time.now ; time.now", "--journal", &file]).expect(0);
     let ended = crib.run(&["audit", "verify", &file, "--head", &longer]).expect(8);
@@ -58,7 +58,7 @@ fn verify_prints_the_head_and_finds_what_was_done_to_the_file() {
 }
 
 #[test]
-fn what_is_wrong_with_a_journal_is_one_document_for_programs() {
+fn the_damage_of_a_journal_is_one_json_document() {
     let crib = Crib::new();
     let file = journal(&crib);
     let verify = |flags: &[&str]| crib.run(&[&["audit", "verify", &file, "--json"], flags].concat());
@@ -78,7 +78,7 @@ fn what_is_wrong_with_a_journal_is_one_document_for_programs() {
 }
 
 #[test]
-fn who_asks_for_a_session_that_is_not_there_is_told_those_that_are() {
+fn an_unknown_session_is_reported_with_the_known_ones() {
     let crib = Crib::new();
     let file = journal(&crib);
     let nope = |name: &str| crib.run(&["audit", "show", &file, "--session", name]).expect(2);
@@ -90,7 +90,7 @@ fn who_asks_for_a_session_that_is_not_there_is_told_those_that_are() {
         crib.run(&["run", "time.now", "--journal", &file, "--session", name]).expect(0);
     }
     let ended = nope("mondya");
-    assert!(ended.stdout.is_empty() && ended.stderr.contains("there are \"monday\", "), "{ended:#?}");
+    assert!(ended.stdout.is_empty() && ended.stderr.contains("the sessions are \"monday\", "), "{ended:#?}");
     for name in ["alpha", "tuesday", "omega"] {
         assert!(ended.stderr.contains(name), "{ended:#?}");
     }
@@ -106,7 +106,7 @@ fn a_session_by_name_is_begun_once_and_resumed_without_doing_anything_twice() {
         .write("one.json", r#"[{"calls": [{"name": "fs.write", "arguments": {"path": "a.txt", "content": "1"}}]}]"#);
     let session = ["--journal", &file, "--session", "s", "--grant", "fs:write:**"];
     let ended = crib.run(&[&["run", "go", "--script", &script][..], &session].concat());
-    // The script ends before the answer, as a service might.
+    // The script ends before the answer, like a failing service.
     ended.expect(1);
     std::fs::write(crib.root().join("a.txt"), "changed since").unwrap();
 
@@ -145,7 +145,7 @@ fn an_interrupt_leaves_an_outcome_of_every_call_that_was_begun() {
     assert_eq!(count("intent"), count("outcome"));
 }
 
-/// A script whose turns write 1, 2, … into a line of `log.txt`, one each, and say then that it is done.
+/// Returns a script whose turns append 1, 2, … to a line of `log.txt`, followed by an answer.
 fn counting(crib: &Crib, turns: usize) -> String {
     std::fs::write(crib.root().join("log.txt"), "end").unwrap();
     let turn = |number| {
@@ -212,7 +212,7 @@ fn a_script_whose_program_is_killed_again_and_again_does_nothing_twice() {
     crib.run(&[&["run", "--resume"][..], &session].concat()).expect(0);
     let counted = counted(&crib);
     assert!(counted.windows(2).all(|pair| pair[0] < pair[1]), "{counted:?}");
-    // Whether the call that was under way at a kill had its effect is unknown, so it is not made again.
+    // The effect of a call interrupted by a kill is unknown, so it is not repeated.
     assert!(counted.len() >= 58, "{counted:?}");
     let edits = rows(&crib).iter().filter(|row| row["kind"] == "intent" && row["tool"] == "fs.edit").count();
     assert_eq!(edits, 60);

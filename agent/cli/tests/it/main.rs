@@ -1,6 +1,6 @@
-//! The program itself, run as people and scripts run it.
+//! End-to-end tests of the program.
 
-// Clippy allows it in tests, and takes what tests call for something else.
+// Clippy allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
 mod audit;
@@ -43,12 +43,12 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A root with some files, and a file outside of it.
+/// A root with some files, and a file outside it.
 struct Crib {
     dir: TempDir,
 }
 
-/// What the program left behind.
+/// The exit code and output of the program.
 #[derive(Debug)]
 struct Ended {
     code: Option<i32>,
@@ -72,24 +72,24 @@ impl Crib {
         self.dir.path().join("root")
     }
 
-    /// Writes a file beside the root. Gives its path.
+    /// Writes a file next to the root. Returns its path.
     fn write(&self, name: &str, text: &str) -> String {
         let path = self.dir.path().join(name);
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
-    /// Writes a script of these turns, which are JSON.
+    /// Writes a script of these JSON turns. Returns its path.
     fn script(&self, turns: &[&str]) -> String {
         self.write("turns.json", &format!("[{}]", turns.join(", ")))
     }
 
-    /// A script of so many turns that nobody waits for their end.
+    /// Writes a script too long to finish in a test. Returns its path.
     fn endless(&self) -> String {
         self.script(&[r#"{"calls": [{"name": "time.now"}, {"name": "fs.list"}]}"#; 20_000])
     }
 
-    /// The program with these arguments, in the root, with nothing on its standard input.
+    /// Returns the command for the program with these arguments, in the root.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(&self.root(), arguments);
         command.env("XDG_STATE_HOME", self.dir.path().join("state"));
@@ -104,7 +104,7 @@ impl Crib {
     fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Ended {
         let mut command = self.command(arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // A program that does not read its input may be gone already.
+        // The write fails if the program has exited without reading its input.
         let _ = child.stdin.take().unwrap().write_all(input);
         child.wait_with_output().unwrap().into()
     }
@@ -124,7 +124,7 @@ impl Ended {
         self
     }
 
-    /// The standard output as one JSON document per line.
+    /// Parses standard output as one JSON document per line.
     #[track_caller]
     fn documents(&self) -> Vec<Value> {
         assert!(self.stdout.is_empty() || self.stdout.ends_with('\n'), "{self:#?}");
@@ -146,7 +146,7 @@ fn command(directory: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Takes away what the environment of a test run may say (`CI`, `NO_COLOR`, keys of models, …): it decides nothing here.
+/// Clears the environment, so that `CI`, `NO_COLOR` or model keys do not influence a test.
 fn cleared(command: &mut Command) -> &mut Command {
     command.env_clear().env("TERM", "xterm-256color");
     for variable in ["PATH", "HOME", "TMPDIR"] {

@@ -39,13 +39,13 @@ fn a_model_reads_a_file_and_answers() {
 }
 
 #[test]
-fn a_model_without_a_name_is_refused_with_what_to_give() {
+fn a_missing_model_name_is_refused_with_advice() {
     let ended = Crib::new().run(&["run", "hello", "--provider", "anthropic"]);
     assert_ne!(ended.code, Some(0));
     assert!(ended.stderr.contains("name of a model"), "{ended:#?}");
 }
 
-/// On a pseudo-terminal: the model reads a file, and is then so slow that the person takes the turn back and asks again.
+/// On a pseudo-terminal: the model reads a file and then hangs, so the person cancels the turn and prompts again.
 #[cfg(unix)]
 #[test]
 fn a_model_that_hangs_is_interrupted_and_the_conversation_goes_on() {
@@ -56,12 +56,12 @@ fn a_model_that_hangs_is_interrupted_and_the_conversation_goes_on() {
     let mut session = on_terminal(&crib, &arguments);
     session.exp_string(READS).unwrap();
     say(&mut session, "what is in it?", &["8 bytes"]);
-    // The spinner turns while the model keeps silent.
+    // The spinner is shown while the model is silent.
     session.exp_string("s the model").unwrap();
     requests.recv().unwrap();
     requests.recv().unwrap();
     session.send_control('c').unwrap();
-    session.exp_string("cancelled; the conversation goes on").unwrap();
+    session.exp_string("cancelled; the conversation continues").unwrap();
     session.exp_string(READS).unwrap();
     say(&mut session, "well?", &["It says hello.", READS]);
     session.send_control('d').unwrap();
@@ -69,8 +69,8 @@ fn a_model_that_hangs_is_interrupted_and_the_conversation_goes_on() {
 
     let request: Value = serde_json::from_str(&requests.recv().unwrap()).unwrap();
     let roles: Vec<_> = request["messages"].as_array().unwrap().iter().map(|message| &message["role"]).collect();
-    let said = roles.iter().position(|role| *role == "user").unwrap();
-    assert_eq!(roles[said..], ["user", "assistant", "tool", "user"], "{request:#}");
+    let first = roles.iter().position(|role| *role == "user").unwrap();
+    assert_eq!(roles[first..], ["user", "assistant", "tool", "user"], "{request:#}");
 }
 
 #[test]
@@ -85,8 +85,9 @@ fn a_model_of_the_users_file_needs_no_flags() {
 }
 
 #[test]
-fn why_a_model_stopped_is_told_where_it_is_unusual() {
-    for (reason, part) in [("length", "length limit"), ("busy\\nhint: x", "a reason of its own: busy\n  hint: x\n")] {
+fn an_unusual_stop_reason_is_reported() {
+    for (reason, part) in [("length", "length limit"), ("busy\\nhint: x", "stopped with the reason busy\n  hint: x\n")]
+    {
         let reply = ANSWER.replace("\"stop\"", &format!("\"{reason}\""));
         let (url, _) = serve([Some(reply.leak())]);
         let ended =
@@ -96,17 +97,17 @@ fn why_a_model_stopped_is_told_where_it_is_unusual() {
 }
 
 #[test]
-fn the_file_says_how_long_a_service_is_waited_for() {
-    // It takes connections and says nothing.
+fn the_file_sets_the_timeouts_of_a_service() {
+    // Accepts connections and never answers.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let crib = Crib::new();
-    let patience = "[patience]\nfirst_byte = '700ms'\nretries = 0";
-    write_user(&crib, &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\n{patience}"));
+    let waits = "[timeouts]\nfirst_byte = '700ms'\n[retries]\nmax = 0";
+    write_user(&crib, &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\n{waits}"));
     let mut command = crib.command(&["run", "hello"]);
     let stderr = Ended::from(command.env_remove("OPENAI_API_KEY").output().unwrap()).expect(1).stderr;
     assert!(stderr.contains("took more than 700 ms"), "{stderr}");
-    // It has waited for longer than a spinner does before it turns, but this is no terminal.
+    // The wait is longer than the spinner's delay, but this is not a terminal.
     assert!(!stderr.contains(['\r', '\u{1b}']), "{stderr}");
 }
 
@@ -126,8 +127,7 @@ fn config_names_the_variable_in_which_the_provider_looks() {
     }
 }
 
-/// Serves these streams, one for each request, and tells the bodies of the requests. Where there is none, the request is never
-/// answered.
+/// Serves one stream per request, and sends the request bodies to the receiver. For `None`, the request is never answered.
 fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -143,7 +143,7 @@ fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (String, Receive
                 request.extend_from_slice(&piece[..length]);
             }
             let request = String::from_utf8(request).unwrap();
-            // A test that does not look at the requests has dropped the receiver.
+            // A test that ignores the requests has dropped the receiver.
             let _ = sender.send(request.split_once("\r\n\r\n").unwrap().1.to_owned());
             match reply {
                 Some(reply) => {

@@ -21,19 +21,19 @@ fn nothing_is_coloured_in_a_pipe() {
 }
 
 #[test]
-fn what_a_tool_returns_goes_into_a_pipe_as_it_is() {
+fn results_go_into_a_pipe_unchanged() {
     let crib = Crib::new();
     let text = "a\u{1b}[31mb\u{9b}\r\nc\n";
     std::fs::write(crib.root().join("colours"), text).unwrap();
     assert_eq!(crib.run(&["call", "fs.read", "path=colours"]).expect(0).stdout, text);
     assert!(crib.run(&["run", "fs.read path=colours"]).expect(0).stdout.contains("a\u{1b}[31mb"));
-    // In JSON every control character is written as an escape, which means the same.
+    // JSON output escapes every control character.
     let ended = crib.run(&["call", "fs.read", "path=colours", "--json"]).expect(0);
     assert!(!ended.stdout.trim_end().contains(char::is_control), "{ended:#?}");
     assert_eq!(ended.document()["content"][0]["text"], text);
 }
 
-/// The reader is gone before the program writes, or after its first line: `toolcrib list | head -1`.
+/// The reader closes the pipe before the program writes, or after its first line: `toolcrib list | head -1`.
 #[test]
 fn a_broken_pipe_ends_the_program_quietly() {
     for arguments in COMMANDS.iter().chain([&["list", "--json"][..], &["--help"]].iter()) {
@@ -54,7 +54,7 @@ fn a_broken_pipe_ends_the_program_quietly() {
 #[test]
 fn a_run_stops_when_nobody_reads_it() {
     let crib = Crib::new();
-    // Each turn has so much text that a pipe takes in few of them before somebody reads.
+    // Each turn has enough text to fill a pipe after a few turns.
     let text = "more ".repeat(16 * 1024);
     let turns = vec![format!(r#"{{"text": "{text}", "calls": [{{"name": "time.now"}}]}}"#); 100];
     let script = crib.write("turns.json", &format!("[{}]", turns.join(",")));
@@ -63,7 +63,7 @@ fn a_run_stops_when_nobody_reads_it() {
     BufReader::new(child.stdout.take().unwrap()).lines().take(2).for_each(drop);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    // The two that were read, what the largest pipe (1 MiB) holds, and the one that finds nobody there.
+    // Two turns were read, the largest pipe (1 MiB) holds more, and one fails to be written.
     let played = String::from_utf8(output.stderr).unwrap().matches("-> time.now").count();
     assert!((1..=20).contains(&played), "{played} turns were played");
 }

@@ -1,4 +1,4 @@
-//! The files of the program itself: tools neither see the user's nor write a project's.
+//! The program's own files: tools can neither see the user's nor write a project's.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -11,7 +11,7 @@ fn put(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-/// The program with the root as the user's home.
+/// Returns the command for the program, with the root as the user's home.
 fn at_home(crib: &Crib, arguments: &[&str]) -> Ended {
     let mut command = crib.command(arguments);
     for variable in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
@@ -57,7 +57,7 @@ fn settings_that_a_link_leads_to_are_out_of_reach_as_well() {
 }
 
 #[test]
-fn no_tool_writes_what_the_next_session_is_begun_with() {
+fn no_tool_writes_the_control_files_of_a_session() {
     let crib = Crib::new();
     let rules = "[[policy]]\nverdict = 'deny'\ntool = 'fs.remove'\n";
     for (path, text) in [("toolcrib.toml", "select = ['fs.*']\n"), ("conf/rules.toml", rules), ("other.toml", "")] {
@@ -89,7 +89,7 @@ fn no_tool_writes_what_the_next_session_is_begun_with() {
 }
 
 #[test]
-fn a_person_is_asked_about_settings_each_time_and_told_what_they_are() {
+fn writing_settings_asks_each_time_and_says_so() {
     let crib = Crib::new();
     let script = twice(&crib, "fs.write", r#"{"path": "toolcrib.toml", "content": ""}"#);
     let arguments = ["run", "x", "--script", &script, "--grant", "fs:write:**"];
@@ -104,7 +104,7 @@ fn a_person_is_asked_about_settings_each_time_and_told_what_they_are() {
 }
 
 #[test]
-fn what_runs_by_itself_takes_a_flag_that_names_it_and_a_typed_call_names_it() {
+fn a_file_that_runs_by_itself_must_be_named_by_a_flag_or_a_typed_call() {
     let crib = Crib::new();
     put(&crib.root().join(".git/config"), "");
     let call = "fs.write path=.git/config content=x";

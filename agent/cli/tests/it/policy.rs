@@ -1,6 +1,6 @@
 use crate::{Crib, Ended};
 
-/// A run of one call, with nobody to ask.
+/// Runs one call without a terminal.
 fn run(crib: &Crib, call: &str, flags: &[&str]) -> Ended {
     crib.run(&[&["run", call, "--provider", "direct"], flags].concat())
 }
@@ -36,7 +36,7 @@ fn the_strictest_rule_of_a_file_holds() {
         verdict = "deny"
         tool = "fs.*"
         target = "fs:*:sub/**"
-        reason = "it is somebody else's"
+        reason = "another team owns it"
         match = ["fs.read fs:read:sub/inner.txt"]
 
         [[policy]]
@@ -48,17 +48,17 @@ fn the_strictest_rule_of_a_file_holds() {
     run(&crib, "fs.write path=new content=x", &flags).expect(0);
     let ended = run(&crib, "fs.write path=sub/new content=x", &flags).expect(5);
     assert!(
-        ended.stdout.contains("it is somebody else's") || ended.stderr.contains("it is somebody else's"),
+        ended.stdout.contains("another team owns it") || ended.stderr.contains("another team owns it"),
         "{ended:#?}"
     );
     let ended = crib.run(&[&["call", "fs.read", "path=sub/inner.txt"], &flags[..]].concat()).expect(5);
-    assert!(ended.stderr.contains("it is somebody else's"), "{ended:#?}");
+    assert!(ended.stderr.contains("another team owns it"), "{ended:#?}");
     let ended = crib.run(&[&["call", "time.now", "--json"], &flags[..]].concat()).expect(5);
     assert_eq!(ended.document()["structured"]["error"]["kind"], "unapproved");
 }
 
 #[test]
-fn a_walk_does_not_reach_what_a_rule_denies() {
+fn a_walk_does_not_reach_denied_targets() {
     let crib = Crib::new();
     let file = crib.write("rules.toml", "[[policy]]\nverdict = \"deny\"\ntarget = \"fs:read:sub/**\"\n");
     let search = ["call", "fs.search", "pattern=inner", "--policy", &file];
@@ -79,19 +79,15 @@ fn the_policy_of_the_readme_is_one() {
 }
 
 #[test]
-fn a_file_that_is_no_policy_is_pointed_out_with_the_place() {
+fn a_mistake_in_a_policy_is_reported_with_its_place() {
     let crib = Crib::new();
     for (text, line, part) in [
-        ("\n[[policy]]\nverdict = \"ask\"\n", 2, "policy cannot be read: the rule has neither `tool` nor `target`"),
-        (
-            "[[policy]]\nverdict = \"ask\"\ntool = \"x\"\nmatch = [\"y\"]\n",
-            1,
-            "the rule `ask x` does not apply to its example \"y\"",
-        ),
+        ("\n[[policy]]\nverdict = \"ask\"\n", 2, "policy is invalid: the rule has neither `tool` nor `target`"),
+        ("[[policy]]\nverdict = \"ask\"\ntool = \"x\"\nmatch = [\"y\"]\n", 1, "the rule `ask x` does not apply to its example \"y\""),
         ("[[policy]]\nverdict = \"ask\"\ntool = \"x\"\ntraget = \"y\"\n", 4, "unknown field `traget`"),
-        ("\n[[polcy]]\n", 2, "there is no setting polcy; did you mean policy?"),
-        ("policy = 'deny'", 1, "policy has to be a list of tables"),
-        ("=", 1, "this is not TOML"),
+        ("\n[[polcy]]\n", 2, "unknown setting polcy; did you mean policy?"),
+        ("policy = 'deny'", 1, "policy must be a list of tables"),
+        ("=", 1, "invalid TOML"),
     ] {
         let file = crib.write("rules.toml", text);
         let ended = crib.run(&["call", "time.now", "--policy", &file]).expect(2);
@@ -103,7 +99,7 @@ fn a_file_that_is_no_policy_is_pointed_out_with_the_place() {
     assert!(!ended.stderr.contains("--no-config"), "{ended:#?}");
 }
 
-/// A rule of each kind, and the flag that names their file.
+/// Returns a file with a rule of each kind, and the flag that names it.
 fn ruled(crib: &Crib) -> [String; 2] {
     let rules = "[[policy]]\nverdict = 'ask'\ntool = 'time.*'\n\n\
                  [[policy]]\nverdict = 'deny'\ntarget = 'fs:*:sub/**'\n\n\
@@ -114,7 +110,7 @@ fn ruled(crib: &Crib) -> [String; 2] {
 }
 
 #[test]
-fn who_is_refused_by_a_rule_is_sent_to_the_rule() {
+fn a_refusal_by_a_rule_names_the_rule() {
     let crib = Crib::new();
     let [policy, file] = ruled(&crib);
     let run = |call: &str, flags: &[&str]| run(&crib, call, &[&[policy.as_str(), &file], flags].concat()).expect(5);
@@ -133,7 +129,7 @@ fn who_is_refused_by_a_rule_is_sent_to_the_rule() {
     );
     assert!(!ended.stderr.contains("--allow") && !ended.stderr.contains("--grant"), "{ended:#?}");
 
-    // It would be asked about also when it is granted.
+    // The call would ask even if granted.
     let ended = run("fs.write path=new content=x", &[]);
     assert!(ended.stderr.contains("--grant fs:write:new"), "{ended:#?}");
     assert!(ended.stderr.contains(&format!("`ask fs.write` at {file}:9 asks")), "{ended:#?}");
@@ -147,10 +143,10 @@ fn a_call_that_a_rule_refuses_is_sent_to_the_rule_as_well() {
     let crib = Crib::new();
     let [policy, file] = ruled(&crib);
     let call = |arguments: &[&str]| crib.run(&[&["call"], arguments, &[&policy, &file]].concat()).expect(5).stderr;
-    let told = call(&["time.now"]);
-    assert!(told.contains(&format!("hint: the rule `ask time.*` at {file}:1 asks")), "{told}");
-    let told = call(&["fs.read", "path=sub/inner.txt"]);
-    assert!(told.contains(&format!("`deny every tool on fs:*:sub/**` at {file}:5 ")), "{told}");
-    let told = call(&["fs.write", "--args", r#"{"path": "new", "content": "x"}"#, "--grant", "fs:write:new"]);
-    assert!(told.contains(&format!("`ask fs.write` at {file}:9 asks")) && !told.contains("--allow"), "{told}");
+    let error = call(&["time.now"]);
+    assert!(error.contains(&format!("hint: the rule `ask time.*` at {file}:1 asks")), "{error}");
+    let error = call(&["fs.read", "path=sub/inner.txt"]);
+    assert!(error.contains(&format!("`deny every tool on fs:*:sub/**` at {file}:5 ")), "{error}");
+    let error = call(&["fs.write", "--args", r#"{"path": "new", "content": "x"}"#, "--grant", "fs:write:new"]);
+    assert!(error.contains(&format!("`ask fs.write` at {file}:9 asks")) && !error.contains("--allow"), "{error}");
 }

@@ -3,7 +3,7 @@ use std::process::Command;
 
 use crate::{Crib, cleared};
 
-/// The lines of the `sh` blocks of a text.
+/// Returns the lines of the `sh` blocks.
 fn commands(readme: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     for block in readme.split("```sh\n").skip(1) {
@@ -12,7 +12,7 @@ fn commands(readme: &str) -> Vec<&str> {
     lines
 }
 
-/// Runs a line as a shell does, with the program in the place of what the README calls it.
+/// Runs a line in a shell, with the path of the program substituted.
 fn run(directory: &Path, line: &str) {
     let program = env!("CARGO_BIN_EXE_toolcrib");
     let line = match line.strip_prefix("cargo run -- ") {
@@ -34,7 +34,7 @@ fn every_command_of_the_readme_works() {
     let commands = commands(&readme);
     assert!(commands.iter().any(|line| line.starts_with("cargo run -- run ")), "{commands:?}");
     for line in commands {
-        // This very command cannot run inside itself; what can be held is that CI runs the same.
+        // The tests cannot run themselves, so check that CI runs the command.
         if line.starts_with("cargo test ") {
             assert!(ci.lines().any(|step| step == line), "{line} is not what .ci/run runs");
         } else {

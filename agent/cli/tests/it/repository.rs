@@ -1,4 +1,4 @@
-//! A session that makes a release of this repository, in a copy of it.
+//! A session that prepares a release in a copy of this repository.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{Ended, command};
 
-/// Every file, by its path below the root.
+/// Returns every file, by its path below the root.
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 const MANIFEST: &str = "Cargo.toml";
@@ -46,8 +46,7 @@ fn a_session_of_twenty_steps_leaves_what_its_edits_say() {
     assert!(foreign.is_empty(), "{foreign:?}");
 }
 
-/// What a model does for a release, and what must come of it: the turns are made of calls, the files of Rust's own functions on
-/// strings.
+/// The release as a model's calls and as the expected files, which are computed with Rust's string functions.
 struct Story {
     turns: Vec<Value>,
     /// The first and the last line of the example.
@@ -77,7 +76,7 @@ impl Story {
         script.turn("", &[("fs.edit", json!({"path": MANIFEST, "old": old, "new": new, "all": true}))]);
         script.turn("Is one left?", &[("fs.search", json!({"pattern": "version = \"9[.]9[.]0\"", "context": 1}))]);
         script.turn("", &[("fs.read", json!({"path": LOG, "end": 12})), ("fs.list", json!({"path": "examples"}))]);
-        // Two that are not possible: one that is ambiguous, one about text that has been replaced.
+        // Two failing edits: an ambiguous one, and one of text that was already replaced.
         script.turn("", &[("fs.edit", json!({"path": LOG, "old": "- `", "new": "* `"}))]);
         script.turn("", &[("fs.edit", json!({"path": MANIFEST, "old": package(OLD), "new": package("1.0.0")}))]);
         script.turn("", &[("fs.edit", json!({"path": LOG, "old": HEADING, "new": headings()}))]);
@@ -90,7 +89,7 @@ impl Story {
             ],
         );
         script.turn("", &[("fs.read", json!({"path": HELLO})), ("fs.read", json!({"path": LOOP, "end": 5}))]);
-        // Side by side, two of them in one file.
+        // In parallel, two of them in one file.
         script.turn(
             "Three edits at once.",
             &[
@@ -160,7 +159,7 @@ fn notes() -> String {
     format!("# Release {NEW}\r\n\n- café ☕\n- tab\there\n\nno line end")
 }
 
-/// The calls had the results that the files as they were ask for.
+/// Checks the results of the calls against the original files.
 fn judge_results(events: &[Value], before: &Files) {
     let results: Vec<_> = events.iter().filter(|event| event["type"] == "result").collect();
     let text = |event: &Value| event["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
@@ -180,7 +179,7 @@ fn judge_results(events: &[Value], before: &Files) {
     assert!(text(of("19.2")).contains("tea"), "{}", text(of("19.2")));
 }
 
-/// Turns of a model; the ids of the calls are `turn.call`, from 1.
+/// Returns the turns of a model. Call ids are `turn.call`, counted from 1.
 #[derive(Default)]
 struct Script {
     turns: Vec<Value>,
@@ -207,7 +206,7 @@ fn change(files: &mut Files, path: &str, changed: impl Fn(&str) -> String) {
     files.insert(path.into(), changed.into_bytes());
 }
 
-/// Copies the sources: what is hidden or built is not among them.
+/// Copies the sources, without hidden files and build output.
 fn copy(from: &Path, to: &Path) -> Files {
     let files = read(from, &|name| name.starts_with('.') || name == "target" || name == "node_modules");
     for (path, bytes) in &files {

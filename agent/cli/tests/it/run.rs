@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use crate::Crib;
 
-const NOTE: &str = "note: no model is configured";
+const NOTE: &str = "note: no provider is configured";
 
 #[test]
 fn the_prompt_of_the_readme_works_without_a_model() {
@@ -15,7 +15,7 @@ fn the_prompt_of_the_readme_works_without_a_model() {
 }
 
 #[test]
-fn who_names_the_provider_needs_no_note() {
+fn a_named_provider_prints_no_note() {
     let ended = Crib::new().run(&["run", "time.now", "--provider", "direct"]).expect(0);
     assert!(!ended.stderr.contains(NOTE), "{ended:#?}");
 }
@@ -89,7 +89,7 @@ fn a_step_budget_that_is_used_up_has_its_own_exit() {
 }
 
 #[test]
-fn what_was_called_without_a_model_is_shown_also_where_the_steps_run_out() {
+fn results_without_a_model_are_shown_even_if_the_steps_run_out() {
     let crib = Crib::new();
     let ended = crib.run(&["run", "fs.read path=README.md", "--max-steps", "1"]).expect(7);
     assert_eq!(ended.stdout, "# Hello\n");
@@ -106,7 +106,7 @@ fn an_unknown_provider_is_not_found() {
 
 #[cfg(not(feature = "models"))]
 #[test]
-fn a_model_that_is_not_linked_is_told_with_the_feature_that_brings_it() {
+fn an_unlinked_model_provider_names_its_feature() {
     let ended = Crib::new().run(&["run", "x", "--provider", "openai", "--model", "m"]).expect(3);
     assert!(ended.stderr.contains("--features models"), "{ended:#?}");
 }

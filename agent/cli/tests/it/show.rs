@@ -12,7 +12,7 @@ fn a_definition_is_shown_for_people() {
         "reads fs:{path}",
         "Workspace (met)",
         "fs:read:{path}",
-        "runs without a question",
+        "not needed if granted",
         "read-only, not destructive, idempotent, closed world",
         "toolcrib call fs.read path=README.md",
         "toolcrib-fs ",

@@ -25,7 +25,7 @@ fn the_sections_are_in_order_and_the_same_each_time() {
 }
 
 #[test]
-fn what_is_told_of_tools_is_about_the_selected_ones() {
+fn the_tool_guidance_covers_the_selected_tools_only() {
     let crib = Crib::new();
     let all = section(&crib.run(&["system", "--json"]).expect(0), "tools").unwrap();
     let clock = section(&crib.run(&["system", "--json", "--select", "time.*"]).expect(0), "tools").unwrap();
@@ -43,16 +43,16 @@ fn instructions_cannot_leave_their_section() {
 }
 
 #[test]
-fn instructions_that_may_not_be_read_are_not_told() {
+fn instructions_without_a_read_grant_are_omitted() {
     let crib = Crib::new();
     fs::write(crib.root().join("AGENTS.md"), "canary").unwrap();
-    for (flags, is_told) in [
+    for (flags, is_included) in [
         (&[][..], true),
         (&["--no-default-grants"], false),
         (&["--no-default-grants", "--grant", "fs:read:*.md"], true),
     ] {
         let ended = crib.run(&[&["system"], flags].concat()).expect(0);
-        assert_eq!(ended.stdout.contains("canary"), is_told, "{flags:?}: {ended:#?}");
+        assert_eq!(ended.stdout.contains("canary"), is_included, "{flags:?}: {ended:#?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! On a real pseudo-terminal: the standard input, output and error of the program are one.
+//! Runs on a pseudo-terminal, which is standard input, output and error at once.
 
 use std::os::unix::fs::symlink;
 
@@ -14,14 +14,14 @@ pub(crate) fn on_terminal(crib: &Crib, arguments: &[&str]) -> PtySession {
     spawn_command(crib.command(arguments), Some(PATIENCE_MS)).unwrap()
 }
 
-/// The program at its first question, and the question up to the answers.
+/// Starts the program and waits for its first question. Returns the text before the answers.
 pub(crate) fn asked(crib: &Crib, arguments: &[&str]) -> (PtySession, String) {
     let mut session = on_terminal(crib, arguments);
     let question = session.exp_string(QUESTION).unwrap();
     (session, question)
 }
 
-/// Types the last answer. Returns the rest of what the program writes, and its exit code.
+/// Types the last answer. Returns the remaining output and the exit code.
 fn end_with(mut session: PtySession, answer: &str) -> (String, i32) {
     session.send_line(answer).unwrap();
     rest(session)
@@ -33,7 +33,7 @@ pub(crate) fn say(session: &mut PtySession, line: &str, parts: &[&str]) -> Strin
     parts.iter().map(|part| session.exp_string(part).unwrap()).last().unwrap_or_default()
 }
 
-/// The rest of what the program writes, and its exit code.
+/// Returns the remaining output and the exit code.
 pub(crate) fn rest(mut session: PtySession) -> (String, i32) {
     let rest = session.exp_eof().unwrap();
     match session.process().wait().unwrap() {
@@ -42,13 +42,13 @@ pub(crate) fn rest(mut session: PtySession) -> (String, i32) {
     }
 }
 
-/// A script that makes a call twice, in two turns.
+/// Writes a script that makes a call in each of two turns. Returns its path.
 pub(crate) fn twice(crib: &Crib, tool: &str, arguments: &str) -> String {
     let turn = &format!(r#"{{"calls": [{{"name": "{tool}", "arguments": {arguments}}}]}}"#);
     crib.script(&[turn, turn, r#"{"text": "finished"}"#])
 }
 
-/// A call that has to be asked about.
+/// A call that needs approval.
 const READ: [&str; 4] = ["call", "fs.read", "path=README.md", "--no-default-grants"];
 
 #[test]
@@ -69,9 +69,9 @@ fn a_no_and_silence_deny_the_call() {
         let crib = Crib::new();
         let (session, _) = asked(&crib, &READ);
         let (rest, code) = end_with(session, answer);
-        assert!(!rest.contains("# Hello") && rest.contains("said no"), "{rest}");
+        assert!(!rest.contains("# Hello") && rest.contains("denied it"), "{rest}");
         assert!(!rest.contains("hint: "), "{rest}");
-        assert!(!rest.contains("ask the user"), "the person who said no is told so: {rest}");
+        assert!(!rest.contains("ask the user"), "no advice for a model: {rest}");
         assert_eq!(code, 5);
     }
 }
@@ -108,7 +108,7 @@ fn calls_that_run_side_by_side_are_asked_about_one_by_one() {
 }
 
 #[test]
-fn what_is_allowed_for_the_session_is_asked_about_once() {
+fn a_call_allowed_for_the_session_is_asked_about_once() {
     let crib = Crib::new();
     let script = twice(&crib, "fs.read", r#"{"path": "README.md"}"#);
     let arguments = ["run", "x", "--script", &script, "--no-default-grants"];
@@ -146,7 +146,7 @@ fn long_arguments_are_shown_whole_on_demand() {
     assert_eq!(std::fs::read_to_string(crib.root().join("new")).unwrap(), text);
 }
 
-/// A run of these calls, one after the other, with everything granted.
+/// Runs these calls in sequence, with everything granted.
 fn turns(crib: &Crib, calls: &[(&str, serde_json::Value)]) -> PtySession {
     let turn = |(name, arguments): &(&str, serde_json::Value)| serde_json::json!({"calls": [{"name": name, "arguments": arguments}]});
     let mut turns: Vec<_> = calls.iter().map(turn).collect();
@@ -157,14 +157,14 @@ fn turns(crib: &Crib, calls: &[(&str, serde_json::Value)]) -> PtySession {
 }
 
 #[test]
-fn what_destroys_is_asked_about_each_time_although_it_is_granted() {
+fn a_destroy_is_asked_about_each_time_even_if_granted() {
     let crib = Crib::new();
     let remove = |path: &str| ("fs.remove", serde_json::json!({"path": path}));
     let mut session = turns(&crib, &[remove("README.md"), remove("sub/inner.txt")]);
     let question = session.exp_string("no: ").unwrap();
     assert!(question.contains("fs:destroy:README.md") && !question.contains("not granted"), "{question}");
     assert!(!question.contains("[s]"), "{question}");
-    // Not offered, so it is no answer.
+    // Not offered, so not accepted.
     say(&mut session, "s", &[QUESTION]);
     let question = say(&mut session, "y", &[QUESTION]);
     assert!(question.contains("fs:destroy:sub/inner.txt"), "{question}");
@@ -208,10 +208,10 @@ fn a_call_that_touches_nothing_can_be_asked_about_too() {
 }
 
 #[test]
-fn a_question_that_nobody_answers_is_a_refusal() {
+fn an_unanswered_question_is_a_refusal() {
     let crib = Crib::new();
     let (shown, code) = rest(on_terminal(&crib, &[&READ[..], &["--approval-timeout", "300ms"]].concat()));
-    assert!(shown.contains("no: \r\n") && shown.contains("nobody answered within 300ms"), "{shown:?}");
+    assert!(shown.contains("no: \r\n") && shown.contains("the approval request timed out after 300ms"), "{shown:?}");
     assert_eq!(code, 5);
 }
 
@@ -228,12 +228,12 @@ fn an_interrupt_at_a_question_cancels() {
 }
 
 #[test]
-fn what_is_typed_ahead_answers_nothing() {
+fn input_typed_ahead_answers_nothing() {
     let crib = Crib::new();
     let script = twice(&crib, "fs.read", r#"{"path": "README.md"}"#);
     let arguments = ["run", "x", "--script", &script, "--no-default-grants"];
     let (mut session, _) = asked(&crib, &arguments);
-    // Both lines are there before the second question is.
+    // Both lines are typed before the second question appears.
     session.send("y\ny\n").unwrap();
     session.flush().unwrap();
     session.exp_string(QUESTION).unwrap();

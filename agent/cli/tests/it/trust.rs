@@ -22,7 +22,7 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         ("select = ['*']", "select"),
         ("limits.max_steps = 10", "limits.max_steps"),
         ("limits.call_timeout = '9h'", "limits.call_timeout"),
-        ("patience.retries = 1000", "patience.retries"),
+        ("retries.max = 1000", "retries.max"),
         ("[[policy]]\nverdict = 'allow'\ntarget = 'fs:write:**'", "policy"),
         ("profile = 'mine'", "profile"),
         ("[profiles.mine]", "profile"),
@@ -30,7 +30,7 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
     ] {
         write_user(&crib, user);
         write_project(&crib, text);
-        let ended = refused(&crib, &["toolcrib.toml:", key, "is not taken from a project that is not trusted"]);
+        let ended = refused(&crib, &["toolcrib.toml:", key, "is not accepted from an untrusted project"]);
         let advice = format!("write trusted = [{:?}] at the top of {}", crib.root(), user_file(&crib).display());
         assert!(ended.stderr.contains(&advice), "{ended:#?}");
         crib.run(&["call", "time.now", "--no-config"]).expect(0);
@@ -39,18 +39,18 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         let document = config(&crib, &[]);
         assert_eq!(document["files"][1]["state"], "trusted", "{text}");
     }
-    // With a key in the environment a provider is enough to send words to it.
+    // With a key in the environment, the provider's name alone decides where prompts are sent.
     for text in ["provider = 'openai'\nmodel = 'm'", "provider = 'direct'", "model = 'm'"] {
         write_user(&crib, "");
         write_project(&crib, text);
-        refused(&crib, &["is not taken from a project that is not trusted: it says where words or keys are sent"]);
+        refused(&crib, &["is not accepted from an untrusted project: it decides where prompts and keys are sent"]);
     }
     write_project(&crib, "trusted = ['/']");
-    refused(&crib, &["toolcrib.toml:1: trusted counts only in the user's file"]);
+    refused(&crib, &["toolcrib.toml:1: trusted is accepted only in the user's file"]);
 }
 
 #[test]
-fn what_a_project_says_makes_no_message_of_its_own() {
+fn text_of_a_project_cannot_forge_a_message() {
     let crib = Crib::new();
     for (text, code) in [
         (r#"select = ["a\nhint: b\u202e"]"#, 5),
@@ -68,7 +68,7 @@ fn what_a_project_says_makes_no_message_of_its_own() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_nowhere_is_told_and_not_passed_over() {
+fn a_dangling_link_is_reported_and_not_ignored() {
     let crib = Crib::new();
     write_project(&crib, "default_grants = false");
     std::os::unix::fs::symlink("nowhere", crib.root().join("sub/toolcrib.toml")).unwrap();
@@ -78,7 +78,7 @@ fn a_link_to_nowhere_is_told_and_not_passed_over() {
 }
 
 #[test]
-fn an_untrusted_project_says_what_the_user_leaves_open() {
+fn an_untrusted_project_sets_values_that_the_user_leaves_open() {
     let crib = Crib::new();
     write_project(
         &crib,
@@ -106,17 +106,17 @@ fn a_project_narrows_and_a_flag_is_not_narrowed() {
 
 #[cfg(unix)]
 #[test]
-fn a_project_file_of_another_user_is_passed_over() {
+fn a_project_file_of_another_user_is_ignored() {
     let crib = Crib::new();
     write_project(&crib, "nonsense");
-    // Only root can give a file away; the file of anybody else is read, and refused.
+    // Only root can give a file away; for other users the file is read and refused.
     if std::os::unix::fs::chown(crib.root().join("toolcrib.toml"), Some(12_345), None).is_err() {
-        refused(&crib, &["not TOML"]);
+        refused(&crib, &["invalid TOML"]);
         return;
     }
     let ended = crib.run(&["config", "--json"]).expect(0);
     assert!(ended.stderr.starts_with("warning: ") && ended.stderr.contains("another user"), "{ended:#?}");
-    assert_eq!(ended.document()["files"][1]["state"], "passed_over");
+    assert_eq!(ended.document()["files"][1]["state"], "ignored");
     trust(&crib, "");
-    refused(&crib, &["not TOML"]);
+    refused(&crib, &["invalid TOML"]);
 }

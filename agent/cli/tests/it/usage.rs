@@ -17,7 +17,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
 fn every_command_has_help() {
     for name in COMMANDS {
         let help = Crib::new().run(&[name, "--help"]).expect(0);
-        // That of `audit` is about its own commands.
+        // The help of `audit` lists its subcommands.
         assert!(help.stdout.contains("--json") || name == "audit", "{help:?}");
     }
 }
@@ -31,7 +31,7 @@ fn every_command_is_in_the_readme() {
 }
 
 #[test]
-fn the_version_is_told() {
+fn the_version_is_printed() {
     assert_eq!(Crib::new().run(&["--version"]).expect(0).stdout, concat!("toolcrib ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 

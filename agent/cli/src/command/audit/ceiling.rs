@@ -15,25 +15,25 @@ use crate::output;
 use crate::table::Table;
 use crate::visible::visible;
 
-/// Print everything that the linked tools could touch, by crate
+/// Print all targets that the linked tools could touch, by crate
 ///
-/// Each line is a clause: granted, it would cover every call of the tools beside it.
+/// Each line is a clause and its tools: granting the clause would permit every call of these tools.
 #[derive(Args, Debug)]
-pub(super) struct Ceiling {
-    /// Print one JSON document per crate and line
+pub(super) struct CeilingArgs {
+    /// Print the crates as JSON, one document per line
     #[arg(long)]
     json: bool,
 }
 
-/// What the tools of one crate could touch.
+/// The targets that the tools of one crate could touch.
 #[derive(Default)]
 struct Reach {
     touched: BTreeMap<Clause, Vec<ToolName>>,
-    /// The tools that touch nothing.
+    /// The tools without effects.
     pure: Vec<ToolName>,
 }
 
-impl Ceiling {
+impl CeilingArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let entries = tools::list();
         let crates = by_crate(&entries);
@@ -47,7 +47,7 @@ impl Ceiling {
         let unusable = tools::conflicts().len() + tools::problems().len();
         if unusable > 0 {
             notice::warning(&format!(
-                "{unusable} linked tools cannot be used and touch nothing; toolcrib doctor says why"
+                "{unusable} linked tools are unusable and not listed; run toolcrib doctor for the reasons"
             ));
         }
         Ok(Exit::Success)

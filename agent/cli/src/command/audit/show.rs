@@ -8,22 +8,22 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::journal;
 
-/// Show the rows of a journal: what was about to be run, how it ended, what was refused
+/// Show the rows of a journal: intents, outcomes and refusals of calls
 #[derive(Args, Debug)]
-pub(super) struct Show {
-    /// The journal
+pub(super) struct AuditShowArgs {
+    /// The journal file
     file: PathBuf,
 
-    /// Only those of this session
+    /// Show the rows of this session only
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
 
-    /// Print one JSON document per row and line, with all that is kept
+    /// Print the complete rows as JSON, one document per line
     #[arg(long)]
     json: bool,
 }
 
-impl Show {
+impl AuditShowArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         journal::show(&self.file, self.session.as_deref(), self.json)?;
         Ok(Exit::Success)

@@ -9,25 +9,25 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::{journal, output};
 
-/// Check that a journal holds what was written, and print its head
+/// Verify that a journal is unaltered, and print its head
 ///
-/// Finds a row that was edited, deleted, added or moved. That rows were cut off at the end, or that the whole file was written anew, is
-/// found only with a head from earlier on, so keep the one that this prints somewhere else.
+/// Detects rows that were edited, deleted, added or moved. Rows cut off at the end, or a rewritten file, are detected only with
+/// an earlier head, so keep the printed head in another place.
 #[derive(Args, Debug)]
-pub(super) struct Verify {
-    /// The journal
+pub(super) struct VerifyArgs {
+    /// The journal file
     file: PathBuf,
 
-    /// A head that the journal had before, as this command printed it
+    /// An earlier head, as printed by this command
     #[arg(long, value_name = "COUNT:HASH")]
     head: Option<String>,
 
-    /// Print one JSON document; of a damaged journal it has the damage
+    /// Print the head or the damage as one JSON document
     #[arg(long)]
     json: bool,
 }
 
-impl Verify {
+impl VerifyArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         match journal::verify(&self.file, self.head.as_deref()) {
             Ok((count, head)) if self.json => output::json(&json!({"count": count, "head": head, "damage": null}))?,

@@ -1,4 +1,4 @@
-//! What follows from a tool's effects, in words.
+//! The properties derived from a tool's effects, as text.
 
 use anstyle::Style;
 use tools::protocol::ApprovalDefault;
@@ -8,16 +8,16 @@ use crate::notice::FAINT;
 use crate::table::Table;
 use crate::visible::visible;
 
-/// One line for each thing that follows.
+/// Returns a table with one property per line.
 pub(super) fn derived(tool: &Tool) -> Table<2> {
     let mut table = Table::new([FAINT, Style::new()], 2);
     let mut fact = |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
     let effects = &tool.effects;
-    fact("needs the grant", &permission(tool));
-    fact("by default", approval(effects.approval_default()));
-    fact("side by side", company(effects));
-    fact("repeated", if effects.is_idempotent() { "where that helps" } else { "never: a call runs at most once" });
-    fact("in MCP", &hints(effects));
+    fact("permission", &permission(tool));
+    fact("approval", approval(effects.approval_default()));
+    fact("parallelism", parallelism(effects));
+    fact("retries", if effects.is_idempotent() { "allowed" } else { "none: a call runs at most once" });
+    fact("MCP hints", &hints(effects));
     table
 }
 
@@ -40,19 +40,19 @@ fn permission(tool: &Tool) -> String {
 
 fn approval(caution: ApprovalDefault) -> &'static str {
     match caution {
-        ApprovalDefault::Run => "runs without a question, where it is granted",
-        ApprovalDefault::Ask => "is asked about, unless a rule or whoever granted it says otherwise",
-        _ => "is asked about each time, unless a rule allows exactly this",
+        ApprovalDefault::Run => "not needed if granted",
+        ApprovalDefault::Ask => "needed, unless a rule or an explicit grant covers the call",
+        _ => "needed for each call, unless an allow rule covers it",
     }
 }
 
-fn company(effects: &Effects) -> &'static str {
+fn parallelism(effects: &Effects) -> &'static str {
     if effects.is_pure() {
-        "with any other call"
+        "with any call"
     } else if effects.is_read_only() {
-        "with any call that does not change what it reads"
+        "with calls that do not write its targets"
     } else {
-        "with calls that touch something else"
+        "with calls on other targets"
     }
 }
 
@@ -83,31 +83,28 @@ mod tests {
     #[test]
     fn each_kind_of_effects_has_its_consequences() {
         for (effects, parts) in [
-            (
-                json!("pure"),
-                ["none", "without a question", "with any other call", "where that helps", "read-only, not d"],
-            ),
+            (json!("pure"), ["none", "not needed", "with any call", "allowed", "read-only, not d"]),
             (
                 json!({"reads": ["fs:{path}", "clock:now"]}),
-                ["fs:read:{path}, clock:read:now", "without a", "does not change", "where that helps", "closed world"],
+                ["fs:read:{path}, clock:read:now", "not needed", "do not write", "allowed", "closed world"],
             ),
             (
                 json!({"writes": ["fs:{path}"]}),
                 [
-                    "fs:write:{path}", "unless a rule or whoever", "touch something else", "never",
+                    "fs:write:{path}", "unless a rule or an explicit grant", "on other targets", "at most once",
                     "not read-only, not destr",
                 ],
             ),
             (
                 json!({"destroys": ["fs:{path}"], "idempotent": true}),
-                [
-                    "fs:destroy:{path}", "each time", "touch something else", "where that helps",
-                    "only, destructive, idem",
-                ],
+                ["fs:destroy:{path}", "for each call", "on other targets", "allowed", "only, destructive, idem"],
             ),
             (
                 json!(null),
-                ["world:write:t", "each time", "touch something else", "never", "destructive, not idempotent, open"],
+                [
+                    "world:write:t", "for each call", "on other targets", "at most once",
+                    "destructive, not idempotent, open",
+                ],
             ),
         ] {
             let lines = lines(effects);

@@ -1,4 +1,4 @@
-//! [`Exchange`]: a prompt and what comes of it, shown while it is under way.
+//! [`PromptRunner`]: runs a prompt and shows its progress.
 
 use std::sync::Arc;
 
@@ -14,77 +14,86 @@ use crate::observer::Observer;
 use crate::output::{self, Console};
 use crate::refusal;
 
-/// How the prompts of a command are run and shown.
-pub(crate) struct Exchange {
-    /// What runs them.
+/// Runs the prompts of a command and shows their progress.
+pub(crate) struct PromptRunner {
     pub(crate) driver: Driver,
-    /// Whether there is no model to make something of a failed call, so that the run has failed with it.
+    /// True if there is no model that could react to a failed call, so that the failure decides the exit code.
     pub(crate) is_direct: bool,
-    /// Whether the events are printed as JSON.
+    /// True if events are printed as JSON.
     pub(crate) is_json: bool,
-    /// Where progress and questions go.
+    /// The output for progress and questions.
     pub(crate) console: Arc<Console>,
-    /// What to tell a person whose calls were refused these targets.
+    /// Words the hint for refused targets.
     pub(crate) how_to_grant: fn(&[Target]) -> String,
-    /// The rules of files, which no grant changes.
+    /// The policy rules of the files, which no grant overrides.
     pub(crate) rules: Vec<Setting<Rule>>,
 }
 
-/// What is to be run.
-pub(crate) enum Work {
-    /// What a person asks.
+/// The input of a run.
+pub(crate) enum RunInput {
+    /// A new prompt.
     Prompt(String),
-    /// What an earlier process has begun.
+    /// The run of an earlier process.
     Resume(Run),
 }
 
-impl Exchange {
+impl PromptRunner {
     /// Runs to the end, or until the token is cancelled.
-    pub(crate) async fn run(&self, session: &mut Session, work: Work, token: CancellationToken) -> Result<Exit, Error> {
+    pub(crate) async fn run(
+        &self,
+        session: &mut Session,
+        input: RunInput,
+        token: CancellationToken,
+    ) -> Result<Exit, Error> {
         let observer = Arc::new(Observer::new(self.is_json, self.console.clone(), token.clone()));
         let events = observer.clone();
         let driver = self.driver.clone().with_cancellation(token).with_events(move |event| events.event(&event));
-        let ended = match work {
-            Work::Prompt(prompt) => driver.run(session, prompt).await,
-            Work::Resume(run) => {
-                self.repeat(&run)?;
+        let ended = match input {
+            RunInput::Prompt(prompt) => driver.run(session, prompt).await,
+            RunInput::Resume(run) => {
+                self.print_stored_answer(&run)?;
                 driver.resume(session, run).await
             }
         };
-        let rest = observer.finish()?;
+        let failures = observer.finish()?;
         if let (Ok(Summary { outcome: Outcome::StepBudget { .. }, .. }), true, false) =
             (&ended, self.is_direct, self.is_json)
         {
-            // There is no model that would have made something of them.
+            // Without a model, the results are the answer.
             let results = Direct::results(session.messages(), session.tools());
-            results.map_or(Ok(()), |results| output::foreign(&results))?;
+            results.map_or(Ok(()), |results| output::untrusted(&results))?;
         }
-        refusal::hints(&rest.refusals, &self.rules, self.how_to_grant).iter().for_each(|hint| notice::hint(hint));
-        let exit = judged(ended.map_err(Error::Driver)?)?;
-        Ok(rest.failure.filter(|_| self.is_direct).unwrap_or(exit))
+        refusal::hints(&failures.refusals, &self.rules, self.how_to_grant).iter().for_each(|hint| notice::hint(hint));
+        let exit = summary_exit(ended.map_err(Error::Driver)?)?;
+        Ok(failures.first.filter(|_| self.is_direct).unwrap_or(exit))
     }
 
-    /// What a run that is over had to say, since it says nothing more.
-    fn repeat(&self, run: &Run) -> Result<(), Error> {
+    /// Prints the answer of a run that is already done, because resuming it emits no text.
+    fn print_stored_answer(&self, run: &Run) -> Result<(), Error> {
         match run.step() {
             Step::Done(Summary { outcome: Outcome::Answer { text, .. }, .. }) if !self.is_json => {
-                notice::note("the session has its answer already");
-                output::foreign(&text)
+                notice::note("the session is already answered");
+                output::untrusted(&text)
             }
             _ => Ok(()),
         }
     }
 }
 
-fn judged(summary: Summary) -> Result<Exit, Error> {
+fn summary_exit(summary: Summary) -> Result<Exit, Error> {
     match summary.outcome {
         Outcome::Answer { stop: StopReason::Refusal, .. } => Err(Error::Run("the model refused to answer".to_owned())),
         Outcome::Answer { stop, .. } => {
             match stop {
+<<<<<<< HEAD:agent/cli/src/exchange.rs
                 StopReason::Length => notice::warning("the answer was cut off by the model's length limit"),
                 StopReason::Other(reason) => {
                     notice::warning(&format!("the model stopped for a reason of its own: {reason}"))
                 }
+=======
+                StopReason::Length => notice::warning("the answer was cut off at the model's length limit"),
+                StopReason::Other(reason) => notice::warning(&format!("the model stopped with the reason {reason}")),
+>>>>>>> p5:agent/cli/src/prompt_runner.rs
                 _ => {}
             }
             Ok(Exit::Success)
@@ -92,6 +101,6 @@ fn judged(summary: Summary) -> Result<Exit, Error> {
         Outcome::StepBudget { max_steps } => Err(Error::StepBudget(max_steps)),
         Outcome::Cancelled => Err(Error::Cancelled),
         Outcome::Failed { message } => Err(Error::Run(message)),
-        _ => Err(Error::Run("it ended in a way that this program does not know".to_owned())),
+        _ => Err(Error::Run("unknown outcome".to_owned())),
     }
 }

@@ -1,4 +1,4 @@
-//! [`Reader`]: lines that nobody edits.
+//! [`LineReader`]: lines from pipes and terminals without line editing.
 
 use std::io::{BufRead, Read as _};
 
@@ -6,15 +6,15 @@ use super::input::{Line, PROMPT};
 use crate::error::Error;
 use crate::notice;
 
-/// No prompt is longer.
+/// The maximum size of a prompt.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Reads a line at a time. A backslash at its end means that it goes on with the next.
-pub(super) struct Reader {
+/// Reads one line at a time. A backslash at the end of a line continues it on the next.
+pub(super) struct LineReader {
     has_prompt: bool,
 }
 
-impl Reader {
+impl LineReader {
     pub(super) fn new(has_prompt: bool) -> Self {
         Self { has_prompt }
     }
@@ -23,29 +23,30 @@ impl Reader {
         let mut text = String::new();
         loop {
             if self.has_prompt {
-                notice::aside(PROMPT);
+                notice::write(PROMPT);
             }
             let mut bytes = Vec::new();
-            let most = (MAX_BYTES - text.len()) as u64 + 1;
-            let length = input.take(most).read_until(b'\n', &mut bytes).map_err(|error| refused(&error.to_string()))?;
+            let limit = (MAX_BYTES - text.len()) as u64 + 1;
+            let length =
+                input.take(limit).read_until(b'\n', &mut bytes).map_err(|error| prompt_error(&error.to_string()))?;
             if text.len() + length > MAX_BYTES {
-                return Err(refused("it is longer than 1 MiB"));
+                return Err(prompt_error("it is longer than 1 MiB"));
             }
-            let line = std::str::from_utf8(&bytes).map_err(|_| refused("it is not UTF-8"))?;
+            let line = std::str::from_utf8(&bytes).map_err(|_| prompt_error("it is not UTF-8"))?;
             if line.is_empty() {
                 return Ok(if text.is_empty() { Line::End } else { Line::Text(text) });
             }
             let line = line.strip_suffix('\n').unwrap_or(line);
             let line = line.strip_suffix('\r').unwrap_or(line);
             match line.strip_suffix('\\') {
-                Some(begun) => text = text + begun + "\n",
+                Some(start) => text = text + start + "\n",
                 None => return Ok(Line::Text(text + line)),
             }
         }
     }
 }
 
-fn refused(reason: &str) -> Error {
+fn prompt_error(reason: &str) -> Error {
     Error::Prompt(reason.to_owned())
 }
 
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     fn lines(mut input: &[u8]) -> Vec<Line> {
-        let reader = Reader::new(false);
+        let reader = LineReader::new(false);
         std::iter::from_fn(|| Some(reader.line(&mut input).unwrap()).filter(|line| *line != Line::End)).collect()
     }
 
@@ -67,8 +68,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_or_too_long_is_refused() {
-        let reader = Reader::new(false);
+    fn invalid_utf8_and_long_lines_are_refused() {
+        let reader = LineReader::new(false);
         assert!(matches!(reader.line(&mut &b"\xff\n"[..]), Err(Error::Prompt(_))));
         let long = vec![b'a'; MAX_BYTES + 1];
         assert!(matches!(reader.line(&mut &long[..]), Err(Error::Prompt(_))));
