@@ -143,7 +143,8 @@ impl RootOption {
 /// Returns the hint with the flags that grant the targets of a refused call.
 pub(crate) fn how_to_grant(needed: &[Target]) -> String {
     // With --grant alone, a target that always asks would be refused again for lack of approval.
-    let flag = |target: &Target| if target.approval_default() == ApprovalDefault::AlwaysAsk { "--allow" } else { "--grant" };
+    let flag =
+        |target: &Target| if target.approval_default() == ApprovalDefault::AlwaysAsk { "--allow" } else { "--grant" };
     format!("to allow it, add {}", policy::flags(needed, flag))
 }
 

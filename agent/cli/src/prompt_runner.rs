@@ -85,15 +85,8 @@ fn summary_exit(summary: Summary) -> Result<Exit, Error> {
         Outcome::Answer { stop: StopReason::Refusal, .. } => Err(Error::Run("the model refused to answer".to_owned())),
         Outcome::Answer { stop, .. } => {
             match stop {
-<<<<<<< HEAD:agent/cli/src/exchange.rs
-                StopReason::Length => notice::warning("the answer was cut off by the model's length limit"),
-                StopReason::Other(reason) => {
-                    notice::warning(&format!("the model stopped for a reason of its own: {reason}"))
-                }
-=======
                 StopReason::Length => notice::warning("the answer was cut off at the model's length limit"),
                 StopReason::Other(reason) => notice::warning(&format!("the model stopped with the reason {reason}")),
->>>>>>> p5:agent/cli/src/prompt_runner.rs
                 _ => {}
             }
             Ok(Exit::Success)

@@ -74,7 +74,7 @@ impl SessionOptions {
     /// Creates the provider.
     fn provider(&self) -> Result<Arc<dyn Provider>, Error> {
         let settings = self.settings()?;
-        let (timeouts, retry_policy) = settings.patience();
+        let (timeouts, retry_policy) = settings.request_policy();
         let mut options = ProviderOptions::new().with_timeouts(timeouts).with_retry_policy(retry_policy);
         if let Some(script) = &self.script {
             options = options.with_script(script);

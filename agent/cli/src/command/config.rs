@@ -134,7 +134,8 @@ fn rows(settings: &Settings) -> Vec<Row> {
     rows.extend(
         settings.policy.iter().map(|rule| row("policy", Some(rule), Value::Null, |rule| json!(rule.to_string()))),
     );
-    let (mut defaults, RequestSettings { durations, max_retries }) = ((Timeouts::default(), RetryPolicy::default()), &settings.requests);
+    let (mut defaults, RequestSettings { durations, max_retries }) =
+        ((Timeouts::default(), RetryPolicy::default()), &settings.requests);
     for ((key, field), setting) in DURATIONS.into_iter().zip(durations) {
         rows.push(row(key, setting.as_ref(), exact(field(&mut defaults)), exact));
     }

@@ -85,7 +85,7 @@ impl Settings {
         if let Some(retries) = &self.requests.max_retries {
             policy.1.max_retries = usize::try_from(retries.value).unwrap_or(usize::MAX);
         }
-        patience
+        policy
     }
 
     fn defaults(profile: Option<Setting<String>>, files: Vec<ConfigFile>) -> Self {

@@ -83,7 +83,11 @@ fn a_mistake_in_a_policy_is_reported_with_its_place() {
     let crib = Crib::new();
     for (text, line, part) in [
         ("\n[[policy]]\nverdict = \"ask\"\n", 2, "policy is invalid: the rule has neither `tool` nor `target`"),
-        ("[[policy]]\nverdict = \"ask\"\ntool = \"x\"\nmatch = [\"y\"]\n", 1, "the rule `ask x` does not apply to its example \"y\""),
+        (
+            "[[policy]]\nverdict = \"ask\"\ntool = \"x\"\nmatch = [\"y\"]\n",
+            1,
+            "the rule `ask x` does not apply to its example \"y\"",
+        ),
         ("[[policy]]\nverdict = \"ask\"\ntool = \"x\"\ntraget = \"y\"\n", 4, "unknown field `traget`"),
         ("\n[[polcy]]\n", 2, "unknown setting polcy; did you mean policy?"),
         ("policy = 'deny'", 1, "policy must be a list of tables"),
