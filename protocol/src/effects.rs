@@ -5,7 +5,8 @@ mod error;
 
 use std::fmt;
 
-use serde::de::Error as _;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -211,16 +212,30 @@ impl Serialize for Effects {
 impl<'de> Deserialize<'de> for Effects {
     /// Implemented by hand, because an untagged enum would lose the error of an invalid template.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::Null => Ok(Self::Undeclared),
-            Value::String(word) if word == "pure" => Ok(Self::Pure),
-            declared @ Value::Object(_) => {
-                Declared::deserialize(declared).map(Self::Declared).map_err(D::Error::custom)
-            }
-            other => Err(D::Error::custom(format_args!(
-                "{other} is not a declaration of effects; write \"pure\" or an object with `reads`, `writes`, `destroys`, `open_world` and `idempotent`"
-            ))),
-        }
+        deserializer.deserialize_any(EffectsVisitor)
+    }
+}
+
+struct EffectsVisitor;
+
+impl<'de> Visitor<'de> for EffectsVisitor {
+    type Value = Effects;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"pure\", or an object with `reads`, `writes`, `destroys`, `open_world` and `idempotent`")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Effects, E> {
+        Ok(Effects::Undeclared)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Effects, E> {
+        if text == "pure" { Ok(Effects::Pure) } else { Err(E::invalid_value(Unexpected::Str(text), &self)) }
+    }
+
+    /// Reads the map itself, so that a repeated key is an error: of two `writes`, the last would count.
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Effects, A::Error> {
+        Declared::deserialize(MapAccessDeserializer::new(map)).map(Effects::Declared)
     }
 }
 

@@ -11,14 +11,27 @@ use crate::exit::Exit;
 pub(crate) fn token() -> Result<CancellationToken, Error> {
     let token = CancellationToken::new();
     // The token stays attached: a tool that ignores it must not prevent a second Ctrl-C from ending the program.
-    Interrupts(Arc::new(Mutex::new(Some(token.clone())))).listen(false)?;
+    Interrupts(Arc::new(Mutex::new(Some(Attached::new(token.clone()))))).listen(false)?;
     Ok(token)
 }
 
 /// Handles Ctrl-C in a program that continues after it: the first cancels the attached token, a second one before the run has
 /// ended ends the program.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Interrupts(Arc<Mutex<Option<CancellationToken>>>);
+pub(crate) struct Interrupts(Arc<Mutex<Option<Attached>>>);
+
+#[derive(Debug)]
+struct Attached {
+    token: CancellationToken,
+    /// Set by the first Ctrl-C. The token does not tell: failing output cancels it too.
+    is_interrupted: bool,
+}
+
+impl Attached {
+    fn new(token: CancellationToken) -> Self {
+        Self { token, is_interrupted: false }
+    }
+}
 
 /// A token attached to Ctrl-C until this guard is dropped.
 #[derive(Debug)]
@@ -35,8 +48,11 @@ impl Interrupts {
         let interrupts = self.clone();
         tokio::spawn(async move {
             while signals.recv().await.is_some() {
-                match &*interrupts.current() {
-                    Some(token) if !token.is_cancelled() => token.cancel(),
+                match &mut *interrupts.current() {
+                    Some(attached) if !attached.is_interrupted => {
+                        attached.is_interrupted = true;
+                        attached.token.cancel();
+                    }
                     None if ignores_idle => {}
                     Some(_) | None => std::process::exit(i32::from(Exit::Cancelled as u8)),
                 }
@@ -47,11 +63,11 @@ impl Interrupts {
 
     /// Attaches the token that Ctrl-C cancels.
     pub(crate) fn attach(&self, token: CancellationToken) -> AttachedToken<'_> {
-        *self.current() = Some(token);
+        *self.current() = Some(Attached::new(token));
         AttachedToken(self)
     }
 
-    fn current(&self) -> MutexGuard<'_, Option<CancellationToken>> {
+    fn current(&self) -> MutexGuard<'_, Option<Attached>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -30,9 +30,13 @@ impl Driver {
         &self,
         run: &mut Run,
         calls: Vec<PendingCall>,
-        tasks: &mut Tasks,
+        tasks: &mut Option<Tasks>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
+        let tasks = match tasks {
+            Some(tasks) => tasks,
+            None => tasks.insert(Tasks::new(run_cx.runtime)?),
+        };
         let start = |pending: PendingCall| {
             let reporter = CallReporter::start(&pending, run_cx.session.tools(), run_cx.sink);
             (pending, reporter)

@@ -22,7 +22,6 @@ use tools::{CancellationToken, Content, JournalError, ToolError};
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
 use self::request_turn::request_turn;
-use self::tasks::Tasks;
 use crate::{
     Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, TextSink, Turn,
 };
@@ -196,9 +195,10 @@ impl Driver {
     /// Drives a run to its end. The first `before` messages do not belong to the session's conversation.
     async fn drive(&self, session: &mut Session, mut run: Run, before: usize) -> Result<Summary, DriverError> {
         let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
-        let mut tasks = Tasks::new(&runtime)?;
         let token = session.context().cancellation().child_token();
         let _stop = token.clone().drop_guard();
+        // Dropped before the token is cancelled: the calls of a dropped run end without an outcome in the journal.
+        let mut tasks = None;
         let sink = Arc::new(GuardedSink::new(self.events.clone()));
 
         let run_cx = RunContext { session: &*session, token: &token, runtime: &runtime, sink: &sink };

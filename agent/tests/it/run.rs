@@ -53,6 +53,11 @@ fn a_second_result_and_one_of_no_call_are_refused() {
     let mut run = run(3);
     run.turn(calling(&["x", "y"])).unwrap();
     run.result("a", ToolResult::text("1")).unwrap();
+    assert_eq!(
+        calls(&run).iter().map(|call| call.id.as_str()).collect::<Vec<_>>(),
+        ["b"],
+        "the calls without a result"
+    );
     assert_eq!(run.result("a", ToolResult::text("2")), Err(RunError::AlreadyAnswered { id: "a".to_owned() }));
     assert_eq!(run.result("q", ToolResult::text("2")), Err(RunError::UnknownCall { id: "q".to_owned() }));
     run.result("b", ToolResult::text("1")).unwrap();

@@ -70,6 +70,23 @@ fn targets(effects: Value, arguments: Value) -> Result<Vec<String>, TargetError>
     Ok(effects.targets(&tool(), &parameters, &arguments)?.iter().map(ToString::to_string).collect())
 }
 
+#[test]
+fn a_repeated_key_is_an_error() {
+    let effects = serde_json::from_str::<Effects>(r#"{"writes": ["fs:{path}"], "writes": ["fs:tmp"]}"#);
+    assert!(effects.unwrap_err().to_string().contains("duplicate field `writes`"));
+}
+
+#[test]
+fn all_targets_of_a_call_are_counted() {
+    let effects: Effects = serde_json::from_value(json!({"reads": ["fs:{paths}"], "writes": ["fs:log"]})).unwrap();
+    let found = |count| {
+        let paths: Vec<_> = (0..count).map(|number| format!("a{number}")).collect();
+        effects.targets(&tool(), &json!({}), &json!({"paths": paths}))
+    };
+    assert_eq!(found(Effects::MAX_TARGETS - 1).unwrap().len(), Effects::MAX_TARGETS);
+    assert!(matches!(found(Effects::MAX_TARGETS), Err(TargetError::TooMany { .. })));
+}
+
 proptest! {
     #![proptest_config(config(512))]
 

@@ -314,6 +314,15 @@ mod tests {
     }
 
     #[test]
+    fn long_values_are_never_echoed() {
+        let long = "s3cret".repeat(1_000);
+        let schema =
+            json!({"properties": {"key": {"type": "integer"}, "list": {"not": {}}}, "propertyNames": {"maxLength": 9}});
+        let text = messages(schema, json!({"key": long, "list": [long], (&long): 1}));
+        assert!(text.len() < 1_000 && text.contains("a string of 6,000 characters"), "{text}");
+    }
+
+    #[test]
     fn pointers_are_escaped_and_control_characters_visible() {
         let schema = json!({"additionalProperties": {"type": "string"}});
         assert_eq!(violations(schema, json!({"a/b~\n\u{202e}": 1}))[0].pointer, "/a~1b~0\\u000a\\u202e");

@@ -1,7 +1,7 @@
 //! Tools that misbehave while they run: the caller always gets one outcome by the deadline.
 
 use std::error::Error;
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -49,6 +49,21 @@ async fn the_default_deadline_is_30_s_a_tools_own_comes_before_it_and_the_caller
     let deadline = (start + Duration::from_secs(160)).into_std();
     assert_eq!(limit(&cx.clone().with_deadline(deadline), "slow").await, 3, "157 of the 160 s are over");
     assert_eq!(limit(&cx.with_deadline(deadline), "t").await, 0, "none is left");
+}
+
+#[tokio::test]
+async fn a_tool_that_is_always_busy_still_times_out() {
+    let error = run(async |_: ToolContext, _: Value| {
+        poll_fn(|task| {
+            task.waker().wake_by_ref();
+            Poll::<()>::Pending
+        })
+        .await;
+        Ok::<_, String>(())
+    })
+    .await
+    .unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
 }
 
 #[tokio::test]

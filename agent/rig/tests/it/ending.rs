@@ -121,6 +121,18 @@ async fn the_complete_calls_of_a_reply_without_a_reason_are_made() {
 }
 
 #[tokio::test]
+async fn no_call_of_a_reply_that_was_cut_off_is_made() {
+    let blocks = [Block::Call("a", "{}"), Block::Call("b", r#"{"pa"#)];
+    let (api, way) = (Api::Chat, Way::Stream);
+    let service = Service::new([api.reply(way, &blocks, Some("length")), api.answer(way)]).await;
+    let (summary, session, ran) = run(api.model(&service, true), &["fs.read"]).await;
+    assert_eq!((ran.lock().unwrap().len(), summary.calls, summary.failed_calls), (0, 2, 2));
+    for text in session.messages()[2].parts.iter().map(result) {
+        assert!(text.contains("cut off"), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn a_reply_that_says_nothing_and_gives_no_reason_has_no_words() {
     for api in Api::ALL {
         for way in [Way::Whole, Way::Stream] {

@@ -1,7 +1,7 @@
 //! Tools of other crates that use a workspace, with a grant for their own targets only.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -243,10 +243,22 @@ fn a_directory_is_removed_whole_only_if_all_of_it_is_granted() {
     assert_eq!(notes.state(), before);
 }
 
-/// Unlike `fs.write`, `write_file` replaces any file.
+/// Unlike `fs.write`, `write_file` replaces a file of any bytes.
 #[test]
-fn any_bytes_are_written() {
+fn a_file_is_replaced_as_by_fs_write() {
     let notes = Notes::new(&["fs:write:notes/**"]);
+    fs::hard_link(notes.path("notes/a"), notes.path("notes/other")).unwrap();
+    fs::set_permissions(notes.path("notes/a"), fs::Permissions::from_mode(0o640)).unwrap();
+    let before = fs::read(notes.path("notes/other")).unwrap();
+    notes.write("notes/a", "new").unwrap();
+    assert_eq!(fs::read(notes.path("notes/other")).unwrap(), before, "the other name keeps its file");
+    assert_eq!(fs::metadata(notes.path("notes/a")).unwrap().permissions().mode() & 0o777, 0o640);
+    fs::set_permissions(notes.path("notes/a"), fs::Permissions::from_mode(0o440)).unwrap();
+    assert!(notes.write("notes/a", "newer").is_err(), "a read-only file is not replaced");
+    assert!(
+        notes.write("notes/.toolcrib-0123456789abcdef.tmp", "").is_err(),
+        "the name of a temporary file is refused"
+    );
     notes.workspace.write_file(&notes.cx, "notes/latin", b"caf\xE9").unwrap();
     notes.workspace.write_file(&notes.cx, "notes/latin", b"caf\xE9s").unwrap();
     assert_eq!(fs::read(notes.path("notes/latin")).unwrap(), b"caf\xE9s");
