@@ -25,7 +25,7 @@ fn unified_within(time: Duration, path: &RelativePath, before: &str, after: &str
     }
     let most = (0..=MAX_DIFF).rfind(|at| diff.is_char_boundary(*at)).unwrap_or(0);
     let end = diff[..most].rfind('\n').map_or(most, |at| at + 1);
-    format!("{}[… {} bytes of the diff omitted; read the file to see the rest …]\n", &diff[..end], diff.len() - end)
+    format!("{}[… {} bytes of the diff left out; read the file to see the rest …]\n", &diff[..end], diff.len() - end)
 }
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod tests {
         let (before, after) = ("é\n".repeat(20_000), "è\n".repeat(20_000));
         let diff = unified(&RelativePath::default(), &before, &after);
         assert!(diff.len() < MAX_DIFF + 200, "{}", diff.len());
-        assert!(diff.ends_with("bytes of the diff omitted; read the file to see the rest …]\n"));
+        assert!(diff.ends_with("bytes of the diff left out; read the file to see the rest …]\n"));
     }
 
     #[test]

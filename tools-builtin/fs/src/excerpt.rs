@@ -120,7 +120,7 @@ fn append_line(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Rea
         Some(_) => {
             drop_partial_character(bytes, begin);
             let omitted = reader.skip_until(b'\n')?;
-            bytes.extend_from_slice(format!(" [… {omitted} bytes of this line omitted …]\n").as_bytes());
+            bytes.extend_from_slice(format!(" [… {omitted} bytes of this line left out …]\n").as_bytes());
             Ok(ReadLine::Cut)
         }
     }
@@ -191,7 +191,7 @@ mod tests {
         let text = format!("{}\n{}\nend", "é".repeat(5_000), "x".repeat(MAX_LINE as usize));
         let excerpt = excerpt(text.as_bytes(), 1, u64::MAX).unwrap();
         let lines: Vec<&str> = excerpt.text.lines().collect();
-        assert_eq!(lines[0], format!("{} [… 5905 bytes of this line omitted …]", "é".repeat(2048)));
+        assert_eq!(lines[0], format!("{} [… 5905 bytes of this line left out …]", "é".repeat(2048)));
         assert_eq!(lines[1..], ["x".repeat(MAX_LINE as usize), "end".to_owned()]);
         assert_eq!((excerpt.cut, excerpt.lossy), (1, false));
     }

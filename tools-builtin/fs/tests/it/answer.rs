@@ -140,7 +140,7 @@ fn everything_odd_is_written_and_edited_with_an_answer() {
     for (path, expected) in [
         ("binary", "failed: it has NUL bytes"),
         ("latin", "worked: not UTF-8 are shown as"),
-        ("long_line", "worked: bytes of the diff omitted"),
+        ("long_line", "worked: bytes of the diff left out"),
         ("huge", "failed: has more than 8388608 bytes"),
         ("many_lines", "failed: occurs more than 1000 times"),
         ("dangling", "failed: there is no `gone`"),
