@@ -6,7 +6,7 @@ use std::process::Command;
 use rexpect::session::{PtySession, spawn_command};
 
 use crate::Crib;
-use crate::terminal::{PATIENCE_MS, QUESTION, on_terminal, rest, say};
+use crate::terminal::{QUESTION, TIMEOUT_MS, on_terminal, rest, say};
 
 /// Written by the line editor once per line, after it has set the terminal to raw mode: bracketed paste is on.
 pub(crate) const READS: &str = "\u{1b}[?2004h";
@@ -173,7 +173,7 @@ fn a_terminal_that_knows_nothing_will_do() {
     let crib = Crib::new();
     let mut command = crib.command(&["chat"]);
     command.env("TERM", "dumb");
-    let mut session = spawn_command(command, Some(PATIENCE_MS)).unwrap();
+    let mut session = spawn_command(command, Some(TIMEOUT_MS)).unwrap();
     session.exp_string(PROMPT).unwrap();
     let shown = say(&mut session, "fs.read path=README.md", &["# Hello", PROMPT]);
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
@@ -188,7 +188,7 @@ fn the_terminal_is_left_as_it_was() {
     let program = env!("CARGO_BIN_EXE_toolcrib");
     command.args(["-c", &format!("{program} chat --no-history; stty -a")]).current_dir(crib.root());
     crate::cleared(&mut command);
-    let mut session = spawn_command(command, Some(PATIENCE_MS)).unwrap();
+    let mut session = spawn_command(command, Some(TIMEOUT_MS)).unwrap();
     session.exp_string(READS).unwrap();
     say(&mut session, "time.now", &["summary"]);
     let after = leave(session);

@@ -145,7 +145,7 @@ fn the_help_shows_a_file_that_can_be_read() {
     let crib = Crib::new();
     let help = crib.run(&["config", "--help"]).expect(0).stdout;
     let start = help.find("  provider = ").unwrap();
-    write_user(&crib, &help[start..help.find("  A model, a base URL").unwrap()]);
+    write_user(&crib, &help[start..help.find("  model, base_url and").unwrap()]);
     let document = config(&crib, &[]);
     assert_eq!(setting(&document, "limits.max_steps").0, json!(10));
     assert_eq!(document["files"][0]["state"], "used");

@@ -22,7 +22,7 @@ fn rules_of_the_files_apply_and_each_is_listed_with_its_line() {
     crib.run(&["run", "fs.remove path=x", "--grant", "fs:destroy:x"]).expect(5);
 
     write_project(&crib, "[[policy]]\nverdict = 'deny'\ntoool = 'fs.read'\n");
-    refused(&crib, &["toolcrib.toml:3: policy cannot be read", "toool"]);
+    refused(&crib, &["toolcrib.toml:3: policy is invalid", "toool"]);
     write_project(&crib, "policy = 'deny'\n");
     refused(&crib, &["toolcrib.toml:1: policy must be a list of tables"]);
 }

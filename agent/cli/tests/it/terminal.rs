@@ -7,11 +7,11 @@ use rexpect::session::{PtySession, spawn_command};
 
 use crate::Crib;
 
-pub(crate) const PATIENCE_MS: u64 = 20_000;
+pub(crate) const TIMEOUT_MS: u64 = 20_000;
 pub(crate) const QUESTION: &str = "Allow?";
 
 pub(crate) fn on_terminal(crib: &Crib, arguments: &[&str]) -> PtySession {
-    spawn_command(crib.command(arguments), Some(PATIENCE_MS)).unwrap()
+    spawn_command(crib.command(arguments), Some(TIMEOUT_MS)).unwrap()
 }
 
 /// Starts the program and waits for its first question. Returns the text before the answers.
@@ -271,6 +271,6 @@ fn colours_are_for_terminals_that_want_them() {
 
     let mut command = crib.command(&["list"]);
     command.env("NO_COLOR", "1");
-    let (shown, _) = rest(spawn_command(command, Some(PATIENCE_MS)).unwrap());
+    let (shown, _) = rest(spawn_command(command, Some(TIMEOUT_MS)).unwrap());
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
 }

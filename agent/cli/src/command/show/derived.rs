@@ -38,8 +38,8 @@ fn permission(tool: &Tool) -> String {
     if needed.is_empty() { "none".to_owned() } else { needed.join(", ") }
 }
 
-fn approval(caution: ApprovalDefault) -> &'static str {
-    match caution {
+fn approval(default: ApprovalDefault) -> &'static str {
+    match default {
         ApprovalDefault::Run => "not needed if granted",
         ApprovalDefault::Ask => "needed, unless a rule or an explicit grant covers the call",
         _ => "needed for each call, unless an allow rule covers it",
