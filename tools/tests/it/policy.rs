@@ -108,7 +108,7 @@ fn an_invalid_rule_is_refused_with_the_reason() {
         (json!({"tool": "a"}), "missing field `verdict`"),
         (json!({"verdict": "permit", "tool": "a"}), "unknown variant `permit`"),
         (json!({"verdict": "ask", "tool": ""}), "it is empty"),
-        (json!({"verdict": "ask", "tool": "a["}), "no glob"),
+        (json!({"verdict": "ask", "tool": "a["}), "not a glob"),
         (json!({"verdict": "ask", "target": "fs:**"}), "scheme:access:pattern"),
         (json!({"verdict": "ask", "targets": ["fs:*:**"]}), "unknown field `targets`"),
     ] {
