@@ -117,7 +117,7 @@ impl Tasks {
 }
 
 impl Drop for Tasks {
-    /// Abandons the running calls, so that those that do not yield are counted.
+    /// Abandons the running calls. Calls that do not yield are then counted.
     fn drop(&mut self) {
         self.running.values().for_each(|running| {
             running.gated.abandon();

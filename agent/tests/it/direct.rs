@@ -95,7 +95,7 @@ async fn an_invalid_call_is_refused_with_its_position_and_an_example() {
     assert_eq!(refusal("echo path=\"a\\\"").await, (11, "the quote \" is not closed".to_owned()));
     assert_eq!(refusal("echo path=a\\").await, (12, "a character is missing after the backslash".to_owned()));
     assert_eq!(refusal("echo {\"path\": ").await.0, 6);
-    assert!(refusal("echo {\"a\": 1, \"a\": 2}").await.1.contains("each key once"));
+    assert!(refusal("echo {\"a\": 1, \"a\": 2}").await.1.contains("each key of an object once"));
     assert_eq!(refusal("echo {} path=a").await.0, 9);
 
     let error = calls("hello there").await.unwrap_err().to_string();

@@ -55,7 +55,7 @@ async fn missing_output_is_an_error_with_the_next_step() {
     let session = session();
     let call = async |arguments: Value| session.execute("tools.output", arguments).await.unwrap_err();
     let error = call(json!({"handle": "out-0"})).await;
-    assert!(error.to_string().contains("make the call again"), "{error}");
+    assert!(error.to_string().contains("make the original call again"), "{error}");
     for length in [json!(0), json!(60_001)] {
         let error = call(json!({"handle": "out-0", "length": length})).await;
         assert_eq!(error.code(), ErrorCode::InvalidArguments, "{error}");

@@ -60,7 +60,9 @@ fn an_invalid_script_is_refused_with_its_position() {
     assert!(reason("[{\"txet\": \"x\"}]").contains("unknown field `txet`"));
     assert!(reason("[{\"calls\": [{\"name\": \"x\", \"args\": {}}]}]").contains("unknown field `args`"));
     assert!(reason("[{\"calls\": [{}]}]").contains("missing field `name`"));
-    assert!(reason(r#"[{"calls": [{"name": "x", "arguments": {"a": 1, "a": 2}}]}]"#).contains("each key once"));
+    assert!(
+        reason(r#"[{"calls": [{"name": "x", "arguments": {"a": 1, "a": 2}}]}]"#).contains("each key of an object once")
+    );
 }
 
 #[test]
