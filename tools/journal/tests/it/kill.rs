@@ -262,7 +262,10 @@ fn kill(test: &str, least: usize) {
         for (mark, result) in sends(folder, &format!("s{number}")) {
             let times = done.get(&format!("s{number} send {mark}")).copied().unwrap_or_default();
             if result.is_error {
-                assert!(result.to_text().contains("no recorded outcome") && times <= 1, "{mark}: {times} times, {result:?}");
+                assert!(
+                    result.to_text().contains("no recorded outcome") && times <= 1,
+                    "{mark}: {times} times, {result:?}"
+                );
                 unknown += 1;
             } else {
                 assert_eq!(times, 1, "{mark} of s{number}");
