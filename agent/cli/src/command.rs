@@ -20,7 +20,7 @@ use crate::linked;
 
 /// List, show and call the tools linked into this program, and run agent sessions with them
 #[derive(Debug, Parser)]
-#[command(name = "toolcrib", version, after_help = Exit::table())]
+#[command(name = "toolcrib", after_help = Exit::table())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -25,15 +25,15 @@ use crate::notice;
 /// The options of commands that read `toolcrib.toml`.
 #[derive(Args, Debug, Default)]
 pub(crate) struct ConfigOptions {
-    /// Read only this settings file, not the project's and the user's toolcrib.toml, and trust it
+    /// Read only this settings file, not the project's and the user's (such as toolcrib.toml), and trust it
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
     config: Option<PathBuf>,
 
-    /// Read no toolcrib.toml
+    /// Read no settings file
     #[arg(long)]
     no_config: bool,
 
-    /// Apply this profile of toolcrib.toml
+    /// Apply this profile of the settings file
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
 }
@@ -57,6 +57,7 @@ impl ConfigOptions {
                 file::load_default(&directory)?
             }
         };
+        loaded.layers.insert(0, file::built_in()?);
         loaded.layers.push(flags);
         for ignored in loaded.files.iter().filter(|file| file.state == FileState::Ignored) {
             let path = ignored.path.display();

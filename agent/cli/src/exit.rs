@@ -28,7 +28,7 @@ impl Exit {
     pub(crate) const MEANINGS: [(Self, &str); 12] = [
         (Self::Success, "success"),
         (Self::Failed, "the tool or the run failed"),
-        (Self::Usage, "the command line, toolcrib.toml, or a file or directory named there is not usable"),
+        (Self::Usage, "the command line, the settings file, or a file or directory named there is not usable"),
         (Self::NotFound, "no tool or provider has this name"),
         (Self::InvalidArguments, "the arguments do not match the tool's schema"),
         (Self::Refused, "the call was not granted or not approved"),

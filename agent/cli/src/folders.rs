@@ -2,32 +2,37 @@
 
 use std::path::PathBuf;
 
-use etcetera::BaseStrategy as _;
+use etcetera::BaseStrategy;
 
-/// The folder name below each base directory.
-const NAME: &str = "toolcrib";
+use crate::program;
 
-/// The name of the user's and of a project's settings file.
-pub(crate) const SETTINGS: &str = "toolcrib.toml";
+/// Returns the name of the user's and of a project's settings file, such as `toolcrib.toml`.
+pub(crate) fn settings_name() -> String {
+    format!("{}.toml", program::name())
+}
 
-/// Returns the user's settings file: `toolcrib/toolcrib.toml` in `$XDG_CONFIG_HOME` or `~/.config`.
+/// Returns the user's settings file, such as `toolcrib/toolcrib.toml` in `$XDG_CONFIG_HOME` or `~/.config`.
 pub(crate) fn settings() -> Option<PathBuf> {
-    Some(base()?.config_dir().join(NAME).join(SETTINGS))
+    Some(base()?.config_dir().join(program::name()).join(settings_name()))
 }
 
-/// Returns the state folder: `toolcrib` in `$XDG_STATE_HOME` or `~/.local/state`.
+/// Returns the state folder, such as `toolcrib` in `$XDG_STATE_HOME` or `~/.local/state`.
 pub(crate) fn state() -> Option<PathBuf> {
-    let base = base()?;
-    let state = base.state_dir().unwrap_or_else(|| base.home_dir().join(".local/state"));
-    Some(state.join(NAME))
+    Some(state_dir(&base()?).join(program::name()))
 }
 
-/// Returns the program's folders, existing or not, and the user's settings file, which may be a link to another place.
+/// Returns the program's folders and those of `toolcrib`, existing or not, and the user's settings file, which may be a link to
+/// another place.
 pub(crate) fn own() -> Vec<PathBuf> {
-    let folders = base().map(|base| [base.config_dir(), base.data_dir(), base.cache_dir()].map(|base| base.join(NAME)));
-    folders.into_iter().flatten().chain(state()).chain(settings()).collect()
+    let folders = base().map(|base| [base.config_dir(), base.data_dir(), base.cache_dir(), state_dir(&base)]);
+    let named = |folder: PathBuf| [program::name(), "toolcrib"].map(|name| folder.join(name));
+    folders.into_iter().flatten().flat_map(named).chain(settings()).collect()
 }
 
-fn base() -> Option<impl etcetera::BaseStrategy> {
+fn state_dir(base: &impl BaseStrategy) -> PathBuf {
+    base.state_dir().unwrap_or_else(|| base.home_dir().join(".local/state"))
+}
+
+fn base() -> Option<impl BaseStrategy> {
     etcetera::choose_base_strategy().ok()
 }

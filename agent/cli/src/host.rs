@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::folders;
 use crate::output::Console;
 use crate::policy::{self, PolicyOptions};
+use crate::program;
 
 /// The description of a control file in approval requests and refusals.
 #[cfg(feature = "builtin")]
@@ -31,7 +32,7 @@ pub(crate) struct HostOptions {
     #[arg(long, value_name = "CLAUSE")]
     grant: Vec<Clause>,
 
-    /// Drop the default grants (reading below the root, the clock) and those of toolcrib.toml; only flags grant
+    /// Drop the default grants (reading below the root, the clock) and those of the settings file; only flags grant
     #[arg(long)]
     no_default_grants: bool,
 
@@ -132,7 +133,7 @@ impl RootOption {
 
     /// Returns the services for tools, which hide these files and the program's own folders.
     fn services_hiding(&self, hidden: &[PathBuf]) -> Result<Services, Error> {
-        let mut services = Services::new();
+        let mut services = program::services();
         services.insert(OutputStore::new());
         let hidden = folders::own().into_iter().chain(hidden.iter().cloned());
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
@@ -154,8 +155,11 @@ pub(crate) fn how_to_grant(needed: &[Target]) -> String {
 fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
     let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else { return cx };
     let setting = |path| SensitivePath::new(format!("/{path}"), Sensitivity::Settings, CONTROL_FILE);
-    let paths = control.flat_map(|file| workspace.paths_to(file)).filter_map(|path| setting(path).ok());
-    let paths = SensitivePaths::default().with_paths(paths);
+    let files = control.flat_map(|file| workspace.paths_to(file)).filter_map(|path| setting(path).ok());
+    // The built-in table has the settings files of `toolcrib` alone.
+    let named = SensitivePath::new(folders::settings_name(), Sensitivity::Settings, CONTROL_FILE).ok();
+    let named = named.filter(|_| folders::settings_name() != "toolcrib.toml");
+    let paths = SensitivePaths::default().with_paths(files.chain(named));
     cx.with_domain("fs", workspace.identity()).with_sensitive_paths(paths)
 }
 

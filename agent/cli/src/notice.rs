@@ -8,7 +8,7 @@ use agent::Selection;
 use anstyle::{AnsiColor, Style};
 use tools::Entry;
 
-use crate::visible;
+use crate::{program, visible};
 
 /// The style of tool names and headings.
 pub(crate) const STRONG: Style = Style::new().bold();
@@ -61,7 +61,7 @@ pub(crate) fn note(message: &str) {
 /// Warns about globs that match no tool; most are misspelt names.
 pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) {
     for pattern in selection.unmatched(entries) {
-        warning(&format!("no tool matches {pattern}; run toolcrib list to see all names"));
+        warning(&format!("no tool matches {pattern}; run {} list to see all names", program::name()));
     }
 }
 

@@ -14,6 +14,7 @@ use crate::host::{HostOptions, ProtectedFiles};
 use crate::journal::JournalOptions;
 use crate::notice;
 use crate::output::Console;
+use crate::program;
 use crate::prompt_runner::PromptRunner;
 use crate::system_text;
 
@@ -90,7 +91,7 @@ impl SessionOptions {
                 DIRECT
             }
         };
-        Ok(agent::provider::get(name)?.create(&options)?)
+        Ok(program::provider(name)?.create(&options)?)
     }
 
     /// Returns a session over the selected tools. Cancelling the token ends its calls.

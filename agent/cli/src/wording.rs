@@ -3,12 +3,14 @@
 use tools::policy::SensitivePath;
 use tools::{Target, ToolError, ToolErrorKind};
 
+use crate::program;
+
 /// Returns the error's message for a person. The pipeline's own messages advise a model, such as not to retry.
 pub(crate) fn for_person(error: &ToolError) -> String {
     let tool = error.tool_name();
     match error.kind() {
         ToolErrorKind::NotFound { near } if near.is_empty() => {
-            format!("there is no tool named {tool:?}; run toolcrib list to see all names")
+            format!("there is no tool named {tool:?}; run {} list to see all names", program::name())
         }
         ToolErrorKind::PermissionDenied { needed, granted } => {
             let needed = needed.iter().map(Target::to_string).collect::<Vec<_>>().join(", ");

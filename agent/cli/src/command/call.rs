@@ -18,7 +18,7 @@ use crate::{duration, interrupt};
 
 /// Call one tool and print its result
 ///
-/// Reading below the root and the clock is permitted, and so are the grants of toolcrib.toml. Other calls need approval on a
+/// Reading below the root and the clock is permitted, and so are the grants of the settings file. Other calls need approval on a
 /// terminal, and are refused without one.
 #[derive(Args, Debug)]
 pub(super) struct CallArgs {

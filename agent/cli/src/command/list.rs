@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{self, FAINT, STRONG};
 use crate::output;
+use crate::program;
 use crate::sentence;
 use crate::table::Table;
 use crate::visible::visible;
@@ -41,7 +42,8 @@ impl ListArgs {
         }
         let unusable = tools::conflicts().len() + tools::problems().len();
         if unusable > 0 {
-            notice::warning(&format!("{unusable} linked tools are unusable; run toolcrib doctor for the reasons"));
+            let program = program::name();
+            notice::warning(&format!("{unusable} linked tools are unusable; run {program} doctor for the reasons"));
         }
         Ok(Exit::Success)
     }

@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::host::RootOption;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
+use crate::program;
 use crate::table::Table;
 use crate::visible::{harmless, visible};
 use crate::{duration, parameter, shell};
@@ -125,10 +126,10 @@ fn size(bytes: u64) -> String {
 fn command(tool: &Tool, arguments: &Value) -> String {
     let name = shell::quoted(&tool.name);
     match pairs(tool, arguments) {
-        Some(pairs) => pairs.iter().fold(format!("toolcrib call {name}"), |command, (key, value)| {
+        Some(pairs) => pairs.iter().fold(format!("{} call {name}", program::name()), |command, (key, value)| {
             format!("{command} {}", shell::quoted(&format!("{key}={value}")))
         }),
-        None => format!("toolcrib call {name} --args {}", shell::quoted(&canonical_json(arguments))),
+        None => format!("{} call {name} --args {}", program::name(), shell::quoted(&canonical_json(arguments))),
     }
 }
 

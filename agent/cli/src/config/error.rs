@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::origin::Origin;
+use crate::folders;
 
 /// A mistake in the settings, or an unreadable file.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +30,8 @@ pub(crate) enum ConfigError {
     #[error("{origin}: there is no profile {name:?}; {advice}")]
     Profile { origin: Origin, name: String, advice: String },
     #[error(
-        "{origin}: {key} has no effect without a provider; set one with --provider, or next to it in toolcrib.toml"
+        "{origin}: {key} has no effect without a provider; set one with --provider, or next to it in {}",
+        folders::settings_name()
     )]
     NoProvider { origin: Origin, key: &'static str },
 }

@@ -11,9 +11,7 @@ use super::error::ConfigError;
 use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use super::{reader, trust};
-use crate::folders;
-
-const NAME: &str = folders::SETTINGS;
+use crate::{folders, program};
 
 /// The maximum size of a settings file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -48,6 +46,11 @@ pub(super) struct Loaded {
     /// The layers in ascending precedence.
     pub(super) layers: Vec<Layer>,
     pub(super) files: Vec<ConfigFile>,
+}
+
+/// Returns the program's own default settings.
+pub(super) fn built_in() -> Result<Layer, ConfigError> {
+    reader::layer(&Arc::from(Path::new("built-in")), program::default_settings(), home().as_deref())
 }
 
 /// Loads the file of `--config`.
@@ -93,7 +96,7 @@ fn project(
 ) -> Result<(ConfigFile, Option<Layer>), ConfigError> {
     let file = |path: PathBuf, state| ConfigFile { role: "project", path, state };
     let Some((folder, path, is_foreign)) = nearest(directory, user) else {
-        return Ok((file(directory.join(NAME), FileState::Missing), None));
+        return Ok((file(directory.join(folders::settings_name()), FileState::Missing), None));
     };
     let trusting = trust::trusts(user_layer, folder);
     if trusting.is_none() && is_foreign {
@@ -119,7 +122,7 @@ fn project(
 fn nearest<'a>(directory: &'a Path, user: Option<&Path>) -> Option<(&'a Path, PathBuf, bool)> {
     let user = user.and_then(|path| path.canonicalize().ok());
     directory.ancestors().find_map(|folder| {
-        let path = folder.join(NAME);
+        let path = folder.join(folders::settings_name());
         let link = path.symlink_metadata().ok()?;
         let file = path.metadata();
         let is_file = file.as_ref().map_or(link.is_symlink(), Metadata::is_file);

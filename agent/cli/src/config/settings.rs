@@ -12,6 +12,7 @@ use super::error::ConfigError;
 use super::file::ConfigFile;
 use super::layer::{Bounds, DURATIONS, Layer, RequestSettings};
 use super::origin::{Origin, Setting};
+use crate::folders;
 
 /// The default grants: reading below the root, and reading the clock.
 const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
@@ -175,7 +176,7 @@ fn take_profile(layers: &mut [Layer], name: &Setting<String>) -> Result<Bounds, 
     }
     let known: Vec<_> = layers.iter().flat_map(|layer| layer.profiles.keys().map(String::as_str)).collect();
     let advice = match known.is_empty() {
-        true => format!("add a table [profiles.{}] to toolcrib.toml", name.value),
+        true => format!("add a table [profiles.{}] to {}", name.value, folders::settings_name()),
         false => format!("the profiles are {}", known.join(", ")),
     };
     Err(ConfigError::Profile { origin: name.origin.clone(), name: name.value.clone(), advice })

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{self, ALERT, STRONG, styled};
 use crate::output;
+use crate::program;
 use crate::table::Table;
 use crate::visible::visible;
 
@@ -47,7 +48,8 @@ impl CeilingArgs {
         let unusable = tools::conflicts().len() + tools::problems().len();
         if unusable > 0 {
             notice::warning(&format!(
-                "{unusable} linked tools are unusable and not listed; run toolcrib doctor for the reasons"
+                "{unusable} linked tools are unusable and not listed; run {} doctor for the reasons",
+                program::name()
             ));
         }
         Ok(Exit::Success)

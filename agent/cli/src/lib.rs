@@ -1,0 +1,59 @@
+//! The program `toolcrib` as a library: a binary of three lines has its commands, with the tools that the binary links.
+//!
+//! ```no_run
+//! use std::process::ExitCode;
+//! # mod my_tools {}
+//!
+//! # #[allow(unused_imports)]
+//! use my_tools as _;
+//!
+//! fn main() -> ExitCode {
+//!     toolcrib::main()
+//! }
+//! ```
+//!
+//! [`Program`] sets the name, the version, default settings, services and providers.
+
+mod approver;
+mod argument;
+#[cfg(test)]
+mod canary;
+mod chat;
+mod command;
+mod config;
+mod duration;
+mod error;
+mod exit;
+mod folders;
+mod host;
+mod interrupt;
+mod journal;
+mod linked;
+mod notice;
+mod observer;
+mod output;
+mod parameter;
+mod policy;
+mod program;
+mod prompt_runner;
+mod refusal;
+mod sentence;
+mod session;
+mod shell;
+mod spinner;
+mod system_text;
+mod table;
+mod visible;
+mod wording;
+
+use std::process::ExitCode;
+
+pub use program::Program;
+
+// A panicking tool must end its call, not the program.
+const _: () = assert!(tools::call::ISOLATES_PANICS, "build with panic = \"unwind\"");
+
+/// Runs the program `toolcrib` with the tools linked into the binary, and returns its exit code.
+pub fn main() -> ExitCode {
+    Program::new().main()
+}

@@ -1,0 +1,149 @@
+//! [`Program`]: the name, the defaults and the additions of a program.
+
+use std::process::ExitCode;
+
+use agent::{ProviderError, ProviderSubmission};
+use clap::{CommandFactory as _, FromArgMatches as _};
+use once_cell::sync::OnceCell;
+use tools::Services;
+
+use crate::command::Cli;
+use crate::exit::Exit;
+use crate::notice;
+
+/// The running program. [`Program::main`] sets it once; unit tests have the default.
+static RUNNING: OnceCell<Program> = OnceCell::new();
+
+/// A program with the commands of `toolcrib` and with tools of its own.
+///
+/// Tools and providers of linked crates need no registration. The builder sets the rest: name, version, default settings, and
+/// services that the tools need.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// fn main() -> ExitCode {
+///     toolcrib::Program::new()
+///         .with_name("crate-bot")
+///         .with_version(env!("CARGO_PKG_VERSION"))
+///         .with_default_settings("select = ['fs.*', 'time.*']")
+///         .main()
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Program {
+    name: &'static str,
+    version: &'static str,
+    settings: &'static str,
+    services: Services,
+    providers: Vec<ProviderSubmission>,
+}
+
+impl Program {
+    /// Creates the program `toolcrib`.
+    pub fn new() -> Self {
+        Self {
+            name: "toolcrib",
+            version: env!("CARGO_PKG_VERSION"),
+            settings: "",
+            services: Services::new(),
+            providers: Vec::new(),
+        }
+    }
+
+    /// Sets the name: letters, digits, `-` and `_`. Settings are then read from `NAME.toml`, and the user's folders are called
+    /// `NAME` (below `$XDG_CONFIG_HOME`, `$XDG_STATE_HOME` and so on).
+    #[must_use]
+    pub fn with_name(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Sets the version that `--version` prints.
+    #[must_use]
+    pub fn with_version(self, version: &'static str) -> Self {
+        Self { version, ..self }
+    }
+
+    /// Sets the default settings, in the format of the settings file (`config --help` describes it). Files and flags override them.
+    /// They are trusted like the user's file.
+    #[must_use]
+    pub fn with_default_settings(self, toml: &'static str) -> Self {
+        Self { settings: toml, ..self }
+    }
+
+    /// Adds a service that tools [need](tools::ToolContext::need). It replaces an earlier service of the same type. The program
+    /// itself offers `OutputStore` and, with the feature `builtin`, the `Workspace` of the file tools.
+    #[must_use]
+    pub fn with_service<T: Send + Sync + 'static>(mut self, service: T) -> Self {
+        self.services.insert(service);
+        self
+    }
+
+    /// Adds a provider for `--provider`. It takes precedence over a linked provider of the same name.
+    #[must_use]
+    pub fn with_provider(mut self, provider: ProviderSubmission) -> Self {
+        self.providers.push(provider);
+        self
+    }
+
+    /// Runs the command line of the process and returns its exit code. `--help` lists the commands and the exit codes.
+    ///
+    /// A process runs one program: a second call, or a name that cannot be one of a file, ends with an error.
+    pub fn main(self) -> ExitCode {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if self.name.is_empty() || !self.name.chars().all(is_name) {
+            let name = self.name;
+            notice::error(&format!("{name:?} is not a program name; use letters, digits, `-` and `_`"));
+            return Exit::Internal.into();
+        }
+        let (name, version) = (self.name, self.version);
+        if RUNNING.set(self).is_err() {
+            notice::error("a program is running in this process already; call `main` once");
+            return Exit::Internal.into();
+        }
+        let command = Cli::command().name(name).bin_name(name).version(version);
+        let exit = match command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
+            Ok(cli) => cli.run().unwrap_or_else(|error| error.report()),
+            Err(usage) => {
+                // A closed pipe while help is printed is not an error.
+                let _ = usage.print();
+                if usage.use_stderr() { Exit::Usage } else { Exit::Success }
+            }
+        };
+        exit.into()
+    }
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Returns the name of the running program.
+pub(crate) fn name() -> &'static str {
+    running().name
+}
+
+/// Returns the default settings as TOML.
+pub(crate) fn default_settings() -> &'static str {
+    running().settings
+}
+
+/// Returns the services that the program adds.
+pub(crate) fn services() -> Services {
+    running().services.clone()
+}
+
+/// Returns the provider of that name: an added one, or a linked one.
+///
+/// # Errors
+/// Returns the errors of [`agent::provider::get`].
+pub(crate) fn provider(name: &str) -> Result<&'static ProviderSubmission, ProviderError> {
+    let added = running().providers.iter().rev().find(|provider| provider.name == name);
+    added.map_or_else(|| agent::provider::get(name), Ok)
+}
+
+fn running() -> &'static Program {
+    RUNNING.get_or_init(Program::new)
+}

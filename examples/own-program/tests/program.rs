@@ -1,0 +1,48 @@
+//! The example is a whole program: it has its name, its tool, its settings and its provider.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Runs the program in a folder that is also the user's home, and returns its standard output.
+fn output(home: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_example-own-program"));
+    let output =
+        command.args(arguments).current_dir(home).env("HOME", home).env_remove("XDG_CONFIG_HOME").output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_program_has_its_own_name_and_version() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(output(home.path(), &["--version"]).trim(), concat!("translator ", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn its_tool_runs_with_its_service() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(output(home.path(), &["run", "word.translate text='good morning'"]).trim(), "bon matin");
+}
+
+#[test]
+fn its_provider_is_found_by_name() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(output(home.path(), &["run", "--provider", "demo", "translate it"]).trim(), "Done.");
+}
+
+#[test]
+fn its_default_settings_hold_until_its_settings_file_says_otherwise() {
+    let home = tempfile::tempdir().unwrap();
+    let select = || {
+        let config: serde_json::Value = serde_json::from_str(&output(home.path(), &["config", "--json"])).unwrap();
+        let settings = config["settings"].as_array().unwrap();
+        let select = settings.iter().find(|setting| setting["key"] == "select").unwrap();
+        (select["value"].clone(), select["origin"]["path"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(select(), (serde_json::json!(["word.*"]), "built-in".to_owned()));
+
+    std::fs::write(home.path().join("translator.toml"), "select = ['*']").unwrap();
+    let (value, path) = select();
+    assert_eq!(value, serde_json::json!(["*"]));
+    assert!(path.ends_with("translator.toml"), "{path}");
+}
