@@ -24,7 +24,7 @@ use tools::{Approval, ApprovalFuture, Approver, Decision, Digest, Json, Target, 
 /// }
 ///
 /// let approver = RecordingApprover::from_script([Decision::Allow]);
-/// let host = TestHost::new(&[&PUBLISH_TOOL]).with_grant(["page:read:**"]).with_approver(approver.clone());
+/// let host = TestHost::new(&[&PUBLISH_TOOL]).with_grant(&["page:read:**"]).with_approver(approver.clone());
 /// host.call_blocking("page.publish", json!({"title": "one"}))?;
 /// let refused = host.call_blocking("page.publish", json!({"title": "two"}));
 /// assert_eq!(refused.unwrap_err().code(), ErrorCode::PermissionDenied);

@@ -64,7 +64,7 @@ impl TestHost {
     /// Panics if a clause is invalid.
     #[must_use]
     #[track_caller]
-    pub fn with_grant<S: AsRef<str>>(self, clauses: impl IntoIterator<Item = S>) -> Self {
+    pub fn with_grant(self, clauses: &[&str]) -> Self {
         match Grant::parse(clauses) {
             Ok(grant) => self.with_context(|cx| cx.with_grant(grant)),
             Err(error) => panic!("the grant of the test host is invalid: {error}"),

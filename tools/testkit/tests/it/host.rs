@@ -49,13 +49,13 @@ async fn a_tool_is_called_with_everything_granted() {
 #[tokio::test]
 async fn a_grant_and_a_timeout_are_enforced() {
     let workspace = TempWorkspace::new();
-    let host = host(&workspace).with_grant(["fs:write:a"]).with_timeout(Duration::from_millis(10));
+    let host = host(&workspace).with_grant(&["fs:write:a"]).with_timeout(Duration::from_millis(10));
     let save = |name| host.call("note.save", json!({"name": name, "text": ""}));
     assert!(save("a").await.is_ok());
     assert_eq!(save("b").await.unwrap_err().code(), ErrorCode::PermissionDenied);
     assert_eq!(host.call("note.wait", json!({})).await.unwrap_err().code(), ErrorCode::Timeout);
     assert_eq!(workspace.files(), ["a"]);
-    let none = host.with_grant([""; 0]);
+    let none = host.with_grant(&[]);
     assert_eq!(none.call("note.wait", json!({})).await.unwrap_err().code(), ErrorCode::Timeout);
 }
 
@@ -143,5 +143,5 @@ async fn a_text_of_a_failed_call_fails_the_test() {
 #[test]
 #[should_panic(expected = "the grant of the test host is invalid: ")]
 fn an_invalid_clause_fails_the_test() {
-    let _ = TestHost::new(Catalog::new()).with_grant(["fs"]);
+    let _ = TestHost::new(Catalog::new()).with_grant(&["fs"]);
 }
