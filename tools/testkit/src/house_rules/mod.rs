@@ -93,7 +93,7 @@ impl HouseRules {
     #[track_caller]
     pub fn assert(&self, tools: impl IntoCatalog) {
         let faults: Vec<_> = self.check(tools).iter().map(ToString::to_string).collect();
-        assert!(faults.is_empty(), "{} faults against the house rules:\n{}", faults.len(), faults.join("\n"));
+        assert!(faults.is_empty(), "faults against the house rules ({}):\n{}", faults.len(), faults.join("\n"));
     }
 }
 
