@@ -5,39 +5,36 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tempfile::TempDir;
-use tools::{Catalog, ErrorCode, Grant, ToolContext, ToolError, ToolResult};
+use tools::{ErrorCode, Execution, ToolContext};
+use tools_testkit::{TempWorkspace, TestHost};
 
 use crate::Workspace;
 use crate::draft_name::is_draft;
 
 pub(crate) struct Fixture {
-    dir: TempDir,
-    catalog: Catalog,
-    cx: ToolContext,
+    files: TempWorkspace,
+    host: TestHost,
 }
 
 impl Fixture {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let cx = context(dir.path());
-        Self { dir, catalog: catalog(), cx }
+        Self::with_files(&[])
     }
 
     /// Creates a workspace with the given files.
     pub(crate) fn with_files(files: &[(&str, &str)]) -> Self {
-        let fixture = Self::new();
-        files.iter().for_each(|(path, content)| fixture.write(path, content));
-        fixture
+        let files = TempWorkspace::from_files(files.iter().copied());
+        let host = host(files.path());
+        Self { files, host }
     }
 
     /// Opens an existing directory as the workspace.
     pub(crate) fn for_dir(path: &str) -> Self {
-        Self { cx: context(path.as_ref()), ..Self::new() }
+        Self { host: host(path.as_ref()), ..Self::new() }
     }
 
     pub(crate) fn with_context(self, cx: ToolContext) -> Self {
-        Self { cx, ..self }
+        Self { host: self.host.with_context(|_| cx), ..self }
     }
 
     pub(crate) fn granted(self, clause: &str) -> Self {
@@ -45,29 +42,27 @@ impl Fixture {
     }
 
     pub(crate) fn granted_all(self, clauses: &[&str]) -> Self {
-        Self { cx: self.cx.clone().with_grant(Grant::parse(clauses).unwrap()), ..self }
+        Self { host: self.host.with_grant(clauses), ..self }
     }
 
     pub(crate) fn cx(&self) -> &ToolContext {
-        &self.cx
+        self.host.context()
     }
 
     pub(crate) fn root(&self) -> &Path {
-        self.dir.path()
+        self.files.path()
     }
 
     pub(crate) fn write(&self, path: &str, content: &(impl AsRef<[u8]> + ?Sized)) {
-        let path = self.root().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
+        self.files.write(path, content);
     }
 
     pub(crate) fn read(&self, path: &str) -> String {
-        String::from_utf8(self.bytes(path)).unwrap()
+        self.files.read(path)
     }
 
     pub(crate) fn bytes(&self, path: &str) -> Vec<u8> {
-        fs::read(self.root().join(path)).unwrap()
+        self.files.read_bytes(path)
     }
 
     /// Returns the names in a directory, sorted.
@@ -88,7 +83,7 @@ impl Fixture {
     }
 
     pub(crate) fn cancel(&self) {
-        self.cx.cancellation().cancel();
+        self.cx().cancellation().cancel();
     }
 
     #[cfg(unix)]
@@ -113,16 +108,16 @@ impl Fixture {
         assert!(status.unwrap().success());
     }
 
-    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<ToolResult, ToolError> {
-        self.catalog.execute(&self.cx, tool, arguments).await
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Execution {
+        self.host.call(tool, arguments)
     }
 
     pub(crate) async fn text(&self, tool: &str, arguments: Value) -> String {
-        self.call(tool, arguments).await.unwrap().to_text()
+        self.host.text(tool, arguments).await
     }
 
     pub(crate) async fn value(&self, tool: &str, arguments: Value) -> Value {
-        self.call(tool, arguments).await.unwrap().structured.unwrap().into_value()
+        self.host.value(tool, arguments).await
     }
 
     /// Asserts that the grant does not cover a call.
@@ -138,12 +133,6 @@ impl Fixture {
     }
 }
 
-fn context(root: &Path) -> ToolContext {
-    ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(root).unwrap())
-}
-
-fn catalog() -> Catalog {
-    let mut catalog = Catalog::new();
-    crate::register(&mut catalog).unwrap();
-    catalog
+fn host(root: &Path) -> TestHost {
+    TestHost::new(crate::register).with_service(Workspace::open(root).unwrap())
 }

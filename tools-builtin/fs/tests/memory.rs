@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::fs;
 
 use serde_json::json;
-use tools::{Catalog, Grant, ToolContext};
 use tools_fs::Workspace;
+use tools_testkit::TestHost;
 
 /// The limit of the peak memory, in KiB. Tools, catalog and runtime take 20 MiB in a debug build.
 const MOST: u64 = 64 * 1024;
@@ -31,12 +31,9 @@ fn hostile_ignore_files_cost_no_memory_to_speak_of() {
             fs::write(dir.join(format!("{number}{}.o", "0123456789".repeat(8))), "").unwrap();
         }
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let mut catalog = Catalog::new();
-    tools_fs::register(&mut catalog).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(root.path()).unwrap());
+    let host = TestHost::new(tools_fs::register).with_service(Workspace::open(root.path()).unwrap());
     let before = peak();
-    let found = runtime.block_on(catalog.execute(&cx, "fs.glob", json!({"pattern": "**/*.o"}))).unwrap().to_text();
+    let found = host.call_blocking("fs.glob", json!({"pattern": "**/*.o"})).unwrap().to_text();
     let after = peak();
     assert!(found.contains("ignore files used only in part: "), "{found}");
     assert!(after < MOST, "{before} KiB before and {after} KiB after the walk");

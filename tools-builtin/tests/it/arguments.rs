@@ -8,26 +8,21 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
-use tempfile::TempDir;
-use tools::{Arguments, Catalog, Grant, ToolContext, ToolError, ToolErrorKind};
+use tools::{Arguments, ToolError, ToolErrorKind};
 use tools_builtin::fs::Workspace;
+use tools_testkit::{TempWorkspace, TestHost};
 
 /// All tools, with a filled workspace and everything granted.
 struct Bench {
-    catalog: Catalog,
-    cx: ToolContext,
-    runtime: tokio::runtime::Runtime,
-    dir: TempDir,
+    host: TestHost,
+    files: TempWorkspace,
 }
 
 static BENCH: LazyLock<Bench> = LazyLock::new(|| {
-    let dir = tempfile::tempdir().unwrap();
-    fill(dir.path());
-    let mut catalog = Catalog::new();
-    tools_builtin::register(&mut catalog).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(dir.path()).unwrap());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    Bench { catalog, cx, runtime, dir }
+    let files = TempWorkspace::new();
+    fill(files.path());
+    let host = TestHost::new(tools_builtin::register).with_service(Workspace::open(files.path()).unwrap());
+    Bench { host, files }
 });
 
 /// Creates the files of the workspace, or restores them.
@@ -52,7 +47,7 @@ proptest! {
     #[test]
     fn any_bytes_have_one_result(bytes in vec(any::<u8>(), 0..64)) {
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        for entry in BENCH.catalog.list() {
+        for entry in BENCH.host.catalog().list() {
             one_result(entry.name(), text.clone())?;
         }
     }
@@ -64,7 +59,7 @@ proptest! {
         bytes[at] = byte;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let cut = String::from_utf8_lossy(&bytes[..at]).into_owned();
-        for entry in BENCH.catalog.list() {
+        for entry in BENCH.host.catalog().list() {
             one_result(entry.name(), text.clone())?;
             one_result(entry.name(), cut.clone())?;
         }
@@ -79,7 +74,7 @@ proptest! {
 #[test]
 fn the_examples_are_nearly_valid_enough_to_run() {
     let valid = |arguments: &Value| {
-        BENCH.catalog.list().iter().any(|e| BENCH.catalog.validate(e.name(), arguments.clone()).is_ok())
+        BENCH.host.catalog().list().iter().any(|e| BENCH.host.catalog().validate(e.name(), arguments.clone()).is_ok())
     };
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let drawn = (0..400).map(|_| nearly_valid().new_tree(&mut runner).unwrap().current());
@@ -88,8 +83,8 @@ fn the_examples_are_nearly_valid_enough_to_run() {
 }
 
 fn everywhere(arguments: &Value) -> Result<(), TestCaseError> {
-    fill(BENCH.dir.path());
-    for entry in BENCH.catalog.list() {
+    fill(BENCH.files.path());
+    for entry in BENCH.host.catalog().list() {
         one_result(entry.name(), arguments.clone())?;
         one_result(entry.name(), arguments.to_string())?;
     }
@@ -98,7 +93,7 @@ fn everywhere(arguments: &Value) -> Result<(), TestCaseError> {
 
 /// Asserts that a call returns a result or an error that a model can act on.
 fn one_result(tool: &str, arguments: impl Into<Arguments>) -> Result<(), TestCaseError> {
-    let outcome = BENCH.runtime.block_on(BENCH.catalog.execute(&BENCH.cx, tool, arguments));
+    let outcome = BENCH.host.call_blocking(tool, arguments);
     match outcome.map_err(ToolError::into_kind) {
         Ok(result) => prop_assert!(!result.content.is_empty(), "{tool} gave nothing"),
         Err(ToolErrorKind::InvalidArguments { violations }) => prop_assert!(!violations.is_empty()),
@@ -127,7 +122,8 @@ fn value() -> impl Strategy<Value = Value> {
 /// Generates the arguments of an example with up to two fields changed, added or removed.
 fn nearly_valid() -> impl Strategy<Value = Value> {
     let mut examples: Vec<Value> = BENCH
-        .catalog
+        .host
+        .catalog()
         .list()
         .iter()
         .flat_map(|entry| entry.tool().examples.clone())

@@ -81,23 +81,18 @@ mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
     use serde_json::{Value, json};
-    use tools::{Catalog, Grant, ToolErrorKind};
+    use tools::ToolErrorKind;
+    use tools_testkit::TestHost;
 
     use super::*;
 
-    fn granted() -> ToolContext {
-        ToolContext::new().with_grant(Grant::parse(["clock:read:**"]).unwrap())
-    }
-
-    async fn call(cx: &ToolContext, arguments: Value) -> Result<Value, ToolError> {
-        let mut catalog = Catalog::new();
-        crate::register(&mut catalog).unwrap();
-        Ok(catalog.execute(cx, "time.now", arguments).await?.structured.unwrap().into_value())
+    fn host() -> TestHost {
+        TestHost::new(crate::register).with_grant(&["clock:read:**"])
     }
 
     async fn at(unix_millis: u64, zone: &str) -> Value {
         let clock = Clock::new(move || UNIX_EPOCH + Duration::from_millis(unix_millis));
-        call(&granted().with_service(clock), json!({"zone": zone})).await.unwrap()
+        host().with_service(clock).value("time.now", json!({"zone": zone})).await
     }
 
     #[tokio::test]
@@ -132,7 +127,7 @@ mod tests {
     #[tokio::test]
     async fn a_moment_before_1970_is_rounded_like_any_other() {
         let clock = Clock::new(|| UNIX_EPOCH - Duration::from_millis(500));
-        let now = call(&granted().with_service(clock), json!({})).await.unwrap();
+        let now = host().with_service(clock).value("time.now", json!({})).await;
         assert_eq!(now["rfc3339"], "1969-12-31T23:59:59+00:00");
     }
 
@@ -140,20 +135,20 @@ mod tests {
     async fn without_a_clock_of_the_host_it_reads_that_of_the_system() {
         let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
         let before = seconds();
-        let now = call(&granted(), json!({})).await.unwrap();
+        let now = host().value("time.now", json!({})).await;
         assert!((before..=seconds()).contains(&now["unix_seconds"].as_i64().unwrap()));
         assert_eq!(now["zone"], "UTC");
     }
 
     #[tokio::test]
     async fn an_unknown_zone_is_answered_with_near_names() {
-        let error = call(&granted(), json!({"zone": "Berlin"})).await.unwrap_err().to_string();
+        let error = host().call("time.now", json!({"zone": "Berlin"})).await.unwrap_err().to_string();
         assert!(error.contains("did you mean Europe/Berlin?"), "{error}");
     }
 
     #[tokio::test]
     async fn it_needs_the_clock_to_be_granted() {
-        let error = call(&ToolContext::new(), json!({})).await.unwrap_err();
+        let error = host().with_grant(&[]).call("time.now", json!({})).await.unwrap_err();
         assert!(
             matches!(error.kind(), ToolErrorKind::PermissionDenied { needed, .. } if needed[0].to_string() == "clock:read:now")
         );

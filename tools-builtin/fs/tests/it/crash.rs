@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
-use tools::{Catalog, Grant, ToolContext};
 use tools_fs::Workspace;
+use tools_testkit::TestHost;
 
 /// The variable that tells the other process its directory.
 const ROOT: &str = "TOOLCRIB_TEST_CRASH";
@@ -50,11 +50,8 @@ fn write(root: &Path) {
 }
 
 fn call(root: &Path, tool: &str, arguments: Value) -> String {
-    let mut catalog = Catalog::new();
-    tools_fs::register(&mut catalog).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::all()).with_service(Workspace::open(root).unwrap());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(catalog.execute(&cx, tool, arguments)).unwrap().to_text()
+    let host = TestHost::new(tools_fs::register).with_service(Workspace::open(root).unwrap());
+    host.call_blocking(tool, arguments).unwrap().to_text()
 }
 
 struct Writer(Child);

@@ -7,8 +7,9 @@ use std::{fs, io};
 
 use serde_json::json;
 use tempfile::TempDir;
-use tools::{Catalog, ErrorCode, Grant, ToolContext, ToolError, tool};
+use tools::{ErrorCode, Grant, ToolContext, ToolError, tool};
 use tools_fs::{Kind, Workspace};
+use tools_testkit::{TempWorkspace, TestHost};
 
 /// Saves a note.
 #[tool(name = "note.save", writes = "fs:notes/{name}.md", idempotent, needs = Workspace)]
@@ -34,62 +35,49 @@ fn stray(
     Ok("saved".to_owned())
 }
 
-fn session(grant: &str) -> (TempDir, Catalog, ToolContext) {
-    let dir = tempfile::tempdir().unwrap();
-    fs::create_dir(dir.path().join("root")).unwrap();
-    let mut catalog = Catalog::new();
-    catalog.submit(&[&SAVE_TOOL, &STRAY_TOOL]).unwrap();
-    let workspace = Workspace::open(dir.path().join("root")).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::parse([grant]).unwrap()).with_service(workspace);
-    (dir, catalog, cx)
-}
-
-/// Lists the files below a directory.
-fn files(dir: &Path) -> Vec<String> {
-    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> =
-        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path.display().to_string()] }).collect();
-    files.sort();
-    files
+fn session(grant: &str) -> (TempWorkspace, TestHost) {
+    let files = TempWorkspace::new();
+    fs::create_dir(files.join("root")).unwrap();
+    let workspace = Workspace::open(files.join("root")).unwrap();
+    let host = TestHost::new(&[&SAVE_TOOL, &STRAY_TOOL]).with_grant(&[grant]).with_service(workspace);
+    (files, host)
 }
 
 #[tokio::test]
 async fn a_plugin_writes_its_target_without_fs_write() {
-    let (dir, catalog, cx) = session("fs:write:notes/**");
+    let (files, host) = session("fs:write:notes/**");
     for name in ["a", "sub/b", "./c", "d/../e"] {
-        catalog.execute(&cx, "note.save", json!({"name": name, "text": name})).await.unwrap();
+        host.call("note.save", json!({"name": name, "text": name})).await.unwrap();
     }
-    let root = dir.path().join("root/notes");
-    let expected = ["a.md", "c.md", "e.md", "sub/b.md"].map(|name| root.join(name).display().to_string());
-    assert_eq!(files(dir.path()), expected);
-    assert!(!catalog.contains("fs.write"));
+    assert_eq!(files.files(), ["a.md", "c.md", "e.md", "sub/b.md"].map(|name| format!("root/notes/{name}")));
+    assert!(!host.catalog().contains("fs.write"));
 }
 
 #[tokio::test]
 async fn no_argument_leads_a_template_out_of_its_directory() {
-    let (dir, catalog, cx) = session("fs:write:notes/**");
+    let (files, host) = session("fs:write:notes/**");
     for name in
         ["../x", "../../x", "../../../x", "a/../../x", "a/../../../x", "/x", "..\\x", "../notes/../x", "\0", ".."]
     {
-        let refused = catalog.execute(&cx, "note.save", json!({"name": name, "text": ""})).await;
+        let refused = host.call("note.save", json!({"name": name, "text": ""})).await;
         // `...md` is an ordinary name.
         assert_eq!(refused.is_ok(), name == "..", "{name}");
     }
-    assert_eq!(files(dir.path()), [dir.path().join("root/notes/...md").display().to_string()]);
+    assert_eq!(files.files(), ["root/notes/...md"]);
     // Even with everything granted.
-    let (dir, catalog, cx) = session("fs:write:**");
+    let (files, host) = session("fs:write:**");
     for name in ["../../x", "../../../x", "a/../../../x", "/x"] {
-        assert!(catalog.execute(&cx, "note.save", json!({"name": name, "text": ""})).await.is_err(), "{name}");
+        assert!(host.call("note.save", json!({"name": name, "text": ""})).await.is_err(), "{name}");
     }
-    assert_eq!(files(dir.path()), Vec::<String>::new());
+    assert!(files.files().is_empty());
 }
 
 #[tokio::test]
 async fn a_plugin_that_writes_elsewhere_than_it_declares_is_held_to_the_grant() {
-    let (dir, catalog, cx) = session("fs:write:notes/**");
-    let refused = catalog.execute(&cx, "note.stray", json!({"name": "a"})).await;
+    let (files, host) = session("fs:write:notes/**");
+    let refused = host.call("note.stray", json!({"name": "a"})).await;
     assert_eq!(refused.unwrap_err().code(), ErrorCode::PermissionDenied);
-    assert_eq!(files(dir.path()), Vec::<String>::new());
+    assert!(files.files().is_empty());
 }
 
 const SECRET: &str = "canary";

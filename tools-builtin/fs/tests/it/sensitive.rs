@@ -2,64 +2,51 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
-use tools::{
-    Approval, ApprovalFuture, Approver, Catalog, Decision, Grant, Target, ToolContext, ToolError, ToolErrorKind,
-    ToolResult,
-};
+use tools::{Catalog, Decision, RegisterError, ToolContext, ToolError, ToolErrorKind, ToolResult};
 use tools_fs::Workspace;
+use tools_testkit::{RecordedApproval, RecordingApprover, TempWorkspace, TestHost};
 
 struct Bench {
-    dir: TempDir,
-    catalog: Catalog,
-    cx: ToolContext,
+    files: TempWorkspace,
+    host: TestHost,
 }
 
-/// Approves every call and records its targets with their notes.
-#[derive(Default)]
-struct Yes(Mutex<Vec<String>>);
+/// Returns the only target of a request with its note.
+fn described(request: &RecordedApproval) -> String {
+    let ([_], [(target, path)]) = (&*request.targets, &*request.sensitive) else { panic!("{request:?}") };
+    format!("{target} {}", path.describe(target.value()))
+}
 
-impl Approver for Yes {
-    fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
-        let message =
-            |target: &Target| approval.sensitive(target).map_or_else(String::new, |path| path.describe(target.value()));
-        let asked = approval.targets.iter().map(|target| format!("{target} {}", message(target)));
-        self.0.lock().unwrap().extend(asked);
-        Box::pin(async { Decision::Allow })
-    }
+fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
+    tools_fs::register(catalog)?;
+    catalog.submit(&[&SAVE_TOOL])
 }
 
 impl Bench {
     fn new(clauses: &[&str]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let mut catalog = Catalog::new();
-        tools_fs::register(&mut catalog).unwrap();
-        let cx = ToolContext::new()
-            .with_grant(Grant::parse(clauses).unwrap())
-            .with_service(Workspace::open(dir.path()).unwrap());
-        Self { dir, catalog, cx }
+        let files = TempWorkspace::new();
+        let workspace = Workspace::open(files.path()).unwrap();
+        let host = TestHost::new(register).with_grant(clauses).with_service(workspace);
+        Self { files, host }
     }
 
     fn root(&self) -> &Path {
-        self.dir.path()
+        self.files.path()
     }
 
     fn put(&self, path: &str, text: &str) {
-        let path = self.root().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        self.files.write(path, text);
     }
 
     fn has(&self, path: &str) -> bool {
-        self.root().join(path).symlink_metadata().is_ok()
+        self.files.contains(path)
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<ToolResult, ToolError> {
-        self.catalog.execute(&self.cx, tool, arguments).await
+        self.host.call(tool, arguments).await
     }
 
     async fn write(&self, path: &str) -> Result<ToolResult, ToolError> {
@@ -77,8 +64,8 @@ impl Bench {
         sensitive.iter().map(|(target, _)| target.to_string()).collect()
     }
 
-    fn approved_by(self, approver: &Arc<Yes>) -> Self {
-        Self { cx: self.cx.clone().with_approver(approver.clone()), ..self }
+    fn approved_by(self, approver: &RecordingApprover) -> Self {
+        Self { host: self.host.with_approver(approver.clone()), ..self }
     }
 }
 
@@ -157,8 +144,7 @@ fn save(
 
 #[tokio::test]
 async fn a_tool_of_another_crate_writes_no_such_file_either() {
-    let mut bench = Bench::new(&["fs:write:**"]);
-    bench.catalog.submit(&[&SAVE_TOOL]).unwrap();
+    let bench = Bench::new(&["fs:write:**"]);
     bench.call("note.save", json!({"path": "notes/a"})).await.unwrap();
     Bench::unapproved(bench.call("note.save", json!({"path": ".envrc"})).await);
     assert!(!bench.has(".envrc"));
@@ -166,22 +152,22 @@ async fn a_tool_of_another_crate_writes_no_such_file_either() {
 
 #[tokio::test]
 async fn sensitive_paths_in_a_moved_directory_count() {
-    let approver = Arc::new(Yes::default());
+    let approver = RecordingApprover::new(Decision::Allow);
     let bench = Bench::new(&["*:*:**"]).approved_by(&approver);
     bench.put("project/.git/config", "");
     bench.put("inner/hooks/pre-commit", "");
     let outcome = bench.call("fs.move", json!({"from": "project", "to": "moved"})).await;
     assert_eq!(Bench::unapproved(outcome), ["fs:write:project/.git/config"]);
     assert!(bench.has("project/.git/config") && !bench.has("moved"));
-    assert!(approver.0.lock().unwrap().is_empty(), "`project` itself is like any other directory");
+    assert!(approver.requests().is_empty(), "`project` itself is like any other directory");
     bench.call("fs.move", json!({"from": "inner", "to": ".git"})).await.unwrap();
-    assert!(approver.0.lock().unwrap()[0].starts_with("fs:write:.git a part of a git repository"));
+    assert!(described(&approver.requests()[0]).starts_with("fs:write:.git a part of a git repository"));
     assert!(bench.has(".git/hooks/pre-commit"));
 }
 
 #[tokio::test]
 async fn approval_of_a_directory_does_not_cover_its_sensitive_paths() {
-    let approver = Arc::new(Yes::default());
+    let approver = RecordingApprover::new(Decision::Allow);
     let bench = Bench::new(&["fs:*:open/**"]).approved_by(&approver);
     bench.put("project/.git/config", "");
     bench.put("open/file", "");
@@ -193,7 +179,7 @@ async fn approval_of_a_directory_does_not_cover_its_sensitive_paths() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_link_is_refused_by_the_path_that_it_leads_to_and_that_path_can_be_asked_about() {
-    let approver = Arc::new(Yes::default());
+    let approver = RecordingApprover::new(Decision::Allow);
     let bench = Bench::new(&["fs:*:**"]).approved_by(&approver);
     bench.put(".git/config", "old");
     std::os::unix::fs::symlink(".git/config", bench.root().join("harmless")).unwrap();
@@ -201,9 +187,9 @@ async fn a_link_is_refused_by_the_path_that_it_leads_to_and_that_path_can_be_ask
     for (path, real) in [("harmless", "fs:write:.git/config"), ("dir/hooks/x", "fs:write:.git/hooks/x")] {
         assert_eq!(Bench::unapproved(bench.write(path).await), [real]);
     }
-    assert!(approver.0.lock().unwrap().is_empty());
+    assert!(approver.requests().is_empty());
     bench.write(".git/config").await.unwrap();
-    assert_eq!(approver.0.lock().unwrap().len(), 1);
+    assert_eq!(approver.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -225,15 +211,16 @@ async fn settings_are_written_and_destroyed_only_by_a_yes() {
         Bench::unapproved(bench.call(tool, arguments).await);
     }
     assert!(bench.has("toolcrib.toml") && bench.has("sub/Toolcrib.toml") && !bench.has("new"));
-    let approver = Arc::new(Yes::default());
+    let approver = RecordingApprover::new(Decision::Allow);
     let bench = Bench::new(&clauses).approved_by(&approver);
     for _ in 0..2 {
         bench.write("toolcrib.toml").await.unwrap();
     }
     bench.call("fs.remove", json!({"path": "toolcrib.toml"})).await.unwrap();
-    let asked = approver.0.lock().unwrap();
-    assert_eq!(asked.len(), 3);
-    assert!(asked[0].starts_with("fs:write:toolcrib.toml the settings of Toolcrib"), "{asked:?}");
+    let requests = approver.requests();
+    assert_eq!(requests.len(), 3);
+    let described = described(&requests[0]);
+    assert!(described.starts_with("fs:write:toolcrib.toml the settings of Toolcrib"), "{described}");
 }
 
 #[tokio::test]
@@ -241,8 +228,8 @@ async fn a_host_adds_settings_of_its_own() {
     let bench = Bench::new(&["*:*:**"]);
     bench.put("conf/rules.toml", "x");
     let own = SensitivePath::new("/conf/rules.toml", Sensitivity::Settings, "the rules of this session").unwrap();
-    let cx = bench.cx.clone().with_sensitive_paths(SensitivePaths::default().with_path(own));
-    let bench = Bench { cx, ..bench };
+    let paths = SensitivePaths::default().with_path(own);
+    let bench = Bench { host: bench.host.with_context(|cx| cx.with_sensitive_paths(paths)), ..bench };
     for (tool, arguments) in [
         ("fs.write", json!({"path": "conf/rules.toml", "content": ""})),
         ("fs.move", json!({"from": "conf", "to": "away"})),

@@ -1,0 +1,88 @@
+//! [`Fault`]: a tool that breaks a house rule.
+
+use std::fmt;
+
+use tools::{DefinitionError, Problem, RegisterError, Source};
+
+/// A house rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Rule {
+    /// The name is unique, consists of a group, a dot and a word in lower case, such as `text.count`, and has the expected prefix.
+    Name,
+    /// The definition can be built.
+    Definition,
+    /// The description is in sentences, has at most 1,024 characters, and at most 160 in its first sentence.
+    Description,
+    /// Both schemas compile. The parameter schema refuses unknown arguments and has at most 4,096 bytes, because each request to the
+    /// model contains it.
+    Schema,
+    /// Each parameter is described in sentences, and each field of a nested object is described.
+    Parameter,
+    /// The effects are declared and fit the schema. Two runs of a pure tool have the same result.
+    Effects,
+    /// The limits let calls run.
+    Limits,
+    /// There is an example, and each one fits its schema. Examples of a pure tool succeed and have their declared results.
+    Example,
+    /// The results of a pure tool's examples fit the output schema.
+    Output,
+}
+
+/// A tool that breaks a [`Rule`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Fault {
+    /// The broken rule.
+    pub rule: Rule,
+    /// The name of the tool, which may be invalid.
+    pub tool: String,
+    /// The place of the declaration. `None` if a `register` function failed without it.
+    pub source: Option<Source>,
+    /// The fault, and the next step.
+    pub message: String,
+}
+
+impl Fault {
+    pub(super) fn from_problem(problem: &Problem) -> Self {
+        let (tool, source) = (problem.name.clone(), Some(problem.source.clone()));
+        Self { tool, source, ..Self::from_error(&problem.error) }
+    }
+
+    pub(super) fn from_error(error: &RegisterError) -> Self {
+        let (rule, tool, source) = match error {
+            RegisterError::Exists { name, refused, .. } => (Rule::Name, name.as_str(), Some(&**refused)),
+            RegisterError::Renamed { submitted, place, .. } => (Rule::Name, submitted.as_str(), Some(&**place)),
+            RegisterError::Description { name } => (Rule::Description, name.as_str(), None),
+            RegisterError::Schema { name, .. } => (Rule::Schema, name.as_str(), None),
+            RegisterError::Effects { name, .. } | RegisterError::SecretTarget { name, .. } => {
+                (Rule::Effects, name.as_str(), None)
+            }
+            RegisterError::Limits { name, .. } => (Rule::Limits, name.as_str(), None),
+            RegisterError::Example { name, .. } => (Rule::Example, name.as_str(), None),
+            RegisterError::Definition { name, place, source } => (rule(source), name.as_str(), Some(&**place)),
+            RegisterError::Name(_) => (Rule::Name, "", None),
+            _ => (Rule::Definition, "", None),
+        };
+        Self { rule, tool: tool.to_owned(), source: source.cloned(), message: error.to_string() }
+    }
+}
+
+fn rule(error: &DefinitionError) -> Rule {
+    match error {
+        DefinitionError::Name(_) => Rule::Name,
+        DefinitionError::Template(_) => Rule::Effects,
+        DefinitionError::NotAnObject { .. } | DefinitionError::Open { .. } => Rule::Schema,
+        DefinitionError::Undocumented { .. } => Rule::Parameter,
+        _ => Rule::Definition,
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            Some(source) => write!(f, "{} of {source}: {}", self.tool, self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}

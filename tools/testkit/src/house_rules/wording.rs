@@ -1,0 +1,58 @@
+//! The rules of names and descriptions.
+
+use tools::Entry;
+
+use super::{Fault, Rule};
+
+/// The maximum length of a description, in characters.
+const MAX_DESCRIPTION: usize = 1_024;
+
+/// The maximum length of the first sentence of a description, in characters.
+const MAX_FIRST_SENTENCE: usize = 160;
+
+pub(super) fn check(entry: &Entry, prefix: Option<&str>, faults: &mut Vec<Fault>) {
+    let mut broken = |rule, message: String| faults.push(Fault::new(entry, rule, message));
+    let name = entry.name().as_str();
+    if !is_grouped(name) {
+        broken(Rule::Name, "the name has another form than `group.word`; use a-z, 0-9 and _ around a dot".to_owned());
+    }
+    if let Some(prefix) = prefix
+        && !name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.'))
+    {
+        broken(Rule::Name, format!("the name does not begin with `{prefix}.`; add the prefix"));
+    }
+    let description = entry.tool().description.as_str();
+    if !is_sentence(description) {
+        let message = "the description is not a sentence; begin it in upper case and end it with a full stop";
+        broken(Rule::Description, message.to_owned());
+    }
+    for (part, text, most) in [
+        ("description", description, MAX_DESCRIPTION),
+        ("first sentence of the description", first_sentence(description), MAX_FIRST_SENTENCE),
+    ] {
+        let length = text.chars().count();
+        if length > most {
+            let message = format!("the {part} has {length} characters; shorten it to at most {most}");
+            broken(Rule::Description, message);
+        }
+    }
+}
+
+/// Returns true if a text begins like a sentence and ends with a full stop.
+pub(super) fn is_sentence(text: &str) -> bool {
+    text.ends_with('.') && !text.starts_with(char::is_lowercase)
+}
+
+fn first_sentence(text: &str) -> &str {
+    let end = text.match_indices('.').map(|(at, _)| at + 1).find(|end| text[*end..].starts_with(char::is_whitespace));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// Returns true if a name has at least two parts around dots, each a word in lower case.
+fn is_grouped(name: &str) -> bool {
+    let is_word = |part: &str| {
+        part.starts_with(|first: char| first.is_ascii_lowercase())
+            && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    name.contains('.') && name.split('.').all(is_word)
+}

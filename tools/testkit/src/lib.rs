@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+mod approver;
+mod host;
+mod house_rules;
+mod into_catalog;
+mod progress;
+mod workspace;
+
+pub use approver::{RecordedApproval, RecordingApprover};
+pub use host::TestHost;
+pub use house_rules::{Fault, HouseRules, Rule};
+pub use into_catalog::IntoCatalog;
+pub use progress::{RecordedProgress, RecordingProgress};
+pub use workspace::TempWorkspace;
