@@ -1,5 +1,7 @@
 //! The example is a whole program: it has its name, its tool, its settings and its provider.
 
+#![allow(clippy::unwrap_used)] // A test.
+
 use std::path::Path;
 use std::process::Command;
 

@@ -189,9 +189,11 @@ fn prepare(root: &Path, name: &str) {
 /// Replaces a directory, a file and a directory that tools create with links that lead out, and restores them.
 fn swap(root: &Path, name: &str) {
     let at = |end: &str| root.join(format!("{name}{end}"));
-    // No tool touches these, so the renames cannot fail.
     for (from, to) in [("", "_spare"), ("_link", ""), ("", "_link"), ("_spare", "")] {
-        fs::rename(at(from), at(to)).unwrap();
+        // `Workspace::write_file` creates the directory if it is missing at that moment.
+        while fs::rename(at(from), at(to)).is_err() {
+            let _ = fs::remove_dir_all(at(to));
+        }
     }
     // Tools touch these, so errors are ignored.
     let _ = symlink("../outside/file", at("_next"));
