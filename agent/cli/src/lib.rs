@@ -41,6 +41,7 @@ mod sentence;
 mod session;
 mod shell;
 mod spinner;
+mod start;
 mod system_text;
 mod table;
 mod visible;

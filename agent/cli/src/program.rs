@@ -1,15 +1,8 @@
 //! [`Program`]: the name, the defaults and the additions of a program.
 
-use std::process::ExitCode;
-
 use agent::{ProviderError, ProviderSubmission};
-use clap::{CommandFactory as _, FromArgMatches as _};
 use once_cell::sync::OnceCell;
 use tools::Services;
-
-use crate::command::Cli;
-use crate::exit::Exit;
-use crate::notice;
 
 /// The running program. [`Program::main`] sets it once; unit tests have the default.
 static RUNNING: OnceCell<Program> = OnceCell::new();
@@ -86,31 +79,10 @@ impl Program {
         self
     }
 
-    /// Runs the command line of the process and returns its exit code. `--help` lists the commands and the exit codes.
-    ///
-    /// A process runs one program: a second call, or a name that cannot be one of a file, ends with an error.
-    pub fn main(self) -> ExitCode {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if self.name.is_empty() || !self.name.chars().all(is_name) {
-            let name = self.name;
-            notice::error(&format!("{name:?} is not a program name; use letters, digits, `-` and `_`"));
-            return Exit::Internal.into();
-        }
-        let (name, version) = (self.name, self.version);
-        if RUNNING.set(self).is_err() {
-            notice::error("a program is running in this process already; call `main` once");
-            return Exit::Internal.into();
-        }
-        let command = Cli::command().name(name).bin_name(name).version(version);
-        let exit = match command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
-            Ok(cli) => cli.run().unwrap_or_else(|error| error.report()),
-            Err(usage) => {
-                // A closed pipe while help is printed is not an error.
-                let _ = usage.print();
-                if usage.use_stderr() { Exit::Usage } else { Exit::Success }
-            }
-        };
-        exit.into()
+    /// Makes this the running program. Returns its name and version, or `None` if a program is running already.
+    pub(crate) fn install(self) -> Option<(&'static str, &'static str)> {
+        let identity = (self.name, self.version);
+        RUNNING.set(self).is_ok().then_some(identity)
     }
 }
 
