@@ -17,8 +17,8 @@ macro_rules! link {
     };
 }
 
-/// Checks at start-up that packages have submitted tools. Takes package names as in the manifest and returns
-/// `Result<(), tools::NotLinked>`.
+/// Checks at start-up that packages have submitted tools. Takes package names as in the manifest, or the library names that cargo
+/// derives from them (`my_tools` for `my-tools`), and returns `Result<(), tools::NotLinked>`.
 ///
 /// ```
 /// let missing = tools::expect_linked!("my-tools").unwrap_err();
@@ -49,8 +49,9 @@ pub struct NotLinked {
 /// Returns [`NotLinked`] if a package has no submission in this process.
 pub fn expect_linked(packages: &[&str]) -> Result<(), NotLinked> {
     let submissions = submission::linked();
-    let linked: BTreeSet<&str> = submissions.iter().map(|submission| &*submission.source.crate_name).collect();
-    let missing: Vec<String> =
-        packages.iter().filter(|package| !linked.contains(*package)).map(|package| (*package).to_owned()).collect();
+    let library = |package: &str| package.replace('-', "_");
+    let linked: BTreeSet<_> = submissions.iter().map(|submission| library(&submission.source.crate_name)).collect();
+    let missing = packages.iter().filter(|package| !linked.contains(&library(package)));
+    let missing: Vec<String> = missing.map(|package| (*package).to_owned()).collect();
     if missing.is_empty() { Ok(()) } else { Err(NotLinked { missing }) }
 }

@@ -96,7 +96,7 @@ async fn linked_tools_are_registered_and_all_functions_use_one_catalog() {
     let names: Vec<_> = tools::list().iter().map(|entry| entry.name().to_string()).collect();
     assert_eq!(names, ["claimed", "greet"]);
 
-    tools::expect_linked!("toolcrib-tools").unwrap();
+    tools::expect_linked!("toolcrib-tools", "toolcrib_tools").unwrap();
     let missing = tools::expect_linked!("toolcrib-tools", "no-such-crate").unwrap_err();
     assert_eq!(missing.missing, ["no-such-crate"]);
 }

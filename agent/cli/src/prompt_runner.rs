@@ -64,6 +64,12 @@ impl PromptRunner {
             results.map_or(Ok(()), |results| output::untrusted(&results))?;
         }
         refusal::hints(&failures.refusals, &self.rules, self.how_to_grant).iter().for_each(|hint| notice::hint(hint));
+        if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
+            && text.trim().is_empty()
+            && !self.is_json
+        {
+            notice::tell("(no answer)");
+        }
         let exit = summary_exit(ended.map_err(Error::Driver)?)?;
         Ok(failures.first.filter(|_| self.is_direct).unwrap_or(exit))
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use similar::{Algorithm, TextDiff};
 
+use crate::counted::counted;
 use crate::path::RelativePath;
 
 /// The maximum size of a diff, in bytes.
@@ -25,7 +26,8 @@ fn unified_within(time: Duration, path: &RelativePath, before: &str, after: &str
     }
     let most = (0..=MAX_DIFF).rfind(|at| diff.is_char_boundary(*at)).unwrap_or(0);
     let end = diff[..most].rfind('\n').map_or(most, |at| at + 1);
-    format!("{}[… {} bytes of the diff left out; read the file to see the rest …]\n", &diff[..end], diff.len() - end)
+    let rest = counted(diff.len() - end, "byte", "bytes");
+    format!("{}[… {rest} of the diff left out; read the file to see the rest …]\n", &diff[..end])
 }
 
 #[cfg(test)]

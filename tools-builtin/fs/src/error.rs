@@ -100,6 +100,8 @@ pub(crate) enum FsError {
     Link { link: RelativePath, reason: LinkFault },
     #[error("`{path}` passes more than {limit} links, possibly in a loop; use a path without links")]
     TooManyLinks { path: RelativePath, limit: usize },
+    #[error("`{path}` is a file, and `glob` is for directories; leave `glob` out, or name the directory")]
+    GlobOfFile { path: RelativePath },
     #[error("`{path}` is binary: it has NUL bytes; choose another file")]
     Binary { path: RelativePath },
     #[error("`end` ({end}) is before `start` ({start}); swap them")]

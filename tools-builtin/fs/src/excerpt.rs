@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Read, Take};
 
 use tools::ToolContext;
 
+use crate::counted::counted;
 use crate::encoding::MAX_SEARCHED;
 use crate::error::FsError;
 use crate::path::RelativePath;
@@ -120,7 +121,8 @@ fn append_line(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Rea
         Some(_) => {
             drop_partial_character(bytes, begin);
             let omitted = reader.skip_until(b'\n')?;
-            bytes.extend_from_slice(format!(" [… {omitted} bytes of this line left out …]\n").as_bytes());
+            let omitted = counted(omitted, "byte", "bytes");
+            bytes.extend_from_slice(format!(" [… {omitted} of this line left out …]\n").as_bytes());
             Ok(ReadLine::Cut)
         }
     }

@@ -12,6 +12,7 @@ use tools::protocol::is_invisible;
 use tools::{ToolContext, ToolError, tool};
 
 use crate::Workspace;
+use crate::counted::counted;
 use crate::draft_name::is_draft;
 use crate::error::FsError;
 use crate::kind::Kind;
@@ -91,7 +92,10 @@ fn listing(
     let after = after.map(parse_position).transpose()?;
     let Page { path, entries, more, last } = read_page(cx, workspace, path, after.as_deref(), MAX_ENTRIES)?;
     let last = last.filter(|_| more > 0);
-    let note = last.map(|last| format!("{more} more entries; continue with after = \"{}\"", position_after(&last)));
+    let note = last.map(|last| {
+        let more = counted(more, "more entry", "more entries");
+        format!("{more}; continue with after = \"{}\"", position_after(&last))
+    });
     Ok(Listing { path: path.to_string(), entries, more, note })
 }
 

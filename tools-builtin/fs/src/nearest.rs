@@ -2,6 +2,7 @@
 
 use tools::ToolContext;
 
+use crate::counted::counted;
 use crate::error::FsError;
 
 /// The maximum number of lines compared.
@@ -42,7 +43,7 @@ pub(crate) fn nearest(cx: &ToolContext, text: &str, wanted: &str) -> Result<Stri
     };
     let mut shown: Vec<String> = (start..end).take(MAX_LINES_SHOWN).map(|at| numbered(at, lines[at])).collect();
     if end - start > shown.len() {
-        shown.push(format!("[… {} more lines …]", end - start - shown.len()));
+        shown.push(format!("[… {} …]", counted(end - start - shown.len(), "more line", "more lines")));
     }
     Ok(format!("the nearest place{part} is {place}:\n{}", shown.join("\n")))
 }

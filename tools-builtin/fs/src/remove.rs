@@ -8,6 +8,7 @@ use cap_std::fs::Dir;
 use tools::{Access, Progress, ToolContext, ToolError, tool};
 
 use crate::Workspace;
+use crate::counted::counted;
 use crate::error::FsError;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
@@ -77,7 +78,7 @@ pub(crate) fn remove_entry(
     remove_one(&slot.parent, &slot.name, &slot.path, kind).map_err(|error| with_removed(error, &slot.path, entries))?;
     Ok(match entries {
         0 => format!("removed `{}`, {kind}", slot.path),
-        _ => format!("removed `{}`, {kind}, with its contents: {entries} entries", slot.path),
+        _ => format!("removed `{}`, {kind}, with its contents: {}", slot.path, counted(entries, "entry", "entries")),
     })
 }
 

@@ -95,6 +95,8 @@ impl Search<'_> {
                 Ok(if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             })?;
             notes = skipped.notes();
+        } else if self.glob.is_some() {
+            return Err(FsError::GlobOfFile { path: start.path });
         } else {
             self.content(&start.path, start.open_file()?)?;
         }
@@ -192,6 +194,12 @@ mod tests {
         let expected = "notes.txt\n1: call run\n\nsrc/main.rs\n2:     run();\n\nsrc/run.rs\n1: fn run() {}\n";
         assert!(text.starts_with(expected), "{text}");
         assert!(text.ends_with("[matching lines: 3, in 3 of 3 files searched]"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_glob_beside_the_path_of_a_file_is_an_error() {
+        let arguments = json!({"pattern": "run", "path": "notes.txt", "glob": "*.rs"});
+        fixture().fails("fs.search", arguments, "`notes.txt` is a file, and `glob` is for directories").await;
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 use tools::{Access, ToolContext, ToolError, tool};
 
 use crate::Workspace;
+use crate::counted::counted;
 use crate::draft::Draft;
 use crate::encoding::Encoding;
 use crate::error::FsError;
@@ -92,7 +93,8 @@ fn try_write(
         let _changing = workspace.lock_changes();
         cx.check_cancelled()?;
         if draft.commit()? {
-            return Ok(format!("{done} `{}`, {} bytes{}", slot.path, content.len(), note(cx, &slot.path)));
+            let size = counted(content.len(), "byte", "bytes");
+            return Ok(format!("{done} `{}`, {size}{}", slot.path, note(cx, &slot.path)));
         }
     }
     Err(FsError::Changed { path: path.clone() })

@@ -47,6 +47,16 @@ fn a_script_is_played() {
 }
 
 #[test]
+fn an_empty_answer_is_pointed_out() {
+    let crib = Crib::new();
+    let script = crib.write("turns.json", r#"[{"text": " "}]"#);
+    let ended = crib.run(&["run", "Say nothing.", "--script", &script]).expect(0);
+    assert!(ended.stderr.contains("(no answer)"), "{ended:#?}");
+    let ended = crib.run(&["run", "Say nothing.", "--script", &script, "--json"]).expect(0);
+    assert!(!ended.stderr.contains("(no answer)"), "{ended:#?}");
+}
+
+#[test]
 fn a_script_that_cannot_be_played_is_a_usage_error() {
     let crib = Crib::new();
     crib.run(&["run", "x", "--provider", "scripted"]).expect(2);

@@ -247,7 +247,7 @@ async fn a_build_file_is_written_as_before_and_the_result_says_what_it_is() {
     let bench = Bench::new(&["*:*:**"]);
     bench.put("plain", "x");
     let message = bench.write("build.rs").await.unwrap().to_text();
-    assert!(message.starts_with("created `build.rs`, 1 bytes (a build script"), "{message}");
+    assert!(message.starts_with("created `build.rs`, 1 byte (a build script"), "{message}");
     let edit = json!({"path": "build.rs", "old": "x", "new": "y"});
     let message = bench.call("fs.edit", edit).await.unwrap().to_text();
     assert!(
