@@ -6,6 +6,7 @@ mod chat;
 mod config;
 mod doctor;
 mod list;
+mod new;
 mod run;
 mod show;
 mod system;
@@ -37,6 +38,7 @@ enum Command {
     Config(config::ConfigArgs),
     Audit(audit::AuditArgs),
     Doctor(doctor::DoctorArgs),
+    New(new::NewArgs),
 }
 
 impl Cli {
@@ -55,6 +57,7 @@ impl Cli {
             Command::Config(config) => config.run(),
             Command::Audit(audit) => audit.run(),
             Command::Doctor(doctor) => doctor.run(),
+            Command::New(new) => new.run(),
         }
     }
 }

@@ -63,6 +63,8 @@ pub(crate) enum Error {
     NoCalls { name: String, advice: String },
     #[error("there is no journal at {}; pass the session's journal with --journal", .0.display())]
     NoJournalFile(PathBuf),
+    #[error("cannot create a workspace at {}: {source}; choose another name or directory", path.display())]
+    New { path: PathBuf, source: io::Error },
     #[error("the run failed: {0}")]
     Run(String),
     #[error("no answer after {}; allow more steps with --max-steps", counted((*.0).into(), "step"))]
@@ -86,7 +88,8 @@ impl Error {
             | Self::Prompt(_)
             | Self::SessionExists(_)
             | Self::NoSession(_)
-            | Self::NoJournalFile(_) => Exit::Usage,
+            | Self::NoJournalFile(_)
+            | Self::New { .. } => Exit::Usage,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,
             #[cfg(feature = "journal")]

@@ -21,6 +21,8 @@ mod journal_absent;
 mod list;
 #[cfg(feature = "models")]
 mod model;
+#[cfg(unix)]
+mod new;
 mod output;
 #[cfg(unix)]
 mod own_files;

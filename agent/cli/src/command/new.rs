@@ -1,0 +1,91 @@
+//! `toolcrib new`
+
+use std::fs::{create_dir, create_dir_all, write};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output;
+
+/// The generated files. `@name@` and `@library@` stand for the name as a package and as a library.
+const FILES: [(&str, &str); 8] = [
+    (".gitignore", "/target\n"),
+    ("Cargo.toml", include_str!("new/workspace.toml")),
+    ("README.md", include_str!("new/readme.md")),
+    ("program/Cargo.toml", include_str!("new/program.toml")),
+    ("program/src/main.rs", include_str!("new/program.rs")),
+    ("tools/Cargo.toml", include_str!("new/tools.toml")),
+    ("tools/src/lib.rs", include_str!("new/tools.rs")),
+    ("tools/tests/tools.rs", include_str!("new/test.rs")),
+];
+
+/// The packages that the generated workspace depends on, with their folders in a checkout.
+const PACKAGES: [(&str, &str); 3] =
+    [("toolcrib", "agent/cli"), ("toolcrib-testkit", "tools/testkit"), ("toolcrib-tools", "tools")];
+
+/// Create a workspace with a crate of tools, a program that has them, and a test
+#[derive(Args, Debug)]
+pub(super) struct NewArgs {
+    /// The name: a new directory, the program, and the beginning of the tool crate's name
+    #[arg(value_parser = package_name)]
+    name: String,
+
+    /// Depend on this checkout of Toolcrib instead of the published packages
+    #[arg(long, value_name = "DIR")]
+    path: Option<PathBuf>,
+}
+
+impl NewArgs {
+    pub(super) fn run(self) -> Result<Exit, Error> {
+        let checkout = self.path.as_deref().map(checkout).transpose()?;
+        let folder = Path::new(&self.name);
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source: io::Error| Error::New { path, source }
+        };
+        create_dir(folder).map_err(failed(folder))?;
+        for (file, template) in FILES {
+            let path = folder.join(file);
+            let parent = path.parent().unwrap_or(folder);
+            create_dir_all(parent).map_err(failed(parent))?;
+            write(&path, self.filled(template, checkout.as_deref())).map_err(failed(&path))?;
+        }
+        output::page(&format!("created {0}; continue with `cd {0} && cargo run -- list`\n", self.name))?;
+        Ok(Exit::Success)
+    }
+
+    fn filled(&self, template: &str, checkout: Option<&Path>) -> String {
+        let text = template.replace("@name@", &self.name).replace("@library@", &self.name.replace('-', "_"));
+        PACKAGES.iter().fold(text, |text, (package, folder)| {
+            let dependency = match checkout {
+                // Debug output is a valid TOML string for a path without control characters.
+                Some(checkout) => format!("path = {:?}", checkout.join(folder).display().to_string()),
+                None => format!("version = {:?}", env!("CARGO_PKG_VERSION")),
+            };
+            text.replace(&format!("@{package}@"), &dependency)
+        })
+    }
+}
+
+/// Returns the absolute path of a checkout.
+fn checkout(path: &Path) -> Result<PathBuf, Error> {
+    let failed = |source| Error::New { path: path.to_owned(), source };
+    let checkout = path.canonicalize().map_err(failed)?;
+    match checkout.join("agent/cli/Cargo.toml").is_file() {
+        true => Ok(checkout),
+        false => Err(failed(io::Error::new(io::ErrorKind::NotFound, "it is not a checkout of Toolcrib"))),
+    }
+}
+
+/// Checks a name that is a package, a library and a program.
+fn package_name(name: &str) -> Result<String, String> {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_name = name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(is_allowed);
+    match is_name && !name.ends_with('-') && !["toolcrib", "test", "tools"].contains(&name) {
+        true => Ok(name.to_owned()),
+        false => Err("use lower-case letters, digits and `-`, beginning with a letter".to_owned()),
+    }
+}

@@ -1,0 +1,49 @@
+use std::path::Path;
+use std::process::Command;
+
+use crate::Crib;
+
+#[test]
+fn a_new_workspace_has_a_tool_crate_a_program_and_a_test() {
+    let crib = Crib::new();
+    crib.run(&["new", "my-bot"]).expect(0);
+    let read = |file: &str| std::fs::read_to_string(crib.root().join("my-bot").join(file)).unwrap();
+    assert!(read("Cargo.toml").contains("toolcrib-testkit = { version = "));
+    assert!(read("program/src/main.rs").contains("use my_bot_tools as _;"));
+    assert!(read("tools/tests/tools.rs").contains("use my_bot_tools::register;"));
+    for file in ["Cargo.toml", "README.md", "program/Cargo.toml", "tools/Cargo.toml", "tools/src/lib.rs"] {
+        assert!(!read(file).contains('@'), "{file}");
+    }
+}
+
+#[test]
+fn nothing_is_overwritten_and_a_bad_name_is_refused() {
+    let crib = Crib::new();
+    assert!(crib.run(&["new", "sub"]).expect(2).stderr.contains("sub"));
+    for name in ["", "My-Bot", "1st", "a/b", "..", "bot-"] {
+        crib.run(&["new", name]).expect(2);
+    }
+    crib.run(&["new", "bot", "--path", "sub"]).expect(2);
+    assert!(!crib.root().join("bot").exists());
+}
+
+#[test]
+#[ignore = "builds a workspace of its own: cargo test -p toolcrib --test it -- --ignored a_new_workspace_compiles"]
+fn a_new_workspace_compiles_passes_its_tests_and_runs() {
+    let crib = Crib::new();
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    crib.run(&["new", "my-bot", "--path", checkout.to_str().unwrap()]).expect(0);
+    let cargo = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO"));
+        command.args(arguments).current_dir(crib.root().join("my-bot"));
+        // Shares what the checkout has built.
+        command.env("CARGO_TARGET_DIR", checkout.join("target"));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    cargo(&["test", "--workspace"]);
+    assert!(cargo(&["run", "--", "list"]).contains("text.count"));
+    let answer = cargo(&["run", "--", "run", "--provider", "direct", "text.count text='to be or not'"]);
+    assert_eq!(answer.trim(), "4");
+}
