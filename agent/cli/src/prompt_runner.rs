@@ -68,7 +68,7 @@ impl PromptRunner {
             && text.trim().is_empty()
             && !self.is_json
         {
-            notice::tell("(no answer)");
+            notice::write_line("(no answer)");
         }
         let exit = summary_exit(ended.map_err(Error::Driver)?)?;
         Ok(failures.first.filter(|_| self.is_direct).unwrap_or(exit))

@@ -1,6 +1,6 @@
 use crate::Crib;
 
-const COMMANDS: [&str; 9] = ["list", "show", "call", "run", "chat", "system", "config", "audit", "doctor"];
+const COMMANDS: [&str; 10] = ["list", "show", "call", "run", "chat", "system", "config", "audit", "doctor", "new"];
 
 #[test]
 fn help_lists_the_commands_and_the_exit_codes() {
