@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // A test.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Runs the program in a folder that is also the user's home, and returns its standard output.
 fn output(home: &Path, arguments: &[&str]) -> String {
@@ -47,4 +47,16 @@ fn its_default_settings_hold_until_its_settings_file_says_otherwise() {
     let (value, path) = select();
     assert_eq!(value, serde_json::json!(["*"]));
     assert!(path.ends_with("translator.toml"), "{path}");
+}
+
+#[test]
+fn its_settings_files_are_written_only_with_an_approval() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("sub")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_example-own-program"));
+    command.current_dir(home.path()).env("HOME", home.path()).env_remove("XDG_CONFIG_HOME").stdin(Stdio::null());
+    command.args(["call", "fs.write", "path=sub/translator.toml", "content=x", "--grant", "fs:write:**"]);
+    let ended = command.output().unwrap();
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("approval"), "{ended:?}");
+    assert!(!home.path().join("sub/translator.toml").exists());
 }
