@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread;
 
 /// The directory of the measured programs.
 #[derive(Debug)]
@@ -15,8 +16,7 @@ impl Programs {
 
     /// Returns the instructions of one round, as the mean of `rounds`.
     pub fn instructions_in(&self, scenario: &str, rounds: u64) -> f64 {
-        let [few, many] = [200, 200 + rounds].map(|count| self.instructions_of(&[scenario, &count.to_string()]));
-        (many - few) / rounds as f64
+        per_round(rounds, |count| self.instructions_of(&[scenario, count]))
     }
 
     /// Returns the instructions of a process's first validated call beyond those of a later call, which takes `later`.
@@ -26,14 +26,12 @@ impl Programs {
 
     /// Returns the allocations of one round of a scenario.
     pub fn allocations(&self, scenario: &str) -> f64 {
-        let count = |count: &str| after(&self.memcheck("scenario", &[scenario, count]), "total heap usage:");
-        (count("1200") - count("200")) / 1_000.0
+        self.heap_per_round(scenario, "total heap usage:")
     }
 
     /// Returns the bytes of heap that one round of a scenario allocates.
     pub fn allocated(&self, scenario: &str) -> f64 {
-        let allocated = |count: &str| after(&self.memcheck("scenario", &[scenario, count]), "frees,");
-        (allocated("1200") - allocated("200")) / 1_000.0
+        self.heap_per_round(scenario, "frees,")
     }
 
     /// Returns the instructions of registering a definition with the schema of `order`.
@@ -43,8 +41,7 @@ impl Programs {
 
     /// Returns the bytes of heap that one round of a scenario keeps allocated.
     pub fn kept(&self, scenario: &str) -> f64 {
-        let kept = |count: &str| after(&self.memcheck("scenario", &[scenario, count]), "in use at exit:");
-        (kept("1200") - kept("200")) / 1_000.0
+        self.heap_per_round(scenario, "in use at exit:")
     }
 
     /// Returns the bytes on the heap at the end of the program with the linked tools.
@@ -55,6 +52,10 @@ impl Programs {
     /// Returns the path of a program.
     pub fn path(&self, program: &str) -> PathBuf {
         self.0.join(program)
+    }
+
+    fn heap_per_round(&self, scenario: &str, label: &str) -> f64 {
+        per_round(1_000, |count| after(&self.memcheck("scenario", &[scenario, count]), label))
     }
 
     fn instructions_of(&self, arguments: &[&str]) -> f64 {
@@ -73,6 +74,15 @@ impl Programs {
         assert!(output.status.success(), "{program} {arguments:?} failed");
         String::from_utf8_lossy(&output.stderr).into_owned()
     }
+}
+
+/// Returns the cost of one round: the difference of a long and a short run, which run at the same time.
+fn per_round(rounds: u64, cost: impl Fn(&str) -> f64 + Sync) -> f64 {
+    thread::scope(|scope| {
+        let few = scope.spawn(|| cost("200"));
+        let many = cost(&(200 + rounds).to_string());
+        (many - few.join().unwrap()) / rounds as f64
+    })
 }
 
 /// Returns the number after a label in a report.
