@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod argument;
+pub mod consent;
 pub mod driver;
 mod event;
 mod guidance;
@@ -11,8 +12,11 @@ mod session;
 mod system;
 pub mod tool;
 mod tool_set;
+pub mod visible;
+mod workspace_domain;
 
 pub use argument::{ArgumentError, arguments_from_pairs};
+pub use consent::SessionConsent;
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
 pub use guidance::tool_guidance;
@@ -26,3 +30,4 @@ pub use session::Session;
 pub use system::SystemText;
 pub use tool_set::{SkipReason, SkippedTool, ToolSet};
 pub use tools;
+pub use workspace_domain::WorkspaceDomain;

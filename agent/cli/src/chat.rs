@@ -7,6 +7,7 @@ mod input;
 mod line_reader;
 mod page;
 
+use agent::consent::rules_from_grant;
 use agent::{Run, Selection, Session};
 use tools::{CancellationToken, Clause, Grant};
 
@@ -18,7 +19,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::notice;
-use crate::policy::consent;
 use crate::prompt_runner::{PromptRunner, RunInput};
 
 /// Reads prompts and commands until the input ends.
@@ -117,7 +117,7 @@ impl Chat {
             if let Some(wider) = wider.reduce(|all, layer| all.intersect(&layer)) {
                 self.session.set_grant(wider);
                 let policy = self.session.context().policy().cloned().unwrap_or_default();
-                self.session.set_policy(policy.with_rules(consent(clauses)));
+                self.session.set_policy(policy.with_rules(rules_from_grant(clauses)));
             }
         }
         notice::note(&format!("granted: {}", self.session.context().grant()));

@@ -4,23 +4,20 @@ use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
+use agent::SessionConsent;
 #[cfg(feature = "builtin")]
-use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
+use agent::WorkspaceDomain;
+use clap::Args;
 use tools::protocol::ApprovalDefault;
 use tools::{CancellationToken, Clause, OutputStore, Services, Target, ToolContext};
 
-use crate::approver::TerminalApprover;
+use crate::approver::TerminalAsker;
 use crate::config::{ConfigOptions, Layer, Setting, Settings};
 use crate::error::Error;
 use crate::folders;
 use crate::output::Console;
 use crate::policy::{self, PolicyOptions};
 use crate::program;
-
-/// The description of a control file in approval requests and refusals.
-#[cfg(feature = "builtin")]
-const CONTROL_FILE: &str = "a control file of this session, which decides what tools may do";
 
 /// The options of commands that run tools.
 #[derive(Args, Debug)]
@@ -96,7 +93,7 @@ impl HostOptions {
             context = context.with_approval_timeout(timeout);
         }
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
-            return Ok(context.with_approver(Arc::new(TerminalApprover::new(console.clone()))));
+            return Ok(context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(console.clone())))));
         }
         Ok(context)
     }
@@ -149,18 +146,14 @@ pub(crate) fn how_to_grant(needed: &[Target]) -> String {
     format!("to allow it, add {}", policy::flags(needed, flag))
 }
 
-/// Puts the context into the domain of its workspace and marks the control files as settings. Calls in different domains do
-/// not wait for each other.
+/// Puts the context into the domain of its workspace, with the control files.
 #[cfg(feature = "builtin")]
 fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
     let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else { return cx };
-    let setting = |path| SensitivePath::new(format!("/{path}"), Sensitivity::Settings, CONTROL_FILE);
-    let files = control.flat_map(|file| workspace.paths_to(file)).filter_map(|path| setting(path).ok());
+    let files = control.flat_map(|file| workspace.paths_to(file));
     // The built-in table has the settings files of `toolcrib` alone.
-    let named = SensitivePath::new(folders::settings_name(), Sensitivity::Settings, CONTROL_FILE).ok();
-    let named = named.filter(|_| folders::settings_name() != "toolcrib.toml");
-    let paths = SensitivePaths::default().with_paths(files.chain(named));
-    cx.with_domain("fs", workspace.identity()).with_sensitive_paths(paths)
+    let domain = WorkspaceDomain::new(workspace.identity()).with_control_files(files);
+    domain.with_control_name(folders::settings_name()).enter(cx)
 }
 
 #[cfg(not(feature = "builtin"))]

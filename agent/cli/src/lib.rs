@@ -44,11 +44,11 @@ mod spinner;
 mod start;
 mod system_text;
 mod table;
-mod visible;
 mod wording;
 
 use std::process::ExitCode;
 
+use agent::visible;
 pub use program::Program;
 
 // A panicking tool must end its call, not the program.

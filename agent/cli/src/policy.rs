@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agent::consent;
 use clap::Args;
 use tools::policy::{Rule, Verdict};
-use tools::protocol::ApprovalDefault;
 use tools::{Clause, Policy, Target};
 
 use crate::config::{self, ConfigError, Origin, Setting, Settings};
@@ -31,7 +31,7 @@ impl PolicyOptions {
     /// Returns the policy for calls of a model: writes ask unless a flag or a file grants them, and destroys always ask.
     pub(crate) fn session_policy(&self, settings: &Settings) -> Policy {
         let granted = settings.grants.iter().filter(|grant| grant.origin != Origin::Default);
-        let consent = consent(granted.map(|grant| &grant.value));
+        let consent = consent::rules_from_grant(granted.map(|grant| &grant.value));
         let allowed = self.allow.iter().map(allow);
         Policy::by_effects().with_rules(rules(settings)).with_rules(consent).with_rules(allowed)
     }
@@ -42,16 +42,9 @@ impl PolicyOptions {
     }
 }
 
-/// Returns the policy for a call typed by a person: only rules ask. Typing a target counts as naming it.
+/// Returns the policy for a call typed by a person: only rules ask.
 pub(crate) fn call_policy(settings: &Settings, typed: &[Target]) -> Policy {
-    let named = typed.iter().filter_map(|target| format!("{}/**", target.to_clause()).parse().ok());
-    let named = named.map(|clause| Rule::for_target(Verdict::Allow, clause));
-    Policy::new().with_rules(rules(settings)).with_rules(named)
-}
-
-/// Returns the allow rules implied by explicit grants: writes no longer ask, destroys still do.
-pub(crate) fn consent<'a>(granted: impl IntoIterator<Item = &'a Clause>) -> impl Iterator<Item = Rule> {
-    granted.into_iter().filter(|clause| !always_asks(clause)).map(allow)
+    Policy::new().with_rules(rules(settings)).with_rules(consent::rules_from_typed(typed))
 }
 
 /// Returns one flag per target, with the clause that matches only this target.
@@ -66,16 +59,6 @@ fn rules(settings: &Settings) -> impl Iterator<Item = Rule> {
 
 fn allow(clause: &Clause) -> Rule {
     Rule::for_target(Verdict::Allow, clause.clone())
-}
-
-/// Returns true if the clause names an access that always asks, even if granted. A clause for any access is not counted: it
-/// still consents to the other accesses.
-fn always_asks(clause: &Clause) -> bool {
-    let asks = |access| {
-        let target = Target::new(access, clause.scheme()?, "x").ok()?;
-        Some(target.approval_default() == ApprovalDefault::AlwaysAsk)
-    };
-    clause.access().and_then(asks).unwrap_or(false)
 }
 
 #[cfg(test)]

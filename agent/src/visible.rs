@@ -1,4 +1,4 @@
-//! Escapes untrusted text for terminals.
+//! Escapes untrusted text for people: text of a model, a tool or a file may contain characters that hide or imitate other text.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use tools::protocol::is_invisible;
 
 /// Escapes [invisible](is_invisible) characters as `\u{…}`, including line breaks and tabs. Used for text in questions, so that a
 /// person sees every character.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_invisible)
 }
 
 /// Escapes control characters except line breaks and tabs, so that the text cannot control a terminal. Right-to-left text stays
 /// readable. Used for tool results, which may contain any file.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+pub fn harmless(text: &str) -> Cow<'_, str> {
     let text: Cow<'_, str> = if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() };
     match escaped(&text, |c| c.is_control() && !matches!(c, '\n' | '\t')) {
         Cow::Borrowed(_) => text,
@@ -22,14 +22,14 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
 
 /// Escapes a message that may quote untrusted text, like [`visible`] but with tabs and line breaks kept. Later lines are indented,
 /// so that none looks like a separate message.
-pub(crate) fn message(text: &str) -> String {
+pub fn message(text: &str) -> String {
     let text = text.trim_end().replace("\r\n", "\n");
     let is_escaped = |c: char| is_invisible(c) && !matches!(c, '\n' | '\t');
     escaped(&text, is_escaped).replace('\n', "\n  ")
 }
 
 /// Escapes the control characters that JSON permits in strings, DEL and C1. The JSON value stays the same.
-pub(crate) fn harmless_json(json: &str) -> Cow<'_, str> {
+pub fn harmless_json(json: &str) -> Cow<'_, str> {
     replaced(json, char::is_control, |c| format!("\\u{:04x}", c as u32))
 }
 

@@ -1,0 +1,12 @@
+//! Consent of a person to calls: [`SessionConsent`] asks and remembers, and rules express consent that was given by granting a
+//! clause or by typing a call.
+
+mod asker;
+mod question;
+mod rule;
+mod session_consent;
+
+pub use asker::{Answer, AnswerFuture, Asker};
+pub use question::Question;
+pub use rule::{rules_from_grant, rules_from_typed};
+pub use session_consent::SessionConsent;

@@ -1,0 +1,51 @@
+//! [`Question`]: the request to approve a call, and its text.
+
+use std::fmt;
+
+use tools::policy::{SensitivePath, Sensitivity};
+use tools::protocol::ApprovalDefault;
+use tools::{Approval, Target};
+
+use crate::visible::visible;
+
+/// A question to a person about one call.
+///
+/// Its `Display` is the question as plain text with all targets and arguments, in which no character is invisible.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Question<'a> {
+    /// The call. Its texts are untrusted: escape them with [`visible`] before a person sees them.
+    pub approval: Approval<'a>,
+}
+
+impl Question<'_> {
+    /// Returns true if an approval may cover the session, so that [`Answer::Session`](super::Answer::Session) can be offered.
+    /// Destroying something, an unbounded effect or a settings file asks each time.
+    pub fn may_last(&self) -> bool {
+        let paths = self.approval.cx.sensitive_paths();
+        let is_setting = |path: &SensitivePath| path.sensitivity() == Sensitivity::Settings;
+        self.approval.targets.iter().all(|target| {
+            target.approval_default() < ApprovalDefault::AlwaysAsk && !paths.find_target(target).is_some_and(is_setting)
+        })
+    }
+
+    /// Returns the remarks to show after a target, with invisible characters escaped: an unbounded effect, the kind of a sensitive
+    /// file, and a target outside of the grant. Empty if there are none.
+    pub fn remarks(&self, target: &Target) -> String {
+        let scope = if target.scheme() == "world" { " (it may touch anything)" } else { "" };
+        let sensitive = self.approval.sensitive(target).map(|path| format!(", {}", path.describe(target.value())));
+        let granted = if self.approval.cx.grant().permits(target) { "" } else { " (not granted)" };
+        format!("{scope}{}{granted}", visible(&sensitive.unwrap_or_default()))
+    }
+}
+
+impl fmt::Display for Question<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Approval { tool, arguments, targets, .. } = self.approval;
+        writeln!(f, "{} {}:", visible(tool), if targets.is_empty() { "asks to run" } else { "asks for" })?;
+        for target in targets {
+            writeln!(f, "  {}{}", visible(&target.to_string()), self.remarks(target))?;
+        }
+        write!(f, "with {}", visible(&arguments.to_string()))
+    }
+}

@@ -1,0 +1,28 @@
+//! Rules for consent that a person gave without a question.
+
+use tools::policy::{Rule, Verdict};
+use tools::protocol::ApprovalDefault;
+use tools::{Clause, Target};
+
+/// Returns the allow rules implied by clauses that a person granted: writes no longer ask, destroys still do. Do not pass default
+/// grants, which no person named.
+pub fn rules_from_grant<'a>(granted: impl IntoIterator<Item = &'a Clause>) -> impl Iterator<Item = Rule> {
+    let consenting = granted.into_iter().filter(|clause| !always_asks(clause));
+    consenting.map(|clause| Rule::for_target(Verdict::Allow, clause.clone()))
+}
+
+/// Returns the allow rules for the targets of a call that a person typed. Typing a target counts as naming it, and all targets below it.
+pub fn rules_from_typed(targets: &[Target]) -> impl Iterator<Item = Rule> {
+    let named = targets.iter().filter_map(|target| format!("{}/**", target.to_clause()).parse().ok());
+    named.map(|clause| Rule::for_target(Verdict::Allow, clause))
+}
+
+/// Returns true if the clause names an access that always asks, even if granted. A clause for any access is not counted: it
+/// still consents to the other accesses.
+fn always_asks(clause: &Clause) -> bool {
+    let asks = |access| {
+        let target = Target::new(access, clause.scheme()?, "x").ok()?;
+        Some(target.approval_default() == ApprovalDefault::AlwaysAsk)
+    };
+    clause.access().and_then(asks).unwrap_or(false)
+}

@@ -1,0 +1,263 @@
+//! Consent of a person to calls.
+
+use std::sync::Arc;
+
+use agent::WorkspaceDomain;
+use agent::consent::{Answer, AnswerFuture, Asker, Question, SessionConsent, rules_from_grant, rules_from_typed};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tools::policy::{Rule, Verdict};
+use tools::{Catalog, Clause, Effects, ErrorCode, Grant, Policy, Target, Tool, ToolContext, ToolError, ToolResult};
+
+/// A question as text, and the way to answer it.
+struct Asked {
+    text: String,
+    may_last: bool,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// Hands its questions to the test.
+struct Desk(mpsc::UnboundedSender<Asked>);
+
+impl Asker for Desk {
+    fn ask<'a>(&'a self, question: Question<'a>) -> AnswerFuture<'a> {
+        let (answer, answered) = oneshot::channel();
+        let asked = Asked { text: question.to_string(), may_last: question.may_last(), answer };
+        self.0.send(asked).unwrap_or_else(|_| panic!("the test has ended"));
+        Box::pin(async { answered.await.unwrap() })
+    }
+}
+
+struct Person(mpsc::UnboundedReceiver<Asked>);
+
+impl Person {
+    /// Answers the next question. Returns its text and whether it offered an approval for the session.
+    async fn answers(&mut self, answer: Answer) -> (String, bool) {
+        let asked = self.0.recv().await.unwrap();
+        asked.answer.send(answer).unwrap();
+        (asked.text, asked.may_last)
+    }
+
+    fn is_idle(&mut self) -> bool {
+        self.0.try_recv().is_err()
+    }
+}
+
+/// A context whose calls ask a person about everything but reads, and the person.
+fn asking() -> (ToolContext, Person) {
+    let (questions, asked) = mpsc::unbounded_channel();
+    let cx = ToolContext::new()
+        .with_grant(Grant::parse(["fs:*:**", "world:*:**"]).unwrap())
+        .with_policy(Policy::by_effects())
+        .with_approver(Arc::new(SessionConsent::new(Desk(questions))));
+    (cx, Person(asked))
+}
+
+fn add(catalog: &mut Catalog, name: &str, description: &str, effects: Value) {
+    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    let tool = Tool::new(name, description, parameters).unwrap();
+    let tool = tool.with_effects(serde_json::from_value::<Effects>(effects).unwrap());
+    catalog.replace(tool, async |_: ToolContext, _: Value| "done").unwrap();
+}
+
+fn catalog() -> Catalog {
+    let mut catalog = Catalog::new();
+    add(&mut catalog, "write", "Writes.", json!({"writes": ["fs:{path}"]}));
+    add(&mut catalog, "copy", "Copies.", json!({"writes": ["fs:{path}"]}));
+    add(&mut catalog, "remove", "Removes.", json!({"destroys": ["fs:{path}"]}));
+    catalog
+}
+
+async fn call(catalog: &Catalog, cx: &ToolContext, tool: &str, path: &str) -> Result<ToolResult, ToolError> {
+    catalog.execute(cx, tool, json!({"path": path})).await
+}
+
+/// Makes a call that asks, and answers it. Returns the question and the result.
+async fn answered(
+    catalog: &Catalog,
+    cx: &ToolContext,
+    person: &mut Person,
+    (tool, path): (&str, &str),
+    answer: Answer,
+) -> (String, bool, Result<ToolResult, ToolError>) {
+    let (ended, (text, may_last)) = tokio::join!(call(catalog, cx, tool, path), person.answers(answer));
+    (text, may_last, ended)
+}
+
+fn no() -> Answer {
+    Answer::No { reason: "not now".to_owned() }
+}
+
+#[tokio::test]
+async fn one_answer_is_for_one_call_and_a_no_has_its_reason() {
+    let ((cx, mut person), catalog) = (asking(), catalog());
+    for _ in 0..2 {
+        answered(&catalog, &cx, &mut person, ("write", "a"), Answer::Once).await.2.unwrap();
+    }
+    let error = answered(&catalog, &cx, &mut person, ("write", "a"), no()).await.2.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Denied);
+    assert!(error.to_string().contains("not now"), "{error}");
+}
+
+#[tokio::test]
+async fn an_answer_for_the_session_holds_for_the_tool_and_the_target() {
+    let ((cx, mut person), catalog) = (asking(), catalog());
+    answered(&catalog, &cx, &mut person, ("write", "a"), Answer::Session).await.2.unwrap();
+    call(&catalog, &cx, "write", "a").await.unwrap();
+    assert!(person.is_idle());
+    for other in [("write", "b"), ("copy", "a")] {
+        answered(&catalog, &cx, &mut person, other, no()).await.2.unwrap_err();
+    }
+}
+
+#[tokio::test]
+async fn a_changed_definition_asks_again() {
+    let ((cx, mut person), mut catalog) = (asking(), catalog());
+    answered(&catalog, &cx, &mut person, ("write", "a"), Answer::Session).await.2.unwrap();
+    add(&mut catalog, "write", "Writes something else.", json!({"writes": ["fs:{path}"]}));
+    answered(&catalog, &cx, &mut person, ("write", "a"), no()).await.2.unwrap_err();
+}
+
+#[tokio::test]
+async fn another_session_principal_or_domain_asks_again() {
+    let ((cx, mut person), catalog) = (asking(), catalog());
+    answered(&catalog, &cx, &mut person, ("write", "a"), Answer::Session).await.2.unwrap();
+    let others = [
+        cx.clone().with_session("other"),
+        cx.clone().with_principal("other"),
+        WorkspaceDomain::new("other").enter(cx.clone()),
+    ];
+    for other in others {
+        answered(&catalog, &other, &mut person, ("write", "a"), no()).await.2.unwrap_err();
+    }
+    call(&catalog, &cx, "write", "a").await.unwrap();
+}
+
+#[tokio::test]
+async fn destroys_unbounded_effects_and_control_files_are_approved_once_only() {
+    let ((cx, mut person), mut catalog) = (asking(), catalog());
+    catalog
+        .register(
+            Tool::new("shell", "Runs.", json!({"type": "object"})).unwrap().with_effects(Effects::Undeclared),
+            async |_: ToolContext, _: Value| "done",
+        )
+        .unwrap();
+    let domain = WorkspaceDomain::new("here").with_control_files(["conf/rules"]).with_control_name("bot.toml");
+    let cx = domain.enter(cx);
+    for (tool, path, expected) in [
+        ("write", "sub/file", true),
+        ("write", "other/conf/rules", true),
+        ("remove", "file", false),
+        ("shell", "file", false),
+        ("write", "conf/rules", false),
+        ("write", "sub/bot.toml", false),
+        ("write", "toolcrib.toml", false),
+    ] {
+        let (_, may_last, ended) = answered(&catalog, &cx, &mut person, (tool, path), Answer::Session).await;
+        ended.unwrap();
+        assert_eq!(may_last, expected, "{tool} {path}");
+        let again = call(&catalog, &cx, tool, path);
+        if expected {
+            again.await.unwrap();
+        } else {
+            tokio::join!(again, person.answers(no())).0.unwrap_err();
+        }
+    }
+}
+
+#[tokio::test]
+async fn parallel_calls_are_asked_about_one_by_one() {
+    let ((cx, mut person), catalog) = (asking(), catalog());
+    let (first, second) = (call(&catalog, &cx, "write", "a"), call(&catalog, &cx, "write", "b"));
+    let answers = async {
+        let open = person.0.recv().await.unwrap();
+        assert!(open.text.contains("fs:write:a"), "{}", open.text);
+        tokio::task::yield_now().await;
+        assert!(person.is_idle(), "the second question waits");
+        open.answer.send(Answer::Once).unwrap();
+        person.answers(no()).await.0
+    };
+    let (first, second, text) = tokio::join!(first, second, answers);
+    assert!(first.is_ok() && second.is_err() && text.contains("fs:write:b"), "{text}");
+}
+
+#[tokio::test]
+async fn an_answer_for_the_session_also_answers_the_calls_that_wait() {
+    let ((cx, mut person), catalog) = (asking(), catalog());
+    let calls = [(); 2].map(|()| call(&catalog, &cx, "copy", "a"));
+    let [first, second] = calls;
+    let (first, second, _) = tokio::join!(first, second, person.answers(Answer::Session));
+    assert!(first.is_ok() && second.is_ok() && person.is_idle());
+}
+
+#[tokio::test]
+async fn an_approved_call_does_not_wait_for_the_question_about_another() {
+    let ((cx, mut person), catalog) = (asking(), catalog());
+    answered(&catalog, &cx, &mut person, ("write", "a"), Answer::Session).await.2.unwrap();
+    let approved = async {
+        let open = person.0.recv().await.unwrap();
+        call(&catalog, &cx, "write", "a").await.unwrap();
+        open.answer.send(no()).unwrap();
+    };
+    assert!(tokio::join!(call(&catalog, &cx, "write", "b"), approved).0.is_err());
+}
+
+#[tokio::test]
+async fn a_call_that_ends_while_it_asks_lets_the_next_one_ask() {
+    let ((cx, mut person), catalog) = (asking(), catalog());
+    {
+        let mut dropped = Box::pin(call(&catalog, &cx, "write", "a"));
+        tokio::select! {
+            _ = &mut dropped => panic!("nobody answered"),
+            asked = person.0.recv() => assert!(asked.is_some()),
+        }
+    }
+    answered(&catalog, &cx, &mut person, ("write", "b"), Answer::Once).await.2.unwrap();
+}
+
+#[tokio::test]
+async fn a_call_without_targets_is_approved_for_its_tool() {
+    let ((cx, mut person), mut catalog) = (asking(), catalog());
+    add(&mut catalog, "add", "Adds.", json!("pure"));
+    let cx = cx.with_policy(Policy::new().with_rule(Rule::new(Verdict::Ask, Some("add"), None).unwrap()));
+    let (text, may_last, ended) = answered(&catalog, &cx, &mut person, ("add", "a"), Answer::Session).await;
+    assert!(text.starts_with("add asks to run:") && may_last && ended.is_ok(), "{text}");
+    call(&catalog, &cx, "add", "b").await.unwrap();
+}
+
+#[tokio::test]
+async fn the_text_of_a_question_hides_nothing() {
+    let ((cx, mut person), catalog) = (asking(), catalog());
+    let cx = cx.with_grant(Grant::parse(["fs:write:src/**"]).unwrap());
+    let (text, ..) = answered(&catalog, &cx, &mut person, ("write", "a\u{202e}b\u{200b}"), no()).await;
+    assert!(text.contains(r"fs:write:a\u{202e}b\u{200b} (not granted)"), "{text}");
+    assert!(!text.contains(|c: char| c != '\n' && tools::protocol::is_invisible(c)), "{text}");
+    let (text, ..) = answered(&catalog, &cx, &mut person, ("write", "src/.git/config"), no()).await;
+    let remark = text.lines().find(|line| line.contains("fs:write:")).unwrap();
+    assert!(remark.contains(".git/config, ") && !remark.contains("not granted"), "{text}");
+}
+
+fn verdict(rules: impl Iterator<Item = Rule>, target: &str) -> Verdict {
+    let policy = Policy::by_effects().with_rules(rules);
+    policy.judge(&"t".parse().unwrap(), Some(&target.parse().unwrap())).verdict
+}
+
+#[test]
+fn a_grant_is_consent_to_write_and_never_to_destroy() {
+    for granted in [&["fs:write:src/**", "fs:destroy:**", "world:write:**"][..], &["*:*:**"]] {
+        let granted: Vec<Clause> = granted.iter().map(|clause| clause.parse().unwrap()).collect();
+        assert_eq!(verdict(rules_from_grant(&granted), "fs:write:src/a"), Verdict::Allow);
+        assert_eq!(verdict(rules_from_grant(&granted), "fs:destroy:src/a"), Verdict::Ask);
+        assert_eq!(verdict(rules_from_grant(&granted), "world:write:t"), Verdict::Ask);
+    }
+    assert_eq!(verdict(rules_from_grant([]), "fs:write:src/a"), Verdict::Ask);
+}
+
+#[test]
+fn typing_a_target_is_consent_to_it_and_the_targets_below() {
+    let typed: [Target; 1] = ["fs:destroy:a".parse().unwrap()];
+    assert_eq!(verdict(rules_from_typed(&typed), "fs:destroy:a"), Verdict::Allow);
+    assert_eq!(verdict(rules_from_typed(&typed), "fs:destroy:a/b"), Verdict::Allow);
+    assert_eq!(verdict(rules_from_typed(&typed), "fs:destroy:ab"), Verdict::Ask);
+    assert_eq!(verdict(rules_from_typed(&typed), "fs:write:a"), Verdict::Ask);
+}
