@@ -6,6 +6,7 @@ pub mod driver;
 mod event;
 mod guidance;
 pub mod provider;
+pub mod refusal;
 mod run;
 mod selection;
 mod session;

@@ -5,6 +5,7 @@ mod run_state;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use agent::refusal::Refusal;
 use agent::{Direct, Event, Summary};
 use tools::protocol::ResourceContents;
 use tools::{CancellationToken, Content, Progress, Target, ToolCall, ToolResult};
@@ -15,7 +16,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{BAD, FAINT, GOOD, STRONG, styled};
 use crate::output::{self, Console};
-use crate::refusal::Refusal;
+
 use crate::visible::visible;
 use crate::wording::counted;
 

@@ -1,7 +1,7 @@
 //! Tool errors and counts as text for a person.
 
-use tools::policy::SensitivePath;
-use tools::{Target, ToolError, ToolErrorKind};
+use agent::refusal;
+use tools::{ToolError, ToolErrorKind};
 
 use crate::program;
 
@@ -12,25 +12,10 @@ pub(crate) fn for_person(error: &ToolError) -> String {
         ToolErrorKind::NotFound { near } if near.is_empty() => {
             format!("there is no tool named {tool:?}; run {} list to see all names", program::name())
         }
-        ToolErrorKind::PermissionDenied { needed, granted } => {
-            let needed = needed.iter().map(Target::to_string).collect::<Vec<_>>().join(", ");
-            format!("{tool} needs {needed}, but the grant is {granted}")
-        }
-        ToolErrorKind::Denied { reason } => format!("{tool} was not run: {reason}"),
-        ToolErrorKind::Unapproved { waited, sensitive, .. } => {
-            let reason = match waited {
-                None => "it needs approval, and there is no terminal to ask on".to_owned(),
-                Some(waited) => format!("the approval request timed out after {waited:?}"),
-            };
-            let warning = |(target, path): &(Target, SensitivePath)| {
-                format!("; `{}` is {}", target.value(), path.describe(target.value()))
-            };
-            format!("{tool} was not run: {reason}{}", sensitive.iter().map(warning).collect::<String>())
-        }
         ToolErrorKind::Timeout { limit } => {
             format!("{tool} exceeded its deadline of {limit:?} and was stopped; set a longer one with --timeout")
         }
-        _ => error.to_string(),
+        _ => refusal::for_person(error),
     }
 }
 

@@ -12,6 +12,7 @@ mod order;
 mod output;
 mod panic;
 mod providers;
+mod refusal;
 mod run;
 mod scripted;
 mod secret;

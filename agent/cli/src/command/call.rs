@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agent::refusal::Refusal;
 use clap::Args;
 use tools::{Arguments, Entry, Json, Target, ToolResult};
 
@@ -13,7 +14,7 @@ use crate::exit::Exit;
 use crate::host::{HostOptions, how_to_grant};
 use crate::notice;
 use crate::output::{self, Console};
-use crate::refusal::{self, Refusal};
+use crate::refusal;
 use crate::{duration, interrupt};
 
 /// Call one tool and print its result

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use agent::Event;
+use agent::refusal::Refusal;
 use tools::Target;
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::refusal::Refusal;
+
 use crate::visible::visible;
 
 /// The maximum number of calls named in the status line.

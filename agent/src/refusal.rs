@@ -1,0 +1,169 @@
+//! Refused calls, for people: the reason, and the [`Remedy`] that would permit them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde_json::{Value, json};
+use tools::policy::{Rule, SensitivePath, Sensitivity, Verdict};
+use tools::{ErrorCode, Target, ToolError, ToolErrorKind, ToolName, ToolResult};
+
+/// A call refused for its targets or by a rule.
+///
+/// ```
+/// use agent::refusal::{Refusal, remedies};
+/// use tools::policy::{Rule, Verdict};
+/// use tools::{ToolError, ToolErrorKind};
+///
+/// let error = ToolError::new("fs.write", ToolErrorKind::Denied { reason: "by a rule".to_owned() });
+/// let refusal = Refusal::from_error(&error, &["fs:write:a".parse()?]).unwrap();
+/// let rule = Rule::for_target(Verdict::Deny, "fs:write:**".parse()?);
+/// let remedies = remedies(&[refusal], [(&rule, &"settings.toml:3")]);
+/// assert!(remedies[0].to_string().contains("at settings.toml:3 denies it"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    tool: ToolName,
+    /// The refused targets; empty if the call has none.
+    targets: Vec<Target>,
+    /// The targets that no grant can allow: settings of the host.
+    settings: Vec<Target>,
+    cause: Cause,
+}
+
+/// A change that would permit refused calls. `O` is the origin of a rule, such as the line of a settings file. A host may word a
+/// remedy itself, for example as flags. `Display` has general words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy<'a, O> {
+    /// Grant these targets. Those that [always ask](Target::approval_default) also need an allow rule.
+    Grant(Vec<Target>),
+    /// Approve the call on this target each time, or edit the file by hand. No grant allows it.
+    Approve(Target),
+    /// Change the rule, which no grant overrides.
+    ChangeRule {
+        /// The rule.
+        rule: &'a Rule,
+        /// The origin of the rule.
+        origin: &'a O,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Ungranted,
+    Unapproved,
+    Denied,
+}
+
+impl Refusal {
+    /// Reads the refusal from the result of a call that touches these targets. Both are in [`Event`](crate::Event)s. Returns `None`
+    /// if the call failed for another reason.
+    pub fn from_result(tool: &str, touched: &[Target], code: ErrorCode, result: &ToolResult) -> Option<Self> {
+        let error = result.structured.as_ref()?.value().get("error")?;
+        let list = |key| error.get(key).and_then(Value::as_array).into_iter().flatten();
+        let needed = || list("needed").filter_map(|target| target.as_str()?.parse().ok()).collect();
+        let is_setting =
+            |entry: &&Value| entry.get("sensitivity").is_some_and(|kind| *kind == json!(Sensitivity::Settings));
+        let settings = list("sensitive").filter(is_setting);
+        let settings = settings.filter_map(|entry| entry.get("target")?.as_str()?.parse().ok()).collect();
+        let (cause, targets) = match code {
+            ErrorCode::PermissionDenied => (Cause::Ungranted, needed()),
+            ErrorCode::Unapproved => (Cause::Unapproved, needed()),
+            ErrorCode::Denied => (Cause::Denied, touched.to_vec()),
+            _ => return None,
+        };
+        Some(Self { tool: tool.parse().ok()?, targets, settings, cause })
+    }
+
+    /// Reads the refusal from the error of a call that touches these targets. Returns `None` for other errors.
+    pub fn from_error(error: &ToolError, touched: &[Target]) -> Option<Self> {
+        Self::from_result(error.tool_name(), touched, error.code(), &ToolResult::from(error))
+    }
+
+    /// Returns the positions of the rules that cause the refusal.
+    fn rules<O>(&self, rules: &[(&Rule, &O)]) -> Vec<usize> {
+        match &self.targets[..] {
+            [] => self.rule(None, rules).into_iter().collect(),
+            targets => targets.iter().filter_map(|target| self.rule(Some(target), rules)).collect(),
+        }
+    }
+
+    fn rule<O>(&self, target: Option<&Target>, rules: &[(&Rule, &O)]) -> Option<usize> {
+        let verdict = if self.cause == Cause::Denied { Verdict::Deny } else { Verdict::Ask };
+        rules.iter().position(|(rule, _)| rule.verdict() == verdict && rule.applies(&self.tool, target))
+    }
+}
+
+/// Returns the changes that would permit the calls, each once. `rules` are the rules of the policy that a person can change.
+pub fn remedies<'a, O>(refusals: &[Refusal], rules: impl IntoIterator<Item = (&'a Rule, &'a O)>) -> Vec<Remedy<'a, O>> {
+    let rules: Vec<_> = rules.into_iter().collect();
+    let mut needed = BTreeSet::new();
+    let settings: BTreeSet<_> = refusals.iter().flat_map(|refusal| &refusal.settings).collect();
+    let mut causes = Vec::new();
+    for refusal in refusals {
+        let can_be_granted = |target: &&Target| match refusal.cause {
+            Cause::Ungranted => true,
+            Cause::Unapproved => !refusal.settings.contains(target) && refusal.rule(Some(target), &rules).is_none(),
+            Cause::Denied => false,
+        };
+        needed.extend(refusal.targets.iter().filter(can_be_granted).cloned());
+        for rule in refusal.rules(&rules) {
+            if !causes.contains(&rule) {
+                causes.push(rule);
+            }
+        }
+    }
+    let grant = (!needed.is_empty()).then(|| Remedy::Grant(needed.into_iter().collect()));
+    let approve = settings.into_iter().map(|target| Remedy::Approve(target.clone()));
+    let change = causes.into_iter().map(|index| Remedy::ChangeRule { rule: rules[index].0, origin: rules[index].1 });
+    grant.into_iter().chain(approve).chain(change).collect()
+}
+
+/// Returns the message of an error for a person. The messages of refusals advise a model, such as not to retry; other errors
+/// keep theirs.
+pub fn for_person(error: &ToolError) -> String {
+    let tool = error.tool_name();
+    match error.kind() {
+        ToolErrorKind::PermissionDenied { needed, granted } => {
+            format!("{tool} needs {}, but the grant is {granted}", listed(needed))
+        }
+        ToolErrorKind::Denied { reason } => format!("{tool} was not run: {reason}"),
+        ToolErrorKind::Unapproved { waited, sensitive, .. } => {
+            let reason = match waited {
+                None => "it needs approval, and there is no one to ask".to_owned(),
+                Some(waited) => format!("the approval request timed out after {waited:?}"),
+            };
+            let warning = |(target, path): &(Target, SensitivePath)| {
+                format!("; `{}` is {}", target.value(), path.describe(target.value()))
+            };
+            format!("{tool} was not run: {reason}{}", sensitive.iter().map(warning).collect::<String>())
+        }
+        _ => error.to_string(),
+    }
+}
+
+impl<O: fmt::Display> fmt::Display for Remedy<'_, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Grant(targets) => write!(f, "to allow it, grant {}", listed(targets)),
+            Self::Approve(target) => write!(
+                f,
+                "no grant allows {target}, because it decides what tools may do; edit the file yourself, or approve the call"
+            ),
+            Self::ChangeRule { rule, origin } if rule.verdict() == Verdict::Deny => {
+                write!(f, "the rule `{rule}` at {origin} denies it; to allow it, change the rule")
+            }
+            Self::ChangeRule { rule, origin } => {
+                write!(
+                    f,
+                    "the rule `{rule}` at {origin} asks about it even if granted; change the rule, or approve the call"
+                )
+            }
+        }
+    }
+}
+
+fn listed(targets: &[Target]) -> String {
+    targets.iter().map(Target::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,97 @@
+//! Refused calls, for people.
+
+use std::time::Duration;
+
+use agent::WorkspaceDomain;
+use agent::refusal::{Refusal, Remedy, for_person, remedies};
+use serde_json::{Value, json};
+use tools::policy::{Rule, Verdict};
+use tools::{Catalog, Effects, Grant, Policy, Target, Tool, ToolContext, ToolError, ToolErrorKind};
+
+fn rule(verdict: Verdict, clause: &str) -> Rule {
+    Rule::for_target(verdict, clause.parse().unwrap())
+}
+
+/// Calls a tool that writes the path, which is refused. Returns the error and the refusal.
+async fn refused(cx: &ToolContext, path: &str) -> (ToolError, Refusal) {
+    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
+    let mut catalog = Catalog::new();
+    catalog
+        .register(
+            Tool::new("write", "Writes.", parameters).unwrap().with_effects(effects),
+            async |_: ToolContext, _: Value| "done",
+        )
+        .unwrap();
+    let arguments = json!({"path": path});
+    let touched = catalog.get("write").unwrap().targets(&arguments).unwrap();
+    let error = catalog.execute(cx, "write", arguments).await.unwrap_err();
+    let refusal = Refusal::from_error(&error, &touched).unwrap();
+    (error, refusal)
+}
+
+fn targets(texts: &[&str]) -> Vec<Target> {
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+fn granted(clauses: &[&str]) -> ToolContext {
+    ToolContext::new().with_grant(Grant::parse(clauses).unwrap())
+}
+
+#[tokio::test]
+async fn targets_outside_the_grant_are_named_once_and_sorted() {
+    let cx = granted(&["fs:read:**"]);
+    let mut refusals = Vec::new();
+    for path in ["b", "a", "b"] {
+        refusals.push(refused(&cx, path).await.1);
+    }
+    let remedies = remedies::<&str>(&refusals, []);
+    assert_eq!(remedies, [Remedy::Grant(targets(&["fs:write:a", "fs:write:b"]))]);
+    assert!(remedies[0].to_string().contains("fs:write:a, fs:write:b"), "{}", remedies[0]);
+}
+
+#[tokio::test]
+async fn a_rule_that_decides_is_the_remedy_and_not_the_grant() {
+    for (verdict, words) in [(Verdict::Ask, "asks about it"), (Verdict::Deny, "denies it")] {
+        let rules = [rule(Verdict::Allow, "fs:write:**"), rule(verdict, "fs:write:a"), rule(verdict, "fs:write:*")];
+        let cx = granted(&["fs:*:**"]).with_policy(Policy::from(rules.to_vec()));
+        let (error, refusal) = refused(&cx, "a").await;
+        assert_ne!(for_person(&error), error.to_string(), "the message for a model");
+        let places = ["x:1", "x:2", "x:3"];
+        let remedies = remedies(&[refusal.clone(), refusal], rules.iter().zip(&places));
+        let [remedy @ Remedy::ChangeRule { rule, origin }] = &remedies[..] else { panic!("{remedies:?}") };
+        assert_eq!((*rule, **origin), (&rules[1], "x:2"));
+        assert!(remedy.to_string().contains(words), "{remedy}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_rule_an_unapproved_call_can_be_granted() {
+    let (error, refusal) = refused(&granted(&["fs:*:**"]).with_policy(Policy::by_effects()), "a").await;
+    assert!(matches!(error.kind(), ToolErrorKind::Unapproved { .. }), "{error}");
+    assert_eq!(remedies::<&str>(&[refusal], []), [Remedy::Grant(targets(&["fs:write:a"]))]);
+}
+
+#[tokio::test]
+async fn no_grant_allows_a_control_file() {
+    let cx = WorkspaceDomain::new("here").with_control_files(["rules"]).enter(granted(&["fs:write:**"]));
+    let (error, refusal) = refused(&cx, "rules").await;
+    assert!(for_person(&error).contains("`rules` is a control file"), "{}", for_person(&error));
+    assert_eq!(remedies::<&str>(&[refusal], []), [Remedy::Approve(targets(&["fs:write:rules"])[0].clone())]);
+}
+
+#[test]
+fn a_late_answer_and_a_missing_approver_differ() {
+    let unapproved =
+        |waited| ToolError::new("t", ToolErrorKind::Unapproved { needed: vec![], sensitive: vec![], waited });
+    let late = for_person(&unapproved(Some(Duration::from_secs(3))));
+    assert!(late.contains("timed out after 3s"), "{late}");
+    assert_ne!(late, for_person(&unapproved(None)));
+}
+
+#[test]
+fn other_failures_are_not_refusals() {
+    let failed = ToolError::execution_failed("the disk is full");
+    assert_eq!(Refusal::from_error(&failed, &targets(&["fs:write:a"])), None);
+    assert_eq!(for_person(&failed), failed.to_string());
+}
