@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tools::Json;
+use tools::protocol::canonical_json;
 use tools::protocol::json::InvalidJson;
+
+use crate::parameter::is_required;
 
 /// The most subschemas visited for one argument. References can be circular, and unions can branch.
 const MAX_VISITS: usize = 256;
@@ -75,6 +78,17 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
     }
     let members: Vec<_> = arguments.iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
     Ok(Json::parse(format!("{{{}}}", members.join(",")))?)
+}
+
+/// Returns the pairs from which [`arguments_from_pairs`] makes these arguments, the required ones first. Returns `None` if pairs
+/// cannot express them, such as a key that contains `=`.
+pub fn pairs_from_arguments(schema: &Value, arguments: &Value) -> Option<Vec<(String, String)>> {
+    let text = |value: &Value| value.as_str().map_or_else(|| canonical_json(value), str::to_owned);
+    let mut pairs: Vec<_> = arguments.as_object()?.iter().map(|(key, value)| (key.clone(), text(value))).collect();
+    pairs.sort_by_key(|(key, _)| (!is_required(schema, key), key.clone()));
+    let is_key = |key: &str| !key.is_empty() && !key.contains('=');
+    let read = arguments_from_pairs(schema, pairs.iter().map(|(key, value)| (key, value))).ok()?;
+    (pairs.iter().all(|(key, _)| is_key(key)) && read == *arguments).then_some(pairs)
 }
 
 /// Returns the value for an error message: at most 80 characters, masked if the argument is secret.

@@ -5,6 +5,7 @@ pub mod consent;
 pub mod driver;
 mod event;
 mod guidance;
+mod parameter;
 pub mod provider;
 pub mod refusal;
 mod run;
@@ -16,11 +17,12 @@ mod tool_set;
 pub mod visible;
 mod workspace_domain;
 
-pub use argument::{ArgumentError, arguments_from_pairs};
+pub use argument::{ArgumentError, arguments_from_pairs, pairs_from_arguments};
 pub use consent::SessionConsent;
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
 pub use guidance::tool_guidance;
+pub use parameter::{Parameter, Presence, parameters};
 pub use provider::{
     Direct, KeySource, Provider, ProviderConflict, ProviderError, ProviderOptions, ProviderProblem, ProviderSubmission,
     Request, RetryPolicy, Scripted, StopReason, TextSink, Timeouts, Turn, TurnFuture, Usage,

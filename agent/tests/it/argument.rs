@@ -1,6 +1,6 @@
 //! `key=value`, typed by a schema.
 
-use agent::{ArgumentError, arguments_from_pairs};
+use agent::{ArgumentError, arguments_from_pairs, pairs_from_arguments};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -103,6 +103,19 @@ fn schemas_that_go_in_circles_come_to_an_end() {
     assert_eq!(arguments_from_pairs(&circle, [("x", "1")]).unwrap(), json!({"x": 1}));
     let root = json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]});
     assert_eq!(arguments_from_pairs(&root, [("x", "a")]).unwrap(), json!({"x": "a"}));
+}
+
+#[test]
+fn arguments_become_pairs_only_if_the_pairs_mean_the_same() {
+    let schema = json!({"properties": {"path": {"type": "string"}, "n": {"type": "integer"}}, "required": ["path"]});
+    let pairs = |arguments: Value| {
+        let pairs = pairs_from_arguments(&schema, &arguments)?;
+        Some(pairs.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>())
+    };
+    assert_eq!(pairs(json!({"n": 3, "path": "007"})), Some(vec!["path=007".to_owned(), "n=3".to_owned()]));
+    for arguments in [json!({"other": "3"}), json!({"a=b": 1}), json!({"": 1}), json!([1])] {
+        assert_eq!(pairs(arguments.clone()), None, "{arguments}");
+    }
 }
 
 fn schema() -> impl Strategy<Value = Value> {

@@ -11,6 +11,7 @@ mod fault;
 mod order;
 mod output;
 mod panic;
+mod parameter;
 mod providers;
 mod refusal;
 mod run;

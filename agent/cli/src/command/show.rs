@@ -4,7 +4,7 @@ mod derived;
 
 use std::time::Duration;
 
-use agent::arguments_from_pairs;
+use agent::pairs_from_arguments;
 use anstyle::Style;
 use clap::Args;
 use serde_json::Value;
@@ -125,22 +125,14 @@ fn size(bytes: u64) -> String {
 /// Returns the command line of an example, as pairs if they produce the same arguments, otherwise as JSON.
 fn command(tool: &Tool, arguments: &Value) -> String {
     let name = shell::quoted(&tool.name);
-    match pairs(tool, arguments) {
+    // A key with a dash in front would be an option of this program.
+    let is_pair = |(key, _): &(String, String)| !key.starts_with('-');
+    match pairs_from_arguments(&tool.parameters, arguments).filter(|pairs| pairs.iter().all(is_pair)) {
         Some(pairs) => pairs.iter().fold(format!("{} call {name}", program::name()), |command, (key, value)| {
             format!("{command} {}", shell::quoted(&format!("{key}={value}")))
         }),
         None => format!("{} call {name} --args {}", program::name(), shell::quoted(&canonical_json(arguments))),
     }
-}
-
-/// Returns the pairs for these arguments, the required ones first, or `None` if pairs cannot express them.
-fn pairs(tool: &Tool, arguments: &Value) -> Option<Vec<(String, String)>> {
-    let text = |value: &Value| value.as_str().map_or_else(|| canonical_json(value), str::to_owned);
-    let mut pairs: Vec<_> = arguments.as_object()?.iter().map(|(key, value)| (key.clone(), text(value))).collect();
-    pairs.sort_by_key(|(key, _)| (!parameter::is_required(&tool.parameters, key), key.clone()));
-    let is_key = |key: &str| !key.is_empty() && !key.contains('=') && !key.starts_with('-');
-    let read = arguments_from_pairs(&tool.parameters, pairs.iter().map(|(key, value)| (key, value))).ok()?;
-    (pairs.iter().all(|(key, _)| is_key(key)) && read == *arguments).then_some(pairs)
 }
 
 #[cfg(test)]
