@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tools::Json;
 use tools::protocol::canonical_json;
 use tools::protocol::json::InvalidJson;
+use tools::{AcceptedValues, Json};
 
 use crate::parameter::is_required;
 
-/// The most subschemas visited for one argument. References can be circular, and unions can branch.
+/// The most subschemas visited to find the schema of one argument, because references can be circular.
 const MAX_VISITS: usize = 256;
 
 /// An error for typed arguments that do not match a tool's schema.
@@ -68,11 +68,12 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
         if arguments.contains_key(name) {
             return Err(ArgumentError::Duplicate { name: name.to_owned() });
         }
-        let accepted = Accepted::by_property(schema, name);
-        let value = accepted.read(text).ok_or_else(|| ArgumentError::Mismatch {
+        let property = property(schema, schema, name, &mut { MAX_VISITS }).unwrap_or(&Value::Null);
+        let accepted = tools::accepted_values(schema, property);
+        let value = read(accepted.as_deref(), text).ok_or_else(|| ArgumentError::Mismatch {
             name: name.to_owned(),
             text: shown(schema, name, text),
-            expected: accepted.in_words(schema, name),
+            expected: expected(schema, property, accepted.as_deref(), name),
         })?;
         arguments.insert(name.to_owned(), value);
     }
@@ -99,98 +100,40 @@ fn shown(schema: &Value, name: &str, text: &str) -> String {
     masked.get(name).unwrap_or(&masked).as_str().unwrap_or_default().chars().take(80).collect()
 }
 
-/// The types and values that a schema accepts. Empty if the schema does not restrict them.
-#[derive(Default)]
-struct Accepted<'a> {
-    types: Vec<&'a str>,
-    /// The values of `enum` and `const`.
-    literals: Vec<&'a Value>,
-    /// Set if the schema, or a branch of its union, accepts any value.
-    anything: bool,
+/// Returns the argument as JSON text, or `None` if the schema does not accept it. `accepted` is `None` for any value.
+fn read(accepted: Option<&[AcceptedValues<'_>]>, text: &str) -> Option<String> {
+    let listed = accepted.into_iter().flatten().filter_map(|accepted| match accepted {
+        AcceptedValues::Listed(values) => Some(values),
+        AcceptedValues::Typed { .. } => None,
+    });
+    let mut listed = listed.flatten();
+    let types = accepted.into_iter().flatten().filter_map(type_name);
+    if let Ok(parsed) = Json::parse(text) {
+        let value = parsed.node().to_rounded_value();
+        if let Some(literal) = listed.clone().find(|literal| !literal.is_string() && is_same(literal, &value)) {
+            return Some(literal.to_string());
+        }
+        if accepted.is_none() || types.clone().any(|name| name != "string" && has_type(&value, name)) {
+            return Some(text.to_owned());
+        }
+    }
+    let is_text = accepted.is_none()
+        || types.clone().any(|name| name == "string")
+        || listed.any(|literal| literal.as_str() == Some(text));
+    is_text.then(|| Value::from(text).to_string())
 }
 
-impl<'a> Accepted<'a> {
-    fn by_property(schema: &'a Value, name: &str) -> Self {
-        let mut accepted = Self::default();
-        let mut visits = MAX_VISITS;
-        match property(schema, schema, name, &mut visits) {
-            Some(property) => accepted.add(schema, property, &mut visits),
-            None => accepted.anything = true,
-        }
-        accepted
-    }
+/// Returns the accepted values in words, with an example of an argument.
+fn expected(root: &Value, property: &Value, accepted: Option<&[AcceptedValues<'_>]>, name: &str) -> String {
+    let example = accepted.into_iter().flatten().filter_map(type_name).find_map(example_of);
+    let example = example.map(|example| format!(", such as {name}={example}")).unwrap_or_default();
+    format!("{}{example}", tools::describe_schema(root, property))
+}
 
-    /// Adds the types and values accepted by `schema`, a part of `root`.
-    fn add(&mut self, root: &'a Value, schema: &'a Value, visits: &mut usize) {
-        if !visit(visits) {
-            self.anything = true;
-            return;
-        }
-        let list =
-            |key: &str| schema.get(key).and_then(Value::as_array).map(Vec::as_slice).filter(|list| !list.is_empty());
-        if let Some(value) = schema.get("const") {
-            self.literals.push(value);
-        } else if let Some(values) = list("enum") {
-            self.literals.extend(values);
-        } else if let Some(name) = schema.get("type").and_then(Value::as_str) {
-            self.types.push(name);
-        } else if let Some(names) = list("type") {
-            self.types.extend(names.iter().filter_map(Value::as_str));
-        } else if let Some(target) = referenced(root, schema) {
-            self.add(root, target, visits);
-        } else if let Some(branches) = list("anyOf").or_else(|| list("oneOf")) {
-            branches.iter().for_each(|branch| self.add(root, branch, visits));
-        } else if let Some(parts) = list("allOf") {
-            self.add_all_of(root, parts, visits);
-        } else if schema.get("properties").is_some() {
-            self.types.push("object");
-        } else if schema.get("items").is_some() {
-            self.types.push("array");
-        } else {
-            self.anything = true;
-        }
-    }
-
-    /// Adds the first restricting part of an `allOf`: schemars wraps a `$ref` that has a description in one.
-    fn add_all_of(&mut self, root: &'a Value, parts: &'a [Value], visits: &mut usize) {
-        let first = parts.iter().find_map(|part| {
-            let mut accepted = Accepted::default();
-            accepted.add(root, part, visits);
-            (!accepted.anything).then_some(accepted)
-        });
-        match first {
-            Some(first) => {
-                self.types.extend(first.types);
-                self.literals.extend(first.literals);
-            }
-            None => self.anything = true,
-        }
-    }
-
-    /// Returns the argument as JSON text, or `None` if the schema does not accept it.
-    fn read(&self, text: &str) -> Option<String> {
-        if let Ok(parsed) = Json::parse(text) {
-            let value = parsed.node().to_rounded_value();
-            let is_listed = |literal: &&Value| !literal.is_string() && is_same(literal, &value);
-            if let Some(literal) = self.literals.iter().find(|literal| is_listed(literal)) {
-                return Some(literal.to_string());
-            }
-            if self.anything || self.types.iter().any(|name| *name != "string" && has_type(&value, name)) {
-                return Some(text.to_owned());
-            }
-        }
-        let as_text = || Value::from(text).to_string();
-        let is_text = self.anything
-            || self.types.contains(&"string")
-            || self.literals.iter().any(|literal| literal.as_str() == Some(text));
-        is_text.then(as_text)
-    }
-
-    fn in_words(&self, root: &Value, name: &str) -> String {
-        let property = property(root, root, name, &mut { MAX_VISITS }).unwrap_or(&Value::Null);
-        let example = self.types.iter().find_map(|name| example_of(name));
-        let example = example.map(|example| format!(", such as {name}={example}")).unwrap_or_default();
-        format!("{}{example}", tools::describe_schema(root, property))
+fn type_name<'a>(accepted: &AcceptedValues<'a>) -> Option<&'a str> {
+    match accepted {
+        AcceptedValues::Typed { name, .. } => Some(name),
+        AcceptedValues::Listed(_) => None,
     }
 }
 

@@ -17,7 +17,7 @@ const CONTROL_FILE: &str = "a control file of this session, which decides what t
 /// use agent::WorkspaceDomain;
 /// use tools::ToolContext;
 ///
-/// // `toolcrib_fs::Workspace` has both: `identity()` and `paths_to(file)`.
+/// // `Workspace` of `toolcrib-fs` returns both: `identity()` and `paths_to(file)`.
 /// let domain = WorkspaceDomain::new("device 1, inode 2").with_control_files(["conf/rules.toml"]);
 /// let cx = domain.enter(ToolContext::new());
 /// assert_eq!(cx.domain("fs"), "device 1, inode 2");
@@ -45,7 +45,7 @@ impl WorkspaceDomain {
         self.with(patterns)
     }
 
-    /// Adds control files by their name, in any directory.
+    /// Adds control files by their name, in any directory. Leaves out a name that is no valid target.
     #[must_use]
     pub fn with_control_name(self, name: impl Into<String>) -> Self {
         self.with([name.into()])

@@ -75,7 +75,7 @@ pub use protocol::{
 };
 pub use register_error::RegisterError;
 pub(crate) use resolve::{Resolve, Scope};
-pub use schema::{SchemaError, Violation, describe_schema};
+pub use schema::{AcceptedValues, SchemaError, Violation, accepted_values, describe_schema};
 pub use schema_of::schema_of;
 #[doc(hidden)]
 pub use schemars;

@@ -21,7 +21,7 @@ pub trait Approver: Send + Sync {
 
 /// A request for a decision about one call of one tool.
 ///
-/// An approver that remembers decisions must key them by both digests.
+/// An approver that remembers decisions must key them by the tool's digest, and by the targets or the arguments' digest.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Approval<'a> {

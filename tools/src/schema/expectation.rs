@@ -6,6 +6,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
+use super::accepted::{self, AcceptedValues, MOST_VISITS};
 use super::phrase;
 
 /// Returns the expectation of the failed keyword.
@@ -78,45 +79,29 @@ fn name(kind: JsonType) -> &'static str {
 ///
 /// Leaves out bounds. Returns `anything` if the schema does not restrict the type.
 pub fn describe_schema(root: &Value, schema: &Value) -> String {
-    // Bounded, because references can form cycles and unions can branch.
-    const MOST_VISITS: usize = 256;
     describe(root, schema, &mut { MOST_VISITS }).unwrap_or_else(|| "anything".to_owned())
 }
 
 fn describe(root: &Value, schema: &Value, visits: &mut usize) -> Option<String> {
-    *visits = visits.checked_sub(1)?;
-    let list = |key: &str| schema.get(key).and_then(Value::as_array).filter(|list| !list.is_empty());
-    let of_kind = |kind: &str, visits: &mut usize| {
-        let words = kind.parse().map(name).ok()?;
-        let items = schema.get("items").filter(|_| kind == "array").and_then(|items| describe(root, items, visits));
-        Some(match items.as_deref().map(|items| (items, items.split_once(' '))) {
-            None => words.to_owned(),
-            Some((_, Some(("a" | "an", noun)))) if !noun.contains(' ') => format!("{words} of {noun}s"),
-            Some((items, _)) => format!("{words}, each item {items}"),
-        })
-    };
-    let mut alternatives: Vec<String> = match (schema.get("const"), list("enum"), schema.get("type")) {
-        (Some(value), ..) => vec![one_of(&[value])],
-        (_, Some(values), _) => vec![one_of(&values.iter().collect::<Vec<_>>())],
-        (.., Some(Value::Array(kinds))) => kinds.iter().filter_map(|kind| of_kind(kind.as_str()?, visits)).collect(),
-        (.., Some(kind)) => vec![of_kind(kind.as_str()?, visits)?],
-        _ => {
-            if let Some(place) = schema.get("$ref").and_then(Value::as_str) {
-                vec![describe(root, root.pointer(place.strip_prefix('#')?)?, visits)?]
-            } else if let Some(branches) = list("anyOf").or_else(|| list("oneOf")) {
-                branches.iter().map(|branch| describe(root, branch, visits)).collect::<Option<_>>()?
-            } else if let Some(parts) = list("allOf") {
-                // The first describable part, because schemars wraps a described `$ref` in `allOf`.
-                vec![parts.iter().find_map(|part| describe(root, part, visits))?]
-            } else {
-                let implied = [("properties", "object"), ("items", "array")];
-                vec![implied.into_iter().find_map(|(word, kind)| schema.get(word).and(of_kind(kind, visits)))?]
-            }
-        }
-    };
     let mut known = HashSet::new();
+    let accepted = accepted::within(root, schema, visits)?;
+    let mut alternatives: Vec<_> = accepted.iter().map(|accepted| alternative(root, accepted, visits)).collect();
     alternatives.retain(|words| known.insert(words.clone()));
     Some(alternatives.join(" or "))
+}
+
+fn alternative(root: &Value, accepted: &AcceptedValues<'_>, visits: &mut usize) -> String {
+    let (type_name, schema) = match accepted {
+        AcceptedValues::Listed(values) => return one_of(values),
+        AcceptedValues::Typed { name, schema } => (*name, schema),
+    };
+    let words = type_name.parse().map_or_else(|_| type_name.to_owned(), |kind| name(kind).to_owned());
+    let items = schema.get("items").filter(|_| type_name == "array").and_then(|items| describe(root, items, visits));
+    match items.as_deref().map(|items| (items, items.split_once(' '))) {
+        None => words,
+        Some((_, Some(("a" | "an", noun)))) if !noun.contains(' ') => format!("{words} of {noun}s"),
+        Some((items, _)) => format!("{words}, each item {items}"),
+    }
 }
 
 fn counted(number: u64, noun: &str) -> String {
@@ -147,6 +132,7 @@ mod tests {
             (json!({"$ref": "#/$defs/loop"}), "anything"),
             (json!({"$ref": "#/$defs/tree"}), "anything"),
             (json!({"type": "dict"}), "anything"),
+            (json!({"type": ["dict"]}), "anything"),
             (json!(true), "anything"),
         ] {
             assert_eq!(describe_schema(&root, &schema), words, "{schema}");

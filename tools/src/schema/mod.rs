@@ -7,6 +7,7 @@
 //! `format`, `contentEncoding` and `contentMediaType` are annotations in every dialect, as in 2020-12: they inform the model and
 //! reject nothing.
 
+mod accepted;
 mod branch;
 mod budget;
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod validator;
 mod violation;
 mod walk;
 
+pub use accepted::{AcceptedValues, accepted_values};
 pub(crate) use deadline::with_deadline;
 pub use error::SchemaError;
 pub use expectation::describe_schema;
