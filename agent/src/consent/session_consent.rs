@@ -23,11 +23,13 @@ use super::{Answer, Asker, Question};
 /// use agent::consent::{Answer, AnswerFuture, Asker, Question, SessionConsent};
 /// use tools::{Policy, ToolContext};
 ///
-/// struct Terminal;
+/// struct Log;
 ///
-/// impl Asker for Terminal {
+/// impl Asker for Log {
 ///     fn ask<'a>(&'a self, question: Question<'a>) -> AnswerFuture<'a> {
-/// ///     }
+///         eprintln!("{question}");
+///         Box::pin(async { Answer::No { reason: "no person reads the log".to_owned() } })
+///     }
 /// }
 ///
 /// let cx = ToolContext::new()
