@@ -208,7 +208,7 @@ async fn a_call_that_ends_while_it_asks_lets_the_next_one_ask() {
     {
         let mut dropped = Box::pin(call(&catalog, &cx, "write", "a"));
         tokio::select! {
-            _ = &mut dropped => panic!("nobody answered"),
+            _ = &mut dropped => panic!("the question is still open"),
             asked = person.0.recv() => assert!(asked.is_some()),
         }
     }
