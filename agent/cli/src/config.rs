@@ -1,12 +1,21 @@
-//! The settings of `toolcrib.toml` and the command line.
+//! The settings of `toolcrib.toml`, the environment and the command line. `keys.rs` declares each key.
 
+mod environment;
 mod error;
 mod file;
+mod flags;
+mod help;
+mod key;
+mod keys;
+mod kind;
 mod layer;
 mod origin;
+mod parser;
+mod project;
 mod reader;
 mod section;
 mod settings;
+mod slot;
 mod trust;
 
 use std::path::PathBuf;
@@ -15,10 +24,13 @@ use clap::Args;
 
 pub(crate) use error::ConfigError;
 pub(crate) use file::{ConfigFile, FileState, rules};
-pub(crate) use layer::{Bounds, DURATIONS, Layer, RequestSettings};
+pub(crate) use flags::KeyFlags;
+pub(crate) use help::help;
+pub(crate) use key::KeyAbout;
+pub(crate) use keys::Values;
 pub(crate) use origin::{Origin, Setting};
-pub(crate) use reader::url;
 pub(crate) use settings::Settings;
+pub(crate) use slot::Document;
 
 use crate::notice;
 
@@ -32,22 +44,11 @@ pub(crate) struct ConfigOptions {
     /// Read no settings file
     #[arg(long)]
     no_config: bool,
-
-    /// Apply this profile of the settings file
-    #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
 }
 
 impl ConfigOptions {
-    /// Returns options that read no file.
-    #[cfg(test)]
-    pub(crate) fn none() -> Self {
-        Self { no_config: true, ..Self::default() }
-    }
-
-    /// Returns the effective settings of the files and these flags. Warns about an ignored file.
-    pub(crate) fn settings(&self, mut flags: Layer) -> Result<Settings, ConfigError> {
-        flags.profile = self.profile.clone().map(|profile| Setting::from_flag("--profile", profile));
+    /// Returns the effective settings of the files, the environment and these flags. Warns about an ignored file.
+    pub(crate) fn settings(&self, flags: Values) -> Result<Settings, ConfigError> {
         let mut loaded = match (&self.config, self.no_config) {
             (Some(path), _) => file::load_named(path)?,
             (None, true) => file::Loaded::default(),
@@ -58,11 +59,10 @@ impl ConfigOptions {
             }
         };
         loaded.layers.insert(0, file::built_in()?);
-        loaded.layers.push(flags);
         for ignored in loaded.files.iter().filter(|file| file.state == FileState::Ignored) {
             let path = ignored.path.display();
             notice::warning(&format!("{path} belongs to another user and is ignored; trust its directory to use it"));
         }
-        Settings::from_layers(loaded.layers, loaded.files)
+        Settings::from_layers(loaded.layers, environment::values()?, flags, loaded.files)
     }
 }

@@ -9,10 +9,10 @@ use agent::SessionConsent;
 use agent::WorkspaceDomain;
 use clap::Args;
 use tools::protocol::ApprovalDefault;
-use tools::{CancellationToken, Clause, OutputStore, Services, Target, ToolContext};
+use tools::{CancellationToken, OutputStore, Services, Target, ToolContext};
 
 use crate::approver::TerminalAsker;
-use crate::config::{ConfigOptions, Layer, Setting, Settings};
+use crate::config::{ConfigOptions, KeyFlags, Setting, Settings, Values};
 use crate::error::Error;
 use crate::folders;
 use crate::output::Console;
@@ -25,13 +25,8 @@ pub(crate) struct HostOptions {
     #[command(flatten)]
     pub(crate) root: RootOption,
 
-    /// Permit calls on targets that match `scheme:access:pattern`, such as `fs:write:src/**`; repeatable
-    #[arg(long, value_name = "CLAUSE")]
-    grant: Vec<Clause>,
-
-    /// Drop the default grants (reading below the root, the clock) and those of the settings file; only flags grant
-    #[arg(long)]
-    no_default_grants: bool,
+    #[command(flatten)]
+    keys: KeyFlags<false>,
 
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
@@ -59,11 +54,9 @@ pub(crate) struct RootOption {
 
 impl HostOptions {
     /// Returns the effective settings: these options together with the other flags and the files.
-    pub(crate) fn settings(&self, mut flags: Layer) -> Result<Settings, Error> {
-        let grant = |clause: &Clause| Setting::from_flag("--grant", clause.clone());
-        let allow = |clause: &Clause| Setting::from_flag("--allow", clause.clone());
-        flags.bounds.grants = self.grant.iter().map(grant).chain(self.policy.allow.iter().map(allow)).collect();
-        flags.bounds.default_grants = self.no_default_grants.then(|| Setting::from_flag("--no-default-grants", false));
+    pub(crate) fn settings(&self, mut flags: Values) -> Result<Settings, Error> {
+        flags.merge(self.keys.values()?);
+        flags.grants.extend(self.policy.allow.iter().map(|clause| Setting::from_flag("--allow", clause.clone())));
         flags.policy = self.policy.rules()?;
         Ok(self.config.settings(flags)?)
     }

@@ -64,7 +64,7 @@ fn allow(clause: &Clause) -> Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ConfigOptions, Layer};
+    use crate::config::Values;
 
     fn options(allow: &[&str]) -> PolicyOptions {
         let allow = allow.iter().map(|clause| clause.parse().unwrap()).collect();
@@ -73,9 +73,7 @@ mod tests {
 
     fn granting(clauses: &[&str]) -> Settings {
         let grant = |clause: &&str| Setting::from_flag("--grant", clause.parse().unwrap());
-        let mut flags = Layer::default();
-        flags.bounds.grants = clauses.iter().map(grant).collect();
-        ConfigOptions::none().settings(flags).unwrap()
+        Settings::from_flags(Values { grants: clauses.iter().map(grant).collect(), ..Values::default() })
     }
 
     fn verdict(policy: &Policy, target: &str) -> Verdict {

@@ -44,8 +44,8 @@ impl Program {
         }
     }
 
-    /// Sets the name: letters, digits, `-` and `_`. Settings are then read from `NAME.toml`, and the user's folders are called
-    /// `NAME` (below `$XDG_CONFIG_HOME`, `$XDG_STATE_HOME` and so on).
+    /// Sets the name: letters, digits, `-` and `_`. Settings are then read from `NAME.toml` and from variables
+    /// that begin with `NAME_`, and the user's folders are called `NAME` (below `$XDG_CONFIG_HOME`, `$XDG_STATE_HOME` and so on).
     #[must_use]
     pub fn with_name(self, name: &'static str) -> Self {
         Self { name, ..self }
@@ -57,7 +57,8 @@ impl Program {
         Self { version, ..self }
     }
 
-    /// Sets the default settings, in the format of the settings file (`config --help` describes it). Files and flags override them.
+    /// Sets the default settings, in the format of the settings file (`config --help` describes it). Files, variables and
+    /// flags override them.
     /// They are trusted like the user's file.
     #[must_use]
     pub fn with_default_settings(self, toml: &'static str) -> Self {
@@ -95,6 +96,11 @@ impl Default for Program {
 /// Returns the name of the running program.
 pub(crate) fn name() -> &'static str {
     running().name
+}
+
+/// Returns the environment variable of a settings key, such as `TOOLCRIB_LIMITS_MAX_STEPS` for `limits.max_steps`.
+pub(crate) fn variable(key: &str) -> String {
+    format!("{}_{key}", name()).replace(['-', '.'], "_").to_ascii_uppercase()
 }
 
 /// Returns the default settings as TOML.

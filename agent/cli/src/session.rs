@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent::{Driver, KeySource, Provider, ProviderOptions, Selection, Session};
+use agent::{Driver, Provider, ProviderOptions, Selection, Session};
 use clap::Args;
 use once_cell::sync::OnceCell;
 use tools::{CancellationToken, Target};
 
-use crate::config::{self, Bounds, ConfigError, Layer, Origin, Setting, Settings};
+use crate::config::{ConfigError, KeyFlags, Origin, Setting, Settings, Values};
 use crate::error::Error;
 use crate::host::{HostOptions, ProtectedFiles};
 use crate::journal::JournalOptions;
@@ -27,40 +27,18 @@ const SCRIPTED: &str = "scripted";
 /// The options of commands that run a session.
 #[derive(Args, Debug)]
 pub(crate) struct SessionOptions {
-    /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai or anthropic (with the feature
-    /// models), or another linked one
-    #[arg(long, value_name = "NAME")]
-    provider: Option<String>,
-
-    /// The provider's name of the model; its key is read from OPENAI_API_KEY or ANTHROPIC_API_KEY
-    #[arg(long, value_name = "NAME")]
-    model: Option<String>,
-
-    /// The URL of the provider's service, such as http://localhost:11434/v1
-    #[arg(long, value_name = "URL")]
-    base_url: Option<String>,
-
-    /// Read the key from this file instead of the environment variable
-    #[arg(long, value_name = "FILE")]
-    key_file: Option<PathBuf>,
+    #[command(flatten)]
+    keys: KeyFlags<true>,
 
     /// Replay the model turns of this JSON file that the conversation does not have yet; implies --provider scripted
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-
-    /// Select tools by name, such as 'fs.*'; '!fs.write' excludes; repeatable
-    #[arg(long, value_name = "GLOB")]
-    select: Vec<String>,
 
     #[command(flatten)]
     pub(crate) host: HostOptions,
 
     #[command(flatten)]
     pub(crate) journal: JournalOptions,
-
-    /// The maximum number of provider requests in a run
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_steps: Option<u32>,
 
     #[arg(skip)]
     settings: OnceCell<Settings>,
@@ -69,7 +47,7 @@ pub(crate) struct SessionOptions {
 impl SessionOptions {
     /// Returns the effective settings of the files and these options. The files are read once.
     pub(crate) fn settings(&self) -> Result<&Settings, Error> {
-        self.settings.get_or_try_init(|| self.host.settings(self.layer()?))
+        self.settings.get_or_try_init(|| self.host.settings(self.flags()?))
     }
 
     /// Creates the provider.
@@ -82,8 +60,8 @@ impl SessionOptions {
         }
         options.model = settings.model.as_ref().map(|model| model.value.clone());
         options.base_url = settings.base_url.as_ref().map(|url| url.value.clone());
-        options.key = settings.key.as_ref().map(|key| key.value.clone());
-        options.streaming = settings.streaming.as_ref().map(|streaming| streaming.value);
+        options.key = settings.key().map(|key| key.value);
+        options.streaming = Some(settings.streaming.value);
         let name = match &settings.provider {
             Some(provider) => &provider.value,
             None => {
@@ -117,33 +95,19 @@ impl SessionOptions {
     }
 
     /// Returns the settings of the command line. `--script` implies the provider that replays it.
-    fn layer(&self) -> Result<Layer, ConfigError> {
-        let provider = self.provider.clone().map(|provider| Setting::from_flag("--provider", provider));
-        if let (Some(named), Some(_)) = (&self.provider, &self.script)
-            && named != SCRIPTED
-        {
-            let reason = format!("needs --provider {SCRIPTED}, not {named}; drop one of the two flags");
-            return Err(ConfigError::Value { origin: Origin::Flag("--script"), key: "a script".to_owned(), reason });
-        }
-        let scripted = || self.script.as_ref().map(|_| Setting::from_flag("--script", SCRIPTED.to_owned()));
-        // Not checked by clap, which would print the value: an invalid URL may contain a password.
-        let url = |url: &String| match config::url(url) {
-            Ok(url) => Ok(Setting::from_flag("--base-url", url)),
-            Err(reason) => {
-                Err(ConfigError::Value { origin: Origin::Flag("--base-url"), key: "base_url".to_owned(), reason })
+    fn flags(&self) -> Result<Values, ConfigError> {
+        let mut flags = self.keys.values()?;
+        if self.script.is_some() {
+            if let Some(named) = flags.provider.as_ref().filter(|named| named.value != SCRIPTED) {
+                let reason = format!("needs --provider {SCRIPTED}, not {}; drop one of the two flags", named.value);
+                return Err(ConfigError::Value {
+                    origin: Origin::Flag("--script"),
+                    key: "a script".to_owned(),
+                    reason,
+                });
             }
-        };
-        Ok(Layer {
-            provider: provider.or_else(scripted),
-            model: self.model.clone().map(|model| Setting::from_flag("--model", model)),
-            base_url: self.base_url.as_ref().map(url).transpose()?,
-            key: self.key_file.clone().map(|path| Setting::from_flag("--key-file", KeySource::File(path))),
-            bounds: Bounds {
-                select: (!self.select.is_empty()).then(|| Setting::from_flag("--select", self.select.clone())),
-                max_steps: self.max_steps.map(|max_steps| Setting::from_flag("--max-steps", max_steps)),
-                ..Bounds::default()
-            },
-            ..Layer::default()
-        })
+            flags.provider.get_or_insert_with(|| Setting::from_flag("--script", SCRIPTED.to_owned()));
+        }
+        Ok(flags)
     }
 }

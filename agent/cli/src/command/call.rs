@@ -8,7 +8,7 @@ use clap::Args;
 use tools::{Arguments, Entry, Json, Target, ToolResult};
 
 use crate::argument;
-use crate::config::{Layer, Setting};
+use crate::config::{Setting, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::{HostOptions, how_to_grant};
@@ -67,9 +67,8 @@ impl CallArgs {
         let entry = tools::get(&self.name)?;
         let arguments = argument::arguments(&entry.tool().parameters, &self.pairs, self.args.as_deref())?;
         let console = Arc::new(Console::default());
-        let mut flags = Layer::default();
-        flags.bounds.call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));
-        let settings = self.host.settings(flags)?;
+        let call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));
+        let settings = self.host.settings(Values { call_timeout, ..Values::default() })?;
         let touched = touched(&entry, &arguments);
         let context = self.host.call_context(&settings, &touched, interrupt::token()?, &console)?;
         tools::execute(&context, &self.name, arguments).await.map_err(|error| {

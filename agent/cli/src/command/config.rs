@@ -1,14 +1,11 @@
 //! `toolcrib config`
 
-use std::fmt::Debug;
-use std::path::PathBuf;
-
-use agent::{KeySource, RetryPolicy, Timeouts};
+use agent::KeySource;
 use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::config::{ConfigFile, DURATIONS, FileState, Origin, RequestSettings, Setting, Settings};
+use crate::config::{self, ConfigFile, Document, FileState, Origin, Setting, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::linked;
@@ -22,7 +19,7 @@ use crate::visible::visible;
 ///
 /// The options are those of run, and their effect on the settings is shown. Of a key, only the source is shown.
 #[derive(Args, Debug)]
-#[command(after_long_help = HELP)]
+#[command(after_long_help = config::help())]
 pub(super) struct ConfigArgs {
     #[command(flatten)]
     options: SessionOptions,
@@ -31,9 +28,6 @@ pub(super) struct ConfigArgs {
     #[arg(long)]
     json: bool,
 }
-
-/// The documentation of the file format.
-const HELP: &str = include_str!("config.txt");
 
 /// A line of the settings table.
 #[derive(Clone)]
@@ -103,52 +97,41 @@ fn state_text(state: &FileState) -> String {
 
 /// Returns the settings that only the command line has.
 fn flag_rows(options: &SessionOptions) -> Vec<Row> {
-    let path = |path: &PathBuf| json!(path.display().to_string());
     let timeout = options.host.policy.approval_timeout;
     let timeout = timeout.map(|timeout| Setting::from_flag("--approval-timeout", timeout));
-    let default_timeout = exact(&tools::Approval::DEFAULT_TIMEOUT);
+    let name = options.journal.name().map(|name| name.map(str::to_owned));
     vec![
-        row("root", Some(&options.host.root.setting()), Value::Null, path),
-        row("journal", options.journal.file().as_ref(), Value::Null, path),
-        row("session", options.journal.name().as_ref(), Value::Null, |name| json!(name)),
-        row("approval_timeout", timeout.as_ref(), default_timeout, exact),
+        row("root", Some(&options.host.root.setting()), Value::Null),
+        row("journal", options.journal.file().as_ref(), Value::Null),
+        row("session", name.as_ref(), Value::Null),
+        row("approval_timeout", timeout.as_ref(), tools::Approval::DEFAULT_TIMEOUT.document()),
     ]
 }
 
-/// Returns every setting that a file can have, including the unset ones.
+/// Returns every setting of a file, including the unset ones. The two keys that name the provider's key are one row.
 fn rows(settings: &Settings) -> Vec<Row> {
-    let mut rows = vec![
-        row("provider", settings.provider.as_ref(), json!(DIRECT), |provider| json!(provider)),
-        row("model", settings.model.as_ref(), Value::Null, |model| json!(model)),
-        row("base_url", settings.base_url.as_ref(), Value::Null, |url| json!(url)),
-        row("key", settings.key.as_ref(), default_key(settings), key_document),
-        row("streaming", settings.streaming.as_ref(), json!(true), |streaming| json!(streaming)),
-        row("profile", settings.profile.as_ref(), Value::Null, |profile| json!(profile)),
-        row("select", settings.select.as_ref(), Value::Null, |select| json!(select)),
-        row("default_grants", Some(&settings.default_grants), Value::Null, |granted| json!(granted)),
-    ];
-    rows.extend(settings.grants.iter().map(|grant| row("grants", Some(grant), Value::Null, |clause| json!(clause))));
-    rows.extend(settings.within.iter().map(|within| row("within", Some(within), Value::Null, |list| json!(list))));
-    rows.push(row("limits.max_steps", Some(&settings.max_steps), Value::Null, |steps| json!(steps)));
-    rows.push(row("limits.call_timeout", settings.call_timeout.as_ref(), Value::Null, exact));
-    rows.extend(
-        settings.policy.iter().map(|rule| row("policy", Some(rule), Value::Null, |rule| json!(rule.to_string()))),
-    );
-    let (mut defaults, RequestSettings { durations, max_retries }) =
-        ((Timeouts::default(), RetryPolicy::default()), &settings.requests);
-    for ((key, field), setting) in DURATIONS.into_iter().zip(durations) {
-        rows.push(row(key, setting.as_ref(), exact(field(&mut defaults)), exact));
-    }
-    let retries = row("retries.max", max_retries.as_ref(), json!(defaults.1.max_retries), |retries| json!(retries));
-    rows.insert(rows.len() - 2, retries);
-    rows
+    let row = |(key, value, origin): (config::KeyAbout, _, _)| match key.name {
+        "provider" if value == Value::Null => Some(Row { key: key.name, value: json!(DIRECT), origin }),
+        "key_env" => Some(key_row(settings)),
+        "key_file" => None,
+        key => Some(Row { key, value, origin }),
+    };
+    settings.rows().into_iter().filter_map(row).collect()
 }
 
-fn row<T>(key: &'static str, setting: Option<&Setting<T>>, default: Value, document: impl Fn(&T) -> Value) -> Row {
+fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>, default: Value) -> Row {
     match setting {
-        Some(setting) => Row { key, value: document(&setting.value), origin: setting.origin.clone() },
+        Some(setting) => Row { key, value: setting.value.document(), origin: setting.origin.clone() },
         None => Row { key, value: default, origin: Origin::Default },
     }
+}
+
+fn key_row(settings: &Settings) -> Row {
+    let Setting { value, origin } = settings.key().map(|key| key.map(Some)).unwrap_or_default();
+    let provider = settings.provider.as_ref().map_or(DIRECT, |provider| &provider.value);
+    let usual = || linked::key_variable(provider).map(|name| KeySource::Environment(name.to_owned()));
+    let value = value.or_else(usual).map_or(Value::Null, |source| key_document(&source));
+    Row { key: "key", value, origin }
 }
 
 /// Returns the key's source, and whether it holds something.
@@ -163,17 +146,6 @@ fn key_document(source: &KeySource) -> Value {
         }
         _ => Value::Null,
     }
-}
-
-fn default_key(settings: &Settings) -> Value {
-    let provider = settings.provider.as_ref().map_or(DIRECT, |provider| &provider.value);
-    let variable = linked::key_variable(provider);
-    variable.map_or(Value::Null, |name| key_document(&KeySource::Environment(name.to_owned())))
-}
-
-/// Formats a value without rounding.
-fn exact(duration: &impl Debug) -> Value {
-    json!(format!("{duration:?}"))
 }
 
 fn plain(value: &Value) -> String {

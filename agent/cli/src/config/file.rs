@@ -103,7 +103,7 @@ fn project(
         return Ok((file(path, FileState::Ignored), None));
     }
     let layer = read(&path, home)?;
-    if let Some(trusted) = layer.trusted.first() {
+    if let Some(trusted) = layer.values.trusted.first() {
         let reason = "is accepted only in the user's file, because a project cannot trust itself".to_owned();
         return Err(ConfigError::Value { origin: trusted.origin.clone(), key: "trusted".to_owned(), reason });
     }

@@ -20,6 +20,8 @@ pub(crate) enum Origin {
     Default,
     /// A line of a file, counted from 1.
     File { path: Arc<Path>, line: usize },
+    /// An environment variable of this name.
+    Environment(String),
     /// A flag of the command line.
     Flag(&'static str),
 }
@@ -42,22 +44,25 @@ impl<T> Setting<T> {
 }
 
 impl Origin {
-    /// Returns the origin as JSON: `{"kind": "default"}`, `{"kind": "file", "path": …, "line": …}` or `{"kind": "flag", "flag": …}`.
+    /// Returns the origin as JSON: `{"kind": "default"}`, `{"kind": "file", "path": …, "line": …}`,
+    /// `{"kind": "environment", "variable": …}` or `{"kind": "flag", "flag": …}`.
     pub(crate) fn document(&self) -> Value {
         match self {
             Self::Default => json!({"kind": "default"}),
             Self::File { path, line } => json!({"kind": "file", "path": path.display().to_string(), "line": line}),
+            Self::Environment(name) => json!({"kind": "environment", "variable": name}),
             Self::Flag(flag) => json!({"kind": "flag", "flag": flag}),
         }
     }
 }
 
-/// Formats the origin for people: `default`, `/home/me/toolcrib.toml:3` or `--model`.
+/// Formats the origin for people: `default`, `/home/me/toolcrib.toml:3`, `TOOLCRIB_MODEL` or `--model`.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
             Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Environment(name) => f.write_str(name),
             Self::Flag(flag) => f.write_str(flag),
         }
     }

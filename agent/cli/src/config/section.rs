@@ -1,85 +1,91 @@
 //! [`Section`]: a TOML table whose values are taken key by key, each with its line.
 
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::de::{DeString, DeTable, DeValue, ValueDeserializer};
 use tools::ToolError;
 
 use super::error::ConfigError;
 use super::origin::{Origin, Setting};
-use crate::duration;
+use super::parser::{Base, Parser};
+
+/// The TOML type of a scalar.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum TomlType {
+    /// A string, described for an error.
+    String(&'static str),
+    Integer,
+    Boolean,
+}
 
 /// A TOML table that reports unknown keys: [`Section::finish`] refuses every key that was not taken.
 pub(super) struct Section<'a> {
     text: &'a str,
     path: &'a Arc<Path>,
+    home: Option<&'a Path>,
     prefix: String,
     table: DeTable<'a>,
     known_keys: Vec<&'static str>,
 }
 
 impl<'a> Section<'a> {
-    /// Parses a whole file.
-    pub(super) fn parse(path: &'a Arc<Path>, text: &'a str) -> Result<Self, ConfigError> {
+    /// Parses a whole file. `~/` stands for `home`.
+    pub(super) fn parse(path: &'a Arc<Path>, text: &'a str, home: Option<&'a Path>) -> Result<Self, ConfigError> {
         let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
             origin: origin(path, text, error.span().map_or(0, |span| span.start)),
             reason: error.message().to_owned(),
         })?;
-        Ok(Self { text, path, prefix: String::new(), table: table.into_inner(), known_keys: Vec::new() })
+        Ok(Self { text, path, home, prefix: String::new(), table: table.into_inner(), known_keys: Vec::new() })
     }
 
-    /// Takes a string and parses it.
-    pub(super) fn parsed<T>(
+    /// Takes a scalar of this type and parses its text.
+    pub(super) fn scalar<T>(
         &mut self,
         key: &'static str,
-        parse: impl Fn(&str) -> Result<T, String>,
+        expected: TomlType,
+        parse: Parser<T>,
     ) -> Result<Option<Setting<T>>, ConfigError> {
-        let value = self.take(key);
-        value.map(|value| self.parse_string(key, &value, parse)).transpose()
-    }
-
-    /// Takes a string that is not empty.
-    pub(super) fn string(&mut self, key: &'static str) -> Result<Option<Setting<String>>, ConfigError> {
-        self.parsed(key, |text| match text.trim() {
-            "" => Err("is empty; set a value, or remove the key".to_owned()),
-            text => Ok(text.to_owned()),
-        })
-    }
-
-    /// Takes a duration string such as `30s`.
-    pub(super) fn duration(&mut self, key: &'static str) -> Result<Option<Setting<Duration>>, ConfigError> {
-        let Some(value) = self.take(key) else { return Ok(None) };
-        // Unlike on the command line, a bare number is refused, because it has no unit.
-        let DeValue::String(_) = value.get_ref() else {
-            return Err(self.type_error(key, &value, "a string such as \"30s\""));
-        };
-        let parse = |text: &str| duration::parse(text).map_err(|reason| format!("is not a duration: {reason}"));
-        self.parse_string(key, &value, parse).map(Some)
+        let Some(value) = self.take(key)? else { return Ok(None) };
+        match (expected, value.get_ref()) {
+            (TomlType::String(_), DeValue::String(text)) => self.parsed(key, &value, text, parse),
+            (TomlType::Integer, DeValue::Integer(number)) => {
+                let decimal = i64::from_str_radix(number.as_str(), number.radix());
+                let text = decimal.map_or_else(|_| number.to_string(), |number| number.to_string());
+                self.parsed(key, &value, &text, parse)
+            }
+            (TomlType::Boolean, DeValue::Boolean(boolean)) => self.parsed(key, &value, &boolean.to_string(), parse),
+            (TomlType::String(expected), _) => Err(self.type_error(key, &value, expected)),
+            (TomlType::Integer, _) => Err(self.type_error(key, &value, "a whole number")),
+            (TomlType::Boolean, _) => Err(self.type_error(key, &value, "true or false")),
+        }
+        .map(Some)
     }
 
     /// Takes a list of strings and parses each.
     pub(super) fn list<T>(
         &mut self,
         key: &'static str,
-        parse: impl Fn(&str) -> Result<T, String>,
+        parse: Parser<T>,
     ) -> Result<Option<Setting<Vec<Setting<T>>>>, ConfigError> {
-        let Some(value) = self.take(key) else { return Ok(None) };
+        let Some(value) = self.take(key)? else { return Ok(None) };
         let origin = self.origin(&value);
         let DeValue::Array(items) = value.get_ref() else {
             return Err(self.type_error(key, &value, "a list of strings, such as [\"a\", \"b\"]"));
         };
-        let items = items.iter().map(|item| self.parse_string(key, item, &parse)).collect::<Result<_, _>>()?;
+        let item = |item: &Spanned<DeValue<'a>>| match item.get_ref() {
+            DeValue::String(text) => self.parsed(key, item, text, parse),
+            _ => Err(self.type_error(key, item, "a string")),
+        };
+        let items = items.iter().map(item).collect::<Result<_, _>>()?;
         Ok(Some(Setting { value: items, origin }))
     }
 
     /// Takes a list of tables and deserializes each.
     pub(super) fn tables<T: DeserializeOwned>(&mut self, key: &'static str) -> Result<Vec<Setting<T>>, ConfigError> {
-        let Some(value) = self.take(key) else { return Ok(Vec::new()) };
+        let Some(value) = self.take(key)? else { return Ok(Vec::new()) };
         let DeValue::Array(items) = value.get_ref() else {
             return Err(self.type_error(key, &value, &format!("a list of tables, each with the header [[{key}]]")));
         };
@@ -94,47 +100,9 @@ impl<'a> Section<'a> {
         items.iter().map(read).collect()
     }
 
-    /// Takes a boolean.
-    pub(super) fn boolean(&mut self, key: &'static str) -> Result<Option<Setting<bool>>, ConfigError> {
-        let Some(value) = self.take(key) else { return Ok(None) };
-        match value.get_ref() {
-            DeValue::Boolean(boolean) => Ok(Some(Setting { value: *boolean, origin: self.origin(&value) })),
-            _ => Err(self.type_error(key, &value, "true or false")),
-        }
-    }
-
-    /// Takes an integer in a range.
-    pub(super) fn number(
-        &mut self,
-        key: &'static str,
-        range: RangeInclusive<u32>,
-    ) -> Result<Option<Setting<u32>>, ConfigError> {
-        let Some(value) = self.take(key) else { return Ok(None) };
-        let number = match value.get_ref() {
-            DeValue::Integer(number) => u32::from_str_radix(number.as_str(), number.radix()).ok(),
-            _ => None,
-        };
-        match number.filter(|number| range.contains(number)) {
-            Some(number) => Ok(Some(Setting { value: number, origin: self.origin(&value) })),
-            None => {
-                let expected = format!("a whole number from {} to {}", range.start(), range.end());
-                Err(self.type_error(key, &value, &expected))
-            }
-        }
-    }
-
-    /// Takes a nested table; an empty one if the key is missing.
-    pub(super) fn section(&mut self, key: &'static str) -> Result<Self, ConfigError> {
-        let table = match self.take(key) {
-            Some(value) => self.table_from(key, value)?,
-            None => DeTable::new(),
-        };
-        Ok(self.child(key, table))
-    }
-
     /// Takes a nested table of named tables.
     pub(super) fn sections(&mut self, key: &'static str) -> Result<Vec<(Setting<String>, Self)>, ConfigError> {
-        let Some(value) = self.take(key) else { return Ok(Vec::new()) };
+        let Some(value) = self.take(key)? else { return Ok(Vec::new()) };
         let mut sections = Vec::new();
         for (name, value) in self.table_from(key, value)? {
             let path = format!("{key}.{}", name.get_ref());
@@ -147,27 +115,60 @@ impl<'a> Section<'a> {
 
     /// Returns an error for the first key that was not taken.
     pub(super) fn finish(self) -> Result<(), ConfigError> {
-        let Some((key, _)) = self.table.iter().min_by_key(|(key, _)| key.span().start) else { return Ok(()) };
-        let origin = origin(self.path, self.text, key.span().start);
-        let name = self.full_key(key.get_ref());
-        if is_like_a_secret(key.get_ref()) {
-            return Err(ConfigError::Secret { origin, key: name });
-        }
-        let advice = match nearest(key.get_ref(), &self.known_keys) {
-            Some(near) => format!("did you mean {}?", self.full_key(near)),
-            None => format!("the settings here are {}", self.known_keys.join(", ")),
-        };
-        Err(ConfigError::Unknown { origin, key: name, advice })
+        self.check_taken(&self.table, "")
     }
 
-    fn take(&mut self, key: &'static str) -> Option<Spanned<DeValue<'a>>> {
+    fn check_taken(&self, table: &DeTable<'a>, inside: &str) -> Result<(), ConfigError> {
+        let mut left: Vec<_> = table.iter().collect();
+        left.sort_by_key(|(key, _)| key.span().start);
+        for (key, value) in left {
+            let name = format!("{inside}{}", key.get_ref());
+            let inner = format!("{name}.");
+            match value.get_ref() {
+                DeValue::Table(table) if self.known_keys.iter().any(|known| known.starts_with(&inner)) => {
+                    self.check_taken(table, &inner)?;
+                }
+                _ => return Err(self.unknown(key, inside)),
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, key: &Spanned<DeString<'a>>, inside: &str) -> ConfigError {
+        let origin = origin(self.path, self.text, key.span().start);
+        let name = self.full_key(&format!("{inside}{}", key.get_ref()));
+        if is_like_a_secret(key.get_ref()) {
+            return ConfigError::Secret { origin, key: name };
+        }
+        let inside_known = self.known_keys.iter().filter_map(|known| known.strip_prefix(inside));
+        let mut known: Vec<_> = inside_known.filter_map(|known| known.split('.').next()).collect();
+        known.dedup();
+        let advice = match nearest(key.get_ref(), &known) {
+            Some(near) => format!("did you mean {}?", self.full_key(&format!("{inside}{near}"))),
+            None => format!("the settings here are {}", known.join(", ")),
+        };
+        ConfigError::Unknown { origin, key: name, advice }
+    }
+
+    /// Takes a key such as `model`, or `limits.max_steps` from the table `limits`.
+    fn take(&mut self, key: &'static str) -> Result<Option<Spanned<DeValue<'a>>>, ConfigError> {
         self.known_keys.push(key);
-        self.table.remove(key)
+        let Some((name, inner)) = key.split_once('.') else { return Ok(self.table.remove(key)) };
+        match self.table.get_mut(name) {
+            None => Ok(None),
+            Some(value) => match value.get_mut() {
+                DeValue::Table(table) => Ok(table.remove(inner)),
+                _ => {
+                    let value = value.clone();
+                    Err(self.type_error(name, &value, "a table"))
+                }
+            },
+        }
     }
 
     fn child(&self, key: &str, table: DeTable<'a>) -> Self {
         let prefix = format!("{}{key}.", self.prefix);
-        Self { text: self.text, path: self.path, prefix, table, known_keys: Vec::new() }
+        Self { text: self.text, path: self.path, home: self.home, prefix, table, known_keys: Vec::new() }
     }
 
     fn table_from(&self, key: &str, value: Spanned<DeValue<'a>>) -> Result<DeTable<'a>, ConfigError> {
@@ -175,15 +176,15 @@ impl<'a> Section<'a> {
         if let DeValue::Table(table) = value.into_inner() { Ok(table) } else { Err(type_error) }
     }
 
-    fn parse_string<T>(
+    fn parsed<T>(
         &self,
         key: &str,
         value: &Spanned<DeValue<'a>>,
-        parse: impl Fn(&str) -> Result<T, String>,
+        text: &str,
+        parse: Parser<T>,
     ) -> Result<Setting<T>, ConfigError> {
-        let DeValue::String(text) = value.get_ref() else { return Err(self.type_error(key, value, "a string")) };
         let origin = self.origin(value);
-        match parse(text) {
+        match parse(text, Base { folder: self.path.parent(), home: self.home }) {
             Ok(value) => Ok(Setting { value, origin }),
             Err(reason) => Err(ConfigError::Value { origin, key: self.full_key(key), reason }),
         }

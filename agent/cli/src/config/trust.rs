@@ -5,17 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use agent::driver::DEFAULT_MAX_STEPS;
-use tools::policy::Verdict;
-
 use super::error::ConfigError;
-use super::layer::{Bounds, Layer};
+use super::layer::Layer;
 use super::origin::{Origin, Setting};
-
-const REDIRECTS: &str = "it decides where prompts and keys are sent";
-const CONTRADICTS: &str = "the user's file sets another value";
-const GRANTS: &str = "it grants more";
-const SPENDS: &str = "it can raise a limit";
+use super::project::{CONTRADICTS, GRANTS};
 
 /// Returns an error for the first setting that an untrusted project file may not have. `advice` says how to trust the file.
 pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), ConfigError> {
@@ -28,27 +21,17 @@ pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), C
         }),
         None => Ok(()),
     };
-    refuse(project.base_url.as_ref().map(|url| ("base_url", &url.origin, REDIRECTS)))?;
-    refuse(project.key.as_ref().map(|key| ("the key source", &key.origin, REDIRECTS)))?;
-    refuse(not_from_user(&project.provider, &user.provider).map(|origin| ("provider", origin, REDIRECTS)))?;
-    refuse(not_from_user(&project.model, &user.model).map(|origin| ("model", origin, REDIRECTS)))?;
-    refuse(contradicting(&project.streaming, &user.streaming).map(|origin| ("streaming", origin, CONTRADICTS)))?;
-    refuse(project.requests.first().map(|(key, origin)| (key, origin, SPENDS)))?;
-    refuse(widening(&project.bounds, &user.bounds))?;
-    let allowing = project.policy.iter().find(|rule| rule.value.verdict() == Verdict::Allow);
-    refuse(allowing.map(|rule| ("a policy with verdict allow", &rule.origin, GRANTS)))?;
-
+    refuse(project.values.refusal(&user.values))?;
     // An unknown profile is reported by `Settings::from_layers`.
     let is_users_profile = |name: &&Setting<String>| {
         !project.profiles.contains_key(&name.value) && user.profiles.contains_key(&name.value)
     };
-    let borrowed = project.profile.as_ref().filter(is_users_profile);
+    let borrowed = project.values.profile.as_ref().filter(is_users_profile);
     refuse(borrowed.map(|name| ("choosing a profile of the user's file", &name.origin, GRANTS)))?;
-    refuse(contradicting(&project.profile, &user.profile).map(|origin| ("profile", origin, CONTRADICTS)))?;
     for (name, profile) in &project.profiles {
         let is_taken = user.profiles.contains_key(name);
         refuse(is_taken.then_some(("redefining a profile of the user's file", &profile.origin, CONTRADICTS)))?;
-        refuse(widening(&profile.value, &user.bounds))?;
+        refuse(profile.value.refusal(&user.values))?;
     }
     Ok(())
 }
@@ -59,39 +42,7 @@ pub(super) fn trusts<'a>(user: &'a Layer, directory: &Path) -> Option<&'a Origin
     let directory = directory.canonicalize().ok()?;
     let is_above =
         |trusted: &&Setting<PathBuf>| trusted.value.canonicalize().is_ok_and(|trusted| directory.starts_with(trusted));
-    user.trusted.iter().find(is_above).map(|trusted| &trusted.origin)
-}
-
-fn widening<'a>(project: &'a Bounds, user: &Bounds) -> Option<(&'static str, &'a Origin, &'static str)> {
-    let enabled = |setting: &'a Option<Setting<bool>>| setting.as_ref().filter(|setting| setting.value);
-    let is_denied = user.default_grants.as_ref().is_some_and(|setting| !setting.value);
-    let most = user.max_steps.as_ref().map_or(DEFAULT_MAX_STEPS, |setting| setting.value);
-    let grant = project.grants.first().map(|clause| ("grants", &clause.origin, GRANTS));
-    let defaults = enabled(&project.default_grants).filter(|_| is_denied);
-    let steps = project.max_steps.as_ref().filter(|setting| setting.value > most);
-    let longer = project
-        .call_timeout
-        .as_ref()
-        .filter(|setting| user.call_timeout.as_ref().is_none_or(|most| setting.value > most.value));
-    grant
-        .or_else(|| defaults.map(|setting| ("default_grants", &setting.origin, GRANTS)))
-        .or_else(|| contradicting(&project.select, &user.select).map(|origin| ("select", origin, CONTRADICTS)))
-        .or_else(|| steps.map(|setting| ("limits.max_steps", &setting.origin, SPENDS)))
-        .or_else(|| longer.map(|setting| ("limits.call_timeout", &setting.origin, SPENDS)))
-}
-
-/// Returns the origin of the project's value unless the user sets the same one. With a key in the environment, the provider's
-/// name alone decides where prompts are sent.
-fn not_from_user<'a, T: PartialEq>(project: &'a Option<Setting<T>>, user: &Option<Setting<T>>) -> Option<&'a Origin> {
-    let project = project.as_ref()?;
-    let is_same = user.as_ref().is_some_and(|user| user.value == project.value);
-    (!is_same).then_some(&project.origin)
-}
-
-/// Returns the origin of the project's value if the user sets another one.
-fn contradicting<'a, T: PartialEq>(project: &'a Option<Setting<T>>, user: &Option<Setting<T>>) -> Option<&'a Origin> {
-    let (project, user) = (project.as_ref()?, user.as_ref()?);
-    (project.value != user.value).then_some(&project.origin)
+    user.values.trusted.iter().find(is_above).map(|trusted| &trusted.origin)
 }
 
 #[cfg(test)]
@@ -102,8 +53,8 @@ mod tests {
     use tools::Target;
 
     use super::*;
-    use crate::config::Settings;
     use crate::config::reader;
+    use crate::config::{Settings, Values};
 
     const TARGETS: [&str; 5] = ["fs:read:a", "fs:write:src/a", "fs:destroy:a", "clock:read:now", "net:write:host"];
 
@@ -155,9 +106,10 @@ mod tests {
 
         #[test]
         fn an_untrusted_project_never_widens_what_the_user_says(user in file("user"), project in file("project")) {
-            let alone = Settings::from_layers(vec![layer(&user), Layer::default()], Vec::new());
+            let settings = |files| Settings::from_layers(files, Values::default(), Values::default(), Vec::new());
+            let alone = settings(vec![layer(&user)]);
             let is_let_in = check(&layer(&project), &layer(&user), "").is_ok();
-            let with = Settings::from_layers(vec![layer(&user), layer(&project), Layer::default()], Vec::new());
+            let with = settings(vec![layer(&user), layer(&project)]);
             if let (Ok(alone), Ok(with), true) = (alone, with, is_let_in) {
                 for target in TARGETS.map(|target| target.parse::<Target>().unwrap()) {
                     prop_assert!(!with.grant().permits(&target) || alone.grant().permits(&target), "{target}");
@@ -169,8 +121,8 @@ mod tests {
                 prop_assert_eq!(value(&with.provider), value(&alone.provider));
                 prop_assert_eq!(value(&with.model), value(&alone.model));
                 prop_assert_eq!(value(&with.base_url), value(&alone.base_url));
-                prop_assert_eq!(with.key.map(|key| key.value), alone.key.map(|key| key.value));
-                prop_assert!(alone.select.is_none() || with.select.map(|s| s.value) == alone.select.map(|s| s.value));
+                prop_assert_eq!(with.key().map(|key| key.value), alone.key().map(|key| key.value));
+                prop_assert!(alone.select.is_none() || with.select.as_ref().map(|s| &s.value) == alone.select.as_ref().map(|s| &s.value));
             }
         }
     }

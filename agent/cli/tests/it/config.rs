@@ -21,7 +21,7 @@ pub(crate) fn trust(crib: &Crib, rest: &str) {
     write_user(crib, &format!("trusted = [{:?}]\n{rest}", crib.root()));
 }
 
-/// Returns the value of a setting and its origin: a line, a flag, or the default.
+/// Returns the value of a setting and its origin: a line, a variable, a flag, or the default.
 pub(crate) fn setting(document: &Value, key: &str) -> (Value, String) {
     let rows = document["settings"].as_array().unwrap();
     let row = rows.iter().find(|row| row["key"] == key).unwrap();
@@ -34,6 +34,7 @@ pub(crate) fn setting(document: &Value, key: &str) -> (Value, String) {
     let origin = match origin["kind"].as_str().unwrap() {
         "default" => "default".to_owned(),
         "flag" => origin["flag"].as_str().unwrap().to_owned(),
+        "environment" => origin["variable"].as_str().unwrap().to_owned(),
         _ => file(),
     };
     (row["value"].clone(), origin)
@@ -145,7 +146,7 @@ fn the_help_shows_a_file_that_can_be_read() {
     let crib = Crib::new();
     let help = crib.run(&["config", "--help"]).expect(0).stdout;
     let start = help.find("  provider = ").unwrap();
-    write_user(&crib, &help[start..help.find("  model, base_url and").unwrap()]);
+    write_user(&crib, &help[start..help.find("  model, base_url, key_env").unwrap()]);
     let document = config(&crib, &[]);
     assert_eq!(setting(&document, "limits.max_steps").0, json!(10));
     assert_eq!(document["files"][0]["state"], "used");

@@ -10,6 +10,7 @@ mod chat;
 mod chat_terminal;
 mod config;
 mod config_effect;
+mod config_environment;
 mod config_mistake;
 mod doctor;
 #[cfg(unix)]

@@ -1,0 +1,121 @@
+//! The documentation of the settings file, made from the declarations of the keys.
+
+use super::key::KeyAbout;
+use super::keys;
+use crate::{folders, program};
+
+/// Returns the text of `config --help` on files and keys.
+pub(crate) fn help() -> String {
+    let (name, file, variable) = (program::name(), folders::settings_name(), program::variable("model"));
+    format!(
+        "Files:
+  Precedence: flags, environment variables, the profile, the project's file, the user's file, the
+  defaults. The project's file is the nearest {file} in the working directory or above
+  it. The user's file is {name}/{file} in $XDG_CONFIG_HOME or ~/.config.
+  A variable such as {variable} sets one key; an empty one does not count.
+
+{}  [profiles.review]
+{}  select = [\"fs.read\", \"fs.search\"]
+  limits = {{ max_steps = 10 }}
+
+  {} belong to the provider set with them:
+  another provider does not inherit them. Grants, within lists and rules accumulate; other
+  settings are replaced.
+
+Trust:
+  A checkout can come from anyone, so a project's file may only narrow grants, lower limits, and
+  choose tools and a profile if the user's file does not. Other settings are an error, unless the
+  user's file lists its directory, or one above it, as trusted. A file of another user is ignored.",
+        keys_text(),
+        comment(&format!("A named set of these keys: {}", names(|key| key.in_profile))),
+        names(|key| key.of_provider),
+    )
+}
+
+fn names(is_meant: fn(&KeyAbout) -> bool) -> String {
+    keys::all().iter().filter(|key| is_meant(key)).map(|key| key.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a file with an example of every key, commented with everything that the key's declaration says.
+fn keys_text() -> String {
+    let (mut text, mut table) = (String::new(), "");
+    for key in keys::all() {
+        let (inside, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
+        if inside != table {
+            text += &format!("  [{inside}]\n");
+            table = inside;
+        }
+        let example = match key.example {
+            "" => format!("# {name} = …"),
+            example => format!("{name} = {example}"),
+        };
+        text += &format!("{}{}  {example}\n\n", comment(key.doc), comment(&sources(&key)));
+    }
+    text
+}
+
+/// Returns the text as comment lines of at most 96 columns.
+fn comment(text: &str) -> String {
+    let (mut lines, mut column) = (String::new(), usize::MAX);
+    for word in text.split_whitespace() {
+        column = column.saturating_add(word.len() + 1);
+        if column > 96 {
+            lines += "\n  #";
+            column = "  #".len() + word.len() + 1;
+        }
+        lines += &format!(" {word}");
+    }
+    format!("{}\n", lines.trim_start_matches('\n'))
+}
+
+/// Returns the flag and the variable of a key, and the rule for untrusted projects.
+fn sources(key: &KeyAbout) -> String {
+    let flag = key.flag.map(|flag| format!("{}; ", flag.name)).unwrap_or_default();
+    let variable = key.variable().map(|variable| format!("{variable}; ")).unwrap_or_default();
+    format!("{flag}{variable}from an untrusted project: {}", key.project)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Values;
+
+    /// Returns the README's table of keys.
+    fn table() -> String {
+        let mut table =
+            "| key | default | flag | variable | untrusted project | meaning |\n|---|---|---|---|---|---|\n".to_owned();
+        let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
+        let defaults = Values::default().rows();
+        for key in keys::all() {
+            let default = |(about, value, _): &(KeyAbout, serde_json::Value, _)| {
+                (about.name == key.name && !value.is_null()).then(|| code(value.to_string().trim_matches('"')))
+            };
+            let default: Vec<_> = defaults.iter().filter_map(default).collect();
+            let flag = key.flag.map(|flag| code(flag.name)).unwrap_or_default();
+            let variable = key.variable().map(|variable| code(&variable)).unwrap_or_default();
+            let KeyAbout { name, doc, project, .. } = key;
+            table += &format!("| `{name}` | {} | {flag} | {variable} | {project} | {doc} |\n", default.join(", "));
+        }
+        table
+    }
+
+    #[test]
+    fn the_readme_has_a_table_of_all_keys() {
+        let table = table();
+        assert!(include_str!("../../README.md").contains(&table), "put this table into the README:\n{table}");
+    }
+
+    #[test]
+    fn every_key_is_described_and_no_name_is_taken_twice() {
+        let mut names = Vec::new();
+        for key in keys::all() {
+            assert!(key.doc.split_whitespace().count() > 2 && !key.doc.ends_with('.'), "{key:?}");
+            names.extend([Some(key.name.to_owned()), key.variable(), key.flag.map(|flag| flag.name.to_owned())]);
+        }
+        let mut names: Vec<_> = names.into_iter().flatten().collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count, "{names:?}");
+    }
+}

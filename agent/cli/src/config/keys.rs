@@ -1,0 +1,238 @@
+//! The list of all keys: [`Values`] and everything that is said about a key are made from it.
+//!
+//! To add a key, add a declaration to `keys!` and update the table in the README, which a test compares.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agent::driver::DEFAULT_MAX_STEPS;
+use agent::{RetryPolicy, Timeouts};
+use serde_json::Value;
+use tools::Clause;
+use tools::policy::{Rule, Verdict};
+
+use super::error::ConfigError;
+use super::key::{FlagValue, Key, KeyAbout};
+use super::kind::{accumulated, boolean, duration, integer, items, replaced, tables, text};
+use super::origin::{Origin, Setting};
+use super::parser::{clause, directory, file, filled, glob, url, variable};
+use super::project::{GRANTS, ProjectRule, REDIRECTS, SPENDS};
+use super::section::Section;
+use super::slot::Slot;
+
+/// The default grants: reading below the root, and reading the clock.
+const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
+
+/// Declares the keys: documentation, field, slot and [`Key`] of each.
+macro_rules! keys {
+    ($($(#[doc = $doc:literal])+ $field:ident: $slot:ty = $key:expr;)+) => {
+        /// The values of all keys, in one layer or merged.
+        #[derive(Debug)]
+        pub(crate) struct Values {
+            $($(#[doc = $doc])+ pub(crate) $field: $slot,)+
+        }
+
+        mod declared {
+            use super::*;
+
+            $(pub(super) fn $field() -> Key<$slot> {
+                $key.with_doc(concat!($($doc),+))
+            })+
+        }
+
+        impl Default for Values {
+            fn default() -> Self {
+                Self { $($field: declared::$field().default),+ }
+            }
+        }
+
+        impl Values {
+            /// Reads the keys of a file, or those of a profile.
+            pub(super) fn read(section: &mut Section<'_>, is_profile: bool) -> Result<Self, ConfigError> {
+                let mut values = Self::default();
+                $(let key = declared::$field();
+                if key.about.in_profile || !is_profile {
+                    values.$field = key.read(section)?;
+                })+
+                Ok(values)
+            }
+
+            /// Returns the values of the texts that `lookup` finds for the keys.
+            pub(super) fn from_texts(lookup: impl Fn(&KeyAbout) -> Result<Option<(Vec<String>, Origin)>, ConfigError>) -> Result<Self, ConfigError> {
+                let mut values = Self::default();
+                $(let key = declared::$field();
+                if let Some((texts, origin)) = lookup(&key.about)? {
+                    values.$field = key.parse(&texts, &origin)?;
+                })+
+                Ok(values)
+            }
+
+            /// Applies the values of a higher layer.
+            pub(crate) fn merge(&mut self, upper: Self) {
+                $(self.$field.merge(upper.$field);)+
+            }
+
+            /// Unsets the keys that belong to a provider.
+            pub(super) fn forget_provider(&mut self) {
+                $(let key = declared::$field();
+                if key.about.of_provider {
+                    self.$field = key.default;
+                })+
+            }
+
+            /// Returns the first key of this untrusted project that the user's values do not permit, and the reason.
+            pub(super) fn refusal(&self, user: &Self) -> Option<(&'static str, &Origin, &'static str)> {
+                $(let Key { about, project, .. } = declared::$field();
+                if let Some(origin) = (project.refuses)(&self.$field, &user.$field) {
+                    return Some((about.name, origin, project.reason));
+                })+
+                None
+            }
+
+            /// Returns every value as JSON, with its key and its origin.
+            pub(crate) fn rows(&self) -> Vec<(KeyAbout, Value, Origin)> {
+                let mut rows = Vec::new();
+                $(for (value, origin) in self.$field.documents() {
+                    rows.push((declared::$field().about, value, origin));
+                })+
+                rows
+            }
+        }
+
+        /// Returns the descriptions of all keys.
+        pub(crate) fn all() -> Vec<KeyAbout> {
+            vec![$(declared::$field().about),+]
+        }
+    };
+}
+
+keys! {
+    /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, anthropic or another linked one
+    provider: Option<Setting<String>> = Key::new("provider", text(filled), None, "\"openai\"")
+        .with_session_flag("--provider", "NAME")
+        .with_project(ProjectRule::same());
+
+    /// The provider's name of the model
+    model: Option<Setting<String>> = Key::new("model", text(filled), None, "\"qwen3\"")
+        .with_session_flag("--model", "NAME")
+        .with_project(ProjectRule::same())
+        .of_provider();
+
+    /// The URL of the provider's service, such as http://localhost:11434/v1
+    base_url: Option<Setting<String>> = Key::new("base_url", text(url), None, "\"http://localhost:11434/v1\"")
+        .with_session_flag("--base-url", "URL")
+        .with_project(ProjectRule::never(REDIRECTS))
+        .of_provider();
+
+    /// The environment variable that holds the provider's key, instead of its usual one; never the key itself
+    key_env: Option<Setting<String>> = Key::new("key_env", text(variable), None, "\"MY_KEY\"")
+        .with_project(ProjectRule::never(REDIRECTS))
+        .of_provider();
+
+    /// The file that holds the provider's key, instead of a variable such as OPENAI_API_KEY
+    key_file: Option<Setting<PathBuf>> = Key::new("key_file", text(file), None, "")
+        .with_session_flag("--key-file", "FILE")
+        .with_project(ProjectRule::never(REDIRECTS))
+        .of_provider();
+
+    /// Stream the text of the model
+    streaming: Setting<bool> = Key::new("streaming", boolean(), Setting::from_default(true), "true")
+        .with_project(ProjectRule::if_unset());
+
+    /// Apply this profile of the settings files
+    profile: Option<Setting<String>> = Key::new("profile", text(filled), None, "\"review\"")
+        .with_flag("--profile", FlagValue::Named("NAME"))
+        .with_project(ProjectRule::if_unset());
+
+    /// The tools of a session by name, such as 'fs.*'; '!fs.write' excludes
+    select: Option<Setting<Vec<String>>> = Key::new("select", replaced(glob), None, r#"["fs.*", "!fs.remove"]"#)
+        .with_session_flag("--select", "GLOB")
+        .with_project(ProjectRule::if_unset())
+        .in_profiles();
+
+    /// Hold the default grants: reading below the root, and the clock
+    default_grants: Setting<bool> = Key::new("default_grants", boolean(), Setting::from_default(true), "true")
+        .with_flag("--no-default-grants", FlagValue::Implied(
+            "false",
+            "Drop the default grants (reading below the root, the clock) and those of the settings file; only flags grant",
+        ))
+        .with_project(ProjectRule::new("only to drop them", GRANTS, |project, user| {
+            project.set().filter(|_| project.value && !user.value).map(|project| &project.origin)
+        }))
+        .in_profiles();
+
+    /// Permit calls on targets that match scheme:access:pattern, such as fs:write:src/**; added to the grants of other sources
+    grants: Vec<Setting<Clause>> = Key::new("grants", items(clause), default_clauses(), r#"["fs:write:src/**"]"#)
+        .with_flag("--grant", FlagValue::Named("CLAUSE"))
+        .with_project(ProjectRule::never(GRANTS))
+        .in_profiles();
+
+    /// Limit the grants of defaults and files to these clauses; flags are not limited
+    within: Vec<Setting<Vec<Clause>>> = Key::new("within", accumulated(clause), Vec::new(), r#"["fs:*:src/**"]"#)
+        .with_project(ProjectRule::narrows())
+        .in_profiles();
+
+    /// Directories whose project files are trusted, with those below; only in the user's file
+    trusted: Vec<Setting<PathBuf>> = Key::new("trusted", items(directory), Vec::new(), r#"["~/work"]"#);
+
+    /// Rules about calls; the strictest match of all files applies
+    policy: Vec<Setting<Rule>> = Key::new(
+        "policy",
+        tables(),
+        Vec::new(),
+        r#"[{ verdict = "deny", tool = "fs.*", target = "fs:*:**/.env" }]"#,
+    )
+    .with_project(ProjectRule::new("not with the verdict allow", GRANTS, |project: &Vec<Setting<Rule>>, _| {
+        project.iter().find(|rule| rule.value.verdict() == Verdict::Allow).map(|rule| &rule.origin)
+    }));
+
+    /// The maximum number of provider requests in a run
+    max_steps: Setting<u32> =
+        Key::new("limits.max_steps", integer::<1, _>(), Setting::from_default(DEFAULT_MAX_STEPS), "50")
+            .with_session_flag("--max-steps", "N")
+            .with_project(ProjectRule::lower())
+            .in_profiles();
+
+    /// The deadline of a call, instead of each tool's own
+    call_timeout: Option<Setting<Duration>> = Key::new("limits.call_timeout", duration(), None, "\"30s\"")
+        .with_project(ProjectRule::lower())
+        .in_profiles();
+
+    /// The time to connect to the provider's service
+    connect: Setting<Duration> =
+        Key::new("timeouts.connect", duration(), Setting::from_default(Timeouts::default().connect), "\"10s\"")
+            .with_project(ProjectRule::never(SPENDS));
+
+    /// The time from a request to the first byte of the answer
+    first_byte: Setting<Duration> =
+        Key::new("timeouts.first_byte", duration(), Setting::from_default(Timeouts::default().first_byte), "\"300s\"")
+            .with_project(ProjectRule::never(SPENDS));
+
+    /// The time between two bytes of a streamed answer
+    idle: Setting<Duration> =
+        Key::new("timeouts.idle", duration(), Setting::from_default(Timeouts::default().idle), "\"90s\"")
+            .with_project(ProjectRule::never(SPENDS));
+
+    /// The maximum number of retries of a provider request
+    max_retries: Setting<u32> =
+        Key::new("retries.max", integer::<0, _>(), Setting::from_default(default_retries()), "4")
+            .with_project(ProjectRule::never(SPENDS));
+
+    /// The delay before the first retry, doubled after each
+    first_delay: Setting<Duration> =
+        Key::new("retries.first_delay", duration(), Setting::from_default(RetryPolicy::default().first_delay), "\"500ms\"")
+            .with_project(ProjectRule::never(SPENDS));
+
+    /// The longest delay between two attempts
+    longest_delay: Setting<Duration> =
+        Key::new("retries.longest_delay", duration(), Setting::from_default(RetryPolicy::default().longest_delay), "\"60s\"")
+            .with_project(ProjectRule::never(SPENDS));
+}
+
+fn default_clauses() -> Vec<Setting<Clause>> {
+    DEFAULT_GRANTS.iter().filter_map(|clause| clause.parse().ok()).map(Setting::from_default).collect()
+}
+
+fn default_retries() -> u32 {
+    u32::try_from(RetryPolicy::default().max_retries).unwrap_or(u32::MAX)
+}

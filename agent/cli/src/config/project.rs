@@ -1,0 +1,67 @@
+//! [`ProjectRule`]: whether the file of an untrusted project may set a key.
+
+use super::origin::Origin;
+use super::slot::Slot;
+
+pub(super) const REDIRECTS: &str = "it decides where prompts and keys are sent";
+pub(super) const CONTRADICTS: &str = "the user's file sets another value";
+pub(super) const GRANTS: &str = "it grants more";
+pub(super) const SPENDS: &str = "it can raise a limit";
+
+/// Returns the origin of a project's value that the user's value does not permit.
+type Refuses<S> = for<'a> fn(&'a S, &S) -> Option<&'a Origin>;
+
+/// Decides whether the file of an untrusted project may set a key.
+pub(super) struct ProjectRule<S> {
+    /// The rule in a few words.
+    pub(super) label: &'static str,
+    /// The reason of a refusal.
+    pub(super) reason: &'static str,
+    /// Takes the project's value and the user's.
+    pub(super) refuses: Refuses<S>,
+}
+
+impl<S> ProjectRule<S> {
+    pub(super) fn new(label: &'static str, reason: &'static str, refuses: Refuses<S>) -> Self {
+        Self { label, reason, refuses }
+    }
+
+    /// Accepts every value, because each one only narrows.
+    pub(super) fn narrows() -> Self {
+        Self::new("yes", GRANTS, |_, _| None)
+    }
+}
+
+impl<S: Slot> ProjectRule<S> {
+    pub(super) fn never(reason: &'static str) -> Self {
+        Self::new("no", reason, |project, _| Some(&project.set()?.origin))
+    }
+}
+
+impl<S: Slot<Value: PartialOrd>> ProjectRule<S> {
+    /// Accepts a value if the user's file has none, or the same.
+    pub(super) fn if_unset() -> Self {
+        Self::new("if the user's file does not", CONTRADICTS, |project, user| {
+            let (project, user) = (project.set()?, user.set()?);
+            (project.value != user.value).then_some(&project.origin)
+        })
+    }
+
+    /// Accepts only the value of the user's file.
+    pub(super) fn same() -> Self {
+        Self::new("only the user's value", REDIRECTS, |project, user| {
+            let project = project.set()?;
+            let is_same = user.set().is_some_and(|user| user.value == project.value);
+            (!is_same).then_some(&project.origin)
+        })
+    }
+
+    /// Accepts a value that is at most the user's or the default. Without either, none is accepted.
+    pub(super) fn lower() -> Self {
+        Self::new("only to lower it", SPENDS, |project, user| {
+            let project = project.set()?;
+            let is_lower = user.settings().iter().any(|user| project.value <= user.value);
+            (!is_lower).then_some(&project.origin)
+        })
+    }
+}
