@@ -32,7 +32,8 @@ pub(crate) use origin::{Origin, Setting};
 pub(crate) use settings::Settings;
 pub(crate) use slot::Document;
 
-use crate::notice;
+use crate::{notice, provider_choice};
+use layer::Layer;
 
 /// The options of commands that read `toolcrib.toml`.
 #[derive(Args, Debug, Default)]
@@ -47,6 +48,12 @@ pub(crate) struct ConfigOptions {
 }
 
 impl ConfigOptions {
+    /// Returns options that read no file.
+    #[cfg(test)]
+    pub(crate) fn none() -> Self {
+        Self { no_config: true, ..Self::default() }
+    }
+
     /// Returns the effective settings of the files, the environment and these flags. Warns about an ignored file.
     pub(crate) fn settings(&self, flags: Values) -> Result<Settings, ConfigError> {
         let mut loaded = match (&self.config, self.no_config) {
@@ -58,7 +65,9 @@ impl ConfigOptions {
                 file::load_default(&directory)?
             }
         };
+        let by_key = Values { provider: provider_choice::from_environment(), ..Values::default() };
         loaded.layers.insert(0, file::built_in()?);
+        loaded.layers.insert(0, Layer { values: by_key, ..Layer::default() });
         for ignored in loaded.files.iter().filter(|file| file.state == FileState::Ignored) {
             let path = ignored.path.display();
             notice::warning(&format!("{path} belongs to another user and is ignored; trust its directory to use it"));

@@ -36,6 +36,7 @@ mod parameter;
 mod policy;
 mod program;
 mod prompt_runner;
+mod provider_choice;
 mod refusal;
 mod sentence;
 mod session;

@@ -12,15 +12,6 @@ pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {
     is_omitted.then_some("this program was built without model providers; rebuild it with --features models")
 }
 
-/// Returns the environment variable that holds the provider's key by default.
-pub(crate) fn key_variable(provider: &str) -> Option<&'static str> {
-    match provider {
-        "openai" => Some("OPENAI_API_KEY"),
-        "anthropic" => Some("ANTHROPIC_API_KEY"),
-        _ => None,
-    }
-}
-
 /// Checks that the crates of the enabled features are linked: the linker drops unused crates silently.
 pub(crate) fn check() -> Result<(), tools::NotLinked> {
     tools::expect_linked!("toolcrib-agent")?;

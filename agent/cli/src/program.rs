@@ -1,5 +1,7 @@
 //! [`Program`]: the name, the defaults and the additions of a program.
 
+use std::collections::BTreeMap;
+
 use agent::{ProviderError, ProviderSubmission};
 use once_cell::sync::OnceCell;
 use tools::Services;
@@ -120,6 +122,12 @@ pub(crate) fn services() -> Services {
 pub(crate) fn provider(name: &str) -> Result<&'static ProviderSubmission, ProviderError> {
     let added = running().providers.iter().rev().find(|provider| provider.name == name);
     added.map_or_else(|| agent::provider::get(name), Ok)
+}
+
+/// Returns the providers by name: the added ones and the linked ones.
+pub(crate) fn providers() -> Vec<&'static ProviderSubmission> {
+    let all = agent::provider::list().into_iter().chain(&running().providers);
+    all.map(|provider| (provider.name, provider)).collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
 fn running() -> &'static Program {

@@ -16,10 +16,8 @@ use crate::notice;
 use crate::output::Console;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
+use crate::provider_choice::{DIRECT, ProviderChoice};
 use crate::system_text;
-
-/// The provider that reads the prompt as tool calls.
-pub(crate) const DIRECT: &str = "direct";
 
 /// The provider that replays a script.
 const SCRIPTED: &str = "scripted";
@@ -58,18 +56,13 @@ impl SessionOptions {
         if let Some(script) = &self.script {
             options = options.with_script(script);
         }
-        options.model = settings.model.as_ref().map(|model| model.value.clone());
+        let choice = ProviderChoice::from_settings(settings);
+        choice.note.iter().for_each(|note| notice::note(note));
+        options.model = choice.model;
         options.base_url = settings.base_url.as_ref().map(|url| url.value.clone());
         options.key = settings.key().map(|key| key.value);
         options.streaming = Some(settings.streaming.value);
-        let name = match &settings.provider {
-            Some(provider) => &provider.value,
-            None => {
-                notice::note("no provider is configured; the prompt is read as tool calls (--provider direct)");
-                DIRECT
-            }
-        };
-        Ok(program::provider(name)?.create(&options)?)
+        Ok(program::provider(&choice.provider)?.create(&options)?)
     }
 
     /// Returns a session over the selected tools. Cancelling the token ends its calls.

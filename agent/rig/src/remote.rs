@@ -80,6 +80,7 @@ inventory::submit! {
         name: "openai",
         description: "OpenAI, or any service with its chat completions (--base-url)",
         source: source!(),
+        service: Some(Api::OpenAi.service()),
         create: |options| Ok(Arc::new(Remote::openai(options)?)),
     }
 }
@@ -89,6 +90,7 @@ inventory::submit! {
         name: "anthropic",
         description: "Anthropic",
         source: source!(),
+        service: Some(Api::Anthropic.service()),
         create: |options| Ok(Arc::new(Remote::anthropic(options)?)),
     }
 }
@@ -131,7 +133,7 @@ impl fmt::Debug for Remote {
 }
 
 fn key_of(api: Api, options: &ProviderOptions) -> Result<SecretString, ProviderError> {
-    let usual = api.key_variable();
+    let usual = api.service().key_variable;
     match &options.key {
         Some(source) => key::read(api.name(), source),
         // Self-hosted services often need no key.

@@ -50,6 +50,7 @@ inventory::submit! {
         name: "direct",
         description: "no model: the prompt is the tool calls",
         source: source!(),
+        service: None,
         create: |_| Ok(Arc::new(Direct)),
     }
 }

@@ -29,7 +29,7 @@ pub use inventory;
 pub use linked::{ProviderConflict, ProviderProblem, conflicts, get, list, problems};
 pub use option::{KeySource, ProviderOptions, is_plain_url};
 pub use scripted::Scripted;
-pub use submission::ProviderSubmission;
+pub use submission::{DefaultService, ProviderSubmission};
 pub use timeouts::{RetryPolicy, Timeouts};
 pub use turn::{StopReason, Turn, Usage};
 

@@ -17,8 +17,19 @@ pub struct ProviderSubmission {
     pub description: &'static str,
     /// The place that declares it.
     pub source: Source,
+    /// The service that a program may choose without being told to, if the provider has one.
+    pub service: Option<DefaultService>,
     /// Creates the provider from options.
     pub create: fn(&ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError>,
+}
+
+/// The service of a provider that works with a key alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefaultService {
+    /// The environment variable of the key.
+    pub key_variable: &'static str,
+    /// The model if none is named, as the service spells it.
+    pub model: &'static str,
 }
 
 inventory::collect!(ProviderSubmission);

@@ -1,4 +1,4 @@
-//! cargo run --package example-own-program -- run 'word.translate text="good morning"'
+//! cargo run --package example-own-program -- run --provider direct 'word.translate text="good morning"'
 //!
 //! A program with the commands of `toolcrib` (run, chat, list, doctor, …), its own name and its own tools.
 
@@ -29,6 +29,7 @@ const DEMO: ProviderSubmission = ProviderSubmission {
     name: "demo",
     description: "one call, then an answer",
     source: source!(),
+    service: None,
     create: |_| {
         let script =
             r#"[{"calls": [{"name": "word.translate", "arguments": {"text": "good morning"}}]}, {"text": "Done."}]"#;

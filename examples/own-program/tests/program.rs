@@ -5,11 +5,16 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs the program in a folder that is also the user's home, and returns its standard output.
-fn output(home: &Path, arguments: &[&str]) -> String {
+/// Returns the command for the program in a folder that is also the user's home. Its environment has no keys and no settings.
+fn command(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_example-own-program"));
-    let output =
-        command.args(arguments).current_dir(home).env("HOME", home).env_remove("XDG_CONFIG_HOME").output().unwrap();
+    command.args(arguments).current_dir(home).env_clear().env("HOME", home);
+    command
+}
+
+/// Runs the program and returns its standard output.
+fn output(home: &Path, arguments: &[&str]) -> String {
+    let output = command(home, arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -53,10 +58,18 @@ fn its_default_settings_hold_until_its_settings_file_says_otherwise() {
 fn its_settings_files_are_written_only_with_an_approval() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("sub")).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_example-own-program"));
-    command.current_dir(home.path()).env("HOME", home.path()).env_remove("XDG_CONFIG_HOME").stdin(Stdio::null());
-    command.args(["call", "fs.write", "path=sub/translator.toml", "content=x", "--grant", "fs:write:**"]);
-    let ended = command.output().unwrap();
+    let write = ["call", "fs.write", "path=sub/translator.toml", "content=x", "--grant", "fs:write:**"];
+    let ended = command(home.path(), &write).stdin(Stdio::null()).output().unwrap();
     assert!(String::from_utf8_lossy(&ended.stderr).contains("approval"), "{ended:?}");
     assert!(!home.path().join("sub/translator.toml").exists());
+}
+
+#[test]
+fn its_variables_begin_with_its_name() {
+    let home = tempfile::tempdir().unwrap();
+    let variables = [("TRANSLATOR_LIMITS_MAX_STEPS", "7"), ("TOOLCRIB_LIMITS_MAX_STEPS", "8")];
+    let output = command(home.path(), &["config", "--json"]).envs(variables).output().unwrap();
+    let config: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let steps = config["settings"].as_array().unwrap().iter().find(|row| row["key"] == "limits.max_steps").unwrap();
+    assert_eq!((&steps["value"], &steps["origin"]["variable"]), (&7.into(), &variables[0].0.into()));
 }

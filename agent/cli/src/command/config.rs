@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::config::{self, ConfigFile, Document, FileState, Origin, Setting, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::linked;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
-use crate::session::{DIRECT, SessionOptions};
+use crate::provider_choice::{self, ProviderChoice};
+use crate::session::SessionOptions;
 use crate::table::Table;
 use crate::visible::visible;
 
@@ -110,9 +110,11 @@ fn flag_rows(options: &SessionOptions) -> Vec<Row> {
 
 /// Returns every setting of a file, including the unset ones. The two keys that name the provider's key are one row.
 fn rows(settings: &Settings) -> Vec<Row> {
+    let choice = ProviderChoice::from_settings(settings);
     let row = |(key, value, origin): (config::KeyAbout, _, _)| match key.name {
-        "provider" if value == Value::Null => Some(Row { key: key.name, value: json!(DIRECT), origin }),
-        "key_env" => Some(key_row(settings)),
+        "provider" => Some(Row { key: key.name, value: json!(choice.provider), origin }),
+        "model" => Some(Row { key: key.name, value: json!(choice.model), origin }),
+        "key_env" => Some(key_row(settings, &choice)),
         "key_file" => None,
         key => Some(Row { key, value, origin }),
     };
@@ -126,10 +128,10 @@ fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>, default: Va
     }
 }
 
-fn key_row(settings: &Settings) -> Row {
+fn key_row(settings: &Settings, choice: &ProviderChoice) -> Row {
     let Setting { value, origin } = settings.key().map(|key| key.map(Some)).unwrap_or_default();
-    let provider = settings.provider.as_ref().map_or(DIRECT, |provider| &provider.value);
-    let usual = || linked::key_variable(provider).map(|name| KeySource::Environment(name.to_owned()));
+    let service = provider_choice::service(&choice.provider);
+    let usual = || service.map(|service| KeySource::Environment(service.key_variable.to_owned()));
     let value = value.or_else(usual).map_or(Value::Null, |source| key_document(&source));
     Row { key: "key", value, origin }
 }

@@ -5,21 +5,26 @@ use clap::Args;
 use serde::Serialize;
 use tools::Services;
 
+use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::RootOption;
 use crate::linked;
 use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
+use crate::provider_choice::ProviderChoice;
 use crate::visible::visible;
 
-/// Check the linked tools and providers: links, name conflicts, definitions, the root and missing services
+/// Check the linked tools and providers: links, name conflicts, definitions, the settings, the root and missing services
 ///
 /// Exits with 8 if there is a finding.
 #[derive(Args, Debug)]
 pub(super) struct DoctorArgs {
     #[command(flatten)]
     root: RootOption,
+
+    #[command(flatten)]
+    config: ConfigOptions,
 
     /// Print the findings as JSON, one document per line
     #[arg(long)]
@@ -29,7 +34,7 @@ pub(super) struct DoctorArgs {
 /// A problem.
 #[derive(Debug, Serialize)]
 struct Finding {
-    /// The check that failed: `link`, `conflict`, `definition`, `root` or `need`.
+    /// The check that failed: `link`, `conflict`, `definition`, `settings`, `root` or `need`.
     check: &'static str,
     /// The tool, if the problem concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,11 +47,18 @@ struct Finding {
 
 impl DoctorArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
-        let findings = self.findings();
+        let mut findings = self.findings();
+        let provider = match self.config.settings(Values::default()) {
+            Ok(settings) => provider_line(&ProviderChoice::from_settings(&settings)),
+            Err(error) => {
+                findings.push(Finding::new("settings", error.to_string()));
+                String::new()
+            }
+        };
         if self.json {
             findings.iter().try_for_each(output::json)?;
         } else {
-            output::page(&report(&findings))?;
+            output::page(&format!("{}{}", report(&findings), provider))?;
         }
         Ok(if findings.is_empty() { Exit::Success } else { Exit::Problems })
     }
@@ -106,6 +118,12 @@ fn unmet(services: &Services) -> Vec<Finding> {
     tools::list().iter().filter_map(|entry| finding(entry)).collect()
 }
 
+/// Returns the line on the provider of a session without flags.
+fn provider_line(choice: &ProviderChoice) -> String {
+    let text = choice.note.clone().unwrap_or_else(|| choice.to_string());
+    format!("provider: {}\n", visible(&text))
+}
+
 fn report(findings: &[Finding]) -> String {
     if findings.is_empty() {
         return format!("{}: {} tools, no problems\n", styled(GOOD, "ok"), tools::list().len());
@@ -134,6 +152,7 @@ mod tests {
             name: "twin",
             description: "is declared twice",
             source: source!(),
+            service: None,
             create: |_| Ok(Arc::new(Direct)),
         }
     }
@@ -143,6 +162,7 @@ mod tests {
             name: "twin",
             description: "is declared twice",
             source: source!(),
+            service: None,
             create: |_| Ok(Arc::new(Direct)),
         }
     }
@@ -152,6 +172,7 @@ mod tests {
             name: "no name",
             description: "cannot be named",
             source: source!(),
+            service: None,
             create: |_| Ok(Arc::new(Direct)),
         }
     }
@@ -191,7 +212,7 @@ mod tests {
     }
 
     fn findings() -> Vec<Finding> {
-        DoctorArgs { root: RootOption::default(), json: false }.findings()
+        DoctorArgs { root: RootOption::default(), config: ConfigOptions::none(), json: false }.findings()
     }
 
     #[test]
@@ -219,7 +240,10 @@ mod tests {
         let conflict = Finding::new("conflict", "is declared twice".to_owned()).for_provider("twin");
         let report = report(&[conflict]);
         assert!(report.contains("twin") && report.contains("is declared twice"), "{report:?}");
-        assert_eq!(DoctorArgs { root: RootOption::default(), json: true }.run().unwrap(), Exit::Problems);
+        assert_eq!(
+            DoctorArgs { root: RootOption::default(), config: ConfigOptions::none(), json: true }.run().unwrap(),
+            Exit::Problems
+        );
     }
 
     #[test]

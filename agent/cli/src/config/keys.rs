@@ -107,12 +107,12 @@ macro_rules! keys {
 }
 
 keys! {
-    /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, anthropic or another linked one
+    /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, anthropic or another linked one; without it, one whose key is in the environment, else direct
     provider: Option<Setting<String>> = Key::new("provider", text(filled), None, "\"openai\"")
         .with_session_flag("--provider", "NAME")
         .with_project(ProjectRule::same());
 
-    /// The provider's name of the model
+    /// The provider's name of the model; a provider that is chosen by its key has a default
     model: Option<Setting<String>> = Key::new("model", text(filled), None, "\"qwen3\"")
         .with_session_flag("--model", "NAME")
         .with_project(ProjectRule::same())

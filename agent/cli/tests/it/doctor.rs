@@ -1,4 +1,5 @@
 use crate::Crib;
+use crate::config::write_user;
 
 #[test]
 fn the_program_as_it_is_built_has_no_problems() {
@@ -14,4 +15,17 @@ fn a_finding_decides_the_exit() {
     assert!(ended.stdout.contains("missing") && ended.stdout.contains("--root"), "{ended:#?}");
     let findings = crib.run(&["doctor", "--root", "missing", "--json"]).expect(8).documents();
     assert_eq!(findings[0]["check"], "root");
+}
+
+#[test]
+fn the_provider_of_a_session_is_shown_and_a_mistake_in_the_settings_is_a_finding() {
+    let crib = Crib::new();
+    assert!(crib.run(&["doctor"]).expect(0).stdout.contains("provider: no provider is configured"));
+    write_user(&crib, "provider = 'scripted'");
+    assert!(crib.run(&["doctor"]).expect(0).stdout.contains("provider: scripted"));
+    write_user(&crib, "modle = 'x'");
+    let findings = crib.run(&["doctor", "--json"]).expect(8).documents();
+    assert_eq!(findings[0]["check"], "settings");
+    assert!(findings[0]["message"].as_str().unwrap().contains("did you mean model?"), "{findings:?}");
+    crib.run(&["doctor", "--no-config"]).expect(0);
 }

@@ -28,6 +28,8 @@ mod output;
 #[cfg(unix)]
 mod own_files;
 mod policy;
+#[cfg(feature = "models")]
+mod provider_choice;
 #[cfg(unix)]
 mod readme;
 mod repository;

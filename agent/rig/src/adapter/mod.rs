@@ -7,13 +7,16 @@ mod message_end;
 mod transport;
 mod turn;
 
+use agent::provider::DefaultService;
 use agent::{ProviderError, Request, TextSink, Turn};
 use futures_util::StreamExt;
 use rig_core::DynModel;
 use rig_core::completion::{CompletionRequest, CompletionResponse};
 use rig_core::operation::Completion;
+use rig_core::providers::anthropic::completion::CLAUDE_SONNET_5;
 use rig_core::providers::anthropic::wire::{ANTHROPIC, AnthropicConfig};
 use rig_core::providers::openai::OpenAIConfig;
+use rig_core::providers::openai::completion::GPT_5_1;
 use rig_core::streaming::{Item, StreamEvent};
 use secrecy::{ExposeSecret, SecretString};
 use tools::protocol::wire::WireNames;
@@ -40,10 +43,11 @@ impl Api {
         }
     }
 
-    pub(crate) fn key_variable(self) -> &'static str {
+    /// Returns the public service. Its model has to call tools over the API that [`Model`] uses.
+    pub(crate) const fn service(self) -> DefaultService {
         match self {
-            Self::OpenAi => "OPENAI_API_KEY",
-            Self::Anthropic => "ANTHROPIC_API_KEY",
+            Self::OpenAi => DefaultService { key_variable: "OPENAI_API_KEY", model: GPT_5_1 },
+            Self::Anthropic => DefaultService { key_variable: "ANTHROPIC_API_KEY", model: CLAUDE_SONNET_5 },
         }
     }
 }

@@ -163,6 +163,8 @@ impl Server {
         let program = std::env::var_os("TOOLCRIB_AIMOCK").expect("TOOLCRIB_AIMOCK names the server's cli.js");
         let turns = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/aimock/turns.json");
         let mut process = Command::new("node")
+            .env_remove("OPENAI_API_KEY")
+            .env_remove("ANTHROPIC_API_KEY")
             .arg(program)
             .args(["--port", "0", "--strict", "--validate-on-load", "--fixtures", turns])
             .stdout(Stdio::piped())

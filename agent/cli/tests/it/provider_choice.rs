@@ -1,0 +1,98 @@
+use serde_json::{Value, json};
+
+use crate::config::{refused, setting, write_project, write_user};
+use crate::model::{ANSWER, serve};
+use crate::{Crib, Ended};
+
+const OPENAI: (&str, &str) = ("OPENAI_API_KEY", "sk-secret");
+const ANTHROPIC: (&str, &str) = ("ANTHROPIC_API_KEY", "sk-secret");
+
+fn run(crib: &Crib, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
+    let ended = Ended::from(crib.command(arguments).envs(variables.iter().copied()).output().unwrap());
+    assert!(!format!("{ended:?}").contains("sk-secret"), "{ended:#?}");
+    ended
+}
+
+fn config(crib: &Crib, arguments: &[&str], variables: &[(&str, &str)]) -> Value {
+    run(crib, &[&["config", "--json"], arguments].concat(), variables).expect(0).document()
+}
+
+#[test]
+fn a_key_in_the_environment_chooses_its_provider_and_a_model() {
+    let crib = Crib::new();
+    for ((variable, key), provider, family) in [(OPENAI, "openai", "gpt-"), (ANTHROPIC, "anthropic", "claude-")] {
+        let document = config(&crib, &[], &[(variable, key)]);
+        assert_eq!(setting(&document, "provider"), (json!(provider), variable.to_owned()));
+        let (model, origin) = setting(&document, "model");
+        assert!(model.as_str().unwrap().starts_with(family) && origin == "default", "{document}");
+        assert_eq!(setting(&document, "key").0, json!({"variable": variable, "found": true}));
+
+        let report = run(&crib, &["doctor"], &[(variable, key)]).expect(0).stdout;
+        let line = report.lines().find(|line| line.starts_with("provider: ")).unwrap();
+        for part in [provider, model.as_str().unwrap(), variable] {
+            assert!(line.contains(part), "{line}");
+        }
+    }
+    for (variable, _) in [OPENAI, ANTHROPIC] {
+        assert_eq!(
+            setting(&config(&crib, &[], &[(variable, "")]), "provider"),
+            (json!("direct"), "default".to_owned())
+        );
+    }
+}
+
+#[test]
+fn of_two_keys_the_first_provider_by_name_is_chosen_and_the_other_named() {
+    let crib = Crib::new();
+    let keys = [OPENAI, ANTHROPIC];
+    assert_eq!(setting(&config(&crib, &[], &keys), "provider"), (json!("anthropic"), ANTHROPIC.0.to_owned()));
+    let report = run(&crib, &["doctor"], &keys).expect(0).stdout;
+    assert!(report.contains("because ANTHROPIC_API_KEY is set") && report.contains("OPENAI_API_KEY"), "{report}");
+}
+
+#[test]
+fn the_choice_is_one_line_on_standard_error() {
+    let (url, requests) = serve([Some(ANSWER)]);
+    let ended = run(&Crib::new(), &["run", "hello", "--base-url", &url, "--model", "m"], &[OPENAI]).expect(0);
+    assert_eq!(ended.stdout.trim_end(), "It says hello.");
+    let notes: Vec<_> = ended.stderr.lines().filter(|line| line.starts_with("note: ")).collect();
+    assert!(notes.len() == 1 && notes[0].contains("openai with the model m, because OPENAI_API_KEY"), "{ended:#?}");
+    assert!(requests.recv().unwrap().contains("hello"));
+}
+
+#[test]
+fn a_setting_goes_before_a_key_in_the_environment() {
+    let crib = Crib::new();
+    let script = crib.script(&[r#"{"text": "played"}"#]);
+    for (arguments, variables, answer) in [
+        (&["--provider", "direct"][..], &[OPENAI][..], "UTC"),
+        (&[], &[OPENAI, ("TOOLCRIB_PROVIDER", "direct")], "UTC"),
+        (&["--script", &script], &[OPENAI, ANTHROPIC], "played"),
+    ] {
+        let ended = run(&crib, &[&["run", "time.now"], arguments].concat(), variables).expect(0);
+        assert!(ended.stdout.contains(answer) && !ended.stderr.contains("note: "), "{ended:#?}");
+    }
+    write_user(&crib, "provider = 'direct'");
+    let document = config(&crib, &[], &[OPENAI]);
+    assert_eq!(setting(&document, "provider"), (json!("direct"), "user:1".to_owned()));
+    assert_eq!(setting(&document, "model").0, Value::Null);
+}
+
+#[test]
+fn a_default_model_is_that_of_the_public_service_and_only_for_a_chosen_provider() {
+    let crib = Crib::new();
+    for arguments in [&["--base-url", "http://localhost:1/v1"][..], &["--provider", "openai"]] {
+        assert_eq!(setting(&config(&crib, arguments, &[OPENAI]), "model").0, Value::Null);
+        let ended = run(&crib, &[&["run", "x"], arguments].concat(), &[OPENAI]).expect(2);
+        assert!(ended.stderr.contains("name of a model is missing"), "{ended:#?}");
+    }
+}
+
+#[test]
+fn an_untrusted_project_does_not_name_the_model_of_a_chosen_provider() {
+    let crib = Crib::new();
+    write_project(&crib, "model = 'expensive'");
+    refused(&crib, &["model is not accepted from an untrusted project"]);
+    let ended = run(&crib, &["run", "hello"], &[OPENAI]).expect(2);
+    assert!(ended.stderr.contains("model is not accepted from an untrusted project"), "{ended:#?}");
+}
