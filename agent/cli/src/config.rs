@@ -32,8 +32,7 @@ pub(crate) use origin::{Origin, Setting};
 pub(crate) use settings::Settings;
 pub(crate) use slot::Document;
 
-use crate::{notice, provider_choice};
-use layer::Layer;
+use crate::notice;
 
 /// The options of commands that read `toolcrib.toml`.
 #[derive(Args, Debug, Default)]
@@ -65,9 +64,8 @@ impl ConfigOptions {
                 file::load_default(&directory)?
             }
         };
-        let by_key = Values { provider: provider_choice::from_environment(), ..Values::default() };
         loaded.layers.insert(0, file::built_in()?);
-        loaded.layers.insert(0, Layer { values: by_key, ..Layer::default() });
+        loaded.layers.insert(0, environment::provider());
         for ignored in loaded.files.iter().filter(|file| file.state == FileState::Ignored) {
             let path = ignored.path.display();
             notice::warning(&format!("{path} belongs to another user and is ignored; trust its directory to use it"));

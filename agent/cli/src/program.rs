@@ -1,7 +1,9 @@
 //! [`Program`]: the name, the defaults and the additions of a program.
 
 use std::collections::BTreeMap;
+use std::env;
 
+use agent::provider::DefaultService;
 use agent::{ProviderError, ProviderSubmission};
 use once_cell::sync::OnceCell;
 use tools::Services;
@@ -124,10 +126,12 @@ pub(crate) fn provider(name: &str) -> Result<&'static ProviderSubmission, Provid
     added.map_or_else(|| agent::provider::get(name), Ok)
 }
 
-/// Returns the providers by name: the added ones and the linked ones.
-pub(crate) fn providers() -> Vec<&'static ProviderSubmission> {
+/// Returns the providers whose key is in the environment, sorted by name, each with its service.
+pub(crate) fn providers_with_key() -> Vec<(&'static str, DefaultService)> {
     let all = agent::provider::list().into_iter().chain(&running().providers);
-    all.map(|provider| (provider.name, provider)).collect::<BTreeMap<_, _>>().into_values().collect()
+    let by_name: BTreeMap<_, _> = all.map(|provider| (provider.name, provider.service)).collect();
+    let has_key = |service: &DefaultService| env::var_os(service.key_variable).is_some_and(|key| !key.is_empty());
+    by_name.into_iter().filter_map(|(name, service)| Some((name, service.filter(has_key)?))).collect()
 }
 
 fn running() -> &'static Program {

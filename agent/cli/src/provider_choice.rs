@@ -1,9 +1,6 @@
 //! [`ProviderChoice`]: the provider and the model of a session, and the reason for them.
 
-use std::{env, fmt};
-
-use agent::ProviderSubmission;
-use agent::provider::DefaultService;
+use std::fmt;
 
 use crate::config::{Origin, Setting, Settings};
 use crate::program;
@@ -29,15 +26,15 @@ impl ProviderChoice {
             return Self { provider: DIRECT.to_owned(), model: named, note: Some(note) };
         };
         let mut choice = Self { provider: provider.clone(), model: named, note: None };
-        let services: Vec<_> = with_key().map(|(_, service)| service).collect();
-        if let (Origin::Environment(variable), [service, others @ ..]) = (origin, &services[..])
+        let with_key = program::providers_with_key();
+        if let (Origin::Environment(variable), [(_, service), others @ ..]) = (origin, &with_key[..])
             && variable == service.key_variable
         {
             // Another service has other models.
             if settings.base_url.is_none() {
                 choice.model.get_or_insert_with(|| service.model.to_owned());
             }
-            let others: String = others.iter().map(|other| format!(" before {}", other.key_variable)).collect();
+            let others: String = others.iter().map(|(_, other)| format!(" before {}", other.key_variable)).collect();
             choice.note = Some(format!(
                 "no provider is configured; using {choice}, because {variable} is set{others} (--provider chooses another)"
             ));
@@ -52,23 +49,4 @@ impl fmt::Display for ProviderChoice {
         f.write_str(&self.provider)?;
         self.model.as_ref().map_or(Ok(()), |model| write!(f, " with the model {model}"))
     }
-}
-
-/// Returns the first provider, by name, whose key is in the environment. The origin is the variable.
-pub(crate) fn from_environment() -> Option<Setting<String>> {
-    let (provider, service) = with_key().next()?;
-    let origin = Origin::Environment(service.key_variable.to_owned());
-    Some(Setting { value: provider.name.to_owned(), origin })
-}
-
-/// Returns the service that a key alone makes usable.
-pub(crate) fn service(provider: &str) -> Option<DefaultService> {
-    program::provider(provider).ok()?.service
-}
-
-/// Returns the providers whose key is in the environment, sorted by name.
-fn with_key() -> impl Iterator<Item = (&'static ProviderSubmission, DefaultService)> {
-    let service = |provider: &'static ProviderSubmission| Some((provider, provider.service?));
-    let has_key = |service: &DefaultService| env::var_os(service.key_variable).is_some_and(|key| !key.is_empty());
-    program::providers().into_iter().filter_map(service).filter(move |(_, service)| has_key(service))
 }

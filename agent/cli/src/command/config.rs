@@ -10,7 +10,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
-use crate::provider_choice::{self, ProviderChoice};
+use crate::program;
+use crate::provider_choice::ProviderChoice;
 use crate::session::SessionOptions;
 use crate::table::Table;
 use crate::visible::visible;
@@ -130,7 +131,7 @@ fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>, default: Va
 
 fn key_row(settings: &Settings, choice: &ProviderChoice) -> Row {
     let Setting { value, origin } = settings.key().map(|key| key.map(Some)).unwrap_or_default();
-    let service = provider_choice::service(&choice.provider);
+    let service = program::provider(&choice.provider).ok().and_then(|provider| provider.service);
     let usual = || service.map(|service| KeySource::Environment(service.key_variable.to_owned()));
     let value = value.or_else(usual).map_or(Value::Null, |source| key_document(&source));
     Row { key: "key", value, origin }
