@@ -4,6 +4,7 @@ use super::error::ConfigError;
 use super::kind::Kind;
 use super::origin::Origin;
 use super::project::ProjectRule;
+use super::section::Section;
 use super::slot::Slot;
 use crate::program;
 
@@ -74,8 +75,8 @@ impl<S: Slot> Key<S> {
     }
 
     /// Adds a flag to the commands that run a session.
-    pub(super) fn with_session_flag(mut self, name: &'static str, value: &'static str) -> Self {
-        self.about.flag = Some(KeyFlag { name, value: FlagValue::Named(value), is_of_session: true });
+    pub(super) fn with_session_flag(mut self, name: &'static str, value: FlagValue) -> Self {
+        self.about.flag = Some(KeyFlag { name, value, is_of_session: true });
         self
     }
 
@@ -104,7 +105,7 @@ impl<S: Slot> Key<S> {
     }
 
     /// Reads the key from a file, or returns the default.
-    pub(super) fn read(self, section: &mut super::section::Section<'_>) -> Result<S, ConfigError> {
+    pub(super) fn read(self, section: &mut Section<'_>) -> Result<S, ConfigError> {
         Ok((self.kind.from_toml)(section, self.about.name)?.unwrap_or(self.default))
     }
 

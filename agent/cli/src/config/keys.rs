@@ -12,7 +12,8 @@ use tools::Clause;
 use tools::policy::{Rule, Verdict};
 
 use super::error::ConfigError;
-use super::key::{FlagValue, Key, KeyAbout};
+use super::key::FlagValue::{Implied, Named};
+use super::key::{Key, KeyAbout};
 use super::kind::{accumulated, boolean, duration, integer, items, replaced, tables, text};
 use super::origin::{Origin, Setting};
 use super::parser::{clause, directory, file, filled, glob, url, variable};
@@ -109,18 +110,18 @@ macro_rules! keys {
 keys! {
     /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, anthropic or another linked one; without it, one whose key is in the environment, else direct
     provider: Option<Setting<String>> = Key::new("provider", text(filled), None, "\"openai\"")
-        .with_session_flag("--provider", "NAME")
+        .with_session_flag("--provider", Named("NAME"))
         .with_project(ProjectRule::same());
 
     /// The provider's name of the model; a provider that is chosen by its key has a default
     model: Option<Setting<String>> = Key::new("model", text(filled), None, "\"qwen3\"")
-        .with_session_flag("--model", "NAME")
+        .with_session_flag("--model", Named("NAME"))
         .with_project(ProjectRule::same())
         .of_provider();
 
     /// The URL of the provider's service, such as http://localhost:11434/v1
     base_url: Option<Setting<String>> = Key::new("base_url", text(url), None, "\"http://localhost:11434/v1\"")
-        .with_session_flag("--base-url", "URL")
+        .with_session_flag("--base-url", Named("URL"))
         .with_project(ProjectRule::never(REDIRECTS))
         .of_provider();
 
@@ -131,7 +132,7 @@ keys! {
 
     /// The file that holds the provider's key, instead of a variable such as OPENAI_API_KEY
     key_file: Option<Setting<PathBuf>> = Key::new("key_file", text(file), None, "")
-        .with_session_flag("--key-file", "FILE")
+        .with_session_flag("--key-file", Named("FILE"))
         .with_project(ProjectRule::never(REDIRECTS))
         .of_provider();
 
@@ -141,18 +142,18 @@ keys! {
 
     /// Apply this profile of the settings files
     profile: Option<Setting<String>> = Key::new("profile", text(filled), None, "\"review\"")
-        .with_flag("--profile", FlagValue::Named("NAME"))
+        .with_flag("--profile", Named("NAME"))
         .with_project(ProjectRule::if_unset());
 
     /// The tools of a session by name, such as 'fs.*'; '!fs.write' excludes
     select: Option<Setting<Vec<String>>> = Key::new("select", replaced(glob), None, r#"["fs.*", "!fs.remove"]"#)
-        .with_session_flag("--select", "GLOB")
+        .with_session_flag("--select", Named("GLOB"))
         .with_project(ProjectRule::if_unset())
         .in_profiles();
 
     /// Hold the default grants: reading below the root, and the clock
     default_grants: Setting<bool> = Key::new("default_grants", boolean(), Setting::from_default(true), "true")
-        .with_flag("--no-default-grants", FlagValue::Implied(
+        .with_flag("--no-default-grants", Implied(
             "false",
             "Drop the default grants (reading below the root, the clock) and those of the settings file; only flags grant",
         ))
@@ -163,7 +164,7 @@ keys! {
 
     /// Permit calls on targets that match scheme:access:pattern, such as fs:write:src/**; added to the grants of other sources
     grants: Vec<Setting<Clause>> = Key::new("grants", items(clause), default_clauses(), r#"["fs:write:src/**"]"#)
-        .with_flag("--grant", FlagValue::Named("CLAUSE"))
+        .with_flag("--grant", Named("CLAUSE"))
         .with_project(ProjectRule::never(GRANTS))
         .in_profiles();
 
@@ -189,7 +190,7 @@ keys! {
     /// The maximum number of provider requests in a run
     max_steps: Setting<u32> =
         Key::new("limits.max_steps", integer::<1, _>(), Setting::from_default(DEFAULT_MAX_STEPS), "50")
-            .with_session_flag("--max-steps", "N")
+            .with_session_flag("--max-steps", Named("N"))
             .with_project(ProjectRule::lower())
             .in_profiles();
 

@@ -53,13 +53,13 @@ mod tests {
     use tools::Target;
 
     use super::*;
-    use crate::config::reader;
     use crate::config::{Settings, Values};
+    use crate::config::{keys, reader};
 
     const TARGETS: [&str; 5] = ["fs:read:a", "fs:write:src/a", "fs:destroy:a", "clock:read:now", "net:write:host"];
 
     fn layer(text: &str) -> Layer {
-        reader::layer(&Arc::from(Path::new("/p/toolcrib.toml")), text, None).unwrap()
+        reader::layer(&Arc::from(Path::new("/p/toolcrib.toml")), text, Some(Path::new("/home/me"))).unwrap()
     }
 
     fn bounds() -> impl Strategy<Value = String> {
@@ -99,6 +99,18 @@ mod tests {
             own.iter().for_each(|own| text += &format!("[profiles.{name}]\n{own}"));
             text
         })
+    }
+
+    #[test]
+    fn a_key_that_a_project_may_not_set_is_refused() {
+        let keys = keys::all();
+        let refused: Vec<_> = keys.iter().filter(|key| key.project == "no").collect();
+        assert!(refused.iter().any(|key| key.name == "timeouts.idle"), "{refused:?}");
+        for key in refused {
+            let example = if key.example.is_empty() { "'x'" } else { key.example };
+            let refusal = check(&layer(&format!("{} = {example}", key.name)), &Layer::default(), "").unwrap_err();
+            assert!(matches!(&refusal, ConfigError::Untrusted { key: name, .. } if name == key.name), "{refusal}");
+        }
     }
 
     proptest! {
