@@ -34,9 +34,9 @@ impl ProviderChoice {
             if settings.base_url.is_none() {
                 choice.model.get_or_insert_with(|| service.model.to_owned());
             }
-            let others: String = others.iter().map(|(_, other)| format!(" before {}", other.key_variable)).collect();
+            let others: String = others.iter().map(|(_, other)| format!("so is {}; ", other.key_variable)).collect();
             choice.note = Some(format!(
-                "no provider is configured; using {choice}, because {variable} is set{others} (--provider chooses another)"
+                "no provider is configured; using {choice}, because {variable} is set ({others}--provider chooses another)"
             ));
         }
         choice
