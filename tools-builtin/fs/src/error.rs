@@ -17,9 +17,9 @@ pub(crate) enum FsError {
     NoDirectory { path: RelativePath },
     #[error("`{path}` is {kind}, not a directory; shorten the path, or choose a directory")]
     NotADirectory { path: RelativePath, kind: Kind },
-    #[error("`{path}` is {kind}, not a directory; name a directory, or read a file with fs.read")]
+    #[error("`{path}` is {kind}, not a directory; name a directory, or read the file instead")]
     NotListable { path: RelativePath, kind: Kind },
-    #[error("`{path}` is a directory; list it with fs.list, then choose one of its files")]
+    #[error("`{path}` is a directory; list it, then choose one of its files")]
     IsADirectory { path: RelativePath },
     #[error("`{path}` is {kind}, and only regular files can be read; choose another path")]
     Special { path: RelativePath, kind: Kind },
@@ -59,7 +59,7 @@ pub(crate) enum FsError {
     #[error("`{from}` and `{to}` are two names of the same file, so nothing was moved; remove one of them instead")]
     SameFile { from: RelativePath, to: RelativePath },
     #[error(
-        "`old` does not occur in `{path}`, which is not UTF-8 in lines {lines}: fs.read shows such bytes as \u{FFFD}, which `old` \
+        "`old` does not occur in `{path}`, which is not UTF-8 in lines {lines}: such bytes are read as \u{FFFD}, which `old` \
          cannot match; choose an `old` without them, such as the text beside them"
     )]
     NotUtf8 { path: RelativePath, lines: String },
@@ -71,13 +71,13 @@ pub(crate) enum FsError {
     #[error("`{path}` is UTF-16, and only UTF-8 can be read and edited; ask the user to convert it, or leave it")]
     Utf16 { path: RelativePath },
     #[error(
-        "`old` and `new` differ only in line endings or a byte order mark, and fs.edit keeps those of `{path}`; change other \
-         text, or replace the whole file with fs.write"
+        "`old` and `new` differ only in line endings or a byte order mark, and an edit keeps those of `{path}`; change other \
+         text, or write the whole file"
     )]
     Kept { path: RelativePath },
     #[error(
-        "`{path}` is text that is not UTF-8, so replacing it whole would lose bytes that fs.read cannot show; use fs.edit, which \
-         keeps them, or remove the file first"
+        "`{path}` is text that is not UTF-8, so replacing it whole would lose bytes that cannot be shown; edit it, which keeps \
+         them, or remove the file first"
     )]
     LossyOverwrite { path: RelativePath },
     #[error("`old` and `new` are the same, so nothing would change; give a different `new`")]
@@ -108,10 +108,8 @@ pub(crate) enum FsError {
     Backwards { start: u64, end: u64 },
     #[error("the last line of `{path}` is {lines}, but `start` is {start}; start at {lines} or before")]
     PastTheEnd { path: RelativePath, lines: u64, start: u64 },
-    #[error(
-        "line {start} of `{path}` is beyond the first {limit} bytes, the limit of this tool; start at an earlier line"
-    )]
-    TooFar { path: RelativePath, start: u64, limit: u64 },
+    #[error("give either `tail` or `start` and `end`, not both")]
+    TailOfRange,
     #[error("cannot open `{path}`: {source}; choose another path, or ask the user for access")]
     Io { path: RelativePath, source: io::Error },
     #[error("the call stopped because its deadline is near; call the tool again to continue")]
@@ -179,7 +177,7 @@ impl From<InvalidTarget> for LinkFault {
 
 fn suggested(near: &[String]) -> String {
     if near.is_empty() {
-        "; list its directory with fs.list to see what there is".to_owned()
+        "; list its directory to see what there is".to_owned()
     } else {
         format!("; did you mean `{}`?", near.join("` or `"))
     }

@@ -126,10 +126,14 @@ impl Fixture {
         assert_eq!(error.code(), ErrorCode::PermissionDenied, "{error}");
     }
 
-    /// Asserts that a call fails with a message that contains `part`.
+    /// Asserts that a call fails with a message that contains `part`, and that names no other tool: a model knows tools by other names,
+    /// and may not have them.
     pub(crate) async fn fails(&self, tool: &str, arguments: Value, part: &str) {
         let message = self.call(tool, arguments).await.unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
+        let own = message.replacen(tool, "", 1);
+        let named = self.host.catalog().list().into_iter().find(|entry| own.contains(entry.name().as_str()));
+        assert!(named.is_none(), "{message}");
     }
 }
 

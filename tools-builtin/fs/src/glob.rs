@@ -155,7 +155,7 @@ mod tests {
         fixture.write(other, "text");
         assert_eq!(paths(&fixture, json!({"pattern": "dir/*", "ignored": true})).await, json!([other]));
         let text = fixture.text("fs.search", json!({"pattern": "text", "ignored": true})).await;
-        assert!(text.starts_with(other) && text.ends_with("in 1 of 1 files searched]"), "{text}");
+        assert!(text.starts_with(other) && text.ends_with("in 1 of 1 file searched]"), "{text}");
         let listing = fixture.value("fs.list", json!({"path": "dir"})).await;
         assert_eq!(listing["entries"].as_array().unwrap().len(), 1, "{listing}");
         let near = json!({"path": "dir/.toolcrib-0123456789abcdee.tmp"});

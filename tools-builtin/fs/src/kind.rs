@@ -26,6 +26,21 @@ pub enum Kind {
     Unknown,
 }
 
+impl Kind {
+    /// Returns the kind as one word, as in a listing.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Link => "link",
+            Self::Pipe => "pipe",
+            Self::Socket => "socket",
+            Self::Device => "device",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 impl From<FileType> for Kind {
     fn from(file_type: FileType) -> Self {
         if file_type.is_file() {

@@ -17,7 +17,9 @@ mod ignore_rule;
 mod ignore_rules;
 mod kind;
 mod line_ending;
+mod lines;
 mod list;
+mod listing;
 mod nearest;
 mod note;
 mod path;
@@ -33,6 +35,7 @@ mod scan;
 mod search;
 mod slot;
 mod subtree;
+mod tail;
 mod tree_walk;
 mod view;
 mod workspace;
@@ -45,7 +48,7 @@ mod fixture;
 use tools::{Catalog, RegisterError};
 
 pub use kind::Kind;
-pub use list::DirEntry;
+pub use listing::DirEntry;
 pub use workspace::Workspace;
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.

@@ -7,15 +7,15 @@ use std::io;
 
 use cap_std::fs::Dir;
 use data_encoding::HEXLOWER;
-use serde::Serialize;
 use tools::protocol::is_invisible;
-use tools::{ToolContext, ToolError, tool};
+use tools::{ToolContext, ToolError, ToolResult, tool};
 
 use crate::Workspace;
 use crate::counted::counted;
 use crate::draft_name::is_draft;
 use crate::error::FsError;
 use crate::kind::Kind;
+use crate::listing::{DirEntry, Listing};
 use crate::path::RelativePath;
 use crate::resolved_entry::ResolvedEntry;
 
@@ -25,8 +25,8 @@ const MAX_ENTRIES: usize = 500;
 /// The maximum number of entries that [`Workspace::entries`] returns.
 const MAX_AT_ONCE: usize = 100_000;
 
-/// Lists a directory of the workspace: names (hidden files included), kinds, and file sizes in bytes. Does not enter subdirectories.
-/// A long listing is split, and its note says how to continue.
+/// Lists a directory of the workspace, hidden files included, one entry a line: `name/` is a directory, `1024 name` a file of 1024
+/// bytes, and `link name` a link. Does not enter subdirectories. A long listing is split, and its note says how to continue.
 #[tool(
     name = "fs.list",
     title = "List a directory",
@@ -47,40 +47,9 @@ pub(crate) fn list(
     /// List only the entries after this one. Copy the value from the note of the previous listing.
     #[schemars(length(max = 2048))]
     after: Option<String>,
-) -> Result<Listing, ToolError> {
+) -> Result<ToolResult, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    Ok(listing(cx, &workspace, &path, after.as_deref())?)
-}
-
-/// The result of `fs.list`.
-#[derive(Debug, Serialize)]
-pub(crate) struct Listing {
-    /// The path of the directory, with links resolved.
-    path: String,
-    /// The entries, sorted by the bytes of their names.
-    entries: Vec<DirEntry>,
-    /// The number of entries after these.
-    #[serde(skip_serializing_if = "is_zero")]
-    more: u64,
-    /// The `after` argument that continues the listing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-}
-
-/// An entry of a directory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct DirEntry {
-    /// The file name.
-    pub name: String,
-    /// The kind. Links are not followed.
-    pub kind: Kind,
-    /// The size of a regular file, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<u64>,
-    /// True if the name is not UTF-8. `name` then has replacement characters and cannot be used to open the entry.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub name_is_not_utf8: bool,
+    listing(cx, &workspace, &path, after.as_deref())?.to_result()
 }
 
 fn listing(
@@ -191,10 +160,6 @@ fn dir_entry(dir: &Dir, name: OsString) -> Option<DirEntry> {
     Some(DirEntry { name: name.to_string_lossy().into_owned(), kind, size, name_is_not_utf8 })
 }
 
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -213,6 +178,19 @@ mod tests {
         assert_eq!(fixture.value("fs.list", json!({})).await, expected);
         let sub = fixture.value("fs.list", json!({"path": "./b.txt/../sub/"})).await;
         assert_eq!(sub, json!({"path": "sub", "entries": [{"name": "deep.txt", "kind": "file", "size": 0}]}));
+    }
+
+    #[tokio::test]
+    async fn a_model_reads_one_entry_a_line() {
+        let fixture = Fixture::with_files(&[("b.txt", "four"), ("sub/deep.txt", "")]);
+        assert_eq!(fixture.text("fs.list", json!({})).await, "4 b.txt\nsub/\n");
+        std::fs::remove_file(fixture.root().join("sub/deep.txt")).unwrap();
+        assert_eq!(fixture.text("fs.list", json!({"path": "sub"})).await, "[no entries]");
+        for number in 0..501 {
+            fixture.write(&format!("sub/{number:03}"), "");
+        }
+        let text = fixture.text("fs.list", json!({"path": "sub"})).await;
+        assert!(text.ends_with("0 499\n\n[1 more entry; continue with after = \"499\"]"), "{text}");
     }
 
     #[tokio::test]

@@ -5,6 +5,7 @@ use std::io::Read;
 use data_encoding::BASE64;
 use tools::Content;
 
+use crate::counted::counted;
 use crate::error::FsError;
 use crate::path::RelativePath;
 
@@ -29,7 +30,8 @@ pub(crate) fn contents(path: &RelativePath, mime_type: &'static str, file: impl 
     if bytes.len() as u64 > MAX_PICTURE {
         return Err(FsError::TooLarge { path: path.clone(), limit: MAX_PICTURE });
     }
-    let description = Content::text(format!("[`{path}`: {mime_type}, {} bytes]", bytes.len()));
+    let description =
+        Content::text(format!("[`{path}`: {mime_type}, {}]", counted(bytes.len() as u64, "byte", "bytes")));
     Ok(vec![description, Content::Image { data: BASE64.encode(&bytes), mime_type: mime_type.to_owned() }])
 }
 

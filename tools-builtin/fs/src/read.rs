@@ -1,23 +1,30 @@
 //! `fs.read`: reads a text file or an image.
 
-use std::io::{BufReader, Read};
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::num::NonZeroU64;
 
+use memchr::memchr;
 use tools::{Content, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::encoding::Encoding;
 use crate::error::FsError;
-use crate::excerpt::Excerpt;
+use crate::excerpt::{Excerpt, LineRange};
+use crate::lines::LineReader;
 use crate::path::RelativePath;
 use crate::picture;
 use crate::resolved_entry::ResolvedEntry;
+use crate::tail::Tail;
 
 /// The size of a read, in bytes. Smaller files are read at once.
 const BLOCK: u64 = 64 * 1024;
 
 /// The size of the first read of a larger file, or of one that reports no size, such as those in `/proc`. In bytes.
 const HEAD: u64 = 512;
+
+/// The size up to which all lines of a file are counted for the numbers of its last ones, in bytes.
+const MAX_COUNTED: u64 = 16 * 1024 * 1024;
 
 /// Reads a text file of the workspace, or a range of its lines. A long file is split: a note after the text then gives the line
 /// numbers and says how to continue. PNG, JPEG, GIF and WebP files are returned as images.
@@ -29,8 +36,11 @@ const HEAD: u64 = 512;
     tags = ["files"],
     // Above the limit of an excerpt, so that the pipeline does not truncate the output.
     max_output = "256KiB",
+    // A range far inside of a huge file takes long to reach.
+    timeout = "60s",
     example({"path": "README.md"}),
-    example({"path": "src/main.rs", "start": 120, "end": 180}),
+    example({"path": "src/main.rs", "start": 120, "end": 180, "line_numbers": true}),
+    example({"path": "server.log", "tail": 50}),
 )]
 pub(crate) fn read(
     cx: &ToolContext,
@@ -40,11 +50,37 @@ pub(crate) fn read(
     start: Option<NonZeroU64>,
     /// The last line to read, inclusive. As many lines as fit into one result if omitted.
     end: Option<NonZeroU64>,
+    /// Read this many lines at the end of the file, instead of `start` and `end`.
+    tail: Option<NonZeroU64>,
+    /// Begin each line with its number and a colon.
+    #[serde(default)]
+    line_numbers: bool,
 ) -> Result<Vec<Content>, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let start = start.map_or(1, NonZeroU64::get);
-    let end = end.map_or(u64::MAX, NonZeroU64::get);
-    Ok(contents(cx, &workspace, &path, start, end)?)
+    let span = Span::new(start, end, tail)?;
+    Ok(contents(cx, &workspace, &path, span, line_numbers)?)
+}
+
+/// The requested part of a file.
+#[derive(Clone, Copy)]
+enum Span {
+    /// The lines from `start` to `end` inclusive, counted from 1.
+    Lines { start: u64, end: u64 },
+    /// This many lines at the end.
+    Tail(u64),
+}
+
+impl Span {
+    fn new(start: Option<NonZeroU64>, end: Option<NonZeroU64>, tail: Option<NonZeroU64>) -> Result<Self, FsError> {
+        let given = start.or(end);
+        let (start, end) = (start.map_or(1, NonZeroU64::get), end.map_or(u64::MAX, NonZeroU64::get));
+        match tail {
+            Some(_) if given.is_some() => Err(FsError::TailOfRange),
+            Some(tail) => Ok(Self::Tail(tail.get())),
+            None if end < start => Err(FsError::Backwards { start, end }),
+            None => Ok(Self::Lines { start, end }),
+        }
+    }
 }
 
 /// Returns the requested text and, if needed, a note about it; or an image.
@@ -52,15 +88,12 @@ fn contents(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
-    start: u64,
-    end: u64,
+    span: Span,
+    line_numbers: bool,
 ) -> Result<Vec<Content>, FsError> {
-    if end < start {
-        return Err(FsError::Backwards { start, end });
-    }
     let found = ResolvedEntry::find(cx, workspace, path)?;
     // `std` reads into uninitialised memory; cap-std clears it first.
-    let file = found.open_file()?.into_std();
+    let mut file = found.open_file()?.into_std();
     let size = file.metadata().map_err(FsError::io(&found.path))?.len();
     // One byte more than the size, to detect the end of the file.
     let length = if size < BLOCK { HEAD.max(size + 1) } else { HEAD };
@@ -72,38 +105,105 @@ fn contents(
     if let Some(mime_type) = picture::mime_type(&head) {
         return picture::contents(&found.path, mime_type, head.as_slice().chain(file));
     }
-    let excerpt = if (head.len() as u64) < length {
-        Excerpt::from_reader(cx, &found.path, &*head, start, end)?
+    let request = Request { cx, path: &found.path, span, line_numbers };
+    let (excerpt, place) = if (head.len() as u64) < length {
+        request.excerpt(Cursor::new(head))?
+    } else if let (Span::Tail(count), MAX_COUNTED..) = (span, size) {
+        request.distant_tail(file, size, count)?
+    } else if memchr(0, &head).is_some() {
+        return Err(FsError::Binary { path: found.path });
     } else {
-        let rest = BufReader::with_capacity(BLOCK as usize, file);
-        Excerpt::from_reader(cx, &found.path, head.as_slice().chain(rest), start, end)?
+        file.rewind().map_err(FsError::io(&found.path))?;
+        request.excerpt(file)?
     };
-    let note = note(&excerpt, start);
+    let note = note(&excerpt, place);
     let text = Some(excerpt.text).filter(|text| !text.is_empty());
     Ok(text.into_iter().chain(note).map(Content::text).collect())
 }
 
-fn note(excerpt: &Excerpt, start: u64) -> Option<String> {
+/// A part of a file to read.
+struct Request<'a> {
+    cx: &'a ToolContext,
+    path: &'a RelativePath,
+    span: Span,
+    line_numbers: bool,
+}
+
+/// The place of an excerpt in its file.
+#[derive(Clone, Copy)]
+enum Place {
+    /// The number of the first line.
+    Line(u64),
+    /// The number of lines from the first to the end of the file.
+    FromEnd(u64),
+}
+
+impl Request<'_> {
+    /// Reads the part of a file from its beginning.
+    fn excerpt(&self, mut file: impl Read + Seek) -> Result<(Excerpt, Place), FsError> {
+        let (start, most) = match self.span {
+            Span::Lines { start, end } => (start, (end - start).saturating_add(1)),
+            Span::Tail(count) => {
+                let reader = BufReader::with_capacity(BLOCK as usize, &mut file);
+                let lines = LineReader::new(self.cx, self.path, reader).skip(u64::MAX)?;
+                file.rewind().map_err(FsError::io(self.path))?;
+                (lines.saturating_sub(count) + 1, u64::MAX)
+            }
+        };
+        let first = i64::try_from(start).unwrap_or(i64::MAX);
+        let range = LineRange { skipped: start - 1, most, first_number: self.line_numbers.then_some(first) };
+        let reader = BufReader::with_capacity(BLOCK as usize, file);
+        Ok((Excerpt::from_reader(self.cx, self.path, reader, range)?, Place::Line(start)))
+    }
+
+    /// Reads the last lines of a file that is too large to count the lines before them.
+    fn distant_tail(&self, mut file: File, size: u64, count: u64) -> Result<(Excerpt, Place), FsError> {
+        let Tail { start, lines } = Tail::find(self.cx, self.path, &file, size, count)?;
+        file.seek(SeekFrom::Start(start)).map_err(FsError::io(self.path))?;
+        let reader = BufReader::with_capacity(BLOCK as usize, file.take(size - start));
+        let first = i64::try_from(lines).map_or(i64::MIN, |lines| -lines);
+        let range = LineRange { skipped: 0, most: u64::MAX, first_number: self.line_numbers.then_some(first) };
+        Ok((Excerpt::from_reader(self.cx, self.path, reader, range)?, Place::FromEnd(lines)))
+    }
+}
+
+fn note(excerpt: &Excerpt, place: Place) -> Option<String> {
     let mut notes = Vec::new();
-    let last = start + excerpt.lines.saturating_sub(1);
-    if excerpt.lines == 0 {
-        notes.push("the file is empty".to_owned());
-    } else if excerpt.more {
-        notes.push(format!("lines {start} to {last}; more lines follow, continue with start = {}", last + 1));
-    } else if start > 1 {
-        notes.push(format!("lines {start} to {last}, the end of the file"));
+    match place {
+        _ if excerpt.lines == 0 => notes.push("the file is empty".to_owned()),
+        Place::Line(start) => {
+            let last = start + excerpt.lines - 1;
+            let lines = if last == start { format!("line {start}") } else { format!("lines {start} to {last}") };
+            if excerpt.more {
+                notes.push(format!("{lines}; more lines follow, continue with start = {}", last + 1));
+            } else if start > 1 {
+                notes.push(format!("{lines}, the end of the file"));
+            }
+        }
+        Place::FromEnd(count) => {
+            let rest = count - excerpt.lines;
+            notes.push(match excerpt.lines {
+                1 => format!("line -{count}, counted from the end"),
+                _ => format!("lines -{count} to -{}, counted from the end", rest + 1),
+            });
+            if rest > 0 {
+                notes.push(format!("more lines follow, continue with tail = {rest}"));
+            }
+        }
     }
     if excerpt.cut > 0 {
         notes.push(format!("truncated lines: {}", excerpt.cut));
     }
     if excerpt.lossy {
-        notes.push("bytes that are not UTF-8 are shown as \u{FFFD}; fs.edit keeps them".to_owned());
+        notes.push("bytes that are not UTF-8 are shown as \u{FFFD}; an edit keeps them".to_owned());
     }
     (!notes.is_empty()).then(|| format!("[{}]", notes.join("; ")))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Seek, SeekFrom, Write};
+
     use serde_json::json;
     use tools::{Content, ErrorCode, Grant};
 
@@ -142,11 +242,68 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn lines_are_numbered_on_request() {
+        let fixture = Fixture::with_files(&[("lines", "a\nb\n\nd\n")]);
+        let read = async |arguments| fixture.text("fs.read", arguments).await;
+        let all = json!({"path": "lines", "line_numbers": true});
+        assert_eq!(read(all).await, "1: a\n2: b\n3: \n4: d\n");
+        let one = json!({"path": "lines", "start": 2, "end": 2, "line_numbers": true});
+        assert_eq!(read(one).await, "2: b\n\n[line 2; more lines follow, continue with start = 3]");
+        let tail = json!({"path": "lines", "tail": 2, "line_numbers": true});
+        assert_eq!(read(tail).await, "3: \n4: d\n\n[lines 3 to 4, the end of the file]");
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_file_is_read() {
+        let fixture = Fixture::with_files(&[("lines", "1\n2\n3"), ("empty", "")]);
+        for (path, tail, expected) in [
+            ("lines", 1, "3\n[line 3, the end of the file]"),
+            ("lines", 2, "2\n3\n[lines 2 to 3, the end of the file]"),
+            ("lines", 9, "1\n2\n3"),
+            ("empty", 9, "[the file is empty]"),
+        ] {
+            assert_eq!(fixture.text("fs.read", json!({"path": path, "tail": tail})).await, expected, "{path} {tail}");
+        }
+        for other in ["start", "end"] {
+            fixture.fails("fs.read", json!({"path": "lines", "tail": 1, other: 1}), "either `tail` or").await;
+        }
+    }
+
+    #[tokio::test]
+    async fn lines_of_a_huge_file_are_read_from_both_ends() {
+        let fixture = Fixture::new();
+        let path = fixture.root().join("huge");
+        let line = format!("{}\n", "x".repeat(999));
+        std::fs::write(&path, line.repeat(70_000) + "middle\n").unwrap();
+        let middle = fixture.text("fs.read", json!({"path": "huge", "start": 70_001})).await;
+        assert_eq!(middle, "middle\n\n[line 70001, the end of the file]");
+
+        // A gap that no call can read in time.
+        let mut file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_len(1 << 40).unwrap();
+        file.seek(SeekFrom::End(0)).unwrap();
+        file.write_all(format!("\n{}last\n", line.repeat(100)).as_bytes()).unwrap();
+        let end = fixture.text("fs.read", json!({"path": "huge", "tail": 1, "line_numbers": true})).await;
+        assert!(end.starts_with("-1: last\n") && end.ends_with("[line -1, counted from the end]"), "{end}");
+        let (mut left, mut seen) = (101, 0);
+        while left > 0 {
+            let part = fixture.text("fs.read", json!({"path": "huge", "tail": left})).await;
+            seen += part.lines().filter(|line| line.len() == 999 || *line == "last").count();
+            let rest = part.split_once("continue with tail = ").map(|(_, rest)| rest.trim_end_matches(']'));
+            left = rest.map_or(0, |rest| rest.parse().unwrap());
+        }
+        assert_eq!(seen, 101);
+    }
+
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn a_file_that_tells_no_size_is_read_to_its_end() {
-        let text = Fixture::for_dir("/proc/self").text("fs.read", json!({"path": "status"})).await;
+        let fixture = Fixture::for_dir("/proc/self");
+        let text = fixture.text("fs.read", json!({"path": "status"})).await;
         assert!(text.len() as u64 > HEAD && text.contains("nonvoluntary_ctxt_switches"), "{text}");
+        let tail = fixture.text("fs.read", json!({"path": "status", "tail": 1})).await;
+        assert!(tail.starts_with("nonvoluntary_ctxt_switches"), "{tail}");
     }
 
     #[tokio::test]
@@ -168,14 +325,14 @@ mod tests {
         let fixture = Fixture::with_files(&[("src/main.rs", ""), ("binary", "a\0b")]);
         fixture.write("utf16", b"\xFF\xFEa\0");
         fixture.write("latin", b"caf\xE9");
-        fixture.fails("fs.read", json!({"path": "src"}), "list it with fs.list").await;
+        fixture.fails("fs.read", json!({"path": "src"}), "is a directory; list it").await;
         fixture.fails("fs.read", json!({"path": "src/Main"}), "did you mean `src/main.rs`?").await;
-        fixture.fails("fs.read", json!({"path": "other"}), "list its directory with fs.list").await;
+        fixture.fails("fs.read", json!({"path": "other"}), "list its directory").await;
         fixture.fails("fs.read", json!({"path": "binary"}), "it has NUL bytes").await;
         fixture.fails("fs.read", json!({"path": "utf16"}), "UTF-16").await;
         let lossy = fixture.text("fs.read", json!({"path": "latin"})).await;
         assert!(
-            lossy.starts_with("caf\u{FFFD}") && lossy.contains("not UTF-8") && lossy.contains("fs.edit"),
+            lossy.starts_with("caf\u{FFFD}") && lossy.contains("not UTF-8") && lossy.contains("an edit keeps them"),
             "{lossy}"
         );
     }

@@ -220,7 +220,7 @@ mod tests {
     async fn a_replacement_character_of_fs_read_matches_no_bytes() {
         let latin = b"one\ncaf\xE9 = 1\ntwo\nna\xEFve\n";
         for old in ["caf\u{FFFD} = 1", "café = 1", "\u{FFFD}"] {
-            refused(latin, edit(old, "x"), &["lines 2, 4", "fs.read", "\u{FFFD}", "choose an `old` without"]).await;
+            refused(latin, edit(old, "x"), &["lines 2, 4", "are read as \u{FFFD}", "choose an `old` without"]).await;
         }
         refused(latin, edit("caf = 1", "x"), &["the nearest place"]).await;
         // U+FFFD that is in the file itself is ordinary text.

@@ -1,11 +1,13 @@
 //! [`Scan`]: collects matching lines with their context lines.
 
 use std::collections::VecDeque;
+use std::io::BufRead;
 
 use regex::bytes::{Regex, RegexBuilder};
 use tools::ToolContext;
 
 use crate::error::FsError;
+use crate::lines::{LineReader, ReadLine};
 use crate::path::RelativePath;
 
 /// The maximum number of matching lines in a result.
@@ -24,8 +26,10 @@ const BEFORE_MATCH: usize = 100;
 /// The maximum size of a compiled pattern, in bytes. Larger patterns take longer for each byte of a line.
 const MAX_PATTERN: usize = 128 * 1024;
 
-/// The number of bytes searched between two checks for cancellation.
-const UNINTERRUPTED: usize = 64 * 1024;
+/// The limit of the search for further matches after the result is full, in bytes. A visited entry counts as [`ENTRY`] bytes plus the
+/// content of its file.
+const MAX_AHEAD: u64 = 32 * 1024 * 1024;
+const ENTRY: u64 = 1024;
 
 /// Collects the matching lines of one file after another.
 #[derive(Debug)]
@@ -42,10 +46,20 @@ pub(crate) struct Scan {
     pub(crate) more: bool,
     /// The number of lines that were searched only in part.
     pub(crate) long: u64,
+    /// The bytes searched since the result became full; see [`MAX_AHEAD`].
+    ahead: u64,
 }
 
-/// A line of a file with its number, counted from 1.
-type NumberedLine<'a> = (u64, &'a [u8]);
+/// A line of a file.
+#[derive(Debug, Default)]
+struct Line {
+    /// The number of the line, counted from 1.
+    number: u64,
+    /// The first [`MAX_SEARCHED`] bytes, without the line ending.
+    bytes: Vec<u8>,
+    /// True if the line is longer.
+    is_cut: bool,
+}
 
 impl Scan {
     pub(crate) fn new(pattern: &str, ignore_case: bool, context: usize) -> Result<Self, FsError> {
@@ -55,35 +69,48 @@ impl Scan {
             .dfa_size_limit(8 * MAX_PATTERN)
             .build()
             .map_err(|error| FsError::Pattern { reason: error.to_string() })?;
-        Ok(Self { regex, context, text: String::new(), hits: 0, files: 0, more: false, long: 0 })
+        Ok(Self { regex, context, text: String::new(), hits: 0, files: 0, more: false, long: 0, ahead: 0 })
     }
 
     /// Returns true if the result has no room for another matching line.
-    pub(crate) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.hits >= MAX_HITS || self.text.len() >= MAX_TEXT
     }
 
-    /// Searches the content of a file.
-    pub(crate) fn file(&mut self, cx: &ToolContext, path: &RelativePath, content: &[u8]) -> Result<(), FsError> {
-        let mut before: VecDeque<NumberedLine<'_>> = VecDeque::with_capacity(self.context);
-        let (mut shown, mut after, mut unchecked) = (None, 0, 0);
-        for (number, line) in (1..).zip(content.strip_suffix(b"\n").unwrap_or(content).split(|byte| *byte == b'\n')) {
-            unchecked += line.len() + 1;
-            if unchecked >= UNINTERRUPTED {
-                cx.check_cancelled()?;
-                unchecked = 0;
+    /// Returns true if the search can stop.
+    pub(crate) fn is_over(&self) -> bool {
+        self.more || self.ahead >= MAX_AHEAD
+    }
+
+    /// Counts a visited entry towards the limit of the search for further matches.
+    pub(crate) fn visit(&mut self) {
+        if self.is_full() {
+            self.ahead += ENTRY;
+        }
+    }
+
+    /// Searches a file. The memory needed does not grow with the file or its lines.
+    pub(crate) fn file(&mut self, cx: &ToolContext, path: &RelativePath, file: impl BufRead) -> Result<(), FsError> {
+        let mut lines = LineReader::new(cx, path, file);
+        let mut before: VecDeque<Line> = VecDeque::with_capacity(self.context);
+        let (mut line, mut shown, mut after) = (Line::default(), None, 0);
+        while line.read(&mut lines)? {
+            if self.is_full() {
+                self.ahead += line.bytes.len() as u64 + 1;
             }
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            let Some(at) = self.found(line) else {
+            self.long += u64::from(line.is_cut);
+            let Some(at) = self.regex.find(&line.bytes).map(|found| found.start()) else {
                 if after > 0 {
                     after -= 1;
-                    shown = Some(number);
-                    self.show(number, '-', line, 0);
+                    shown = Some(line.number);
+                    self.show(&line, '-', 0);
+                } else if self.is_over() {
+                    break;
                 } else if self.context > 0 {
-                    if before.len() == self.context {
-                        before.pop_front();
-                    }
-                    before.push_back((number, line));
+                    let free = if before.len() == self.context { before.pop_front() } else { None };
+                    let number = line.number;
+                    before.push_back(std::mem::replace(&mut line, free.unwrap_or_default()));
+                    line.number = number;
                 }
                 continue;
             };
@@ -91,26 +118,20 @@ impl Scan {
                 self.more = true;
                 break;
             }
-            let first = before.front().map_or(number, |(number, _)| *number);
+            let first = before.front().map_or(line.number, |line| line.number);
             match shown {
                 None => self.head(path),
-                Some(last) if last + 1 < first => self.text.push_str("--\n"),
+                Some(last) if self.context > 0 && last + 1 < first => self.text.push_str("--\n"),
                 Some(_) => {}
             }
-            for (number, line) in before.drain(..) {
-                self.show(number, '-', line, 0);
+            for line in before.drain(..) {
+                self.show(&line, '-', 0);
             }
-            self.show(number, ':', line, at);
+            self.show(&line, ':', at);
             self.hits += 1;
-            (shown, after) = (Some(number), self.context);
+            (shown, after) = (Some(line.number), self.context);
         }
         Ok(())
-    }
-
-    fn found(&mut self, line: &[u8]) -> Option<usize> {
-        let searched = &line[..line.len().min(MAX_SEARCHED)];
-        self.long += u64::from(searched.len() < line.len());
-        self.regex.find(searched).map(|found| found.start())
     }
 
     fn head(&mut self, path: &RelativePath) {
@@ -123,13 +144,31 @@ impl Scan {
     }
 
     /// Appends a line with its number. Shows only the part around `at` of a long line.
-    fn show(&mut self, number: u64, mark: char, line: &[u8], at: usize) {
+    fn show(&mut self, Line { number, bytes: line, is_cut }: &Line, mark: char, at: usize) {
         let start = if line.len() <= MAX_SHOWN { 0 } else { at.saturating_sub(BEFORE_MATCH) };
         let end = line.len().min(start + MAX_SHOWN);
         let (start, end) = (boundary(line, start), boundary(line, end));
-        let [head, tail] = [start > 0, end < line.len()].map(|cut| if cut { "[…]" } else { "" });
-        let shown = String::from_utf8_lossy(&line[start..end]);
+        let [head, tail] = [start > 0, *is_cut || end < line.len()].map(|cut| if cut { "[…]" } else { "" });
+        let shown = String::from_utf8_lossy(&line[start..end]).replace('\0', "\u{FFFD}");
         self.text.push_str(&format!("{number}{mark} {head}{shown}{tail}\n"));
+    }
+}
+
+impl Line {
+    /// Reads the next line. Returns false if there is none.
+    fn read(&mut self, lines: &mut LineReader<'_, impl BufRead>) -> Result<bool, FsError> {
+        self.bytes.clear();
+        self.number += 1;
+        let read = lines.read(MAX_SEARCHED, &mut self.bytes)?;
+        self.is_cut = matches!(read, ReadLine::Cut { .. });
+        if !self.is_cut {
+            for end in [b'\n', b'\r'] {
+                if self.bytes.last() == Some(&end) {
+                    self.bytes.pop();
+                }
+            }
+        }
+        Ok(read != ReadLine::End)
     }
 }
 
@@ -152,7 +191,7 @@ mod tests {
     #[test]
     fn lines_around_a_match_are_shown_once() {
         let content = "1\n2\nx3\n4\nx5\n6\n7\n8\n9\nx10\n11\n";
-        assert_eq!(scan("x", 0, content).text, "f\n3: x3\n--\n5: x5\n--\n10: x10\n");
+        assert_eq!(scan("x", 0, content).text, "f\n3: x3\n5: x5\n10: x10\n");
         let around = "f\n2- 2\n3: x3\n4- 4\n5: x5\n6- 6\n--\n9- 9\n10: x10\n11- 11\n";
         assert_eq!(scan("x", 1, content).text, around);
         assert_eq!(scan("x10", 9, content).text.lines().count(), 12);
@@ -160,7 +199,7 @@ mod tests {
 
     #[test]
     fn ends_of_lines_are_where_a_pattern_says() {
-        assert_eq!(scan("^a$", 0, "a\r\nba\na").text, "f\n1: a\n--\n3: a\n");
+        assert_eq!(scan("^a$", 0, "a\r\nba\na").text, "f\n1: a\n3: a\n");
         assert_eq!(scan("^$", 0, "a\n\n").text, "f\n2: \n");
         assert_eq!(scan("a", 0, "").hits, 0);
     }

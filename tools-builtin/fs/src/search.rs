@@ -1,13 +1,15 @@
 //! `fs.search`: finds lines that match a regular expression.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 
 use cap_std::fs::Dir;
 use globset::GlobMatcher;
+use memchr::memchr;
 use tools::{Content, ToolContext, ToolError, tool};
 
 use crate::Workspace;
+use crate::counted::counted;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -16,16 +18,15 @@ use crate::resolved_entry::{ResolvedEntry, open_file};
 use crate::scan::Scan;
 use crate::tree_walk::TreeWalk;
 
-/// The size up to which files are searched, in bytes.
+/// The size up to which the files of a directory are searched, in bytes. A file that the call names has no limit.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// The limit of the search for further matches after the result is full, in bytes. An entry counts as [`ENTRY`] bytes plus the
-/// content of its file.
-const MAX_AHEAD: u64 = 32 * 1024 * 1024;
-const ENTRY: u64 = 1024;
+/// The size of a read of a named file, in bytes. It is binary if the first read has NUL bytes.
+const BLOCK: usize = 64 * 1024;
 
 /// Searches text files of the workspace, line by line, for a regular expression (Rust syntax, without look-around and
-/// backreferences). Skips binary files, links, .git, and files that ignore files such as .gitignore exclude.
+/// backreferences). Skips binary files, links, .git, and files that ignore files such as .gitignore exclude. In a directory, also skips
+/// files over 16 MiB; name such a file to search it.
 #[tool(
     name = "fs.search",
     title = "Search in files",
@@ -63,7 +64,7 @@ pub(crate) fn search(
     let workspace = cx.need::<Workspace>()?;
     let glob = glob.as_deref().map(glob_pattern).transpose()?;
     let scan = Scan::new(&pattern, ignore_case, context.min(10).into())?;
-    let search = Search { cx, glob, scan, searched: 0, ahead: 0, binary: 0, large: 0, unreadable: 0 };
+    let search = Search { cx, glob, scan, searched: 0, binary: 0, large: 0, unreadable: 0 };
     Ok(search.run(&workspace, &path, ignored)?)
 }
 
@@ -72,8 +73,6 @@ struct Search<'a> {
     glob: Option<GlobMatcher>,
     scan: Scan,
     searched: u64,
-    /// The bytes searched since the result became full; see [`MAX_AHEAD`].
-    ahead: u64,
     binary: u64,
     large: u64,
     unreadable: u64,
@@ -89,25 +88,18 @@ impl Search<'_> {
                 if found.kind == Kind::File && self.is_wanted(found.path, &start.path) {
                     self.file(found.dir, found.name, found.path)?;
                 }
-                if self.scan.is_full() {
-                    self.ahead += ENTRY;
-                }
-                Ok(if self.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                self.scan.visit();
+                Ok(if self.scan.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             })?;
             notes = skipped.notes();
         } else if self.glob.is_some() {
             return Err(FsError::GlobOfFile { path: start.path });
         } else {
-            self.content(&start.path, start.open_file()?)?;
+            self.named_file(&start.path, start.open_file()?)?;
         }
         notes.splice(0..0, self.notes());
         let text = Some(std::mem::take(&mut self.scan.text)).filter(|text| !text.is_empty());
         Ok(text.into_iter().chain([format!("[{}]", notes.join("; "))]).map(Content::text).collect())
-    }
-
-    /// Returns true if the search can stop.
-    fn is_over(&self) -> bool {
-        self.scan.more || self.ahead >= MAX_AHEAD
     }
 
     fn is_wanted(&self, path: &RelativePath, start: &RelativePath) -> bool {
@@ -127,44 +119,55 @@ impl Search<'_> {
         }
     }
 
+    /// Searches a file of a directory.
     fn content(&mut self, path: &RelativePath, file: impl Read) -> Result<(), FsError> {
         let mut content = Vec::new();
-        let was_full = self.scan.is_full();
         if file.take(MAX_FILE + 1).read_to_end(&mut content).is_err() {
             self.unreadable += 1;
         } else if content.len() as u64 > MAX_FILE {
             self.large += 1;
-        } else if content.contains(&0) {
+        } else if memchr(0, &content).is_some() {
             self.binary += 1;
         } else {
             self.searched += 1;
-            self.scan.file(self.cx, path, &content)?;
-        }
-        if was_full {
-            self.ahead += content.len() as u64;
+            self.scan.file(self.cx, path, &*content)?;
         }
         Ok(())
     }
 
+    /// Searches the file that the call names, block by block.
+    fn named_file(&mut self, path: &RelativePath, file: impl Read) -> Result<(), FsError> {
+        let mut reader = BufReader::with_capacity(BLOCK, file);
+        if memchr(0, reader.fill_buf().map_err(FsError::io(path))?).is_some() {
+            self.binary += 1;
+            return Ok(());
+        }
+        self.searched += 1;
+        self.scan.file(self.cx, path, reader)
+    }
+
     fn notes(&self) -> Vec<String> {
         let Scan { hits, files, more, .. } = self.scan;
-        let bound = match (more, self.is_over()) {
+        let bound = match (more, self.scan.is_over()) {
             (true, _) => "more than ",
             (false, true) => "at least ",
             (false, false) => "",
         };
         let mut notes = vec![match hits {
             0 => format!("no line matches; files searched: {}", self.searched),
-            _ => format!("matching lines: {bound}{hits}, in {files} of {} files searched", self.searched),
+            _ => format!(
+                "matching lines: {bound}{hits}, in {files} of {} searched",
+                counted(self.searched, "file", "files")
+            ),
         }];
-        if self.is_over() {
+        if self.scan.is_over() {
             notes.push(format!(
                 "the search stopped there and shows the first {hits}; use a narrower pattern, glob or path to find others"
             ));
         }
         let skipped = [
             (self.binary, "binary files skipped"),
-            (self.large, "files over 16 MiB skipped"),
+            (self.large, "files over 16 MiB skipped, which can be searched by name"),
             (self.unreadable, "files that could not be read"),
             (self.scan.long, "lines searched only in their first 64 KiB"),
         ];
@@ -226,7 +229,7 @@ mod tests {
         fixture.write(".ignore", "*.txt\nsrc/run.rs\n");
         assert!(fixture.text("fs.search", json!({"pattern": r"run\("})).await.contains("in 1 of 2 files"));
         assert!(
-            fixture.text("fs.search", json!({"pattern": r"run\(", "path": "src"})).await.contains("in 1 of 1 files")
+            fixture.text("fs.search", json!({"pattern": r"run\(", "path": "src"})).await.contains("in 1 of 1 file ")
         );
         let all = json!({"pattern": "call run", "ignored": true});
         assert!(fixture.text("fs.search", all).await.contains("in 1 of 4 files"));
@@ -239,7 +242,22 @@ mod tests {
         std::fs::File::create(fixture.root().join("large")).unwrap().set_len(17 * 1024 * 1024).unwrap();
         let text = fixture.text("fs.search", json!({"pattern": "run"})).await;
         assert!(text.starts_with("latin\n1: run caf\u{FFFD}\n"), "{text}");
-        assert!(text.ends_with("in 1 of 1 files searched; binary files skipped: 1; files over 16 MiB skipped: 1]"));
+        assert!(text.ends_with("in 1 of 1 file searched; binary files skipped: 1; files over 16 MiB skipped, which can be searched by name: 1]"));
+    }
+
+    #[tokio::test]
+    async fn a_named_file_of_any_size_is_searched() {
+        let fixture = Fixture::new();
+        fixture.write("large", &(format!("{}\n", "x".repeat(999)).repeat(20_000) + "needle\0\n"));
+        let text = fixture.text("fs.search", json!({"pattern": "needle", "path": "large"})).await;
+        let expected = "large\n20001: needle\u{FFFD}\n\n[matching lines: 1, in 1 of 1 file searched]";
+        assert_eq!(text, expected);
+        let text = fixture.text("fs.search", json!({"pattern": "needle"})).await;
+        assert!(text.starts_with("[no line matches; files searched: 0; files over 16 MiB skipped"), "{text}");
+        // The search for a further match is bounded.
+        fixture.write("large", &("needle\n".repeat(200) + &format!("{}\n", "x".repeat(999)).repeat(40_000)));
+        let text = fixture.text("fs.search", json!({"pattern": "needle", "path": "large"})).await;
+        assert!(text.contains("[matching lines: at least 200, in 1 of 1 file searched; the search stopped"), "{text}");
     }
 
     #[tokio::test]
@@ -273,7 +291,7 @@ mod tests {
         let fixture = fixture().granted_all(&["fs:read:.", "fs:read:src", "fs:read:src/m*"]);
         let text = fixture.text("fs.search", json!({"pattern": "run"})).await;
         assert!(text.starts_with("src/main.rs\n2:     run();\n"), "{text}");
-        assert!(text.ends_with("in 1 of 1 files searched; entries skipped for lack of a grant: 2]"), "{text}");
+        assert!(text.ends_with("in 1 of 1 file searched; entries skipped for lack of a grant: 2]"), "{text}");
     }
 
     #[tokio::test]

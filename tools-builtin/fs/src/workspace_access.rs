@@ -5,7 +5,8 @@ use std::fs::File;
 use tools::protocol::InvalidTarget;
 use tools::{Access, ToolContext, ToolError};
 
-use crate::list::{DirEntry, entries};
+use crate::list::entries;
+use crate::listing::DirEntry;
 use crate::path::RelativePath;
 use crate::relocate::{FROM, TO, move_entry};
 use crate::remove::remove_entry;

@@ -1,9 +1,11 @@
-//! The memory of a walk does not depend on the content of ignore files. The test has a process of its own.
+//! The memory of the tools depends neither on the content of ignore files nor on the size of a file. The tests have a process of their
+//! own and run one after the other, in any order.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 
 use serde_json::json;
 use tools_fs::Workspace;
@@ -37,6 +39,29 @@ fn hostile_ignore_files_cost_no_memory_to_speak_of() {
     let after = peak();
     assert!(found.contains("ignore files used only in part: "), "{found}");
     assert!(after < MOST, "{before} KiB before and {after} KiB after the walk");
+}
+
+#[test]
+fn a_large_file_is_read_and_searched_in_little_memory() {
+    let root = tempfile::tempdir().unwrap();
+    let line = format!("{}\n", "x".repeat(9_999));
+    let mut file = fs::File::create(root.path().join("large")).unwrap();
+    // Twice the limit.
+    for _ in 0..2 * MOST / 10 {
+        file.write_all(line.as_bytes()).unwrap();
+    }
+    file.write_all(b"needle\n").unwrap();
+    let host = TestHost::new(tools_fs::register).with_service(Workspace::open(root.path()).unwrap());
+    let last = 2 * MOST / 10 + 1;
+    for (tool, arguments) in [
+        ("fs.read", json!({"path": "large", "start": last})),
+        ("fs.read", json!({"path": "large", "tail": 1})),
+        ("fs.search", json!({"path": "large", "pattern": "needle"})),
+    ] {
+        let found = host.call_blocking(tool, arguments.clone()).unwrap().to_text();
+        assert!(found.contains("needle\n"), "{arguments}: {found}");
+        assert!(peak() < MOST, "{} KiB after {tool} {arguments}", peak());
+    }
 }
 
 /// Returns the peak memory of this process, in KiB.

@@ -7,6 +7,8 @@ mod answer;
 #[cfg(target_os = "linux")]
 mod crash;
 #[cfg(unix)]
+mod listing_size;
+#[cfg(unix)]
 mod plugin;
 mod sensitive;
 #[cfg(unix)]
