@@ -238,12 +238,22 @@ impl Run {
     /// # Errors
     /// Returns the errors of [`result`](Self::result).
     pub fn error(&mut self, id: &str, error: &ToolError) -> Result<(), RunError> {
+        self.error_with_result(id, error, error.into())
+    }
+
+    /// Adds an error as [`error`](Self::error) does, with this result for the model.
+    pub(crate) fn error_with_result(
+        &mut self,
+        id: &str,
+        error: &ToolError,
+        result: ToolResult,
+    ) -> Result<(), RunError> {
         let ending = match error.code() {
             ErrorCode::Cancelled => Some(Outcome::Cancelled),
             _ if error.is_recoverable() => None,
             _ => Some(Outcome::Failed { message: error.to_string() }),
         };
-        self.settle(id, error.into(), ending)
+        self.settle(id, result, ending)
     }
 
     /// Cancels the run. Calls without a result get an error that says so. A run that has ended does not change.

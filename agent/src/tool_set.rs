@@ -65,7 +65,7 @@ struct Inner {
     entries: Vec<Arc<Entry>>,
     skipped: Vec<SkippedTool>,
     digest: OnceLock<Digest>,
-    wire_names: OnceLock<WireNames>,
+    wire_names: OnceLock<Arc<WireNames>>,
     wire_definitions: FormatCell<Arc<str>>,
 }
 
@@ -110,8 +110,8 @@ impl ToolSet {
     }
 
     /// Returns the names of the tools in provider formats. Computed on first use.
-    pub fn wire_names(&self) -> &WireNames {
-        self.0.wire_names.get_or_init(|| WireNames::new(self.definitions().map(|tool| &tool.name)))
+    pub fn wire_names(&self) -> &Arc<WireNames> {
+        self.0.wire_names.get_or_init(|| Arc::new(WireNames::new(self.definitions().map(|tool| &tool.name))))
     }
 
     /// Returns the number of tools.

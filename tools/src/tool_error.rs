@@ -10,6 +10,7 @@ use std::io;
 use std::iter::successors;
 use std::time::Duration;
 
+use protocol::wire::WireNames;
 use protocol::{ErrorCode, ToolName};
 
 use self::message::{Message, display_name};
@@ -32,7 +33,7 @@ pub(crate) use self::message::listed;
 /// assert!(denied.is_recoverable());
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", .0.message())]
+#[error("{}", .0.message(None))]
 pub struct ToolError(#[source] Failure);
 
 /// The content of a [`ToolError`]. It is also the error's source, so that it is found behind wrappers that forward to the source.
@@ -45,8 +46,8 @@ struct Failure {
 }
 
 impl Failure {
-    fn message(&self) -> Message<'_> {
-        Message { kind: &self.kind, tool: self.tool.as_deref() }
+    fn message<'a>(&'a self, names: Option<&'a WireNames>) -> Message<'a> {
+        Message { kind: &self.kind, tool: self.tool.as_deref(), names }
     }
 }
 

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::provider::is_plain_url;
 use agent::{
-    KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, TurnFuture,
+    KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, ToolSet,
+    TurnFuture,
 };
 use secrecy::SecretString;
+use tools::protocol::wire::WireNames;
 use tools::source;
 
 use crate::adapter::{Api, Model};
@@ -98,6 +100,10 @@ inventory::submit! {
 impl Provider for Remote {
     fn name(&self) -> &str {
         self.api.name()
+    }
+
+    fn wire_names<'a>(&self, tools: &'a ToolSet) -> Option<&'a Arc<WireNames>> {
+        Some(tools.wire_names())
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::task::JoinError;
 use tools::call::{CallOrder, CallPlace, Panic};
-use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
+use tools::{ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind};
 
 use super::alarm::Overdue;
 use super::call_reporter::CallReporter;
@@ -20,6 +20,7 @@ struct Batch<'a> {
     run: &'a mut Run,
     calls: Vec<(PendingCall, Option<Arc<CallReporter>>)>,
     tasks: &'a mut Tasks,
+    cx: &'a ToolContext,
     /// The first error that ends the run, except cancellation.
     fatal: Option<ToolError>,
 }
@@ -43,7 +44,7 @@ impl Driver {
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         self.propagate_cancellation(run_cx.token);
-        let mut batch = Batch { run, calls, tasks, fatal: None };
+        let mut batch = Batch { run, calls, tasks, cx: run_cx.cx, fatal: None };
         batch.refuse(run_cx)?;
         batch.spawn(run_cx);
         while !batch.tasks.running.is_empty() {
@@ -51,7 +52,7 @@ impl Driver {
                 Some(BatchEvent::Joined(joined)) => batch.settle(joined)?,
                 Some(BatchEvent::Overdue(overdue)) => batch.time_out(overdue)?,
                 None => {
-                    if run_cx.session.context().journal().is_some() {
+                    if run_cx.cx.journal().is_some() {
                         batch.wait_for_cancelled().await?;
                     }
                     batch.abandon_running()?;
@@ -66,7 +67,7 @@ impl Driver {
 impl<'a> Batch<'a> {
     /// Gives refused calls their results. With a journal, each refusal is recorded first.
     fn refuse(&mut self, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
-        let cx = run_cx.session.context();
+        let cx = run_cx.cx;
         let turn = self.run.turns();
         for (position, (pending, reporter)) in self.calls.iter().enumerate() {
             let (Some(refusal), Some(reason)) = (pending.refusal(), &pending.refused) else { continue };
@@ -88,8 +89,7 @@ impl<'a> Batch<'a> {
     }
 
     fn spawn(&mut self, run_cx: &RunContext<'_>) {
-        let RunContext { session, token, runtime, .. } = *run_cx;
-        let cx = session.context().clone();
+        let RunContext { session, cx, token, runtime, .. } = *run_cx;
         let turn = self.run.turns();
         // Conflicting calls run in the order of the turn, independently of task scheduling.
         let order = (self.calls.len() > 1).then(CallOrder::new);
@@ -128,9 +128,9 @@ impl<'a> Batch<'a> {
                 self.run.result(&call.id, result)?;
             }
             Err(error) => {
-                let to_model = || pending.refusal().unwrap_or_else(|| ToolResult::from(&error));
-                reporter.iter().for_each(|reporter| reporter.finish(&to_model()));
-                self.run.error(&call.id, &error)?;
+                let result = pending.refusal().unwrap_or_else(|| error.to_result(self.cx));
+                reporter.iter().for_each(|reporter| reporter.finish(&result));
+                self.run.error_with_result(&call.id, &error, result)?;
                 if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
                     self.fatal.get_or_insert(error);
                 }
@@ -191,13 +191,14 @@ impl<'a> Batch<'a> {
         running.token.cancel();
         let (pending, reporter) = &self.calls[running.position];
         let error = ToolError::new(pending.call.name.as_str(), kind);
+        let result = pending.refusal().unwrap_or_else(|| error.to_result(self.cx));
         if let Some(reporter) = reporter {
             if state == PollState::Polling {
                 reporter.abandon(self.tasks.gate.abandoned());
             }
-            reporter.finish(&pending.refusal().unwrap_or_else(|| ToolResult::from(&error)));
+            reporter.finish(&result);
         }
-        Ok(self.run.error(&pending.call.id, &error)?)
+        Ok(self.run.error_with_result(&pending.call.id, &error, result)?)
     }
 }
 

@@ -17,11 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::runtime::Handle;
 use tools::protocol::{Message, Part, Role};
-use tools::{CancellationToken, Content, JournalError, ToolError};
+use tools::{CancellationToken, Content, JournalError, ToolContext, ToolError};
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
-use self::request_turn::request_turn;
+use self::request_turn::{request_turn, wire_names};
 use crate::{
     Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, TextSink, Turn,
 };
@@ -64,6 +64,8 @@ pub struct Driver {
 /// The session, token, runtime and sink of one run.
 struct RunContext<'a> {
     session: &'a Session,
+    /// The session's context, with the names by which the provider's model knows the tools.
+    cx: &'a ToolContext,
     token: &'a CancellationToken,
     runtime: &'a Handle,
     sink: &'a Arc<GuardedSink>,
@@ -201,7 +203,9 @@ impl Driver {
         let mut tasks = None;
         let sink = Arc::new(GuardedSink::new(self.events.clone()));
 
-        let run_cx = RunContext { session: &*session, token: &token, runtime: &runtime, sink: &sink };
+        let names = wire_names(&*self.provider, session.tools());
+        let cx = names.into_iter().fold(session.context().clone(), ToolContext::with_wire_names);
+        let run_cx = RunContext { session: &*session, cx: &cx, token: &token, runtime: &runtime, sink: &sink };
         let (mut failure, mut last) = (None, None);
         let steps = async {
             let mut step = self.checkpoint(&run, &mut last, &run_cx).await;

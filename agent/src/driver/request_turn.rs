@@ -1,13 +1,21 @@
 //! Requests a turn and catches the provider's panics.
 
-use tools::call::{Isolated, Panic};
+use std::sync::Arc;
 
-use crate::{Provider, ProviderError, Request, Turn};
+use tools::call::{Isolated, Panic};
+use tools::protocol::wire::WireNames;
+
+use crate::{Provider, ProviderError, Request, ToolSet, Turn};
 
 /// Requests a turn. A panic while the future is created, polled or dropped becomes [`ProviderError::Panicked`].
 pub(super) async fn request_turn(provider: &dyn Provider, request: Request<'_>) -> Result<Turn, ProviderError> {
     let turn = Isolated::new(|| provider.complete(request)).await;
     turn.unwrap_or_else(|Panic(message)| Err(ProviderError::Panicked { provider: name_of(provider), message }))
+}
+
+/// Returns the names by which the provider's model knows the tools. Returns `None` if it knows their own names, or after a panic.
+pub(super) fn wire_names(provider: &dyn Provider, tools: &ToolSet) -> Option<Arc<WireNames>> {
+    Panic::catch(|| provider.wire_names(tools).cloned()).ok().flatten()
 }
 
 /// Returns the name of the provider. `name` may panic as well.

@@ -15,10 +15,12 @@ mod turn;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Instant;
 
 use tools::CancellationToken;
 use tools::protocol::Message;
+use tools::protocol::wire::WireNames;
 
 use crate::ToolSet;
 
@@ -57,6 +59,12 @@ pub type TurnFuture<'a> = Pin<Box<dyn Future<Output = Result<Turn, ProviderError
 pub trait Provider: Send + Sync {
     /// Returns the name of the provider, for people.
     fn name(&self) -> &str;
+
+    /// Returns the names by which the model knows the tools, which errors then use. Returns `None` if it knows their own names.
+    fn wire_names<'a>(&self, tools: &'a ToolSet) -> Option<&'a Arc<WireNames>> {
+        let _ = tools;
+        None
+    }
 
     /// Returns the model's next turn. The caller may drop the future when the request is cancelled.
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a>;

@@ -18,6 +18,7 @@ mod run;
 mod scripted;
 mod secret;
 mod selection;
+mod spelling;
 mod system;
 mod tool_set;
 mod wire;

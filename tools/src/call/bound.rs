@@ -3,7 +3,7 @@
 use protocol::{Content, Json, Limits, ResourceContents, ToolResult};
 
 use super::overflow::Overflow;
-use crate::{Entry, OutputStore, ToolErrorKind, Violation, size};
+use crate::{Entry, ToolErrorKind, Violation, size};
 
 /// The maximum length in bytes of a URI, name, media type or description of a content piece.
 const MAX_LABEL_BYTES: usize = 8 * 1024;
@@ -25,7 +25,7 @@ pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<To
                     format!("at most {limit} bytes of JSON; request less at a time"),
                     match result.structured.and_then(|value| overflow.keep(value.to_string())) {
                         Some(handle) => {
-                            format!("{size} bytes, which {} reads by the handle {handle}", OutputStore::READER)
+                            format!("{size} bytes, which {} reads by the handle {handle}", overflow.reader())
                         }
                         None => format!("{size} bytes"),
                     },
@@ -94,7 +94,7 @@ fn left_out(overflow: Overflow<'_>, content: &[Content], value: &Json, size: usi
         None => format!("[a structured value of {size} bytes left out: it is over the limit]"),
         Some(handle) => format!(
             "[a structured value of {size} bytes left out: it is over the limit; {} reads it: handle {handle}]",
-            OutputStore::READER
+            overflow.reader()
         ),
     }))
 }

@@ -1,6 +1,7 @@
 //! Truncating output over a limit, and storing the full text.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 
 use crate::{Entry, OutputStore, Resolve as _, Scope, ToolContext};
 
@@ -31,10 +32,26 @@ impl Overflow<'_> {
         let (before, after) = (head(&whole, most).to_owned(), tail(&whole, most).to_owned());
         let handle = self.keep(whole);
         // Reserves room for the largest possible numbers.
-        let room = limit.saturating_sub(notice(handle.as_deref(), size, most).len() + 2) / 2;
+        let room = limit.saturating_sub(self.notice(handle.as_deref(), size, most).len() + 2) / 2;
         let (before, after) = (head(&before, room), tail(&after, room));
-        let notice = notice(handle.as_deref(), size - before.len() - after.len(), before.len());
+        let notice = self.notice(handle.as_deref(), size - before.len() - after.len(), before.len());
         *text = format!("{before}\n{notice}\n{after}");
+    }
+
+    fn notice(self, handle: Option<&str>, missing: usize, start: usize) -> String {
+        match handle {
+            None => format!("[… {missing} bytes left out: the result is over its limit …]"),
+            Some(handle) => format!(
+                "[… {missing} bytes left out: the result is over its limit; {} reads them: handle {handle}, start {start} …]",
+                self.reader()
+            ),
+        }
+    }
+
+    /// Returns the name by which the model knows the tool that reads stored outputs.
+    pub(super) fn reader(self) -> Cow<'static, str> {
+        let spelling = |(caller, _): (&ToolContext, _)| caller.spelling(OutputStore::READER).into_owned().into();
+        self.from.map_or(Cow::Borrowed(OutputStore::READER), spelling)
     }
 
     /// Stores an output and returns its handle, or `None` if there is no store or the caller cannot read it.
@@ -46,16 +63,6 @@ impl Overflow<'_> {
             return None;
         }
         caller.service::<OutputStore>()?.keep(caller.session(), whole)
-    }
-}
-
-fn notice(handle: Option<&str>, missing: usize, start: usize) -> String {
-    match handle {
-        None => format!("[… {missing} bytes left out: the result is over its limit …]"),
-        Some(handle) => format!(
-            "[… {missing} bytes left out: the result is over its limit; {} reads them: handle {handle}, start {start} …]",
-            OutputStore::READER
-        ),
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use protocol::wire::WireNames;
 use protocol::{Digest, ErrorCode, Json, ToolResult};
 use tokio::time::Instant;
 
@@ -32,6 +33,8 @@ pub(super) struct Record {
     key: Option<CallKey>,
     parent: Option<IntentId>,
     depth: u32,
+    /// The names of tools for the model, which does not read the errors of nested calls.
+    names: Option<Arc<WireNames>>,
     tool: String,
     tool_digest: Option<Digest>,
     arguments: Option<CallArguments>,
@@ -83,6 +86,7 @@ impl Record {
             key: cx.next_key(),
             parent: cx.parent_call().map(|parent| parent.intent),
             depth: cx.depth(),
+            names: cx.wire_names().filter(|_| cx.depth() == 0).cloned(),
             // The name comes from a model and can be of any length; a valid one is at most this long.
             tool: tool.chars().take(protocol::ToolName::MAX_LENGTH).collect(),
             tool_digest: None,
@@ -187,7 +191,7 @@ impl Record {
                 let outcome = match outcome {
                     Ok(result) => OutcomeRecord { result, error: None, duration },
                     Err(error) => {
-                        failed = ToolResult::from(error);
+                        failed = error.result(self.names.as_ref());
                         OutcomeRecord { result: &failed, error: Some(error.code()), duration }
                     }
                 };

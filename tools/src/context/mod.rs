@@ -12,10 +12,12 @@ mod place;
 mod progress;
 mod scope;
 mod service;
+mod spelling;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use protocol::wire::WireNames;
 use protocol::{Clause, Grant, ToolName};
 use tokio_util::sync::CancellationToken;
 
@@ -85,6 +87,7 @@ struct Facts {
     channel: Option<Arc<str>>,
     chat: Option<Arc<str>>,
     correlation_id: Option<Arc<str>>,
+    wire_names: Option<Arc<WireNames>>,
     records_content: bool,
 }
 

@@ -1,9 +1,11 @@
 //! The messages of errors.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
 use protocol::Target;
+use protocol::wire::WireNames;
 
 use super::ToolErrorKind;
 use crate::policy::{SensitivePath, Sensitivity};
@@ -13,16 +15,33 @@ use crate::{Source, Violation};
 pub(super) struct Message<'a> {
     pub(super) kind: &'a ToolErrorKind,
     pub(super) tool: Option<&'a str>,
+    /// The names of tools for the reader, or `None` for their own names.
+    pub(super) names: Option<&'a WireNames>,
+}
+
+impl<'a> Message<'a> {
+    /// Returns the name of a tool for the reader.
+    fn spelling(&self, tool: &'a str) -> Cow<'a, str> {
+        self.names.map_or(Cow::Borrowed(tool), |names| names.spelling(tool))
+    }
 }
 
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tool = self.tool.map_or("the tool", display_name);
+        let tool = match self.tool {
+            None => Cow::Borrowed("the tool"),
+            Some(name) if name.trim().is_empty() => Cow::Borrowed(UNNAMED),
+            Some(name) => self.spelling(name),
+        };
         match self.kind {
-            ToolErrorKind::NotFound { near } => match self.tool {
-                Some(name) => write!(f, "there is no tool named {name:?}{}", suggested(near)),
-                None => write!(f, "there is no tool with that name{}", suggested(near)),
-            },
+            ToolErrorKind::NotFound { near } => {
+                let near: Vec<_> = near.iter().map(|name| self.spelling(name)).collect();
+                match self.tool {
+                    // The name as the caller gave it.
+                    Some(name) => write!(f, "there is no tool named {name:?}{}", suggested(&near)),
+                    None => write!(f, "there is no tool with that name{}", suggested(&near)),
+                }
+            }
             ToolErrorKind::Conflict { sources } => write!(
                 f,
                 "{tool} is declared by {}; unlink or rename one of them, or register one with replace",
@@ -40,7 +59,7 @@ impl fmt::Display for Message<'_> {
                 write!(f, "the call of {tool} was denied: {reason}; do not repeat it, find another way or ask the user")
             }
             ToolErrorKind::Unapproved { needed, sensitive, waited } => {
-                f.write_str(&unapproved(tool, needed, sensitive, *waited))
+                f.write_str(&unapproved(&tool, needed, sensitive, *waited))
             }
             ToolErrorKind::Replaced => write!(
                 f,
@@ -81,9 +100,12 @@ impl fmt::Display for Message<'_> {
     }
 }
 
+/// The name of a tool whose name is blank.
+const UNNAMED: &str = "<unnamed>";
+
 /// Returns a name for messages, which is `<unnamed>` if it is blank.
 pub(super) fn display_name(tool: &str) -> &str {
-    if tool.trim().is_empty() { "<unnamed>" } else { tool }
+    if tool.trim().is_empty() { UNNAMED } else { tool }
 }
 
 fn joined(targets: &[Target]) -> String {
@@ -95,7 +117,7 @@ pub(crate) fn listed(violations: &[Violation]) -> String {
     violations.iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
 }
 
-fn suggested(near: &[String]) -> String {
+fn suggested(near: &[Cow<'_, str>]) -> String {
     match near {
         [] => "; list the available tools: a session has only the selected ones, and a crate that no code names is not linked"
             .to_owned(),

@@ -9,6 +9,7 @@ use crate::sample::{No, closed, echo, granted, pure, reader};
 use serde_json::{Value, json};
 use tools::call::{CallPlace, refuse};
 use tools::journal::CallKey;
+use tools::protocol::wire::WireNames;
 use tools::{
     CancellationToken, Catalog, Digest, Effects, ErrorCode, Grant, Policy, Tool, ToolContext, ToolError, ToolResult,
 };
@@ -108,6 +109,19 @@ async fn a_denial_is_recorded_with_its_call() {
     assert_eq!(denied.arguments_digest, Some(Digest::hash_json(&json!({"to": "a"}))));
     assert_eq!((denied.key.clone(), denied.tool_digest), (Some(CallKey::new("s", 1, 0)), unasked.tool_digest));
     assert_eq!(runs.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_replayed_failure_has_the_text_that_the_model_read() {
+    let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
+    let fails = async |_: ToolContext, _: Value| Err::<String, _>("no luck");
+    catalog.register(pure("x.fails"), fails).unwrap();
+    let names = WireNames::new([catalog.get("x.fails").unwrap().name()]);
+    let cx = || context(&notebook).with_wire_names(Arc::new(names.clone())).with_place(CallPlace::new(1, 0));
+    let error = run(&catalog, &cx(), "x.fails", json!({})).await.unwrap_err();
+    let replayed = run(&catalog, &cx(), "x.fails", json!({})).await.unwrap();
+    assert_eq!(replayed, error.to_result(&cx()));
+    assert_eq!(replayed.to_text(), "x_fails failed: no luck");
 }
 
 #[tokio::test]

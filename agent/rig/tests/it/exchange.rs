@@ -38,6 +38,18 @@ async fn a_call_goes_out_and_back_by_its_wire_name() {
 }
 
 #[tokio::test]
+async fn an_error_goes_back_by_wire_names() {
+    for api in Api::ALL {
+        let blocks = [Block::Call("c1", "{}")];
+        let call = api.reply(Way::Whole, &blocks, Some(api.stops(&blocks)));
+        let service = Service::new([call, api.answer(Way::Whole)]).await;
+        run(api.model(&service, false), &["fs.reads"]).await;
+        let second = service.body(1)["messages"].to_string();
+        assert!(second.contains("did you mean fs_reads?") && !second.contains("fs.reads"), "{second}");
+    }
+}
+
+#[tokio::test]
 async fn the_system_text_goes_where_each_format_has_it() {
     let [openai, anthropic] = Api::ALL.map(|api| Service::new([api.answer(Way::Whole), api.answer(Way::Whole)]));
     let (openai, anthropic) = (openai.await, anthropic.await);

@@ -12,7 +12,7 @@ pub enum Rule {
     Name,
     /// The definition can be built.
     Definition,
-    /// The description is in sentences, has at most 1,024 characters, and at most 160 in its first sentence.
+    /// The description is in sentences, has at most 1,024 characters, and at most 160 in its first sentence. It names no other tool.
     Description,
     /// Both schemas compile. The parameter schema refuses unknown arguments and has at most 4,096 bytes, because each request to the
     /// model contains it.

@@ -73,7 +73,7 @@ impl HouseRules {
         let mut faults: Vec<Fault> = errors.iter().map(Fault::from_error).collect();
         faults.extend(unusable(&catalog));
         for entry in catalog.list() {
-            wording::check(&entry, self.prefix.as_deref(), &mut faults);
+            wording::check(&catalog, &entry, self.prefix.as_deref(), &mut faults);
             schema::check(&entry, &mut faults);
             if entry.tool().effects.is_undeclared() {
                 let message = "it declares no effects; declare them, such as with Effects::Pure";

@@ -1,6 +1,6 @@
 //! The rules of names and descriptions.
 
-use tools::Entry;
+use tools::{Catalog, Entry};
 
 use super::{Fault, Rule};
 
@@ -10,7 +10,7 @@ const MAX_DESCRIPTION: usize = 1_024;
 /// The maximum length of the first sentence of a description, in characters.
 const MAX_FIRST_SENTENCE: usize = 160;
 
-pub(super) fn check(entry: &Entry, prefix: Option<&str>, faults: &mut Vec<Fault>) {
+pub(super) fn check(catalog: &Catalog, entry: &Entry, prefix: Option<&str>, faults: &mut Vec<Fault>) {
     let mut broken = |rule, message: String| faults.push(Fault::new(entry, rule, message));
     let name = entry.name().as_str();
     if !is_grouped(name) {
@@ -25,6 +25,14 @@ pub(super) fn check(entry: &Entry, prefix: Option<&str>, faults: &mut Vec<Fault>
     if !is_sentence(description) {
         let message = "the description is not a sentence; begin it in upper case and end it with a full stop";
         broken(Rule::Description, message.to_owned());
+    }
+    let names_it = |other: &Entry| other.name() != entry.name() && description.contains(other.name().as_str());
+    if let Some(other) = catalog.list().iter().find(|other| is_grouped(other.name()) && names_it(other)) {
+        let message = format!(
+            "the description names the tool {}, which models know by another name; describe it instead",
+            other.name()
+        );
+        broken(Rule::Description, message);
     }
     for (part, text, most) in [
         ("description", description, MAX_DESCRIPTION),

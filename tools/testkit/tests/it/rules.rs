@@ -75,6 +75,20 @@ fn descriptions_are_short_and_in_sentences() {
 }
 
 #[test]
+fn descriptions_name_no_other_tool() {
+    let mut other = run_time_tool(closed());
+    other.name = "text.b".parse().unwrap();
+    other.description = "Measures text.b as text.a does.".to_owned();
+    let mut catalog = Catalog::new();
+    for tool in [run_time_tool(closed()), other] {
+        catalog.register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(())).unwrap();
+    }
+    let faults = HouseRules::new().check(catalog);
+    assert!(faults.len() == 1 && faults[0].rule == Rule::Description, "{faults:?}");
+    assert!(faults[0].tool == "text.b" && faults[0].message.contains("the tool text.a"), "{faults:?}");
+}
+
+#[test]
 fn schemas_are_closed_and_short() {
     let faults = broken_at_run_time(run_time_tool(json!({"type": "object"})));
     assert!(
