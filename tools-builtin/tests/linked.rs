@@ -19,6 +19,10 @@ fn linked_tools_match_the_golden_list() {
 #[test]
 fn every_crate_contributes() {
     tools::expect_linked!("toolcrib-fs", "toolcrib-time").unwrap();
+    tools::expect_linked!("tools_fs", "tools_time").unwrap();
+    // Neither a package nor a library.
+    let missing = tools::expect_linked!("tools_fs", "toolcrib-tools-fs").unwrap_err();
+    assert_eq!(missing.missing, ["toolcrib-tools-fs"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::submission;
+use crate::{Source, submission};
 
 /// Links crates, so that their tools are registered. Fails to compile if a crate is not a dependency.
 ///
@@ -17,8 +17,8 @@ macro_rules! link {
     };
 }
 
-/// Checks at start-up that packages have submitted tools. Takes package names as in the manifest, or the library names that cargo
-/// derives from them (`my_tools` for `my-tools`), and returns `Result<(), tools::NotLinked>`.
+/// Checks at start-up that crates have submitted tools. Takes the names of packages, as in a manifest, or of libraries, as in `use`:
+/// `expect_linked!("toolcrib-fs")` and `expect_linked!("tools_fs")` are the same. Returns `Result<(), tools::NotLinked>`.
 ///
 /// ```
 /// let missing = tools::expect_linked!("my-tools").unwrap_err();
@@ -26,12 +26,12 @@ macro_rules! link {
 /// ```
 #[macro_export]
 macro_rules! expect_linked {
-    ($($package:expr),+ $(,)?) => {
-        $crate::expect_linked(&[$($package),+])
+    ($($name:expr),+ $(,)?) => {
+        $crate::expect_linked(&[$($name),+])
     };
 }
 
-/// The error for expected packages that submitted no tools.
+/// The error for expected crates that submitted no tools.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no tool is linked from {}; name each crate in the binary (tools::link!(the_crate) or use the_crate as _), \
@@ -39,19 +39,21 @@ macro_rules! expect_linked {
 )]
 #[non_exhaustive]
 pub struct NotLinked {
-    /// The packages without tools, in the order in which they were passed.
+    /// The packages or libraries without tools, in the order in which they were passed.
     pub missing: Vec<String>,
 }
 
 /// Implements [`expect_linked!`](crate::expect_linked!).
 ///
 /// # Errors
-/// Returns [`NotLinked`] if a package has no submission in this process.
-pub fn expect_linked(packages: &[&str]) -> Result<(), NotLinked> {
+/// Returns [`NotLinked`] if a package or library has no submission in this process.
+pub fn expect_linked(names: &[&str]) -> Result<(), NotLinked> {
+    // Cargo replaces `-` in the name of a package to make that of its library.
+    let library = |name: &str| name.replace('-', "_");
     let submissions = submission::linked();
-    let library = |package: &str| package.replace('-', "_");
-    let linked: BTreeSet<_> = submissions.iter().map(|submission| library(&submission.source.crate_name)).collect();
-    let missing = packages.iter().filter(|package| !linked.contains(&library(package)));
-    let missing: Vec<String> = missing.map(|package| (*package).to_owned()).collect();
+    let names_of = |source: &'static Source| [library(&source.crate_name), source.library().to_owned()];
+    let linked: BTreeSet<_> = submissions.iter().flat_map(|submission| names_of(&submission.source)).collect();
+    let missing = names.iter().filter(|name| !linked.contains(&library(name)));
+    let missing: Vec<String> = missing.map(|name| (*name).to_owned()).collect();
     if missing.is_empty() { Ok(()) } else { Err(NotLinked { missing }) }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::Display;
+use std::marker::PhantomData;
 
 use protocol::{Declared, Effects, Example, InvalidName, InvalidTemplate, Limits, Template, Tool, ToolResult};
 use schemars::JsonSchema;
@@ -37,7 +38,13 @@ impl Handler for Function {
 pub const BROKEN: Submission = Submission {
     name: "",
     // A literal, because a reference to a constant that calls a function does not live long enough for a submission.
-    source: Source { crate_name: Cow::Borrowed(""), version: Cow::Borrowed(""), file: Cow::Borrowed(""), line: 0 },
+    source: Source {
+        crate_name: Cow::Borrowed(""),
+        version: Cow::Borrowed(""),
+        module: Cow::Borrowed(""),
+        file: Cow::Borrowed(""),
+        line: 0,
+    },
     definition: || Err(DefinitionError::Name(InvalidName::Empty)),
     handler: &Function {
         call: |_, _| HandlerFuture::ready(Err(ToolError::execution_failed("it did not compile"))),
@@ -134,6 +141,20 @@ pub trait Arguments: DeserializeOwned + JsonSchema {}
 
 #[diagnostic::do_not_recommend]
 impl<A: DeserializeOwned + JsonSchema> Arguments for A {}
+
+/// Tells at compile time whether an argument may be absent, by method lookup: the constant of the type precedes that of the trait.
+pub struct Presence<T>(PhantomData<T>);
+
+impl<T> Presence<Option<T>> {
+    pub const IS_OPTIONAL: bool = true;
+}
+
+/// The constant of every type that is not an `Option`.
+pub trait Required {
+    const IS_OPTIONAL: bool = false;
+}
+
+impl<T> Required for Presence<T> {}
 
 /// Returns the schema of an argument type.
 pub fn parameters_of<A: Arguments>() -> Value {

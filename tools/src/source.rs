@@ -13,6 +13,9 @@ pub struct Source {
     pub crate_name: Cow<'static, str>,
     /// The package version, or an empty string if it is unknown.
     pub version: Cow<'static, str>,
+    /// The path of the module, as in `module_path!()`, which begins with the name of the library. Empty if it is unknown.
+    #[serde(skip)]
+    pub module: Cow<'static, str>,
     /// The source file, as in `file!()`.
     pub file: Cow<'static, str>,
     /// The line in the file, from 1.
@@ -32,6 +35,7 @@ macro_rules! source {
         $crate::Source {
             crate_name: ::std::borrow::Cow::Borrowed(env!("CARGO_PKG_NAME")),
             version: ::std::borrow::Cow::Borrowed(env!("CARGO_PKG_VERSION")),
+            module: ::std::borrow::Cow::Borrowed(module_path!()),
             file: ::std::borrow::Cow::Borrowed(file!()),
             line: line!(),
         }
@@ -39,9 +43,20 @@ macro_rules! source {
 }
 
 impl Source {
-    /// Creates a source, also in constants such as a [`Submission`](crate::Submission).
+    /// Creates a source of an unknown module, also in constants such as a [`Submission`](crate::Submission).
     pub const fn new(crate_name: &'static str, version: &'static str, file: &'static str, line: u32) -> Self {
-        Self { crate_name: Cow::Borrowed(crate_name), version: Cow::Borrowed(version), file: Cow::Borrowed(file), line }
+        let (crate_name, version) = (Cow::Borrowed(crate_name), Cow::Borrowed(version));
+        Self { crate_name, version, module: Cow::Borrowed(""), file: Cow::Borrowed(file), line }
+    }
+
+    /// Returns the name of the library, which can differ from the name of its package. Empty if it is unknown.
+    ///
+    /// ```
+    /// let source = tools::Source { module: "tools_fs::read".into(), ..tools::source!() };
+    /// assert_eq!(source.library(), "tools_fs");
+    /// ```
+    pub fn library(&self) -> &str {
+        self.module.split("::").next().unwrap_or_default()
     }
 
     /// Returns the caller's place, with the first segment of `type_name` (as from `std::any::type_name`) as the crate name.
@@ -53,7 +68,7 @@ impl Source {
         let place = Location::caller();
         let path = type_name.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let crate_name = path.split("::").next().unwrap_or(path);
-        Self::new(crate_name, "", place.file(), place.line())
+        Self { module: Cow::Borrowed(crate_name), ..Self::new(crate_name, "", place.file(), place.line()) }
     }
 
     /// Joins sources into one text for error messages.

@@ -17,7 +17,7 @@ use crate::slot::{FindOptions, IfMissing, Slot};
 const ATTEMPTS: usize = 16;
 
 /// Creates a text file in the workspace or replaces its whole content. Refuses to replace text that is not UTF-8. To change part of
-/// a file, use fs.edit.
+/// a file, edit it instead.
 #[tool(
     name = "fs.write",
     title = "Write a file",

@@ -10,7 +10,7 @@ use crate::template;
 
 /// Reports missing effects, contradictory effects, and templates with unknown arguments.
 ///
-/// Optional arguments are checked at registration, because their defaults are known only from the schema.
+/// Optional arguments are checked by the compiler, which knows their types, and their defaults at registration.
 pub(crate) fn check(attribute: &Attribute, function: &Function, errors: &mut Errors) {
     let templates = || attribute.reads.iter().chain(&attribute.writes).chain(&attribute.destroys);
     let touches = attribute.open_world.is_some() || templates().next().is_some();

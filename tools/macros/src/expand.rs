@@ -10,7 +10,7 @@ use crate::errors::Errors;
 use crate::function::Function;
 use crate::parameter::Parameter;
 use crate::value::Example;
-use crate::{doc, effect};
+use crate::{doc, effect, template};
 
 /// Expands `#[tool(attribute)] item` to the function, the `_TOOL` constant and its submission.
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
@@ -89,6 +89,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
         function.name()
     );
     let arguments = arguments(function);
+    let presence = presence(attribute, function);
     let definition = definition(attribute, function, name);
     let handler = handler(attribute, function);
     // The block hides the generated items. The alias lets the attributes of the derives refer to `tools` even if `crate = …` is a
@@ -99,11 +100,13 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
         #vis const #constant: #tools::Submission = {
             use #tools::__private as __toolcrib;
             #arguments
+            #presence
             __toolcrib::Submission {
                 name: #name,
                 source: __toolcrib::Source {
                     crate_name: ::std::borrow::Cow::Borrowed(::core::env!("CARGO_PKG_NAME")),
                     version: ::std::borrow::Cow::Borrowed(::core::env!("CARGO_PKG_VERSION")),
+                    module: ::std::borrow::Cow::Borrowed(::core::module_path!()),
                     file: ::std::borrow::Cow::Borrowed(::core::file!()),
                     line: ::core::line!(),
                 },
@@ -143,6 +146,36 @@ fn arguments(function: &Function) -> TokenStream {
         #[schemars(crate = "__toolcrib::schemars")]
         struct __ToolcribArguments { #(#fields),* }
     }
+}
+
+/// Returns the checks that no target depends on an optional argument whose absence has no stated meaning. The type decides, not its
+/// spelling, so an alias of `Option` is found. The fields of an `#[args]` struct are checked at registration.
+fn presence(attribute: &Attribute, function: &Function) -> TokenStream {
+    let templates = attribute.reads.iter().chain(&attribute.writes).chain(&attribute.destroys).map(LitStr::value);
+    let fields: Vec<(String, String)> = templates
+        .flat_map(|text| {
+            let fields = template::fields(&text).unwrap_or_default();
+            fields.into_iter().map(move |field| (field, text.clone())).collect::<Vec<_>>()
+        })
+        .collect();
+    let check = |argument: &crate::parameter::Argument| {
+        let (field, text) = fields.iter().find(|(field, _)| *field == argument.property)?;
+        let message = format!(
+            "the argument `{field}` is optional, and {text:?} needs it; remove `Option`, or state the value that stands for an \
+             absent argument: `#[serde(default = \"…\")]` with the name of a function"
+        );
+        let ty = &argument.ty;
+        let assertion = quote_spanned! {at(ty.span())=>
+            ::core::assert!(!<__toolcrib::Presence<#ty>>::IS_OPTIONAL, "{}", #message)
+        };
+        Some(quote! {
+            const _: () = {
+                use __toolcrib::Required as _;
+                #assertion;
+            };
+        })
+    };
+    function.arguments().filter(|argument| !argument.states_default).filter_map(check).collect()
 }
 
 fn arguments_type(function: &Function) -> Option<&syn::Type> {

@@ -71,6 +71,27 @@ use proc_macro::TokenStream;
 /// A template is `scheme:text{argument}text`. In the scheme `fs`, values are normalised as paths. In other schemes,
 /// `{argument|path}` and `{argument|host}` select a normaliser.
 ///
+/// Every call has a value for each argument of a template. An argument that may be absent therefore has a default, from which the
+/// target of such a call is made:
+///
+/// ```standalone_crate
+/// # use tools::tool;
+/// # fn root() -> Option<String> { Some(".".to_owned()) }
+/// /// Counts the files in a directory.
+/// #[tool(reads = "fs:{path}")]
+/// async fn count(
+///     /// The directory; the root if omitted.
+///     #[serde(default = "root")]
+///     path: Option<String>,
+/// ) -> String {
+///     path.unwrap_or_default()
+/// }
+/// # tools::Catalog::new().submit(&[&COUNT_TOOL]).unwrap();
+/// ```
+///
+/// An `Option` without such a default does not compile, and neither it nor an unusable default in an `#[args]` struct can be
+/// registered.
+///
 /// # Execution
 ///
 /// - An `async fn` is polled on the caller's task and must yield.

@@ -33,6 +33,8 @@ pub(crate) struct Argument {
     pub(crate) property: String,
     /// True if the parameter has `#[serde(flatten)]`, so that its properties are known only to the compiler.
     pub(crate) is_flattened: bool,
+    /// True if an attribute states the value that stands for an absent argument, or replaces the schema.
+    pub(crate) states_default: bool,
 }
 
 impl Parameter {
@@ -97,9 +99,10 @@ impl Parameter {
                 format_args!("the parameter `{ident}` has no doc comment; write one above it with `///`, because it describes the argument to the model (mark a struct that holds all arguments with `#[args]` instead)"),
             );
         }
-        let SerdeAttributes { name, is_flattened } = SerdeAttributes::parse(&attributes);
+        let SerdeAttributes { name, is_flattened, states_default } = SerdeAttributes::parse(&attributes);
         let property = name.unwrap_or_else(|| ident.unraw().to_string());
-        Self::Argument(Box::new(Argument { ident, ty: Type::clone(&parameter.ty), attributes, property, is_flattened }))
+        let ty = Type::clone(&parameter.ty);
+        Self::Argument(Box::new(Argument { ident, ty, attributes, property, is_flattened, states_default }))
     }
 }
 
@@ -208,6 +211,7 @@ fn shown(tokens: &impl ToTokens) -> String {
 struct SerdeAttributes {
     name: Option<String>,
     is_flattened: bool,
+    states_default: bool,
 }
 
 impl SerdeAttributes {
@@ -216,6 +220,10 @@ impl SerdeAttributes {
         for attribute in attributes.iter().filter(|attribute| is_for(attribute, &["serde", "schemars"])) {
             // Errors are ignored, because serde or schemars reports them.
             let _ = attribute.parse_nested_meta(|meta| {
+                let has_value = meta.input.peek(syn::Token![=]) || meta.input.peek(syn::token::Paren);
+                let states_schema =
+                    ["default", "extend", "with", "schema_with"].iter().any(|name| meta.path.is_ident(name));
+                parsed.states_default |= (states_schema && has_value) || meta.path.is_ident("required");
                 if meta.path.is_ident("flatten") {
                     parsed.is_flattened = true;
                 } else if meta.path.is_ident("rename") {

@@ -222,13 +222,44 @@ fn elsewhere(#[args] search: Search) {
     drop(search);
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct Maybe {
+    /// The path.
+    path: Option<String>,
+}
+
 /// Names an argument that may be left out.
 #[tool(reads = "fs:{path}")]
-fn maybe(
+fn maybe(#[args] _args: Maybe) {}
+
+/// Names an argument with a default that is not a target.
+#[tool(reads = "fs:{path}")]
+fn nowhere(
     /// The path.
+    #[serde(default = "none")]
     path: Option<String>,
 ) {
     drop(path);
+}
+
+fn none() -> Option<String> {
+    None
+}
+
+/// Reads the root unless a path is given.
+#[tool(reads = "fs:{path}")]
+fn rooted(
+    /// The path.
+    #[serde(default = "root")]
+    path: Option<String>,
+) {
+    drop(path);
+}
+
+fn root() -> Option<String> {
+    Some(".".to_owned())
 }
 
 /// Shows how not to use it.
@@ -250,10 +281,20 @@ fn a_definition_that_the_macro_could_not_see_through_is_refused() {
 
 #[test]
 fn a_template_that_the_schema_cannot_fill_is_refused() {
-    for (submission, field) in [(&ELSEWHERE_TOOL, "`term`"), (&MAYBE_TOOL, "`path`")] {
+    for (submission, field) in [(&ELSEWHERE_TOOL, "`term`"), (&MAYBE_TOOL, "`path`"), (&NOWHERE_TOOL, "`path`")] {
         let error = refused(submission);
         assert!(matches!(error, RegisterError::Effects { .. }) && error.to_string().contains(field), "{error}");
     }
+}
+
+#[test]
+fn an_absent_argument_stands_for_its_default() {
+    let mut catalog = Catalog::new();
+    catalog.submit(&[&ROOTED_TOOL]).unwrap();
+    let rooted = catalog.get("rooted").unwrap();
+    assert_eq!(rooted.targets(&json!({})).unwrap()[0].to_string(), "fs:read:.");
+    // `null` is a value, and no target.
+    assert!(rooted.targets(&json!({"path": null})).is_err());
 }
 
 #[test]
