@@ -150,7 +150,8 @@ impl fmt::Debug for BoundedText {
 fn joined(head: &str, tail: &str, total: u64) -> String {
     let kept = u64::try_from(head.len() + tail.len()).unwrap_or(u64::MAX);
     let missing = total.saturating_sub(kept);
-    format!("{head}\n[… {missing} bytes left out: the text is over its limit …]\n{tail}")
+    let unit = if missing == 1 { "byte" } else { "bytes" };
+    format!("{head}\n[… {missing} {unit} left out: the text is over its limit …]\n{tail}")
 }
 
 /// Returns the bytes without an incomplete character at the end.
@@ -184,6 +185,7 @@ mod tests {
     fn a_limit_without_room_keeps_the_line_alone() {
         let text = BoundedText::from_text(&"x".repeat(100), 10).into_text();
         assert_eq!(text, "\n[… 100 bytes left out: the text is over its limit …]\n");
+        assert!(BoundedText::from_text("x", 0).into_text().contains("[… 1 byte left out"));
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl<'a> Batch<'a> {
                 self.run.result(&call.id, result)?;
             }
             Err(error) => {
-                let result = pending.refusal().unwrap_or_else(|| error.to_result(self.cx));
+                let result = pending.refusal().unwrap_or_else(|| self.cx.error_result(&error));
                 reporter.iter().for_each(|reporter| reporter.finish(&result));
                 self.run.error_with_result(&call.id, &error, result)?;
                 if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
@@ -191,7 +191,7 @@ impl<'a> Batch<'a> {
         running.token.cancel();
         let (pending, reporter) = &self.calls[running.position];
         let error = ToolError::new(pending.call.name.as_str(), kind);
-        let result = pending.refusal().unwrap_or_else(|| error.to_result(self.cx));
+        let result = pending.refusal().unwrap_or_else(|| self.cx.error_result(&error));
         if let Some(reporter) = reporter {
             if state == PollState::Polling {
                 reporter.abandon(self.tasks.gate.abandoned());

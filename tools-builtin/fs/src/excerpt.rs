@@ -26,6 +26,15 @@ pub(crate) struct LineRange {
     pub(crate) first_number: Option<i64>,
 }
 
+/// The number of the first line of an excerpt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FirstLine {
+    /// Counted from 1.
+    Number(u64),
+    /// Counted from the end of the file, where the last line is 1.
+    FromEnd(u64),
+}
+
 /// A range of lines of a file. The memory needed does not grow with the file or its lines.
 #[derive(Debug, Default)]
 pub(crate) struct Excerpt {
@@ -87,6 +96,40 @@ impl Excerpt {
             Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
         };
         Ok(Self { text, lines, cut, more, lossy })
+    }
+
+    /// Returns a note that says which lines these are, how to continue, and what is missing. Returns `None` for a whole file.
+    pub(crate) fn note(&self, first: FirstLine) -> Option<String> {
+        let mut notes = Vec::new();
+        match first {
+            _ if self.lines == 0 => notes.push("the file is empty".to_owned()),
+            FirstLine::Number(start) => {
+                let last = start + self.lines - 1;
+                let lines = if last == start { format!("line {start}") } else { format!("lines {start} to {last}") };
+                if self.more {
+                    notes.push(format!("{lines}; more lines follow, continue with start = {}", last + 1));
+                } else if start > 1 {
+                    notes.push(format!("{lines}, the end of the file"));
+                }
+            }
+            FirstLine::FromEnd(count) => {
+                let rest = count - self.lines;
+                notes.push(match self.lines {
+                    1 => format!("line -{count}, counted from the end"),
+                    _ => format!("lines -{count} to -{}, counted from the end", rest + 1),
+                });
+                if rest > 0 {
+                    notes.push(format!("more lines follow, continue with tail = {rest}"));
+                }
+            }
+        }
+        if self.cut > 0 {
+            notes.push(format!("truncated lines: {}", self.cut));
+        }
+        if self.lossy {
+            notes.push("bytes that are not UTF-8 are shown as \u{FFFD}; an edit keeps them".to_owned());
+        }
+        (!notes.is_empty()).then(|| format!("[{}]", notes.join("; ")))
     }
 }
 

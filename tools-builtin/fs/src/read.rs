@@ -1,7 +1,7 @@
 //! `fs.read`: reads a text file or an image.
 
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::num::NonZeroU64;
 
 use memchr::memchr;
@@ -10,7 +10,7 @@ use tools::{Content, ToolContext, ToolError, tool};
 use crate::Workspace;
 use crate::encoding::Encoding;
 use crate::error::FsError;
-use crate::excerpt::{Excerpt, LineRange};
+use crate::excerpt::{Excerpt, FirstLine, LineRange};
 use crate::lines::LineReader;
 use crate::path::RelativePath;
 use crate::picture;
@@ -57,20 +57,20 @@ pub(crate) fn read(
     line_numbers: bool,
 ) -> Result<Vec<Content>, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let span = Span::new(start, end, tail)?;
+    let span = ReadSpan::new(start, end, tail)?;
     Ok(contents(cx, &workspace, &path, span, line_numbers)?)
 }
 
 /// The requested part of a file.
 #[derive(Clone, Copy)]
-enum Span {
+enum ReadSpan {
     /// The lines from `start` to `end` inclusive, counted from 1.
     Lines { start: u64, end: u64 },
     /// This many lines at the end.
     Tail(u64),
 }
 
-impl Span {
+impl ReadSpan {
     fn new(start: Option<NonZeroU64>, end: Option<NonZeroU64>, tail: Option<NonZeroU64>) -> Result<Self, FsError> {
         let given = start.or(end);
         let (start, end) = (start.map_or(1, NonZeroU64::get), end.map_or(u64::MAX, NonZeroU64::get));
@@ -88,7 +88,7 @@ fn contents(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
-    span: Span,
+    span: ReadSpan,
     line_numbers: bool,
 ) -> Result<Vec<Content>, FsError> {
     let found = ResolvedEntry::find(cx, workspace, path)?;
@@ -105,99 +105,55 @@ fn contents(
     if let Some(mime_type) = picture::mime_type(&head) {
         return picture::contents(&found.path, mime_type, head.as_slice().chain(file));
     }
-    let request = Request { cx, path: &found.path, span, line_numbers };
-    let (excerpt, place) = if (head.len() as u64) < length {
+    let request = ReadRequest { cx, path: &found.path, span, line_numbers };
+    let (excerpt, first) = if (head.len() as u64) < length {
         request.excerpt(Cursor::new(head))?
-    } else if let (Span::Tail(count), MAX_COUNTED..) = (span, size) {
+    } else if let (ReadSpan::Tail(count), MAX_COUNTED..) = (span, size) {
         request.distant_tail(file, size, count)?
     } else if memchr(0, &head).is_some() {
         return Err(FsError::Binary { path: found.path });
     } else {
         file.rewind().map_err(FsError::io(&found.path))?;
-        request.excerpt(file)?
+        request.excerpt(BufReader::with_capacity(BLOCK as usize, file))?
     };
-    let note = note(&excerpt, place);
+    let note = excerpt.note(first);
     let text = Some(excerpt.text).filter(|text| !text.is_empty());
     Ok(text.into_iter().chain(note).map(Content::text).collect())
 }
 
 /// A part of a file to read.
-struct Request<'a> {
+struct ReadRequest<'a> {
     cx: &'a ToolContext,
     path: &'a RelativePath,
-    span: Span,
+    span: ReadSpan,
     line_numbers: bool,
 }
 
-/// The place of an excerpt in its file.
-#[derive(Clone, Copy)]
-enum Place {
-    /// The number of the first line.
-    Line(u64),
-    /// The number of lines from the first to the end of the file.
-    FromEnd(u64),
-}
-
-impl Request<'_> {
+impl ReadRequest<'_> {
     /// Reads the part of a file from its beginning.
-    fn excerpt(&self, mut file: impl Read + Seek) -> Result<(Excerpt, Place), FsError> {
+    fn excerpt(&self, mut file: impl BufRead + Seek) -> Result<(Excerpt, FirstLine), FsError> {
         let (start, most) = match self.span {
-            Span::Lines { start, end } => (start, (end - start).saturating_add(1)),
-            Span::Tail(count) => {
-                let reader = BufReader::with_capacity(BLOCK as usize, &mut file);
-                let lines = LineReader::new(self.cx, self.path, reader).skip(u64::MAX)?;
+            ReadSpan::Lines { start, end } => (start, (end - start).saturating_add(1)),
+            ReadSpan::Tail(count) => {
+                let lines = LineReader::new(self.cx, self.path, &mut file).skip(u64::MAX)?;
                 file.rewind().map_err(FsError::io(self.path))?;
                 (lines.saturating_sub(count) + 1, u64::MAX)
             }
         };
         let first = i64::try_from(start).unwrap_or(i64::MAX);
         let range = LineRange { skipped: start - 1, most, first_number: self.line_numbers.then_some(first) };
-        let reader = BufReader::with_capacity(BLOCK as usize, file);
-        Ok((Excerpt::from_reader(self.cx, self.path, reader, range)?, Place::Line(start)))
+        Ok((Excerpt::from_reader(self.cx, self.path, file, range)?, FirstLine::Number(start)))
     }
 
     /// Reads the last lines of a file that is too large to count the lines before them.
-    fn distant_tail(&self, mut file: File, size: u64, count: u64) -> Result<(Excerpt, Place), FsError> {
+    fn distant_tail(&self, mut file: File, size: u64, count: u64) -> Result<(Excerpt, FirstLine), FsError> {
         let Tail { start, lines } = Tail::find(self.cx, self.path, &file, size, count)?;
         file.seek(SeekFrom::Start(start)).map_err(FsError::io(self.path))?;
         let reader = BufReader::with_capacity(BLOCK as usize, file.take(size - start));
         let first = i64::try_from(lines).map_or(i64::MIN, |lines| -lines);
-        let range = LineRange { skipped: 0, most: u64::MAX, first_number: self.line_numbers.then_some(first) };
-        Ok((Excerpt::from_reader(self.cx, self.path, reader, range)?, Place::FromEnd(lines)))
+        let range = LineRange { skipped: 0, most: lines, first_number: self.line_numbers.then_some(first) };
+        Ok((Excerpt::from_reader(self.cx, self.path, reader, range)?, FirstLine::FromEnd(lines)))
     }
-}
-
-fn note(excerpt: &Excerpt, place: Place) -> Option<String> {
-    let mut notes = Vec::new();
-    match place {
-        _ if excerpt.lines == 0 => notes.push("the file is empty".to_owned()),
-        Place::Line(start) => {
-            let last = start + excerpt.lines - 1;
-            let lines = if last == start { format!("line {start}") } else { format!("lines {start} to {last}") };
-            if excerpt.more {
-                notes.push(format!("{lines}; more lines follow, continue with start = {}", last + 1));
-            } else if start > 1 {
-                notes.push(format!("{lines}, the end of the file"));
-            }
-        }
-        Place::FromEnd(count) => {
-            let rest = count - excerpt.lines;
-            notes.push(match excerpt.lines {
-                1 => format!("line -{count}, counted from the end"),
-                _ => format!("lines -{count} to -{}, counted from the end", rest + 1),
-            });
-            if rest > 0 {
-                notes.push(format!("more lines follow, continue with tail = {rest}"));
-            }
-        }
-    }
-    if excerpt.cut > 0 {
-        notes.push(format!("truncated lines: {}", excerpt.cut));
-    }
-    if excerpt.lossy {
-        notes.push("bytes that are not UTF-8 are shown as \u{FFFD}; an edit keeps them".to_owned());
-    }
-    (!notes.is_empty()).then(|| format!("[{}]", notes.join("; ")))
 }
 
 #[cfg(test)]

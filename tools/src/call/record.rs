@@ -191,7 +191,7 @@ impl Record {
                 let outcome = match outcome {
                     Ok(result) => OutcomeRecord { result, error: None, duration },
                     Err(error) => {
-                        failed = error.result(self.names.as_ref());
+                        failed = error.to_result(self.names.as_deref());
                         OutcomeRecord { result: &failed, error: Some(error.code()), duration }
                     }
                 };

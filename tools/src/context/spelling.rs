@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use protocol::ToolResult;
 use protocol::wire::WireNames;
 
 use super::ToolContext;
+use crate::ToolError;
 
 impl ToolContext {
     /// Sets the names by which the model knows the tools. Texts for the model, such as errors, then use them.
@@ -29,6 +31,12 @@ impl ToolContext {
     /// Returns the name by which the model knows a tool. A tool that names another tool in a result or an error uses it.
     pub fn spelling<'a>(&'a self, tool: &'a str) -> Cow<'a, str> {
         self.wire_names().map_or(Cow::Borrowed(tool), |names| names.spelling(tool))
+    }
+
+    /// Returns the result of a failed call for the model, with the names of tools that it knows in the text. The structured value is
+    /// the same for all models.
+    pub fn error_result(&self, error: &ToolError) -> ToolResult {
+        error.to_result(self.wire_names().map(|names| &**names))
     }
 
     pub(crate) fn wire_names(&self) -> Option<&Arc<WireNames>> {

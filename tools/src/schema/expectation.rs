@@ -20,16 +20,26 @@ pub(super) fn for_error(error: &ValidationError<'_>) -> String {
         Kind::ExclusiveMinimum { limit } => format!("a number greater than {limit}"),
         Kind::ExclusiveMaximum { limit } => format!("a number less than {limit}"),
         Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
-        Kind::MinLength { limit } => format!("a string of at least {}", counted(*limit, "character")),
-        Kind::MaxLength { limit } => format!("a string of at most {}", counted(*limit, "character")),
-        Kind::MinItems { limit } => format!("an array of at least {}", counted(*limit, "item")),
-        Kind::MaxItems { limit } => format!("an array of at most {}", counted(*limit, "item")),
-        Kind::AdditionalItems { limit } => format!("an array of at most {}", counted(*limit as u64, "item")),
+        Kind::MinLength { limit } => {
+            format!("a string of at least {}", phrase::counted(*limit, "character", "characters"))
+        }
+        Kind::MaxLength { limit } => {
+            format!("a string of at most {}", phrase::counted(*limit, "character", "characters"))
+        }
+        Kind::MinItems { limit } => format!("an array of at least {}", phrase::counted(*limit, "item", "items")),
+        Kind::MaxItems { limit } => format!("an array of at most {}", phrase::counted(*limit, "item", "items")),
+        Kind::AdditionalItems { limit } => {
+            format!("an array of at most {}", phrase::counted(*limit as u64, "item", "items"))
+        }
         Kind::UnevaluatedItems { unexpected } => {
             format!("no further items; {} too many", phrase::grouped(unexpected.len()))
         }
-        Kind::MinProperties { limit } => format!("an object with at least {} properties", phrase::grouped(*limit)),
-        Kind::MaxProperties { limit } => format!("an object with at most {} properties", phrase::grouped(*limit)),
+        Kind::MinProperties { limit } => {
+            format!("an object with at least {}", phrase::counted(*limit, "property", "properties"))
+        }
+        Kind::MaxProperties { limit } => {
+            format!("an object with at most {}", phrase::counted(*limit, "property", "properties"))
+        }
         Kind::UniqueItems => "an array whose items all differ".into(),
         Kind::Contains => "an array with the items that `contains` in the schema asks for".into(),
         Kind::Pattern { pattern } => format!("a string that matches the pattern {}", phrase::quote(pattern, 200)),
@@ -102,10 +112,6 @@ fn alternative(root: &Value, accepted: &AcceptedValues<'_>, visits: &mut usize) 
         Some((_, Some(("a" | "an", noun)))) if !noun.contains(' ') => format!("{words} of {noun}s"),
         Some((items, _)) => format!("{words}, each item {items}"),
     }
-}
-
-fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", phrase::grouped(number), if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -16,12 +16,11 @@ pub(crate) fn show(value: &Value) -> String {
     }
     match value {
         Value::String(text) => {
-            let characters = text.chars().count();
-            format!("a string of {} characters", grouped(characters))
+            format!("a string of {}", counted(text.chars().count() as u64, "character", "characters"))
         }
-        Value::Array(items) => format!("an array of {} items", grouped(items.len())),
+        Value::Array(items) => format!("an array of {}", counted(items.len() as u64, "item", "items")),
         Value::Object(properties) => {
-            format!("an object with {} properties", grouped(properties.len()))
+            format!("an object with {}", counted(properties.len() as u64, "property", "properties"))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => "a number".into(),
     }
@@ -73,6 +72,11 @@ pub(super) fn grouped(number: impl TryInto<u64>) -> String {
         out.push(digit);
     }
     out
+}
+
+/// Returns a count with its noun in the right number, such as `1 item` or `1,200 items`.
+pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
 /// Returns the kind of a JSON value with its article.
@@ -233,6 +237,8 @@ mod tests {
     fn long_values_are_described() {
         assert_eq!(show(&json!("x".repeat(12_345))), "a string of 12,345 characters");
         assert_eq!(show(&json!(vec![0; 100])), "an array of 100 items");
+        assert_eq!(show(&json!(["x".repeat(100)])), "an array of 1 item");
+        assert_eq!(show(&json!({"x": "x".repeat(100)})), "an object with 1 property");
         let wide: serde_json::Map<_, _> = (0..1000).map(|i| (i.to_string(), Value::Null)).collect();
         assert_eq!(show(&Value::Object(wide)), "an object with 1,000 properties");
     }

@@ -72,7 +72,7 @@ pub(super) fn all(mut errors: Vec<ValidationError<'_>>, schema: &Value, masked: 
     more += violations.len().saturating_sub(MOST);
     violations.truncate(MOST);
     if more > 0 {
-        let found = format!("{} more violation{}", phrase::grouped(more), if more == 1 { "" } else { "s" });
+        let found = phrase::counted(more as u64, "more violation", "more violations");
         violations.push(Violation::whole("a value that matches the schema".into(), found));
     }
     violations

@@ -120,7 +120,7 @@ async fn a_replayed_failure_has_the_text_that_the_model_read() {
     let cx = || context(&notebook).with_wire_names(Arc::new(names.clone())).with_place(CallPlace::new(1, 0));
     let error = run(&catalog, &cx(), "x.fails", json!({})).await.unwrap_err();
     let replayed = run(&catalog, &cx(), "x.fails", json!({})).await.unwrap();
-    assert_eq!(replayed, error.to_result(&cx()));
+    assert_eq!(replayed, cx().error_result(&error));
     assert_eq!(replayed.to_text(), "x_fails failed: no luck");
 }
 
