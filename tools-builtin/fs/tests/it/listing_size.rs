@@ -32,6 +32,7 @@ fn directories(root: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "prints the measured sizes")]
 fn a_listing_has_at_most_one_and_a_half_times_the_bytes_of_ls() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
