@@ -7,9 +7,6 @@ use tools::ToolContext;
 use crate::error::FsError;
 use crate::path::RelativePath;
 
-/// The number of bytes of a file that are examined. Lines beyond are never shown.
-pub(crate) const MAX_SEARCHED: u64 = 64 * 1024 * 1024;
-
 /// The size of a read, in bytes.
 const BLOCK: u64 = 64 * 1024;
 
@@ -31,9 +28,8 @@ impl Encoding {
         (head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF")).then_some(Self::Utf16)
     }
 
-    /// Detects the encoding. Reads up to the first NUL byte or [`MAX_SEARCHED`].
-    pub(crate) fn detect(cx: &ToolContext, path: &RelativePath, file: impl Read) -> Result<Self, FsError> {
-        let mut file = file.take(MAX_SEARCHED);
+    /// Detects the encoding. Reads up to the first NUL byte, block by block.
+    pub(crate) fn detect(cx: &ToolContext, path: &RelativePath, mut file: impl Read) -> Result<Self, FsError> {
         let (mut encoding, mut bytes, mut is_first) = (Self::Utf8, Vec::new(), true);
         loop {
             cx.check_cancelled()?;
@@ -83,6 +79,13 @@ mod tests {
         ] {
             assert_eq!(detected(bytes), expected, "{}", bytes.escape_ascii());
         }
+    }
+
+    #[test]
+    fn the_last_byte_of_a_large_file_counts() {
+        let large = std::io::repeat(b'x').take(65 * 1024 * 1024).chain(&b"\xE9"[..]);
+        let detected = Encoding::detect(&ToolContext::new(), &RelativePath::default(), large).unwrap();
+        assert_eq!(detected, Encoding::Other);
     }
 
     #[test]
