@@ -23,6 +23,7 @@ mod link;
 mod near;
 mod output_store;
 pub mod policy;
+mod preview;
 mod problem;
 mod register_error;
 mod resolve;
@@ -67,6 +68,7 @@ pub use layer::{Layer, Next, layered};
 pub use link::{NotLinked, expect_linked};
 pub use output_store::OutputStore;
 pub use policy::Policy;
+pub use preview::{Preview, PreviewFuture};
 pub use problem::Problem;
 pub use protocol;
 pub use protocol::{

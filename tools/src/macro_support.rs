@@ -12,15 +12,18 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::handler::{deserialized, result_from_value};
-use crate::{DefinitionError, Entry, Handler, Input, ToolContext, ToolError, ToolErrorKind, schema_of};
+use crate::{
+    DefinitionError, Entry, Handler, Input, Preview, PreviewFuture, ToolContext, ToolError, ToolErrorKind, schema_of,
+};
 
-pub use crate::handler::blocking::run_blocking;
+pub use crate::handler::blocking::{preview_blocking, run_blocking};
 pub use crate::{HandlerFuture, Need, Source, Submission};
 pub use {inventory, schemars, serde, serde_json};
 
 /// The handler of a submission. A function pointer compiles faster than an `impl` for each tool.
 pub struct Function {
     pub call: fn(ToolContext, Input) -> HandlerFuture<'static>,
+    pub preview: Option<fn(ToolContext, Input) -> PreviewFuture<'static>>,
     pub needs: &'static [Need],
 }
 
@@ -31,6 +34,10 @@ impl Handler for Function {
 
     fn needs(&self) -> &[Need] {
         self.needs
+    }
+
+    fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
+        Some(self.preview?(cx, arguments))
     }
 }
 
@@ -48,6 +55,7 @@ pub const BROKEN: Submission = Submission {
     definition: || Err(DefinitionError::Name(InvalidName::Empty)),
     handler: &Function {
         call: |_, _| HandlerFuture::ready(Err(ToolError::execution_failed("it did not compile"))),
+        preview: None,
         needs: &[],
     },
 };
@@ -267,4 +275,36 @@ impl Infallible {
     pub fn finish<T: Output>(self, value: T) -> Result<ToolResult, ToolError> {
         result_from_value(value)
     }
+}
+
+/// A type that the preview function of a tool can return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the preview of a tool",
+    label = "the preview of this tool",
+    note = "return `Preview`, or a `Result` of it with an error that converts into `Box<dyn Error + Send + Sync>`, such as \
+            `ToolError` or `String`",
+    note = "the function is `async` if and only if the tool is"
+)]
+pub trait IntoPreview {
+    fn into_preview(self) -> Result<Preview, ToolError>;
+}
+
+impl IntoPreview for Preview {
+    fn into_preview(self) -> Result<Preview, ToolError> {
+        Ok(self)
+    }
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> IntoPreview for Result<Preview, E> {
+    fn into_preview(self) -> Result<Preview, ToolError> {
+        self.map_err(|error| {
+            let error = error.into();
+            ToolError::from_failure(&error, Some(&*error))
+        })
+    }
+}
+
+/// Converts the return value of a preview function.
+pub fn preview<P: IntoPreview>(returned: P) -> Result<Preview, ToolError> {
+    returned.into_preview()
 }

@@ -3,7 +3,7 @@
 use protocol::Tool;
 
 use crate::isolate::Panic;
-use crate::{DefinitionError, Entry, Handler, HandlerFuture, Input, Need, RegisterError, Source, ToolContext};
+use crate::{DefinitionError, Entry, Handler, HandlerFuture, Input, Need, PreviewFuture, RegisterError, Source, ToolContext};
 
 /// A link-time registration of a tool. `#[tool]` generates one for each function.
 ///
@@ -67,5 +67,9 @@ impl Handler for LinkedHandler {
 
     fn needs(&self) -> &[Need] {
         self.0.needs()
+    }
+
+    fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
+        self.0.preview(cx, arguments)
     }
 }

@@ -12,7 +12,7 @@ use crate::value::{self, Example};
 /// The names of all attributes, in the order of the documentation.
 const KEYS: &[&str] = &[
     "pure", "reads", "writes", "destroys", "open_world", "idempotent", "name", "title", "timeout", "max_output",
-    "tags", "needs", "example", "audit", "blocking", "crate",
+    "tags", "needs", "preview", "example", "audit", "blocking", "crate",
 ];
 
 /// The attributes that may be repeated.
@@ -33,6 +33,8 @@ pub(crate) struct Attribute {
     pub(crate) max_output_bytes: Option<u64>,
     pub(crate) tags: Vec<LitStr>,
     pub(crate) needs: Vec<Type>,
+    /// The function that makes the preview.
+    pub(crate) preview: Option<Path>,
     pub(crate) examples: Vec<Example>,
     pub(crate) audit: Option<Span>,
     pub(crate) blocking: Option<Span>,
@@ -99,8 +101,9 @@ impl Attribute {
             "timeout" => self.timeout_ms = Some(value::duration(key, input)?),
             "max_output" => self.max_output_bytes = Some(value::size(key, input)?),
             "needs" => self.needs = value::types(key, input)?,
+            "preview" => self.preview = Some(value::path(key, input, "write the name of a function with the parameters of the tool")?),
             "example" => self.examples.push(value::example(key, input)?),
-            "crate" => self.tools_path = Some(value::path(key, input)?),
+            "crate" => self.tools_path = Some(value::path(key, input, "write the path of the crate, such as `crate = ::cribs`")?),
             "args" => {
                 return Err(Error::new(
                     key.span(),

@@ -92,6 +92,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
     let presence = presence(attribute, function);
     let definition = definition(attribute, function, name);
     let handler = handler(attribute, function);
+    let preview = preview(attribute, function);
     // The block hides the generated items. The alias lets the attributes of the derives refer to `tools` even if `crate = …` is a
     // path relative to this module.
     quote! {
@@ -113,6 +114,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
                 definition: || #definition,
                 handler: &__toolcrib::Function {
                     call: #handler,
+                    preview: #preview,
                     needs: &[#(__toolcrib::Need::new::<#needs>()),*],
                 },
             }
@@ -249,37 +251,17 @@ fn handler(attribute: &Attribute, function: &Function) -> TokenStream {
     // Hygiene: local names of the macro do not collide with the author's.
     let here = Span::mixed_site();
     let ident = &function.item.sig.ident;
-    let passed = function.parameters.iter().map(|parameter| match parameter {
-        Parameter::Context { owned: false } => quote_spanned! {here=> &__cx },
-        Parameter::Context { owned: true } => quote_spanned! {here=> ::core::clone::Clone::clone(&__cx) },
-        Parameter::Argument(argument) => {
-            let ident = &argument.ident;
-            quote_spanned! {here=> __arguments.#ident }
-        }
-        Parameter::Arguments(_) | Parameter::Invalid => quote_spanned! {here=> __arguments },
-    });
-    let read = match arguments_type(function) {
-        Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::arguments::<#ty> },
-        None => quote_spanned! {here=> __toolcrib::arguments::<__ToolcribArguments> },
-    };
-    let has_arguments = function.parameters.iter().any(|parameter| !matches!(parameter, Parameter::Context { .. }));
-    let pattern = if has_arguments {
-        quote_spanned! {here=> __arguments }
-    } else {
-        quote_spanned! {here=> _ }
-    };
-    let wait = function.is_async().then(|| quote_spanned! {here=> .await });
+    let read = read(function);
+    let called = called(function, &quote! { #ident }, ident.span());
     let output = match &function.item.sig.output {
         ReturnType::Type(_, ty) => at(ty.span()),
         ReturnType::Default => here,
     };
-    let called = quote_spanned! {at(ident.span())=> #ident(#(#passed),*) #wait };
     // Places the error about an unsupported result type at that type.
     let finished = quote_spanned! {output=> (&&&&&__toolcrib::Returned(&__output)).kind().finish(__output) };
     let body = quote_spanned! {here=>
         use __toolcrib::ReturnKind as _;
-        let __entry = __toolcrib::entry(&__cx);
-        let #pattern = #read(__entry, __arguments)?;
+        #read
         let __output = #called;
         #finished
     };
@@ -290,6 +272,61 @@ fn handler(attribute: &Attribute, function: &Function) -> TokenStream {
     } else {
         quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::ready((move || { #body })()) }
     }
+}
+
+/// Returns the closure that makes the preview, or `None`.
+fn preview(attribute: &Attribute, function: &Function) -> TokenStream {
+    let Some(path) = &attribute.preview else { return quote! { ::core::option::Option::None } };
+    let here = Span::mixed_site();
+    let read = read(function);
+    let called = called(function, &quote! { #path }, path.span());
+    let finished = quote_spanned! {at(path.span())=> __toolcrib::preview(__output) };
+    let body = quote_spanned! {here=>
+        #read
+        let __output = #called;
+        #finished
+    };
+    let closure = if function.is_async() {
+        quote_spanned! {here=> |__cx, __arguments| ::std::boxed::Box::pin(async move { #body }) }
+    } else {
+        quote_spanned! {here=> |__cx, __arguments| __toolcrib::preview_blocking(__cx, move |__cx| { #body }) }
+    };
+    quote! { ::core::option::Option::Some(#closure) }
+}
+
+/// Returns the statements that deserialize the arguments.
+fn read(function: &Function) -> TokenStream {
+    let here = Span::mixed_site();
+    let read = match arguments_type(function) {
+        Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::arguments::<#ty> },
+        None => quote_spanned! {here=> __toolcrib::arguments::<__ToolcribArguments> },
+    };
+    let has_arguments = function.parameters.iter().any(|parameter| !matches!(parameter, Parameter::Context { .. }));
+    let pattern = if has_arguments {
+        quote_spanned! {here=> __arguments }
+    } else {
+        quote_spanned! {here=> _ }
+    };
+    quote_spanned! {here=>
+        let __entry = __toolcrib::entry(&__cx);
+        let #pattern = #read(__entry, __arguments)?;
+    }
+}
+
+/// Returns the call of a function with the tool's parameters. Errors about the call are placed at `place`.
+fn called(function: &Function, path: &TokenStream, place: Span) -> TokenStream {
+    let here = Span::mixed_site();
+    let passed = function.parameters.iter().map(|parameter| match parameter {
+        Parameter::Context { owned: false } => quote_spanned! {here=> &__cx },
+        Parameter::Context { owned: true } => quote_spanned! {here=> ::core::clone::Clone::clone(&__cx) },
+        Parameter::Argument(argument) => {
+            let ident = &argument.ident;
+            quote_spanned! {here=> __arguments.#ident }
+        }
+        Parameter::Arguments(_) | Parameter::Invalid => quote_spanned! {here=> __arguments },
+    });
+    let wait = function.is_async().then(|| quote_spanned! {here=> .await });
+    quote_spanned! {at(place)=> #path(#(#passed),*) #wait }
 }
 
 /// Returns a span that reports errors in the author's code but that lints treat as macro code.

@@ -63,6 +63,7 @@ use proc_macro::TokenStream;
 /// | `max_output = "64KiB"` | the maximum text of a result: a number with `B`, `kB`, `KiB`, `MB` or `MiB`, or an integer in bytes |
 /// | `tags = ["files"]` | labels by which a selection can include the tool |
 /// | `needs = Type`, `needs(A, B)` | services that the context must provide |
+/// | `preview = removal` | a function that describes the effect of a call to the person who is asked about it, see below |
 /// | `example({"a": 1} => 2)` | an example call in the syntax of `json!`; `=> result` is optional; repeatable |
 /// | `audit` | calls belong in an audit log even if other tools' calls do not |
 /// | `blocking` | runs on the blocking pool even though it is `pure`, for long computations |
@@ -97,6 +98,12 @@ use proc_macro::TokenStream;
 /// - An `async fn` is polled on the caller's task and must yield.
 /// - A plain `fn` that is `pure` runs on the caller's task and must be short, unless it is `blocking`.
 /// - Every other plain `fn` runs on the bounded blocking pool. Its context signals cancellation.
+///
+/// # Preview
+///
+/// The function that `preview` names has the parameters of the tool, and is `async` if and only if the tool is. It returns a
+/// `Preview`, or a `Result` of one. It must change nothing: its context has the grant for reading only. `Handler::preview` lists its
+/// limits. A plain `fn` runs on the blocking pool.
 ///
 /// # Example
 ///

@@ -33,6 +33,7 @@ fn every_attribute_is_understood() {
     let all = quote! {
         name = "fs.read", title = "Read", reads = "fs:{path}", writes = ["fs:{path}", "x:y",], destroys = "fs:a", reads = "b:c",
         open_world, idempotent, audit, blocking, timeout = "30s", max_output = "64KiB", tags = ["a", "b"], needs(A, b::B<C, D>),
+        preview = a::b,
         example({"path": "a"} => [1, 2]), example({}), crate = ::cribs,
     };
     assert_eq!(errors_with(all), [""; 0]);
@@ -64,6 +65,9 @@ fn an_error_names_the_attribute_and_its_repair() {
         (quote! { pure, max_output = "64KB" }, "is not a size"),
         (quote! { pure, needs() }, "`needs` is empty"),
         (quote! { pure, crate = "a b" }, "write the path of the crate"),
+        (quote! { pure, preview }, "`preview` needs a value"),
+        (quote! { pure, preview = 3 }, "write the name of a function"),
+        (quote! { pure, preview = a, preview = b }, "`preview` is repeated"),
         (quote! { pure, example([1]) }, "the arguments of an example must be an object"),
         (quote! { pure, example({} =>) }, "with or without `=> result`"),
         (quote! { pure, example = 1 }, "write `example("),

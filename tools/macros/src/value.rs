@@ -92,9 +92,8 @@ pub(crate) fn types(key: &Ident, input: ParseStream<'_>) -> Result<Vec<Type>> {
 }
 
 /// Parses `= ::cribs` or `= "::cribs"`.
-pub(crate) fn path(key: &Ident, input: ParseStream<'_>) -> Result<Path> {
-    let hint = format!("write the path of the crate, such as `{key} = ::cribs`");
-    equals(key, input, &hint)?;
+pub(crate) fn path(key: &Ident, input: ParseStream<'_>, hint: &str) -> Result<Path> {
+    equals(key, input, hint)?;
     let ahead = input.fork();
     if let Ok(text) = ahead.parse::<LitStr>() {
         input.advance_to(&ahead);

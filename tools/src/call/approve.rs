@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
 
-use protocol::{Digest, Json, Target};
+use protocol::{Digest, Target};
 
 use super::clock::until_cancelled;
+use super::preview::PreviewRequest;
 use crate::isolate::{Isolated, Panic};
 use crate::timer::timer;
 use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
@@ -34,7 +35,7 @@ pub(super) async fn approve(
 ) -> Result<Vec<Target>, ToolError> {
     let decision = match cx.approver() {
         None => Decision::Abstain,
-        Some(approver) => ask(&**approver, entry, cx, &entry.masked(arguments.json()), &targets).await?,
+        Some(approver) => ask(&**approver, entry, cx, arguments, &targets).await?,
     };
     match decision {
         // The approval is for this entry, and the name may refer to another one by now.
@@ -47,18 +48,20 @@ pub(super) async fn approve(
 
 async fn ask(
     approver: &dyn Approver,
-    entry: &Entry,
+    entry: &Arc<Entry>,
     cx: &ToolContext,
-    arguments: &Json,
+    arguments: &Input,
     targets: &[Target],
 ) -> Result<Decision, ToolErrorKind> {
+    let masked = entry.masked(arguments.json());
     let approval = Approval {
         tool: entry.name(),
-        arguments,
+        arguments: &masked,
         targets,
         tool_digest: entry.digest(),
-        arguments_digest: Digest::hash_json(arguments),
+        arguments_digest: Digest::hash_json(&masked),
         cx,
+        preview: PreviewRequest { entry, cx, arguments },
     };
     let timeout = cx.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);
     let now = Instant::now();

@@ -69,7 +69,7 @@ mod convention;
 pub(crate) mod execution;
 mod overflow;
 mod parse;
-
+pub(crate) mod preview;
 mod record;
 mod retry;
 mod run;

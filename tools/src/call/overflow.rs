@@ -67,7 +67,7 @@ impl Overflow<'_> {
 }
 
 /// Returns the longest prefix of whole characters with at most `most` bytes.
-fn head(text: &str, most: usize) -> &str {
+pub(super) fn head(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rfind(|at| text.is_char_boundary(*at));
     &text[..end.unwrap_or(0)]
 }

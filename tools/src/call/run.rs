@@ -4,8 +4,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use protocol::ToolResult;
-
 use super::clock::{Alarm, end_reason};
 use crate::context::CallScope;
 use crate::isolate::{Isolated, Panic};
@@ -13,23 +11,33 @@ use crate::{Entry, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, 
 
 /// Runs the layers and the handler. When the future completes or is dropped, it cancels the tool's token, so that a blocking tool can
 /// stop. A result after the end of the call is discarded.
-pub(super) fn run<'a>(entry: &'a Entry, call: &'a CallScope, cx: ToolContext, arguments: Input) -> Run<'a> {
-    let stop = Stop(call);
-    let handler = Isolated::new(|| layer::call(call.caller.layers(), entry.handler(), cx, arguments));
-    Run { call, alarm: None, handler, _stop: stop }
+pub(super) fn run<'a>(
+    entry: &'a Entry,
+    call: &'a CallScope,
+    cx: ToolContext,
+    arguments: Input,
+) -> Run<'a, HandlerFuture<'a>> {
+    Run::new(call, || layer::call(call.caller.layers(), entry.handler(), cx, arguments))
 }
 
-/// A running handler. Written by hand, because an async block would store the arguments twice.
-pub(super) struct Run<'a> {
+/// A running handler or preview. Written by hand, because an async block would store the arguments twice.
+pub(super) struct Run<'a, F> {
     call: &'a CallScope,
     alarm: Option<Alarm>,
-    handler: Isolated<HandlerFuture<'a>>,
+    handler: Isolated<F>,
     /// Declared last, because it must be dropped after the handler.
     _stop: Stop<'a>,
 }
 
-impl Future for Run<'_> {
-    type Output = Result<ToolResult, ToolError>;
+impl<'a, F: Future + Unpin> Run<'a, F> {
+    pub(super) fn new(call: &'a CallScope, make: impl FnOnce() -> F) -> Self {
+        let stop = Stop(call);
+        Self { call, alarm: None, handler: Isolated::new(make), _stop: stop }
+    }
+}
+
+impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> {
+    type Output = Result<T, ToolError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { call, alarm, handler, .. } = &mut *self;

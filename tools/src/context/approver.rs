@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use protocol::{Digest, Json, Target, ToolName};
 
-use crate::ToolContext;
+use crate::call::preview::PreviewRequest;
 use crate::policy::SensitivePath;
+use crate::{Preview, ToolContext, ToolError};
 
 /// The future of an [`Approver`]'s decision.
 pub type ApprovalFuture<'a> = Pin<Box<dyn Future<Output = Decision> + Send + 'a>>;
@@ -39,11 +40,27 @@ pub struct Approval<'a> {
     pub arguments_digest: Digest,
     /// The context of the call: session, principal, call id, depth, grant.
     pub cx: &'a ToolContext,
+    pub(crate) preview: PreviewRequest<'a>,
 }
 
 impl Approval<'_> {
     /// The default time limit of a decision: 5 minutes.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+
+    /// Makes the tool's preview of the call: the effect that it would have now. Takes at most two seconds. Returns `None` if the tool
+    /// declares none.
+    ///
+    /// Call it once a person is really to be asked, not for a remembered decision. Show its text with the question, but do not let
+    /// the model read it: it can contain more than the call would return. [`Handler::preview`](crate::Handler::preview) lists the
+    /// limits of a preview.
+    ///
+    /// # Errors
+    /// Returns the error of the preview: the tool's own, [`Timeout`](crate::ToolErrorKind::Timeout),
+    /// [`Panicked`](crate::ToolErrorKind::Panicked), or a refusal of the grant. It is no reason against the call; show it instead of
+    /// the preview.
+    pub async fn preview(&self) -> Option<Result<Preview, ToolError>> {
+        self.preview.make().await
+    }
 }
 
 impl<'a> Approval<'a> {

@@ -9,6 +9,7 @@ mod order;
 mod parent_call;
 mod permission;
 mod place;
+mod preview;
 mod progress;
 mod scope;
 mod service;

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use super::input::value;
 use super::{Handler, HandlerFuture, IntoToolResult, deserialized};
-use crate::{Input, ToolContext, ToolError, ToolErrorKind};
+use crate::{Input, Preview, PreviewFuture, ToolContext, ToolError, ToolErrorKind};
 
 /// The maximum number of blocking tools that run at once in a process. A tool that ignores its token keeps its permit until it returns.
 const MAX_BLOCKING: usize = 64;
@@ -91,35 +91,49 @@ pub fn run_blocking<F>(cx: ToolContext, function: F) -> HandlerFuture<'static>
 where
     F: FnOnce(&ToolContext) -> Result<ToolResult, ToolError> + Send + 'static,
 {
-    HandlerFuture::new(async move {
-        let Ok(runtime) = Handle::try_current() else {
-            let message = "a blocking tool needs a tokio runtime; call it from one".to_owned();
-            return Err(ToolErrorKind::Internal { message }.into());
-        };
-        // A nested call shares the permit of its outer call. If it waited for its own, outer calls that hold all permits would
-        // deadlock. The semaphore is never closed, so `acquire` does not fail.
-        let permit = if cx.has_blocking_permit() { None } else { PERMITS.acquire().await.ok() };
-        if let Some(call) = cx.call() {
-            call.has_blocking_permit.store(true, Ordering::Relaxed);
+    HandlerFuture::new(on_blocking_pool(cx, function))
+}
+
+/// Makes a preview as [`run_blocking`] runs a tool.
+pub fn preview_blocking<F>(cx: ToolContext, function: F) -> PreviewFuture<'static>
+where
+    F: FnOnce(&ToolContext) -> Result<Preview, ToolError> + Send + 'static,
+{
+    Box::pin(on_blocking_pool(cx, function))
+}
+
+async fn on_blocking_pool<F, T>(cx: ToolContext, function: F) -> Result<T, ToolError>
+where
+    F: FnOnce(&ToolContext) -> Result<T, ToolError> + Send + 'static,
+    T: Send + 'static,
+{
+    let Ok(runtime) = Handle::try_current() else {
+        let message = "a blocking tool needs a tokio runtime; call it from one".to_owned();
+        return Err(ToolErrorKind::Internal { message }.into());
+    };
+    // A nested call shares the permit of its outer call. If it waited for its own, outer calls that hold all permits would
+    // deadlock. The semaphore is never closed, so `acquire` does not fail.
+    let permit = if cx.has_blocking_permit() { None } else { PERMITS.acquire().await.ok() };
+    if let Some(call) = cx.call() {
+        call.has_blocking_permit.store(true, Ordering::Relaxed);
+    }
+    let thread_cx = cx.clone();
+    let outcome = runtime.spawn_blocking(move || {
+        let _permit = permit;
+        let _span = thread_cx.call().map(|call| call.span.enter());
+        // The runtime may have queued the function, and the call may have ended by now. Then the tool must not start.
+        if let Err(error) = thread_cx.check_cancelled() {
+            return Ok(Err(error));
         }
-        let thread_cx = cx.clone();
-        let outcome = runtime.spawn_blocking(move || {
-            let _permit = permit;
-            let _span = thread_cx.call().map(|call| call.span.enter());
-            // The runtime may have queued the function, and the call may have ended by now. Then the tool must not start.
-            if let Err(error) = thread_cx.check_cancelled() {
-                return Ok(Err(error));
-            }
-            // Caught here, because tokio's `JoinError` would wrap the payload.
-            catch_unwind(AssertUnwindSafe(|| function(&thread_cx)))
-        });
-        match outcome.await {
-            Ok(Ok(result)) => result,
-            Ok(Err(panic)) => resume_unwind(panic),
-            Err(error) => {
-                let message = format!("the runtime dropped a blocking tool: {error}");
-                Err(ToolErrorKind::Internal { message }.into())
-            }
+        // Caught here, because tokio's `JoinError` would wrap the payload.
+        catch_unwind(AssertUnwindSafe(|| function(&thread_cx)))
+    });
+    match outcome.await {
+        Ok(Ok(result)) => result,
+        Ok(Err(panic)) => resume_unwind(panic),
+        Err(error) => {
+            let message = format!("the runtime dropped a blocking tool: {error}");
+            Err(ToolErrorKind::Internal { message }.into())
         }
-    })
+    }
 }

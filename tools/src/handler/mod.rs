@@ -10,7 +10,7 @@ mod input;
 mod output;
 mod typed;
 
-use crate::{Input, Need, ToolContext};
+use crate::{Input, Need, PreviewFuture, ToolContext};
 
 pub use blocking::{blocking, blocking_typed};
 pub use future::HandlerFuture;
@@ -37,6 +37,24 @@ pub trait Handler: Send + Sync + 'static {
     /// Returns the services that the handler requires. Calls without them fail before the handler runs.
     fn needs(&self) -> &[Need] {
         &[]
+    }
+
+    /// Describes the effect of a call to the person who is asked about it. Returns `None` if the tool declares no preview.
+    ///
+    /// The preview must not change anything. The pipeline makes it only if the approver asks for it with
+    /// [`Approval::preview`](crate::Approval::preview), and these limits hold:
+    ///
+    /// - `cx` has the caller's grant, but for reading only: [`require`](ToolContext::require) refuses writes, and no other tool can be
+    ///   called.
+    /// - The time limit is two seconds. Then the future is dropped and the token of `cx` is cancelled.
+    /// - The text is truncated to [`Preview::MAX_LINES`](crate::Preview::MAX_LINES) and
+    ///   [`Preview::MAX_BYTES`](crate::Preview::MAX_BYTES).
+    /// - A failure or a panic does not affect the call. The question then says why there is no preview.
+    ///
+    /// The arguments contain secrets, which the preview must not show.
+    fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
+        let _ = (cx, arguments);
+        None
     }
 
     /// Returns the type path of the handler's code, from which errors about names take the crate. A wrapper returns the path of the

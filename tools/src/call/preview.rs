@@ -1,0 +1,109 @@
+//! Preview: lets a tool describe the effect of a call that a person is asked about.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::bound::bound_error;
+use super::overflow::{Overflow, head};
+use super::run::Run;
+use super::span;
+use crate::isolate::Panic;
+use crate::{Entry, Input, Preview, Resolve, Scope, ToolContext, ToolError, ToolErrorKind};
+
+/// The time limit of a preview. A person waits for the question meanwhile.
+const TIME_LIMIT: Duration = Duration::from_secs(2);
+
+/// A call whose preview an approver can ask for.
+#[derive(Clone, Copy)]
+pub(crate) struct PreviewRequest<'a> {
+    pub(crate) entry: &'a Arc<Entry>,
+    /// The context of the caller.
+    pub(crate) cx: &'a ToolContext,
+    /// The arguments, with secrets.
+    pub(crate) arguments: &'a Input,
+}
+
+impl PreviewRequest<'_> {
+    /// Makes the preview. Returns `None` if the tool declares none.
+    pub(crate) async fn make(self) -> Option<Result<Preview, ToolError>> {
+        let outcome = self.run().await.transpose()?;
+        Some(outcome.map(bounded).map_err(|mut error| {
+            // The whole text is not stored, because the model could read it there.
+            bound_error(Overflow { entry: self.entry, from: None }, error.kind_mut());
+            error.named(self.entry.name())
+        }))
+    }
+
+    async fn run(self) -> Result<Option<Preview>, ToolError> {
+        let caller = self.cx.for_preview().with_timeout(TIME_LIMIT);
+        let limit = caller.deadline_for(self.entry);
+        let scope = Scope::Static(&NoTools);
+        let cx = caller.enter(self.entry, scope, Vec::new(), limit, span::current())?;
+        let call = cx.running()?.clone();
+        let made = Panic::catch(|| self.entry.handler().preview(cx, self.arguments.clone()));
+        match made.map_err(|Panic(message)| ToolErrorKind::Panicked { message })? {
+            Some(preview) => Run::new(&call, || preview).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Shows no arguments, because these contain secrets.
+impl fmt::Debug for PreviewRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreviewRequest").field("tool", self.entry.name()).finish_non_exhaustive()
+    }
+}
+
+/// The scope of a preview. A nested call could change something, and would be in no journal.
+struct NoTools;
+
+impl Resolve for NoTools {
+    fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
+        let reason = "a preview cannot call tools; read what it needs through a service of the context".to_owned();
+        Err(ToolError::new(name, ToolErrorKind::Unavailable { reason }))
+    }
+}
+
+/// Truncates the text to its limits.
+fn bounded(mut preview: Preview) -> Preview {
+    let (Preview::Diff { text } | Preview::Summary { text }) = &mut preview;
+    let lines = text.split_inclusive('\n').take(Preview::MAX_LINES).map(str::len).sum::<usize>();
+    let end = head(text, lines.min(Preview::MAX_BYTES)).len();
+    let missing = text.len() - end;
+    if missing > 0 {
+        text.truncate(end);
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        *text += &format!("[… {missing} more bytes are not shown …]\n");
+    }
+    preview
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_is_kept() {
+        for text in ["", "a", "a\n", &"a\n".repeat(Preview::MAX_LINES), &"é".repeat(Preview::MAX_BYTES / 2)] {
+            assert_eq!(bounded(Preview::diff(text)).text(), text);
+        }
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_beginning_and_says_how_much_is_missing() {
+        let lines = "é\n".repeat(Preview::MAX_LINES + 7);
+        let kept = bounded(Preview::summary(lines));
+        assert_eq!(kept.text().lines().count(), Preview::MAX_LINES + 1);
+        assert!(kept.text().ends_with("[… 21 more bytes are not shown …]\n"), "{:?}", kept.text().lines().last());
+
+        let line = format!("a{}", "é".repeat(Preview::MAX_BYTES));
+        let kept = bounded(Preview::summary(line));
+        let missing = Preview::MAX_BYTES + 2;
+        assert!(kept.text().ends_with(&format!("\n[… {missing} more bytes are not shown …]\n")));
+        assert!(kept.text().len() < Preview::MAX_BYTES + 100);
+    }
+}
