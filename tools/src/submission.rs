@@ -3,7 +3,9 @@
 use protocol::Tool;
 
 use crate::isolate::Panic;
-use crate::{DefinitionError, Entry, Handler, HandlerFuture, Input, Need, PreviewFuture, RegisterError, Source, ToolContext};
+use crate::{
+    DefinitionError, Entry, Handler, HandlerFuture, Input, Need, PreviewFuture, RegisterError, Source, ToolContext,
+};
 
 /// A link-time registration of a tool. `#[tool]` generates one for each function.
 ///

@@ -18,9 +18,24 @@ pub(crate) fn unified(path: &RelativePath, before: &str, after: &str) -> String 
     unified_within(MAX_TIME, path, before, after)
 }
 
-fn unified_within(time: Duration, path: &RelativePath, before: &str, after: &str) -> String {
+/// Returns a unified diff of any length, for a preview, which the pipeline truncates.
+pub(crate) fn unified_whole(path: &RelativePath, before: &str, after: &str) -> String {
+    whole_within(MAX_TIME, (path.as_str(), before), (path.as_str(), after))
+}
+
+/// Returns a unified diff of a new file, of any length.
+pub(crate) fn unified_creation(path: &RelativePath, content: &str) -> String {
+    whole_within(MAX_TIME, ("/dev/null", ""), (path.as_str(), content))
+}
+
+/// Returns the diff of two texts, each with its name.
+fn whole_within(time: Duration, (old_name, before): (&str, &str), (new_name, after): (&str, &str)) -> String {
     let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(time).diff_lines(before, after);
-    let diff = diff.unified_diff().context_radius(3).header(path.as_str(), path.as_str()).to_string();
+    diff.unified_diff().context_radius(3).header(old_name, new_name).to_string()
+}
+
+fn unified_within(time: Duration, path: &RelativePath, before: &str, after: &str) -> String {
+    let diff = whole_within(time, (path.as_str(), before), (path.as_str(), after));
     if diff.len() <= MAX_DIFF {
         return diff;
     }

@@ -1,8 +1,6 @@
 //! `fs.edit`: replaces text in a file.
 
-use std::io::Read;
-
-use tools::{Access, ToolContext, ToolError, tool};
+use tools::{Access, Preview, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::diff;
@@ -12,10 +10,10 @@ use crate::error::FsError;
 use crate::kind::Kind;
 use crate::note::note;
 use crate::path::RelativePath;
-use crate::replacement::{MAX_FILE, replace};
-use crate::resolved_entry::open_file;
+use crate::replacement::replace;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::view::View;
+use crate::whole_file;
 
 /// The note after the diff of a file that is not UTF-8.
 const LOSSY: &str = "[bytes that are not UTF-8 are shown as \u{FFFD} and were kept]\n";
@@ -31,6 +29,7 @@ const ATTEMPTS: usize = 100;
     reads = "fs:{path}",
     writes = "fs:{path}",
     needs = Workspace,
+    preview = preview,
     tags = ["files"],
     example({"path": "src/main.rs", "old": "let port = 80;", "new": "let port = 8080;"}),
     example({"path": "README.md", "old": "colour", "new": "color", "all": true}),
@@ -60,28 +59,16 @@ fn apply_edit(
     new: &str,
     all: bool,
 ) -> Result<String, FsError> {
-    if old == new {
-        return Err(FsError::SameText);
-    }
-    let options = FindOptions { accesses: &[Access::Read, Access::Write], follow: true, missing: IfMissing::Fail };
     for _ in 0..ATTEMPTS {
-        let slot = Slot::find(cx, workspace, path, options)?;
-        if let Some(kind) = slot.kind.filter(|kind| *kind != Kind::File) {
-            return Err(FsError::NotWritable { path: slot.path, kind });
-        }
-        let before = content(cx, &slot)?;
-        let view = View::new(&before);
-        let after = replace(cx, &slot.path, &view, old, new, all)?;
+        let plan = Plan::new(cx, workspace, path, &[Access::Read, Access::Write], (old, new, all))?;
+        let Plan { slot, before, after, .. } = &plan;
         // Slow and fallible steps come before the lock.
-        let mut diff = diff::unified(&slot.path, &view.text, &View::new(&after).text);
-        if !view.is_utf8() {
-            diff.push_str(LOSSY);
-        }
-        let draft = Draft::new(workspace, &slot, &after)?;
+        let diff = plan.diff(diff::unified);
+        let draft = Draft::new(workspace, slot, after)?;
         let _changing = workspace.lock_changes();
         cx.check_cancelled()?;
         // Other calls may have changed the file before the lock, and other programs do not take it.
-        if read(&slot).is_ok_and(|now| now == before) && draft.commit()? {
+        if whole_file::read(slot).is_ok_and(|now| now == *before) && draft.commit()? {
             return Ok(match note(cx, &slot.path) {
                 note if note.is_empty() => diff,
                 note => format!("{diff}[edited `{}`{note}]\n", slot.path),
@@ -92,26 +79,66 @@ fn apply_edit(
     Err(FsError::Changed { path: path.clone() })
 }
 
+/// Makes the diff that an edit would return now.
+fn preview(cx: &ToolContext, path: RelativePath, old: String, new: String, all: bool) -> Result<Preview, ToolError> {
+    let workspace = cx.need::<Workspace>()?;
+    cx.require(Access::Read, "fs", path.as_str())?;
+    let plan = Plan::new(cx, &workspace, &path, &[Access::Read], (&old, &new, all))?;
+    Ok(Preview::diff(plan.diff(diff::unified_whole)))
+}
+
+/// A file and its new content.
+struct Plan {
+    slot: Slot,
+    before: Vec<u8>,
+    after: Vec<u8>,
+    /// The texts that the diff compares.
+    texts: (String, String),
+    is_utf8: bool,
+}
+
+impl Plan {
+    fn new(
+        cx: &ToolContext,
+        workspace: &Workspace,
+        path: &RelativePath,
+        accesses: &'static [Access],
+        (old, new, all): (&str, &str, bool),
+    ) -> Result<Self, FsError> {
+        if old == new {
+            return Err(FsError::SameText);
+        }
+        let options = FindOptions { accesses, follow: true, missing: IfMissing::Fail };
+        let slot = Slot::find(cx, workspace, path, options)?;
+        if let Some(kind) = slot.kind.filter(|kind| *kind != Kind::File) {
+            return Err(FsError::NotWritable { path: slot.path, kind });
+        }
+        let before = content(cx, &slot)?;
+        let view = View::new(&before);
+        let after = replace(cx, &slot.path, &view, old, new, all)?;
+        let is_utf8 = view.is_utf8();
+        let texts = (view.text, View::new(&after).text);
+        Ok(Self { slot, before, after, texts, is_utf8 })
+    }
+
+    fn diff(&self, unified: fn(&RelativePath, &str, &str) -> String) -> String {
+        let mut diff = unified(&self.slot.path, &self.texts.0, &self.texts.1);
+        if !self.is_utf8 {
+            diff.push_str(LOSSY);
+        }
+        diff
+    }
+}
+
 /// Reads a text file in UTF-8 or another ASCII-compatible encoding.
 fn content(cx: &ToolContext, slot: &Slot) -> Result<Vec<u8>, FsError> {
     let path = &slot.path;
-    let bytes = read(slot)?;
+    let bytes = whole_file::read(slot)?;
     match Encoding::detect(cx, path, &bytes[..])? {
         Encoding::Utf8 | Encoding::Other => Ok(bytes),
         Encoding::Utf16 => Err(FsError::Utf16 { path: path.clone() }),
         Encoding::Binary => Err(FsError::Binary { path: path.clone() }),
     }
-}
-
-fn read(slot: &Slot) -> Result<Vec<u8>, FsError> {
-    let path = &slot.path;
-    let file = open_file(&slot.parent, &slot.name, path)?;
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(FsError::io(path))?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(FsError::TooLarge { path: path.clone(), limit: MAX_FILE });
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -134,6 +161,29 @@ mod tests {
         assert_eq!(fixture.names("."), ["a.txt"]);
         fixture.text("fs.edit", json!({"path": "a.txt", "old": "\n2\nthree", "new": ""})).await;
         assert_eq!(fixture.read("a.txt"), "one\n");
+    }
+
+    #[tokio::test]
+    async fn the_preview_of_an_edit_is_its_diff_and_changes_nothing() {
+        let fixture = Fixture::with_files(&[("a.txt", "one\r\ntwo\r\nthree\r\n")]);
+        fixture.write("latin", b"caf\xE9\nend\n");
+        for (path, old, new) in [("a.txt", "two", "2"), ("a.txt", "one\ntwo\n", ""), ("latin", "end", "END")] {
+            let edit = json!({"path": path, "old": old, "new": new});
+            let before = fixture.bytes(path);
+            let preview = fixture.preview("fs.edit", edit.clone()).await.unwrap();
+            assert_eq!(fixture.bytes(path), before);
+            assert_eq!(preview, Preview::diff(fixture.text("fs.edit", edit).await));
+            fixture.write(path, &before);
+        }
+        let missing = fixture.preview("fs.edit", json!({"path": "a.txt", "old": "four", "new": ""})).await;
+        assert!(missing.unwrap_err().to_string().contains("does not occur"));
+    }
+
+    #[tokio::test]
+    async fn the_preview_of_an_edit_needs_the_grant_to_read() {
+        let fixture = Fixture::with_files(&[("a", "canary")]).granted("fs:write:**");
+        let error = fixture.preview("fs.edit", json!({"path": "a", "old": "x", "new": "y"})).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::PermissionDenied);
     }
 
     #[tokio::test]

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tools::{ErrorCode, Execution, ToolContext};
-use tools_testkit::{TempWorkspace, TestHost};
+use tools::{Decision, ErrorCode, Execution, Policy, Preview, ToolContext, ToolError};
+use tools_testkit::{RecordingApprover, TempWorkspace, TestHost};
 
 use crate::Workspace;
 use crate::draft_name::is_draft;
@@ -118,6 +118,15 @@ impl Fixture {
 
     pub(crate) async fn value(&self, tool: &str, arguments: Value) -> Value {
         self.host.value(tool, arguments).await
+    }
+
+    /// Returns the preview of a call that is then denied.
+    pub(crate) async fn preview(&self, tool: &str, arguments: Value) -> Result<Preview, ToolError> {
+        let approver = RecordingApprover::new(Decision::Deny { reason: "only the preview matters".to_owned() });
+        let host = self.host.clone().with_approver(approver.clone());
+        let host = host.with_context(|cx| cx.with_policy(Policy::by_effects()));
+        assert_eq!(host.call(tool, arguments).await.unwrap_err().code(), ErrorCode::Denied);
+        approver.requests().remove(0).preview.expect("the tool has a preview")
     }
 
     /// Asserts that the grant does not cover a call.

@@ -29,6 +29,7 @@ const MAX_RESERVE: Duration = Duration::from_millis(500);
     title = "Remove a file or directory",
     destroys = "fs:{path}",
     needs = Workspace,
+    preview = crate::planned_removal::preview,
     tags = ["files"],
     example({"path": "old.txt"}),
     example({"path": "build", "recursive": true}),
@@ -54,16 +55,8 @@ pub(crate) fn remove_entry(
 ) -> Result<String, FsError> {
     // Locked before the checks, so that no other call of this workspace invalidates them.
     let _changing = workspace.lock_changes();
-    let options = FindOptions { accesses: &[Access::Destroy], follow: false, missing: IfMissing::Fail };
-    let slot = Slot::find(cx, workspace, path, options)?;
-    if slot.path.is_root() {
-        return Err(FsError::Root);
-    }
-    let kind = slot.kind.unwrap_or(Kind::Unknown);
     let hidden = workspace.hidden_snapshot();
-    if kind != Kind::Directory && hidden.has_hidden_below(&slot.path) {
-        return Err(FsError::LeadsToHidden { path: slot.path });
-    }
+    let (slot, kind) = find(cx, workspace, &hidden, path, &[Access::Destroy])?;
     cx.check_cancelled()?;
     let mut entries = 0;
     if kind == Kind::Directory && recursive {
@@ -80,6 +73,26 @@ pub(crate) fn remove_entry(
         0 => format!("removed `{}`, {kind}", slot.path),
         _ => format!("removed `{}`, {kind}, with its contents: {}", slot.path, counted(entries, "entry", "entries")),
     })
+}
+
+/// Finds the entry to remove.
+pub(crate) fn find(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    hidden: &HiddenSnapshot<'_>,
+    path: &RelativePath,
+    accesses: &'static [Access],
+) -> Result<(Slot, Kind), FsError> {
+    let options = FindOptions { accesses, follow: false, missing: IfMissing::Fail };
+    let slot = Slot::find(cx, workspace, path, options)?;
+    if slot.path.is_root() {
+        return Err(FsError::Root);
+    }
+    let kind = slot.kind.unwrap_or(Kind::Unknown);
+    if kind != Kind::Directory && hidden.has_hidden_below(&slot.path) {
+        return Err(FsError::LeadsToHidden { path: slot.path });
+    }
+    Ok((slot, kind))
 }
 
 /// Removes everything below a directory, which has `total` entries, and returns the number removed.

@@ -24,6 +24,7 @@ const ATTEMPTS: usize = 16;
     writes = "fs:{path}",
     idempotent,
     needs = Workspace,
+    preview = crate::planned_write::preview,
     tags = ["files"],
     example({"path": "notes.md", "content": "# Notes\n"}),
     example({"path": "src/new/mod.rs", "content": "", "parents": true}),
@@ -44,7 +45,7 @@ pub(crate) fn write(
 }
 
 /// Returns an error if the file is text that fs.read cannot show completely: replacing it would lose bytes.
-fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
+pub(crate) fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
     // fs.read cannot show a file that cannot be opened.
     let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else { return Ok(()) };
     match Encoding::detect(cx, &slot.path, file)? {

@@ -101,9 +101,15 @@ impl Attribute {
             "timeout" => self.timeout_ms = Some(value::duration(key, input)?),
             "max_output" => self.max_output_bytes = Some(value::size(key, input)?),
             "needs" => self.needs = value::types(key, input)?,
-            "preview" => self.preview = Some(value::path(key, input, "write the name of a function with the parameters of the tool")?),
+            "preview" => {
+                self.preview =
+                    Some(value::path(key, input, "write the name of a function with the parameters of the tool")?)
+            }
             "example" => self.examples.push(value::example(key, input)?),
-            "crate" => self.tools_path = Some(value::path(key, input, "write the path of the crate, such as `crate = ::cribs`")?),
+            "crate" => {
+                self.tools_path =
+                    Some(value::path(key, input, "write the path of the crate, such as `crate = ::cribs`")?)
+            }
             "args" => {
                 return Err(Error::new(
                     key.span(),

@@ -315,7 +315,7 @@ fn read(function: &Function) -> TokenStream {
 
 /// Returns the call of a function with the tool's parameters. Errors about the call are placed at `place`.
 fn called(function: &Function, path: &TokenStream, place: Span) -> TokenStream {
-    let here = Span::mixed_site();
+    let here = at(place);
     let passed = function.parameters.iter().map(|parameter| match parameter {
         Parameter::Context { owned: false } => quote_spanned! {here=> &__cx },
         Parameter::Context { owned: true } => quote_spanned! {here=> ::core::clone::Clone::clone(&__cx) },
@@ -326,7 +326,7 @@ fn called(function: &Function, path: &TokenStream, place: Span) -> TokenStream {
         Parameter::Arguments(_) | Parameter::Invalid => quote_spanned! {here=> __arguments },
     });
     let wait = function.is_async().then(|| quote_spanned! {here=> .await });
-    quote_spanned! {at(place)=> #path(#(#passed),*) #wait }
+    quote_spanned! {here=> #path(#(#passed),*) #wait }
 }
 
 /// Returns a span that reports errors in the author's code but that lints treat as macro code.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tools::policy::SensitivePath;
-use tools::{Approval, ApprovalFuture, Approver, Decision, Digest, Json, Target, ToolName};
+use tools::{Approval, ApprovalFuture, Approver, Decision, Digest, Json, Preview, Target, ToolError, ToolName};
 
 /// An [`Approver`] that decides by a fixed decision, a script or a closure, and records each request. Clones share the record.
 ///
@@ -57,6 +57,8 @@ pub struct RecordedApproval {
     pub tool_digest: Digest,
     /// The digest of the masked arguments.
     pub arguments_digest: Digest,
+    /// The preview, or its error. `None` if the tool declares none.
+    pub preview: Option<Result<Preview, ToolError>>,
 }
 
 impl RecordingApprover {
@@ -87,17 +89,20 @@ impl RecordingApprover {
 impl Approver for RecordingApprover {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
         let sensitive = |target: &Target| Some((target.clone(), approval.sensitive(target)?.clone()));
-        let request = RecordedApproval {
+        let mut request = RecordedApproval {
             tool: approval.tool.clone(),
             arguments: approval.arguments.clone(),
             targets: approval.targets.to_vec(),
             sensitive: approval.targets.iter().filter_map(sensitive).collect(),
             tool_digest: approval.tool_digest,
             arguments_digest: approval.arguments_digest,
+            preview: None,
         };
-        self.0.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
-        let decision = (self.0.decide)(&request);
-        Box::pin(std::future::ready(decision))
+        Box::pin(async move {
+            request.preview = approval.preview().await;
+            self.0.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+            (self.0.decide)(&request)
+        })
     }
 }
 

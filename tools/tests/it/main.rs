@@ -22,6 +22,7 @@ mod notebook;
 mod output;
 mod overflow;
 mod policy;
+mod preview;
 #[cfg(target_os = "linux")]
 mod process;
 mod retry;

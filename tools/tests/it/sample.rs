@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tools::{
-    Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Handler, Limits, Tool, ToolContext,
+    Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Handler, Limits, Preview, Tool, ToolContext,
+    ToolError,
 };
 
 /// The number of blocking tools that a process runs at once.
@@ -119,5 +120,28 @@ impl Approver for Yes {
 impl Yes {
     pub fn asked(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+/// An approver that allows every request and records the previews. Clones share the record.
+#[derive(Clone, Default)]
+pub struct Viewer(Arc<Mutex<Vec<Option<Result<Preview, ToolError>>>>>);
+
+impl Approver for Viewer {
+    fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
+        Box::pin(async move {
+            let preview = approval.preview().await;
+            self.0.lock().unwrap().push(preview);
+            Decision::Allow
+        })
+    }
+}
+
+impl Viewer {
+    /// Takes the only preview.
+    pub fn seen(&self) -> Option<Result<Preview, ToolError>> {
+        let mut seen = std::mem::take(&mut *self.0.lock().unwrap());
+        assert_eq!(seen.len(), 1);
+        seen.remove(0)
     }
 }

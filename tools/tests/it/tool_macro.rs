@@ -5,6 +5,7 @@ pub mod accepted;
 mod call;
 mod definition;
 mod outcome;
+mod preview;
 mod running;
 
 use serde_json::Value;

@@ -1,0 +1,200 @@
+//! The preview of `fs.remove`: the number and size of the entries that it would remove.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::Dir;
+use tools::{Access, Preview, ToolContext, ToolError};
+
+use crate::Workspace;
+use crate::counted::counted;
+use crate::error::FsError;
+use crate::hidden::HiddenSnapshot;
+use crate::kind::Kind;
+use crate::path::RelativePath;
+use crate::remove::find;
+use crate::subtree::{check_not_hidden, visit_all};
+
+/// The maximum number of entries that a preview counts.
+const MAX_COUNTED: u64 = 10_000;
+
+/// The time before its deadline at which a preview stops counting.
+const COUNT_RESERVE: Duration = Duration::from_millis(200);
+
+/// Describes the entry that a call would remove, with the number and size of its contents.
+pub(crate) fn preview(cx: &ToolContext, path: RelativePath, recursive: bool) -> Result<Preview, ToolError> {
+    let workspace = cx.need::<Workspace>()?;
+    cx.require(Access::Read, "fs", path.as_str())?;
+    Ok(planned_removal(cx, &workspace, &path, recursive)?)
+}
+
+fn planned_removal(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    recursive: bool,
+) -> Result<Preview, FsError> {
+    let hidden = workspace.hidden_snapshot();
+    let (slot, kind) = find(cx, workspace, &hidden, path, &[Access::Read])?;
+    let removes = format!("removes `{}`, {kind}", slot.path);
+    if kind == Kind::File {
+        let size = file_size(&slot.parent, &slot.name, &slot.path)?;
+        return Ok(Preview::summary(format!("{removes} of {}", counted(size, "byte", "bytes"))));
+    }
+    if kind != Kind::Directory {
+        return Ok(Preview::summary(removes));
+    }
+    let dir = slot.parent.open_dir_nofollow(&slot.name).map_err(FsError::io(&slot.path))?;
+    if !recursive {
+        let is_empty = dir.entries().map_err(FsError::io(&slot.path))?.next().is_none();
+        return if is_empty { Ok(Preview::summary(removes)) } else { Err(FsError::NotEmpty { path: slot.path }) };
+    }
+    let contents = Contents::count(cx, &hidden, &dir, &slot.path)?;
+    Ok(Preview::summary(match contents.entries {
+        0 => removes,
+        _ => format!("{removes}, with its contents: {contents}"),
+    }))
+}
+
+/// The number of entries below a directory, and of its files with their size.
+#[derive(Default)]
+struct Contents {
+    entries: u64,
+    files: u64,
+    bytes: u64,
+    /// True if there are more.
+    is_cut: bool,
+}
+
+impl Contents {
+    fn count(cx: &ToolContext, hidden: &HiddenSnapshot<'_>, dir: &Dir, path: &RelativePath) -> Result<Self, FsError> {
+        let stop = cx.deadline().and_then(|deadline| deadline.checked_sub(COUNT_RESERVE));
+        let mut contents = Self::default();
+        let counted = visit_all(cx, dir, path, &mut |dir, name, entry, kind| {
+            if contents.entries == MAX_COUNTED || stop.is_some_and(|stop| Instant::now() >= stop) {
+                contents.is_cut = true;
+                return Err(FsError::OutOfTime);
+            }
+            check_not_hidden(hidden, dir, name, entry, path)?;
+            contents.entries += 1;
+            match kind {
+                Kind::Directory => cx.require(Access::Read, "fs", entry.as_str())?,
+                Kind::File => {
+                    contents.files += 1;
+                    contents.bytes += file_size(dir, name, entry)?;
+                }
+                _ => {}
+            }
+            Ok(())
+        });
+        match counted {
+            Err(FsError::OutOfTime) if contents.is_cut => Ok(contents),
+            counted => counted.map(|_| contents),
+        }
+    }
+}
+
+/// Formats as `3 entries, of them 1 file with 20 bytes`.
+impl fmt::Display for Contents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (more, least) = if self.is_cut { ("more than ", "at least ") } else { ("", "") };
+        let (files, bytes) = (counted(self.files, "file", "files"), counted(self.bytes, "byte", "bytes"));
+        write!(f, "{more}{}, of them {least}{files} with {least}{bytes}", counted(self.entries, "entry", "entries"))
+    }
+}
+
+fn file_size(dir: &Dir, name: &str, path: &RelativePath) -> Result<u64, FsError> {
+    dir.symlink_metadata(name).map(|metadata| metadata.len()).map_err(FsError::io(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::btree_map;
+    use proptest::prelude::*;
+    use serde_json::json;
+    use tools::ErrorCode;
+
+    use super::*;
+    use crate::fixture::Fixture;
+
+    async fn previewed(fixture: &Fixture, path: &str, recursive: bool) -> Result<String, ToolError> {
+        let preview = fixture.preview("fs.remove", json!({"path": path, "recursive": recursive})).await;
+        preview.map(|preview| preview.text().to_owned())
+    }
+
+    #[tokio::test]
+    async fn the_number_and_the_size_are_shown_and_nothing_is_removed() {
+        let fixture = Fixture::with_files(&[("dir/a/b", "four"), ("dir/c", "x"), ("one/file", ""), ("file", "text")]);
+        fixture.write("none/x", "");
+        std::fs::remove_file(fixture.root().join("none/x")).unwrap();
+        for (path, recursive, expected) in [
+            ("dir", true, "removes `dir`, a directory, with its contents: 3 entries, of them 2 files with 5 bytes"),
+            ("one", true, "removes `one`, a directory, with its contents: 1 entry, of them 1 file with 0 bytes"),
+            ("file", false, "removes `file`, a file of 4 bytes"),
+            ("none", false, "removes `none`, a directory"),
+            ("none", true, "removes `none`, a directory"),
+        ] {
+            assert_eq!(previewed(&fixture, path, recursive).await.unwrap(), expected);
+        }
+        assert_eq!(fixture.names("."), ["dir", "file", "none", "one"]);
+        assert_eq!(fixture.names("dir"), ["a", "c"]);
+    }
+
+    #[tokio::test]
+    async fn a_removal_that_would_fail_has_no_preview() {
+        let fixture = Fixture::with_files(&[("dir/a", "")]);
+        for (path, recursive, part) in
+            [("dir", false, "`dir` is not empty"), ("gone", true, "there is no `gone`"), (".", true, "workspace root")]
+        {
+            let error = previewed(&fixture, path, recursive).await.unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_directory_that_may_not_be_read_is_not_counted() {
+        let fixture = Fixture::with_files(&[("dir/a/b", ""), ("dir/c", "")]);
+        let fixture = fixture.granted_all(&["fs:read:dir", "fs:read:dir/c", "fs:destroy:**"]);
+        let error = previewed(&fixture, "dir", true).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::PermissionDenied);
+        let fixture = fixture.granted("fs:destroy:**");
+        assert_eq!(previewed(&fixture, "dir/c", false).await.unwrap_err().code(), ErrorCode::PermissionDenied);
+    }
+
+    #[tokio::test]
+    async fn a_huge_directory_is_counted_up_to_a_limit() {
+        let fixture = Fixture::new();
+        fixture.write("dir/first", "x");
+        for number in 1..MAX_COUNTED {
+            std::fs::write(fixture.root().join(format!("dir/{number}")), "x").unwrap();
+        }
+        let all = previewed(&fixture, "dir", true).await.unwrap();
+        assert!(all.ends_with(": 10000 entries, of them 10000 files with 10000 bytes"), "{all}");
+        fixture.write("dir/last", "x");
+        let more = previewed(&fixture, "dir", true).await.unwrap();
+        assert!(more.contains(": more than 10000 entries, of them at least"), "{more}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_number_shown_is_the_number_removed(
+            files in btree_map("dir(/[abc]){0,3}/[xyz]", "[a-z]{0,9}", 1..12),
+        ) {
+            let fixture = Fixture::new();
+            files.iter().for_each(|(path, content)| fixture.write(path, content));
+            let bytes: usize = files.values().map(String::len).sum();
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let shown = previewed(&fixture, "dir", true).await.unwrap();
+                let result = fixture.text("fs.remove", json!({"path": "dir", "recursive": true})).await;
+                let size = counted(bytes, "byte", "bytes");
+                let files = counted(files.len(), "file", "files");
+                let removed = result.replacen("removed", "removes", 1);
+                assert_eq!(shown, format!("{removed}, of them {files} with {size}"));
+            });
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Previews of calls that a person is asked about.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use tools::{
+    Access, Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Handler,
+    HandlerFuture, Input, Layer, Next, Policy, Preview, PreviewFuture, Progress, ProgressSink, Tool, ToolContext,
+    ToolError, ToolErrorKind, ToolResult, layered,
+};
+
+use crate::notebook::Notebook;
+use crate::sample::{Viewer, echo, granted, holding, reader};
+
+/// A tool that writes `fs:{path}`.
+fn writer() -> Tool {
+    let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
+    reader("write").with_effects(effects)
+}
+
+/// A handler with a preview made by a function.
+struct Previewed<F>(F);
+
+impl<F> Handler for Previewed<F>
+where
+    F: Fn(ToolContext) -> PreviewFuture<'static> + Send + Sync + 'static,
+{
+    fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+        HandlerFuture::ready(Ok(ToolResult::text("written")))
+    }
+
+    fn preview<'a>(&'a self, cx: ToolContext, _: Input) -> Option<PreviewFuture<'a>> {
+        Some((self.0)(cx))
+    }
+}
+
+fn writing(preview: impl Fn(ToolContext) -> PreviewFuture<'static> + Send + Sync + 'static) -> Catalog {
+    holding(writer(), Previewed(preview))
+}
+
+/// Asks about every write.
+fn asking(approver: &Viewer) -> ToolContext {
+    granted(&["fs:*:**"]).with_policy(Policy::by_effects()).with_approver(Arc::new(approver.clone()))
+}
+
+/// Calls the tool, which must run, and returns the preview.
+async fn view(catalog: &Catalog, cx: &ToolContext, approver: &Viewer) -> Option<Result<Preview, ToolError>> {
+    let result = catalog.execute(cx, "write", json!({"path": "a"})).await.unwrap();
+    assert_eq!(result, ToolResult::text("written"), "nothing of the preview is in it");
+    approver.seen()
+}
+
+async fn previewed(
+    preview: impl Fn(ToolContext) -> PreviewFuture<'static> + Send + Sync + 'static,
+) -> Result<Preview, ToolError> {
+    let approver = Viewer::default();
+    view(&writing(preview), &asking(&approver), &approver).await.unwrap()
+}
+
+#[tokio::test]
+async fn an_approver_gets_the_preview_of_the_tool() {
+    let preview = Preview::diff("-a\n+b\n");
+    let made = preview.clone();
+    assert_eq!(previewed(move |_| Box::pin(std::future::ready(Ok(made.clone())))).await, Ok(preview));
+}
+
+#[tokio::test]
+async fn a_tool_without_a_preview_has_none() {
+    let approver = Viewer::default();
+    holding(writer(), echo).execute(&asking(&approver), "write", json!({"path": "a"})).await.unwrap();
+    assert_eq!(approver.seen(), None);
+}
+
+#[tokio::test]
+async fn a_wrapped_handler_keeps_its_preview() {
+    struct Quiet;
+    impl Layer for Quiet {
+        fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a> {
+            next.call(cx)
+        }
+    }
+    fn it(_: ToolContext) -> PreviewFuture<'static> {
+        Box::pin(async { Ok(Preview::summary("it")) })
+    }
+    let handler = || Previewed(it);
+    let boxed: Box<dyn Handler> = Box::new(handler());
+    for catalog in [holding(writer(), layered(Quiet, handler())), holding(writer(), boxed)] {
+        let approver = Viewer::default();
+        let seen = view(&catalog, &asking(&approver), &approver).await;
+        assert_eq!(seen, Some(Ok(Preview::summary("it"))));
+    }
+}
+
+#[tokio::test]
+async fn no_preview_is_made_unless_an_approver_wants_it() {
+    /// Allows without a look at the preview, as for a remembered decision.
+    struct Remembers;
+    impl Approver for Remembers {
+        fn approve<'a>(&'a self, _: Approval<'a>) -> ApprovalFuture<'a> {
+            Box::pin(async { Decision::Allow })
+        }
+    }
+    let made = Arc::new(AtomicUsize::new(0));
+    let count = made.clone();
+    let catalog = writing(move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async { Ok(Preview::summary("it")) })
+    });
+    let approver = Viewer::default();
+    let all = granted(&["fs:*:**"]);
+    let asks = all.clone().with_policy(Policy::by_effects());
+    for cx in [all.with_approver(Arc::new(approver.clone())), asks.clone().with_approver(Arc::new(Remembers))] {
+        catalog.execute(&cx, "write", json!({"path": "a"})).await.unwrap();
+        assert_eq!(made.load(Ordering::Relaxed), 0);
+    }
+    catalog.execute(&asks, "write", json!({"path": "a"})).await.unwrap_err();
+    assert_eq!(made.load(Ordering::Relaxed), 0, "without an approver");
+    catalog.execute(&asks.with_approver(Arc::new(approver)), "write", json!({"path": "a"})).await.unwrap();
+    assert_eq!(made.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_preview_that_cannot_be_made_does_not_stop_the_question() {
+    let failed = previewed(|_| Box::pin(async { Err(ToolError::execution_failed("x".repeat(200_000))) })).await;
+    let error = failed.unwrap_err();
+    assert_eq!((error.code(), error.tool_name()), (ErrorCode::ExecutionFailed, "write"));
+    assert!(error.to_string().len() < 100_000);
+
+    let panics = previewed(|_| Box::pin(async { panic!("in the future") })).await;
+    assert_eq!(panics.unwrap_err().code(), ErrorCode::Panicked);
+    let panics = previewed(|_| panic!("before it")).await;
+    assert_eq!(panics.unwrap_err().code(), ErrorCode::Panicked);
+
+    let start = tokio::time::Instant::now();
+    let late = previewed(|_| Box::pin(pending())).await.unwrap_err();
+    assert_eq!(late.kind(), &ToolErrorKind::Timeout { limit: Duration::from_secs(2) });
+    assert_eq!(start.elapsed(), Duration::from_secs(2));
+
+    let cancelled = previewed(|_| Box::pin(async { Err(ToolErrorKind::Cancelled.into()) })).await.unwrap_err();
+    assert!(cancelled.is_recoverable(), "{cancelled}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_work_of_a_preview_is_told_to_stop_when_its_time_is_up() {
+    let (sender, mut tokens) = tokio::sync::mpsc::unbounded_channel::<CancellationToken>();
+    let hangs = move |cx: ToolContext| -> PreviewFuture<'static> {
+        sender.send(cx.cancellation().clone()).unwrap();
+        Box::pin(pending())
+    };
+    previewed(hangs).await.unwrap_err();
+    assert!(tokens.recv().await.unwrap().is_cancelled());
+}
+
+#[tokio::test]
+async fn a_preview_reads_what_is_granted_and_changes_nothing() {
+    let tries = |cx: ToolContext| -> PreviewFuture<'static> {
+        Box::pin(async move {
+            cx.require(Access::Read, "fs", "src/a")?;
+            let refused = [
+                cx.require(Access::Read, "fs", "other").unwrap_err(),
+                cx.require(Access::Write, "fs", "src/a").unwrap_err(),
+                cx.require(Access::Destroy, "fs", "src/a").unwrap_err(),
+                cx.clone().with_grant(tools::Grant::all()).require(Access::Write, "fs", "src/a").unwrap_err(),
+                cx.execute("write", json!({"path": "src/a"})).await.unwrap_err(),
+                holding(writer(), echo).execute(&cx, "write", json!({"path": "src/a"})).await.unwrap_err(),
+            ];
+            Ok(Preview::summary(refused.map(|error| error.code().to_string()).join(" ")))
+        })
+    };
+    let approver = Viewer::default();
+    let cx = granted(&["fs:*:src/**"]).with_policy(Policy::new()).with_approver(Arc::new(approver.clone()));
+    let expected = "permission_denied permission_denied permission_denied permission_denied unavailable unavailable";
+    let made = view(&writing(tries), &cx, &approver).await.unwrap().unwrap();
+    assert_eq!(made.text(), expected, "the approval is for `a`, and the grant for `src`");
+}
+
+#[tokio::test]
+async fn a_preview_leaves_no_trace() {
+    struct Seen(AtomicBool);
+    impl ProgressSink for Seen {
+        fn report(&self, _: &ToolContext, _: Progress) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let noisy = |cx: ToolContext| -> PreviewFuture<'static> {
+        Box::pin(async move {
+            cx.report(Progress::message("canary"));
+            drop(cx.execute("write", json!({"path": "canary"})).await);
+            Ok(Preview::summary("canary"))
+        })
+    };
+    let (approver, seen, notebook) = (Viewer::default(), Arc::new(Seen(AtomicBool::new(false))), Notebook::default());
+    let cx = asking(&approver).with_progress(seen.clone()).with_journal(Arc::new(notebook.clone()));
+    view(&writing(noisy), &cx, &approver).await.unwrap().unwrap();
+    assert!(!seen.0.load(Ordering::Relaxed));
+    let lines = notebook.lines();
+    assert!(!lines.is_empty() && !format!("{lines:?}").contains("canary"), "{lines:?}");
+}
