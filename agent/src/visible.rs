@@ -10,6 +10,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, is_invisible)
 }
 
+/// Escapes [invisible](is_invisible) characters except tabs. Used for a line of a diff.
+pub fn visible_line(line: &str) -> Cow<'_, str> {
+    escaped(line, |c| is_invisible(c) && c != '\t')
+}
+
 /// Escapes control characters except line breaks and tabs, so that the text cannot control a terminal. Right-to-left text stays
 /// readable. Used for tool results, which may contain any file.
 pub fn harmless(text: &str) -> Cow<'_, str> {

@@ -1,6 +1,7 @@
 //! [`TerminalAsker`]: asks the person at the terminal to approve calls.
 
 mod keyboard;
+mod preview;
 mod question;
 
 use std::sync::Arc;
@@ -24,9 +25,10 @@ impl TerminalAsker {
     }
 
     async fn answer(&self, asked: Question<'_>) -> Answer {
+        let preview = asked.approval.preview().await;
         keyboard::discard_typed_ahead();
         let mut open = self.console.question();
-        notice::write(&question(&asked, false));
+        notice::write(&question(&asked, preview.as_ref(), false));
         loop {
             let Some(line) = keyboard::line().await else {
                 return denied("the terminal closed without an answer");
@@ -36,7 +38,7 @@ impl TerminalAsker {
                 Some(TypedAnswer::Once) => return Answer::Once,
                 Some(TypedAnswer::Session) if asked.may_last() => return Answer::Session,
                 Some(TypedAnswer::No) => return denied("the person at the terminal denied it"),
-                Some(TypedAnswer::View) => notice::write(&question(&asked, true)),
+                Some(TypedAnswer::View) => notice::write(&question(&asked, preview.as_ref(), true)),
                 Some(TypedAnswer::Session) | None => notice::write(&question::choices(&asked)),
             }
             open.is_answered = false;

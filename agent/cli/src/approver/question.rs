@@ -3,13 +3,17 @@
 use std::fmt::Write as _;
 
 use agent::consent::Question;
-use tools::{Access, Json};
+use tools::{Access, Json, Preview, ToolError};
 
+use super::preview;
 use crate::notice::{ALERT, BAD, STRONG, styled};
 use crate::visible::visible;
 
 /// The number of characters of the arguments shown at first.
 const SHOWN: usize = 2000;
+
+/// The number of characters of the arguments shown at first beside a preview, which usually repeats them.
+const SHOWN_WITH_PREVIEW: usize = 200;
 
 /// A typed answer to an approval question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +24,7 @@ pub(super) enum TypedAnswer {
     Session,
     /// Denies this call.
     No,
-    /// Shows the whole arguments and asks again.
+    /// Shows the whole arguments and the whole preview, and asks again.
     View,
 }
 
@@ -38,7 +42,11 @@ impl TypedAnswer {
 }
 
 /// Returns the question. It shows every target, because a person cannot approve unseen ones.
-pub(super) fn question(question: &Question<'_>, is_whole: bool) -> String {
+pub(super) fn question(
+    question: &Question<'_>,
+    preview: Option<&Result<Preview, ToolError>>,
+    is_whole: bool,
+) -> String {
     let approval = question.approval;
     let asks = if approval.targets.is_empty() { "asks to run" } else { "asks for" };
     let mut text = format!("{} {asks}:\n", styled(STRONG, visible(approval.tool)));
@@ -46,7 +54,15 @@ pub(super) fn question(question: &Question<'_>, is_whole: bool) -> String {
         let style = if target.access() == Access::Destroy { BAD } else { ALERT };
         let _ = writeln!(text, "  {}{}", styled(style, visible(&target.to_string())), question.remarks(target));
     }
-    let _ = writeln!(text, "with {}", arguments(approval.arguments, is_whole));
+    let shown = if matches!(preview, Some(Ok(_))) { SHOWN_WITH_PREVIEW } else { SHOWN };
+    let _ = writeln!(text, "with {}", arguments(approval.arguments, if is_whole { usize::MAX } else { shown }));
+    match preview {
+        Some(Ok(preview)) => text += &preview::lines(preview, is_whole),
+        Some(Err(error)) => {
+            let _ = writeln!(text, "{} {}", styled(ALERT, "no preview:"), visible(&error.to_string()));
+        }
+        None => {}
+    }
     text + &choices(question)
 }
 
@@ -56,15 +72,15 @@ pub(super) fn choices(question: &Question<'_>) -> String {
     format!("{} [y] once{session}, [n] no: ", styled(STRONG, "Allow?"))
 }
 
-fn arguments(arguments: &Json, is_whole: bool) -> String {
+fn arguments(arguments: &Json, shown_chars: usize) -> String {
     let json = arguments.to_string();
     let shown = visible(&json);
-    match shown.char_indices().nth(SHOWN) {
-        Some((end, _)) if !is_whole => {
+    match shown.char_indices().nth(shown_chars) {
+        Some((end, _)) => {
             let more = shown[end..].chars().count();
             format!("{}\n… and {more} more characters, [v] to view them", &shown[..end])
         }
-        _ => shown.into_owned(),
+        None => shown.into_owned(),
     }
 }
 

@@ -139,11 +139,43 @@ fn long_arguments_are_shown_whole_on_demand() {
     let crib = Crib::new();
     let text = format!("{}\u{202e}end", "x".repeat(5000));
     let (mut session, cut) = asked(&crib, &["call", "fs.write", "path=new", &format!("content={text}")]);
-    assert!(cut.contains("more characters, [v] to view them") && !cut.contains("end"), "{cut}");
+    assert!(cut.contains("more characters, [v] to view them") && !cut.contains("}end"), "{cut}");
     let whole = say(&mut session, "v", &[QUESTION]);
     assert!(whole.replace(['\r', '\n'], "").contains(&format!(r"{}\u{{202e}}end", "x".repeat(5000))), "{whole}");
     assert_eq!(end_with(session, "y").1, 0);
     assert_eq!(std::fs::read_to_string(crib.root().join("new")).unwrap(), text);
+}
+
+#[test]
+fn the_question_shows_what_will_happen() {
+    let crib = Crib::new();
+    let edit = ["call", "fs.edit", "path=README.md", "old=Hello", "new=\u{9b}31mBye"];
+    let (session, question) = asked(&crib, &edit);
+    assert!(question.contains("-# Hello") && question.contains(r"+# \u{9b}31mBye"), "{question:?}");
+    assert!(question.contains("\u{1b}[32m+# ") && !question.contains('\u{9b}'), "{question:?}");
+    assert_eq!(end_with(session, "y").1, 0);
+    assert_eq!(std::fs::read_to_string(crib.root().join("README.md")).unwrap(), "# \u{9b}31mBye\n");
+
+    let (session, question) = asked(&crib, &["call", "fs.remove", "path=sub", "recursive=true"]);
+    assert!(question.contains("1 entry, of them 1 file with 6 bytes"), "{question:?}");
+    assert_eq!(end_with(session, "n").1, 5);
+
+    let (session, question) = asked(&crib, &[&edit[..], &["--no-default-grants"]].concat());
+    assert!(question.contains("no preview:") && question.contains("fs:read:README.md"), "{question:?}");
+    assert_eq!(end_with(session, "n").1, 5);
+}
+
+#[test]
+fn a_long_change_is_shown_whole_on_demand() {
+    let crib = Crib::new();
+    let content: String = (0..50).map(|number| format!("line {number}.\n")).collect();
+    let (mut session, cut) = asked(&crib, &["call", "fs.write", "path=new", &format!("content={content}")]);
+    assert!(cut.contains("+line 0.") && cut.contains("more lines, [v] to view them"), "{cut:?}");
+    assert!(!cut.contains("+line 40."), "{cut:?}");
+    let whole = say(&mut session, "v", &[QUESTION]);
+    assert!((0..50).all(|number| whole.contains(&format!("+line {number}."))), "{whole:?}");
+    assert_eq!(end_with(session, "n").1, 5);
+    assert!(!crib.root().join("new").exists());
 }
 
 /// Runs these calls in sequence, with everything granted.
