@@ -32,6 +32,10 @@ pub enum Event {
         /// The targets that the arguments name; empty if they cannot be derived.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         targets: Vec<Target>,
+        /// The pipeline's decision about each target, with the clause or rule that decides, such as
+        /// ``fs:read:a is allowed: the grant covers it by `fs:read:**` ``. Empty if the targets cannot be derived.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rulings: Vec<String>,
     },
     /// A running call reports its progress.
     Progress {

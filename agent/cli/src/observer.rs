@@ -92,7 +92,7 @@ impl Observer {
             output::untrusted_piece("\n")?;
         }
         match event {
-            Event::CallStarted { id, name, arguments, targets } => {
+            Event::CallStarted { id, name, arguments, targets, .. } => {
                 let call = Direct::prompt(&[ToolCall::new(id, name, arguments.clone())]);
                 let line = format!("{} {}{}", styled(FAINT, "->"), line(&call), target_suffix(targets));
                 self.console.progress(line);

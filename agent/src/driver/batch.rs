@@ -39,7 +39,7 @@ impl Driver {
             None => tasks.insert(Tasks::new(run_cx.runtime)?),
         };
         let start = |pending: PendingCall| {
-            let reporter = CallReporter::start(&pending, run_cx.session.tools(), run_cx.sink);
+            let reporter = CallReporter::start(&pending, run_cx.session.tools(), run_cx.session.context(), run_cx.sink);
             (pending, reporter)
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();

@@ -22,14 +22,21 @@ pub(super) struct CallReporter {
 
 impl CallReporter {
     /// Sends the start of the call. Returns `None` if the sink is not active.
-    pub(super) fn start(pending: &PendingCall, tools: &ToolSet, sink: &Arc<GuardedSink>) -> Option<Arc<Self>> {
+    pub(super) fn start(
+        pending: &PendingCall,
+        tools: &ToolSet,
+        cx: &ToolContext,
+        sink: &Arc<GuardedSink>,
+    ) -> Option<Arc<Self>> {
         if !sink.is_active() {
             return None;
         }
         let PendingCall { call, refused, .. } = pending;
         let (id, name) = (call.id.clone(), call.name.clone());
-        let (targets, arguments) = (targets(call, tools), tools.masked_arguments(call));
-        sink.send(|| Event::CallStarted { id: id.clone(), name: name.clone(), targets, arguments });
+        let (targets, rulings) = judged(call, tools, cx).unwrap_or_default();
+        let rulings = if refused.is_some() { Vec::new() } else { rulings };
+        let arguments = tools.masked_arguments(call);
+        sink.send(|| Event::CallStarted { id: id.clone(), name: name.clone(), arguments, targets, rulings });
         let (is_refused, started, sink) = (refused.is_some(), Instant::now(), sink.clone());
         Some(Arc::new(Self { id, name, is_refused, started, sink, is_open: Mutex::new(true) }))
     }
@@ -64,13 +71,13 @@ impl ProgressSink for CallReporter {
     }
 }
 
-/// Returns the targets of the call, or none if they cannot be derived. The pipeline derives them again and reports errors.
-fn targets(call: &ToolCall, tools: &ToolSet) -> Vec<Target> {
-    let targets = || {
-        let entry = tools.get(&call.name).ok()?;
-        entry.targets(&call.arguments).ok()
-    };
-    targets().unwrap_or_default()
+/// Returns the targets of the call and the decisions about them. Returns `None` if the targets cannot be derived; the pipeline derives
+/// them again and reports errors.
+fn judged(call: &ToolCall, tools: &ToolSet, cx: &ToolContext) -> Option<(Vec<Target>, Vec<String>)> {
+    let entry = tools.get(&call.name).ok()?;
+    let targets = entry.targets(&call.arguments).ok()?;
+    let rulings = cx.rulings(entry.name(), &targets).iter().map(ToString::to_string).collect();
+    Some((targets, rulings))
 }
 
 #[cfg(test)]
@@ -85,7 +92,7 @@ mod tests {
         let log = events.clone();
         let sink = GuardedSink::new(Some(Arc::new(move |event: Event| log.lock().unwrap().push(event))));
         let pending = PendingCall { call: ToolCall::new("a", "x", json!({})), index: 0, refused: None };
-        let reporter = CallReporter::start(&pending, &ToolSet::default(), &Arc::new(sink)).unwrap();
+        let reporter = CallReporter::start(&pending, &ToolSet::default(), &ToolContext::new(), &Arc::new(sink)).unwrap();
         let progress = || reporter.report(&ToolContext::new(), Progress::message("on my way"));
         progress();
         reporter.finish(&ToolResult::text("done"));

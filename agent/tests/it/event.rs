@@ -140,12 +140,17 @@ async fn a_start_shows_what_the_call_would_touch() {
     let call = |id: &str, arguments| ToolCall::new(id, "fs.read", arguments);
     let turn = Turn::calls([call("a", json!({"path": "src/../x"})), call("b", json!({}))]);
     let events = events_of(session(&catalog), [turn, Turn::answer("ok")]).await;
-    let targets = |event: &Event| match event {
-        Event::CallStarted { targets, .. } => Some(targets.iter().map(ToString::to_string).collect::<Vec<_>>()),
+    let started = |event: &Event| match event {
+        Event::CallStarted { targets, rulings, .. } => {
+            Some((targets.iter().map(ToString::to_string).collect::<Vec<_>>(), rulings.clone()))
+        }
         _ => None,
     };
-    let targets: Vec<_> = events.iter().filter_map(targets).collect();
-    assert_eq!(targets, [vec!["fs:read:x".to_owned()], vec![]]);
+    let started: Vec<_> = events.iter().filter_map(started).collect();
+    let [(targets, rulings), unknown] = &started[..] else { panic!("{started:?}") };
+    assert_eq!(targets, &["fs:read:x"]);
+    assert_eq!(rulings, &["fs:read:x is asked about: no clause of the grant covers it"]);
+    assert_eq!(unknown, &(vec![], vec![]));
 }
 
 #[tokio::test]
@@ -170,7 +175,8 @@ async fn events_are_json_objects_with_a_type() {
         assert_eq!(serde_json::from_value::<Event>(json.clone()).unwrap(), event);
         read.push(json);
     }
-    assert_eq!(read[0], json!({"type": "call_started", "id": "a", "name": "x", "arguments": {}}));
+    let untouched = "the call is allowed: it touches nothing, and no rule is about it";
+    assert_eq!(read[0], json!({"type": "call_started", "id": "a", "name": "x", "arguments": {}, "rulings": [untouched]}));
     assert_eq!(read[1]["type"], "result");
     assert_eq!(read[1]["result"]["content"], json!([{"type": "text", "text": "x"}]));
     let outcome = json!({"kind": "answer", "text": "ok", "stop": "answer"});

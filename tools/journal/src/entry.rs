@@ -64,7 +64,8 @@ pub struct AuditEntry {
     /// The stored [error code](tools::ErrorCode).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The reason for a refusal, if the journal stores arguments: the reason may quote them.
+    /// The clauses and rules that decided about the call. For a refusal, preceded by its message if the journal stores arguments,
+    /// which the message may quote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The digest of the complete result, even if the result itself was too large to store.

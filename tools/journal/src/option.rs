@@ -38,7 +38,7 @@ impl JournalOptions {
         self
     }
 
-    /// Sets whether to store arguments, and the reasons of refusals, which may quote arguments. Values that a schema marks as
+    /// Sets whether to store arguments, and the messages of refusals, which may quote arguments. Values that a schema marks as
     /// secret are masked; other values may still be confidential.
     #[must_use]
     pub fn with_arguments(mut self, arguments: bool) -> Self {

@@ -63,6 +63,7 @@ impl Row {
             tool_digest: call.tool_digest,
             arguments_digest: call.arguments.map(CallArguments::digest),
             arguments: call.arguments.filter(|_| with_arguments).map(CallArguments::to_text),
+            reason: owned(call.ruling),
             ..Self::default()
         }
     }

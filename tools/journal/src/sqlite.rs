@@ -72,8 +72,11 @@ impl Journal for SqliteJournal {
     fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()> {
         let mut row = Row::from_call(REFUSAL, &call, self.options.arguments);
         row.error = Some(code);
-        // The reason may quote the arguments.
-        row.reason = self.options.arguments.then(|| reason.to_owned());
+        // The reason may quote the arguments. The ruling does not.
+        if self.options.arguments {
+            let ruling = row.reason.take().map(|ruling| format!(" ({ruling})"));
+            row.reason = Some(format!("{reason}{}", ruling.unwrap_or_default()));
+        }
         Box::pin(self.writer.run(move |ledger| ledger.append(&row).map(drop)))
     }
 

@@ -84,7 +84,7 @@ mod verify;
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::ToolResult;
+use protocol::{Target, ToolResult};
 use tokio::time::Instant;
 
 use self::overflow::Overflow;
@@ -111,18 +111,18 @@ pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments:
     execute_in(scope, cx, name, arguments)
 }
 
-/// Parses and validates the arguments of a call and computes its targets, as [`execute`] would, without running it. Does not check
-/// whether the targets are granted.
+/// Parses and validates the arguments of a call and returns its targets, as [`execute`] would, without running it. Does not check
+/// whether the targets are granted; [`ToolContext::rulings`] does.
 ///
 /// # Errors
 /// - [`ToolErrorKind::InvalidArguments`], with every violation, if the arguments do not parse or do not fit.
 /// - [`ToolErrorKind::Timeout`] if validation exceeds the tool's time limit.
 /// - [`ToolErrorKind::Unavailable`] if a schema does not compile.
-pub fn validate(entry: &Entry, arguments: Arguments) -> Result<(), ToolError> {
+pub fn validate(entry: &Entry, arguments: Arguments) -> Result<Vec<Target>, ToolError> {
     let validated = parse::parse(entry, arguments).and_then(|arguments| {
         in_time(ToolContext::new().deadline_for(entry), || validate::validate(entry, &arguments))
     });
-    validated.map(drop).map_err(|kind| ToolError::new(entry.name().as_str(), kind))
+    validated.map_err(|kind| ToolError::new(entry.name().as_str(), kind))
 }
 
 /// Runs a call in a scope that is the running call's scope or a part of it.
@@ -194,7 +194,13 @@ async fn run_stages(
     let mut time_limit = caller.deadline_for(entry);
     let targets = in_time(time_limit, || validate::validate(entry, &arguments))?;
     let keys = admit::keys(&caller, &targets);
-    let unapproved = authorize::authorize(entry, &caller, targets)?;
+    let unapproved = {
+        let rulings = caller.rulings(entry.name(), &targets);
+        if let Some(record) = record.as_deref_mut() {
+            record.set_ruling(&rulings);
+        }
+        authorize::authorize(&rulings)?
+    };
     // A call that needs an approval gives up its place in the call order, so that later calls do not wait for a person.
     let ticket = ticket.filter(|_| unapproved.is_none());
     // Futures that most calls do not need are boxed, here and below, to keep the future of a call small.

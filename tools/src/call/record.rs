@@ -16,6 +16,7 @@ use crate::isolate::{Isolated, Panic};
 use crate::journal::{
     BeginResult, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, RecordedCall,
 };
+use crate::policy::Ruling;
 use crate::timer::timer;
 use crate::{Entry, ToolContext, ToolError, ToolErrorKind};
 
@@ -39,6 +40,7 @@ pub(super) struct Record {
     tool_digest: Option<Digest>,
     arguments: Option<CallArguments>,
     attempt: u32,
+    ruling: Option<String>,
     state: State,
 }
 
@@ -92,6 +94,7 @@ impl Record {
             tool_digest: None,
             arguments: None,
             attempt: 1,
+            ruling: None,
             state: State::New,
         })
     }
@@ -139,6 +142,11 @@ impl Record {
         }
         self.attempt = attempt.saturating_add(1);
         Ok(result)
+    }
+
+    /// Sets the decision about the call, for its intent or refusal.
+    pub(super) fn set_ruling(&mut self, rulings: &[Ruling<'_>]) {
+        self.ruling = Some(Ruling::summary_of(rulings));
     }
 
     /// Records the intent to run the call and returns the context for running it.
@@ -216,6 +224,7 @@ impl Record {
             tool: &self.tool,
             tool_digest: self.tool_digest,
             arguments: self.arguments.as_ref(),
+            ruling: self.ruling.as_deref(),
         }
     }
 

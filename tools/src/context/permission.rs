@@ -7,7 +7,7 @@ use protocol::{Target, ToolName};
 
 use super::ToolContext;
 use crate::ToolErrorKind;
-use crate::policy::{Policy, SensitivePath, SensitivePaths, Verdict};
+use crate::policy::{Policy, Ruling, SensitivePath, SensitivePaths, Verdict};
 
 impl ToolContext {
     /// Sets the policy: the rules that allow, ask about or deny granted calls.
@@ -45,6 +45,18 @@ impl ToolContext {
     /// Returns the sensitive paths.
     pub fn sensitive_paths(&self) -> &SensitivePaths {
         self.facts.sensitive_paths.as_deref().unwrap_or(SensitivePaths::built_in())
+    }
+
+    /// Returns the decision about each target of a call of the tool, with its reasons. For a call without targets, returns one
+    /// ruling about the call.
+    ///
+    /// The pipeline decides by these rulings. [`call::validate`](crate::call::validate) returns the targets of a call.
+    pub fn rulings<'a>(&'a self, tool: &ToolName, targets: &'a [Target]) -> Vec<Ruling<'a>> {
+        let about = |target| Ruling::new(self.grant(), self.policy(), self.sensitive_paths(), tool, target);
+        match targets {
+            [] => vec![about(None)],
+            targets => targets.iter().map(|target| about(Some(target))).collect(),
+        }
     }
 
     /// Returns the sensitive paths that match a target and that neither the grant nor the policy names, so that an approval is needed.

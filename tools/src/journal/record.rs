@@ -31,6 +31,9 @@ pub struct CallRecord<'a> {
     pub tool_digest: Option<Digest>,
     /// The arguments, or `None` if the call failed before they were read.
     pub arguments: Option<&'a CallArguments>,
+    /// The decision about the call and the clauses or rules that decided, as [`Ruling::summary_of`](crate::policy::Ruling::summary_of)
+    /// returns it. Contains no arguments. `None` if the call failed before the decision.
+    pub ruling: Option<&'a str>,
 }
 
 /// The arguments of a call, with [secrets masked](crate::Entry::masked).

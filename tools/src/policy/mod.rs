@@ -2,6 +2,7 @@
 
 mod error;
 mod rule;
+mod ruling;
 mod sensitive;
 mod verdict;
 
@@ -10,6 +11,7 @@ use serde::Deserialize;
 
 pub use error::InvalidRule;
 pub use rule::Rule;
+pub use ruling::{Reason, Ruling};
 pub use sensitive::{SensitivePath, SensitivePaths, Sensitivity};
 pub use verdict::Verdict;
 
@@ -60,18 +62,23 @@ pub struct Judgement<'a> {
 impl Judgement<'_> {
     /// Returns the reason for a denial as text.
     pub(crate) fn denial(&self, target: Option<&Target>) -> String {
-        let mut reason = match self.rule {
-            Some(rule) => format!("the rule `{rule}` denies it"),
-            None => "the policy denies it".to_owned(),
-        };
-        if let Some(target) = target {
-            reason += &format!(", for {target}");
-        }
-        if let Some(why) = self.rule.and_then(Rule::reason) {
-            reason += &format!(" ({why})");
-        }
-        reason
+        denial(self.rule, target)
     }
+}
+
+/// Returns the reason for a denial by a rule as text.
+fn denial(rule: Option<&Rule>, target: Option<&Target>) -> String {
+    let mut reason = match rule {
+        Some(rule) => format!("the rule `{rule}` denies it"),
+        None => "the policy denies it".to_owned(),
+    };
+    if let Some(target) = target {
+        reason += &format!(", for {target}");
+    }
+    if let Some(why) = rule.and_then(Rule::reason) {
+        reason += &format!(" ({why})");
+    }
+    reason
 }
 
 impl Policy {

@@ -11,7 +11,7 @@ use protocol::{Access, Grant, InvalidTarget, Normaliser, Target, ToolName};
 use serde::Serialize;
 
 use self::pattern::Match;
-use super::Policy;
+use super::{Policy, Rule};
 
 /// The consequence of writing a file, ordered by the approval that a write needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -201,6 +201,15 @@ impl SensitivePaths {
             Sensitivity::RunsByItself => !is_allowed(entry),
             Sensitivity::Settings => true,
         })
+    }
+
+    /// Returns the rules on whose naming a sensitive target depends: those that name the first entry which the grant does not name.
+    /// Empty if the grant names every entry.
+    pub(super) fn naming_rules<'a>(&self, grant: &Grant, allowing: &[&'a Rule], target: &Target) -> Vec<&'a Rule> {
+        let mut entries = self.matching_target(target).filter(|entry| entry.sensitivity == Sensitivity::RunsByItself);
+        let Some(entry) = entries.find(|entry| !entry.is_named_in(grant, target)) else { return Vec::new() };
+        let is_naming = |rule: &&Rule| rule.target().is_some_and(|clause| naming::covers(clause, target, entry));
+        allowing.iter().copied().filter(is_naming).collect()
     }
 
     /// Returns the shared built-in table.

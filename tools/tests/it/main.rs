@@ -26,6 +26,7 @@ mod preview;
 #[cfg(target_os = "linux")]
 mod process;
 mod retry;
+mod ruling;
 mod run;
 mod sample;
 mod scope;

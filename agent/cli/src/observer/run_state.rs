@@ -130,6 +130,7 @@ mod tests {
             name: name.to_owned(),
             arguments: json!({}).into(),
             targets: Vec::new(),
+            rulings: Vec::new(),
         }
     }
 

@@ -28,13 +28,13 @@ async fn a_row_says_what_was_called_by_whom_and_how_it_ended() {
     assert_eq!([&intent.kind, &outcome.kind, &refusal.kind], ["intent", "outcome", "refusal"]);
     for entry in &entries {
         assert_eq!((entry.session.as_deref(), entry.turn, &*entry.tool), (Some("s"), Some(2), "send"));
-        assert_eq!(
-            (entry.arguments.as_ref(), entry.reason.as_ref()),
-            (None, None),
-            "stored only if the options say so"
-        );
+        assert_eq!(entry.arguments, None, "stored only if the options say so");
         assert!(entry.at_ms > 1_700_000_000_000);
     }
+    let granted = "mail:write is allowed: the grant covers it by `*:*:**`";
+    let ungranted = "mail:write is asked about: no clause of the grant covers it";
+    let reasons = [Some(granted.to_owned()), None, Some(ungranted.to_owned())];
+    assert_eq!([&intent.reason, &outcome.reason, &refusal.reason].map(Clone::clone), reasons);
     for entry in [intent, refusal] {
         assert_eq!(entry.tool_digest, Some(workshop.catalog.get("send").unwrap().digest()));
         assert_eq!((entry.principal.as_deref(), entry.correlation_id.as_deref()), (Some("me"), Some("r")));

@@ -1,0 +1,251 @@
+//! The decision about a call and its explanation.
+
+use std::sync::{Arc, LazyLock};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::json;
+use tools::policy::{Reason, Rule, Ruling, Verdict};
+use tools::{Clause, Effects, ErrorCode, Grant, Policy, Target, Tool, ToolContext, ToolErrorKind, ToolName};
+
+use crate::sample::{Yes, echo, granted, holding};
+
+const VALUES: [&str; 6] = ["a", "src/a", "src/b", ".git/config", "toolcrib.toml", "."];
+const PATTERNS: [&str; 9] = ["**", "*", "a", "src/**", "src/*", "src/a", ".git/**", "**/.git/**", "toolcrib.toml"];
+
+/// A grant by its layers, a policy by its rules, and the targets of a call of `fs.tool`.
+#[derive(Clone, Debug)]
+struct Case {
+    layers: Vec<Vec<Clause>>,
+    /// The default is by effects if true. `None` without a policy.
+    policy: Option<(bool, Vec<Rule>)>,
+    targets: Vec<Target>,
+}
+
+impl Case {
+    fn context(&self) -> ToolContext {
+        let mut layers = self.layers.iter().map(|clauses| Grant::new(clauses.iter().cloned()));
+        let first = layers.next().unwrap();
+        let cx = ToolContext::new().with_grant(layers.fold(first, |grant, layer| grant.intersect(&layer)));
+        match &self.policy {
+            None => cx,
+            Some((true, rules)) => cx.with_policy(Policy::by_effects().with_rules(rules.clone())),
+            Some((false, rules)) => cx.with_policy(Policy::new().with_rules(rules.clone())),
+        }
+    }
+
+    /// Returns the case without some clauses of one layer.
+    fn without_clauses(&self, layer: &[Clause], taken: &[&Clause]) -> Self {
+        let mut case = self.clone();
+        for clauses in case.layers.iter_mut().filter(|clauses| Grant::new(clauses.iter().cloned()).layers().next() == Some(layer)) {
+            clauses.retain(|clause| !taken.contains(&clause));
+        }
+        case
+    }
+
+    fn without_rules(&self, taken: &[&Rule]) -> Self {
+        let mut case = self.clone();
+        case.policy.iter_mut().for_each(|(_, rules)| rules.retain(|rule| !taken.contains(&rule)));
+        case
+    }
+}
+
+fn tool() -> ToolName {
+    ToolName::new("fs.tool").unwrap()
+}
+
+fn clause() -> impl Strategy<Value = Clause> {
+    (select(vec!["fs", "fs", "*"]), select(vec!["read", "write", "destroy", "*"]), select(PATTERNS.to_vec()))
+        .prop_map(|(scheme, access, pattern)| format!("{scheme}:{access}:{pattern}").parse().unwrap())
+}
+
+/// Selects from rules that are compiled once.
+fn rule() -> impl Strategy<Value = Rule> {
+    static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+        let mut rules = Vec::new();
+        for verdict in [Verdict::Allow, Verdict::Allow, Verdict::Ask, Verdict::Deny] {
+            for names in [None, Some("fs.*"), Some("fs.tool"), Some("other")] {
+                rules.extend(names.map(|names| Rule::new(verdict, Some(names), None).unwrap()));
+                for access in ["read", "write", "destroy", "*"] {
+                    let clauses = PATTERNS.iter().map(|pattern| format!("fs:{access}:{pattern}").parse().unwrap());
+                    rules.extend(clauses.map(|clause| Rule::new(verdict, names, Some(clause)).unwrap()));
+                }
+            }
+        }
+        rules
+    });
+    (0..RULES.len()).prop_map(|index| RULES[index].clone())
+}
+
+fn target() -> impl Strategy<Value = Target> {
+    (select(vec!["read", "write", "destroy"]), select(VALUES.to_vec()))
+        .prop_map(|(access, value)| format!("fs:{access}:{value}").parse().unwrap())
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let layers = vec(vec(clause(), 0..5), 1..3);
+    let policy = prop::option::weighted(0.8, (any::<bool>(), vec(rule(), 0..5)));
+    (layers, policy, vec(target(), 0..3)).prop_map(|(layers, policy, mut targets)| {
+        targets.sort();
+        targets.dedup();
+        Case { layers, policy, targets }
+    })
+}
+
+fn call_verdict(rulings: &[Ruling<'_>]) -> Verdict {
+    rulings.iter().map(Ruling::verdict).max().unwrap()
+}
+
+/// Checks that taking away what a ruling names changes it as documented.
+fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict: Verdict) {
+    let changed = |case: &Case, expected: &dyn Fn(&Ruling<'_>) -> bool| {
+        let cx = case.context();
+        let rulings = cx.rulings(&tool(), &case.targets);
+        assert!(expected(&rulings[at]), "{ruling} became {} by {case:?}", rulings[at]);
+        call_verdict(&rulings)
+    };
+    let granting = ruling.reasons.iter().filter(|reason| matches!(reason, Reason::Granted(_)));
+    for (layer, reason) in cx.grant().layers().zip(granting) {
+        let Reason::Granted(clauses) = reason else { unreachable!() };
+        let now = changed(&case.without_clauses(layer, clauses), &|now| now.verdict() == Verdict::Ask);
+        assert!(verdict != Verdict::Allow || now == Verdict::Ask, "the answer about the call changes too");
+    }
+    for reason in &ruling.reasons {
+        let others: Vec<_> = ruling.reasons.iter().filter(|other| *other != reason).cloned().collect();
+        match reason {
+            Reason::Rules(rules) => {
+                let without = case.without_rules(rules);
+                match ruling.verdict() {
+                    Verdict::Deny => drop(changed(&without, &|now| now.verdict() < Verdict::Deny)),
+                    Verdict::Ask if others.is_empty() => drop(changed(&without, &|now| now.verdict() == Verdict::Allow)),
+                    Verdict::Ask => drop(changed(&without, &|now| now.reasons == others)),
+                    Verdict::Allow if ruling.target.is_none() => {
+                        changed(&without, &|now| now.reasons == [Reason::Untouched]);
+                    }
+                    Verdict::Allow => {
+                        let now = changed(&without, &|now| now.verdict() == Verdict::Ask);
+                        assert!(verdict != Verdict::Allow || now == Verdict::Ask, "the answer changes too");
+                    }
+                }
+            }
+            Reason::Ungranted => {
+                let mut with = case.clone();
+                with.layers.iter_mut().for_each(|layer| layer.extend(ruling.target.map(Target::to_clause)));
+                changed(&with, &|now| !now.reasons.contains(&Reason::Ungranted));
+            }
+            Reason::Default(_) => {
+                let mut with = case.clone();
+                let allow = ruling.target.map(|target| Rule::for_target(Verdict::Allow, target.to_clause()));
+                with.policy.as_mut().unwrap().1.extend(allow);
+                changed(&with, &|now| !now.reasons.contains(reason));
+            }
+            _ => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn taking_away_what_a_ruling_names_changes_it(case in case()) {
+        let cx = case.context();
+        let rulings = cx.rulings(&tool(), &case.targets);
+        prop_assert_eq!(rulings.len(), case.targets.len().max(1));
+        let verdict = call_verdict(&rulings);
+        for (at, ruling) in rulings.iter().enumerate() {
+            prop_assert!(!ruling.reasons.is_empty());
+            check(&case, &cx, at, ruling, verdict);
+        }
+    }
+}
+
+/// A tool with these targets, whatever its arguments.
+fn touching(targets: &[Target]) -> Tool {
+    let with = |access: &str| {
+        let of_access = targets.iter().filter(|target| target.access().as_str() == access);
+        of_access.map(|target| format!("fs:{}", target.value())).collect::<Vec<_>>()
+    };
+    let effects = match targets {
+        [] => Effects::Pure,
+        _ => serde_json::from_value(
+            json!({"reads": with("read"), "writes": with("write"), "destroys": with("destroy")}),
+        )
+        .unwrap(),
+    };
+    Tool::new("fs.tool", "Touches files.", json!({"type": "object"})).unwrap().with_effects(effects)
+}
+
+#[test]
+fn a_call_ends_as_its_rulings_say() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let config = ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(case in case())| {
+        let catalog = holding(touching(&case.targets), echo);
+        let cx = case.context();
+        let rulings = cx.rulings(&tool(), &case.targets);
+        let asked: Vec<_> = rulings.iter().filter(|ruling| ruling.verdict() == Verdict::Ask).collect();
+        let outcome = runtime.block_on(catalog.execute(&cx, "fs.tool", json!({})));
+        match (call_verdict(&rulings), &outcome) {
+            (Verdict::Allow, Ok(_)) => {}
+            (Verdict::Ask, Err(error)) => {
+                prop_assert!(matches!(error.code(), ErrorCode::PermissionDenied | ErrorCode::Unapproved), "{}", error);
+            }
+            (Verdict::Deny, Err(error)) => prop_assert_eq!(error.code(), ErrorCode::Denied),
+            (verdict, outcome) => prop_assert!(false, "{verdict}: {outcome:?}"),
+        }
+        let approver = Arc::new(Yes::default());
+        let outcome = runtime.block_on(catalog.execute(&cx.clone().with_approver(approver.clone()), "fs.tool", json!({})));
+        prop_assert_eq!(outcome.is_ok(), call_verdict(&rulings) < Verdict::Deny);
+        let targets: Vec<_> = asked.iter().filter_map(|ruling| ruling.target.map(ToString::to_string)).collect();
+        let questions = if call_verdict(&rulings) == Verdict::Ask { vec![targets.join(" ")] } else { vec![] };
+        prop_assert_eq!(approver.asked(), questions);
+    });
+}
+
+#[test]
+fn a_ruling_names_what_decides() {
+    let rules = json!([
+        {"verdict": "allow", "tool": "fs.*", "target": "fs:write:src/**"},
+        {"verdict": "deny", "target": "fs:*:src/secret", "reason": "it is private"},
+        {"verdict": "ask", "tool": "x.*"},
+    ]);
+    let policy: Policy = serde_json::from_value(rules).unwrap();
+    let cx = granted(&["fs:read:**", "fs:*:src/**", "fs:write:.git/**"]).with_policy(policy);
+    let text = |tool: &str, target: &str| {
+        let targets: Vec<Target> = (!target.is_empty()).then(|| target.parse().unwrap()).into_iter().collect();
+        cx.rulings(&ToolName::new(tool).unwrap(), &targets)[0].to_string()
+    };
+    for (tool, target, parts) in [
+        ("fs.write", "fs:write:src/a", &["is allowed", "by `fs:*:src/**`", "`allow fs.* on fs:write:src/**`"][..]),
+        ("fs.read", "fs:read:src/a", &["is allowed", "by `fs:*:src/**` or `fs:read:**`"]),
+        ("fs.read", "fs:read:src/secret", &["is denied", "`deny every tool on fs:*:src/secret`"]),
+        ("fs.write", "fs:write:b", &["is asked about", "no clause", "asks by default"]),
+        ("fs.write", "fs:write:toolcrib.toml", &["is asked about", "the sensitive path `toolcrib.toml`"]),
+        ("x.y", "", &["the call is asked about", "the rule `ask x.*`"]),
+        ("fs.x", "", &["the call is allowed", "it touches nothing"]),
+    ] {
+        let text = text(tool, target);
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    }
+    assert!(!text("fs.read", "fs:read:src/a").contains("rule"), "{}", text("fs.read", "fs:read:src/a"));
+}
+
+#[test]
+fn a_summary_keeps_the_values_of_targets_to_itself() {
+    let cx = granted(&["fs:read:**"]);
+    let targets = ["fs:read:canary", "fs:read:canary2", "fs:write:canary"].map(|target| target.parse().unwrap());
+    let summary = Ruling::summary_of(&cx.rulings(&tool(), &targets));
+    let expected = "fs:read is allowed: the grant covers it by `fs:read:**` | fs:write is asked about: no clause of the grant covers it";
+    assert_eq!(summary, expected);
+}
+
+#[tokio::test]
+async fn the_denial_of_a_call_names_the_rule_of_its_ruling() {
+    let policy: Policy = serde_json::from_value(json!([{"verdict": "deny", "tool": "fs.tool"}])).unwrap();
+    let cx = granted(&["fs:*:**"]).with_policy(policy);
+    let catalog = holding(touching(&["fs:read:a".parse().unwrap()]), echo);
+    let error = catalog.execute(&cx, "fs.tool", json!({})).await.unwrap_err();
+    assert!(matches!(error.kind(), ToolErrorKind::Denied { reason, .. } if reason.contains("`deny fs.tool`")), "{error}");
+}
