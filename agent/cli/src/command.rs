@@ -10,6 +10,7 @@ mod new;
 mod run;
 mod show;
 mod system;
+mod why;
 
 use std::future::Future;
 
@@ -32,6 +33,7 @@ enum Command {
     List(list::ListArgs),
     Show(show::ShowArgs),
     Call(call::CallArgs),
+    Why(why::WhyArgs),
     Run(run::RunArgs),
     Chat(chat::ChatArgs),
     System(system::SystemArgs),
@@ -51,6 +53,7 @@ impl Cli {
             Command::List(list) => list.run(),
             Command::Show(show) => show.run(),
             Command::Call(call) => on_runtime(call.run()),
+            Command::Why(why) => why.run(),
             Command::Run(run) => on_runtime(run.run()),
             Command::Chat(chat) => on_runtime(chat.run()),
             Command::System(system) => system.run(),

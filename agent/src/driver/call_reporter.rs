@@ -92,7 +92,8 @@ mod tests {
         let log = events.clone();
         let sink = GuardedSink::new(Some(Arc::new(move |event: Event| log.lock().unwrap().push(event))));
         let pending = PendingCall { call: ToolCall::new("a", "x", json!({})), index: 0, refused: None };
-        let reporter = CallReporter::start(&pending, &ToolSet::default(), &ToolContext::new(), &Arc::new(sink)).unwrap();
+        let reporter =
+            CallReporter::start(&pending, &ToolSet::default(), &ToolContext::new(), &Arc::new(sink)).unwrap();
         let progress = || reporter.report(&ToolContext::new(), Progress::message("on my way"));
         progress();
         reporter.finish(&ToolResult::text("done"));

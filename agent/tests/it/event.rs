@@ -176,7 +176,10 @@ async fn events_are_json_objects_with_a_type() {
         read.push(json);
     }
     let untouched = "the call is allowed: it touches nothing, and no rule is about it";
-    assert_eq!(read[0], json!({"type": "call_started", "id": "a", "name": "x", "arguments": {}, "rulings": [untouched]}));
+    assert_eq!(
+        read[0],
+        json!({"type": "call_started", "id": "a", "name": "x", "arguments": {}, "rulings": [untouched]})
+    );
     assert_eq!(read[1]["type"], "result");
     assert_eq!(read[1]["result"]["content"], json!([{"type": "text", "text": "x"}]));
     let outcome = json!({"kind": "answer", "text": "ok", "stop": "answer"});

@@ -67,8 +67,7 @@ impl<'a> Ruling<'a> {
         let mut granted = Vec::new();
         let mut asks = Vec::new();
         for layer in grant.layers().filter(|_| target.is_some()) {
-            let covering: Vec<_> =
-                layer.iter().filter(|clause| target.is_some_and(|it| clause.matches(it))).collect();
+            let covering: Vec<_> = layer.iter().filter(|clause| target.is_some_and(|it| clause.matches(it))).collect();
             if covering.is_empty() { asks = vec![Reason::Ungranted] } else { granted.push(Reason::Granted(covering)) }
         }
         if !asking.is_empty() {

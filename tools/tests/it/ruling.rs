@@ -38,7 +38,9 @@ impl Case {
     /// Returns the case without some clauses of one layer.
     fn without_clauses(&self, layer: &[Clause], taken: &[&Clause]) -> Self {
         let mut case = self.clone();
-        for clauses in case.layers.iter_mut().filter(|clauses| Grant::new(clauses.iter().cloned()).layers().next() == Some(layer)) {
+        for clauses in
+            case.layers.iter_mut().filter(|clauses| Grant::new(clauses.iter().cloned()).layers().next() == Some(layer))
+        {
             clauses.retain(|clause| !taken.contains(&clause));
         }
         case
@@ -118,7 +120,9 @@ fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict:
                 let without = case.without_rules(rules);
                 match ruling.verdict() {
                     Verdict::Deny => drop(changed(&without, &|now| now.verdict() < Verdict::Deny)),
-                    Verdict::Ask if others.is_empty() => drop(changed(&without, &|now| now.verdict() == Verdict::Allow)),
+                    Verdict::Ask if others.is_empty() => {
+                        drop(changed(&without, &|now| now.verdict() == Verdict::Allow))
+                    }
                     Verdict::Ask => drop(changed(&without, &|now| now.reasons == others)),
                     Verdict::Allow if ruling.target.is_none() => {
                         changed(&without, &|now| now.reasons == [Reason::Untouched]);
@@ -169,10 +173,10 @@ fn touching(targets: &[Target]) -> Tool {
     };
     let effects = match targets {
         [] => Effects::Pure,
-        _ => serde_json::from_value(
-            json!({"reads": with("read"), "writes": with("write"), "destroys": with("destroy")}),
-        )
-        .unwrap(),
+        _ => {
+            serde_json::from_value(json!({"reads": with("read"), "writes": with("write"), "destroys": with("destroy")}))
+                .unwrap()
+        }
     };
     Tool::new("fs.tool", "Touches files.", json!({"type": "object"})).unwrap().with_effects(effects)
 }
@@ -247,5 +251,8 @@ async fn the_denial_of_a_call_names_the_rule_of_its_ruling() {
     let cx = granted(&["fs:*:**"]).with_policy(policy);
     let catalog = holding(touching(&["fs:read:a".parse().unwrap()]), echo);
     let error = catalog.execute(&cx, "fs.tool", json!({})).await.unwrap_err();
-    assert!(matches!(error.kind(), ToolErrorKind::Denied { reason, .. } if reason.contains("`deny fs.tool`")), "{error}");
+    assert!(
+        matches!(error.kind(), ToolErrorKind::Denied { reason, .. } if reason.contains("`deny fs.tool`")),
+        "{error}"
+    );
 }

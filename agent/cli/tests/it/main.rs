@@ -40,6 +40,7 @@ mod system;
 mod terminal;
 mod trust;
 mod usage;
+mod why;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

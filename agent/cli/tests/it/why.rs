@@ -1,0 +1,84 @@
+use serde_json::{Value, json};
+
+use crate::Crib;
+use crate::config::{user_file, write_user};
+
+/// Returns the explanation of a call.
+fn explained(crib: &Crib, arguments: &[&str]) -> Value {
+    crib.run(&[&["why"], arguments, &["--json"]].concat()).expect(0).document()
+}
+
+fn verdict(crib: &Crib, arguments: &[&str]) -> String {
+    explained(crib, arguments)["verdict"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_call_is_explained_by_its_clause_and_the_place_that_sets_it() {
+    let crib = Crib::new();
+    let page = crib.run(&["why", "fs.read", "path=README.md"]).expect(0).stdout;
+    for part in ["is allowed", "fs:read:README.md", "granted by `fs:read:**` (default)"] {
+        assert!(page.contains(part), "{part:?} is not in {page}");
+    }
+    let page = crib.run(&["why", "fs.write", "path=a", "content=x"]).expect(0).stdout;
+    for part in ["is asked about", "no clause of the grant covers it; --grant fs:write:a would", "asks by default"] {
+        assert!(page.contains(part), "{part:?} is not in {page}");
+    }
+    assert!(!crib.root().join("a").exists(), "nothing is run");
+}
+
+#[test]
+fn the_deciding_rule_has_a_file_and_a_line_and_without_it_the_answer_changes() {
+    let crib = Crib::new();
+    let rule = "[[policy]]\nverdict = \"deny\"\ntarget = \"fs:read:sub/**\"\n";
+    let grant = "grants = [\n  \"fs:write:sub/**\",\n]\n";
+    let read = ["fs.read", "path=sub/inner.txt"];
+    let write = ["fs.write", "path=sub/a", "content=x"];
+
+    write_user(&crib, &format!("{grant}{rule}"));
+    let file = user_file(&crib);
+    let origin = |line: usize| json!([{"kind": "file", "path": file.to_str().unwrap(), "line": line}]);
+    let denied = explained(&crib, &read);
+    assert_eq!(
+        (&denied["verdict"], &denied["rulings"][0]["target"]),
+        (&json!("deny"), &json!("fs:read:sub/inner.txt"))
+    );
+    let rules = &denied["rulings"][0]["reasons"][0]["rules"];
+    assert_eq!(*rules, json!([{"rule": "deny every tool on fs:read:sub/**", "origins": origin(4)}]));
+    let page = crib.run(&[&["why"], &read[..]].concat()).expect(0).stdout;
+    assert!(page.contains("is refused") && page.contains("toolcrib.toml:4)"), "{page}");
+
+    let allowed = explained(&crib, &write);
+    assert_eq!(allowed["verdict"], "allow");
+    let reasons = &allowed["rulings"][0]["reasons"];
+    assert_eq!(reasons[0]["clauses"], json!([{"clause": "fs:write:sub/**", "origins": origin(2)}]));
+    assert_eq!(reasons[1]["rules"][0]["origins"], origin(2), "a grant is consent to write");
+
+    write_user(&crib, grant);
+    assert_eq!(verdict(&crib, &read), "allow");
+    write_user(&crib, rule);
+    assert_eq!(verdict(&crib, &write), "ask");
+}
+
+#[test]
+fn flags_are_named_too() {
+    let crib = Crib::new();
+    let document = explained(&crib, &["fs.remove", "path=sub", "recursive=true", "--allow", "fs:destroy:sub/**"]);
+    assert_eq!(document["verdict"], "allow");
+    let rules = document["rulings"][0]["reasons"][1]["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), 1, "{document}");
+    assert_eq!(rules[0]["origins"], json!([{"kind": "flag", "flag": "--allow"}]));
+    assert_eq!(verdict(&crib, &["fs.read", "path=a", "--no-default-grants"]), "ask");
+    let setting = explained(&crib, &["fs.write", "path=toolcrib.toml", "content=x", "--grant", "fs:write:**"]);
+    assert_eq!(
+        (&setting["verdict"], &setting["rulings"][0]["reasons"][0]["kind"]),
+        (&json!("ask"), &json!("sensitive"))
+    );
+}
+
+#[test]
+fn a_call_that_cannot_be_made_is_not_explained() {
+    let crib = Crib::new();
+    let ended = crib.run(&["why", "fs.raed", "path=a"]).expect(3);
+    assert!(ended.stdout.is_empty() && ended.stderr.contains("fs.read"), "{ended:#?}");
+    assert_eq!(crib.run(&["why", "fs.read"]).code, crib.run(&["call", "fs.read"]).code);
+}
