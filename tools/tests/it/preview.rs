@@ -13,7 +13,7 @@ use tools::{
 };
 
 use crate::notebook::Notebook;
-use crate::sample::{Viewer, echo, granted, holding, reader};
+use crate::sample::{Seen, Viewer, echo, granted, holding, reader};
 
 /// A tool that writes `fs:{path}`.
 fn writer() -> Tool {
@@ -47,7 +47,7 @@ fn asking(approver: &Viewer) -> ToolContext {
 }
 
 /// Calls the tool, which must run, and returns the preview.
-async fn view(catalog: &Catalog, cx: &ToolContext, approver: &Viewer) -> Option<Result<Preview, ToolError>> {
+async fn view(catalog: &Catalog, cx: &ToolContext, approver: &Viewer) -> Seen {
     let result = catalog.execute(cx, "write", json!({"path": "a"})).await.unwrap();
     assert_eq!(result, ToolResult::text("written"), "nothing of the preview is in it");
     approver.seen()

@@ -118,20 +118,17 @@ fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict:
         match reason {
             Reason::Rules(rules) => {
                 let without = case.without_rules(rules);
-                match ruling.verdict() {
-                    Verdict::Deny => drop(changed(&without, &|now| now.verdict() < Verdict::Deny)),
-                    Verdict::Ask if others.is_empty() => {
-                        drop(changed(&without, &|now| now.verdict() == Verdict::Allow))
-                    }
-                    Verdict::Ask => drop(changed(&without, &|now| now.reasons == others)),
+                let now = match ruling.verdict() {
+                    Verdict::Deny => changed(&without, &|now| now.verdict() < Verdict::Deny),
+                    Verdict::Ask if others.is_empty() => changed(&without, &|now| now.verdict() == Verdict::Allow),
+                    Verdict::Ask => changed(&without, &|now| now.reasons == others),
                     Verdict::Allow if ruling.target.is_none() => {
-                        changed(&without, &|now| now.reasons == [Reason::Untouched]);
+                        changed(&without, &|now| now.reasons == [Reason::Untouched])
                     }
-                    Verdict::Allow => {
-                        let now = changed(&without, &|now| now.verdict() == Verdict::Ask);
-                        assert!(verdict != Verdict::Allow || now == Verdict::Ask, "the answer changes too");
-                    }
-                }
+                    Verdict::Allow => changed(&without, &|now| now.verdict() == Verdict::Ask),
+                };
+                let was_allowed = verdict == Verdict::Allow && ruling.target.is_some();
+                assert!(!was_allowed || now == Verdict::Ask, "the answer about the call changes too");
             }
             Reason::Ungranted => {
                 let mut with = case.clone();

@@ -123,9 +123,12 @@ impl Yes {
     }
 }
 
+/// A preview as an approver receives it.
+pub type Seen = Option<Result<Preview, ToolError>>;
+
 /// An approver that allows every request and records the previews. Clones share the record.
 #[derive(Clone, Default)]
-pub struct Viewer(Arc<Mutex<Vec<Option<Result<Preview, ToolError>>>>>);
+pub struct Viewer(Arc<Mutex<Vec<Seen>>>);
 
 impl Approver for Viewer {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
@@ -139,7 +142,7 @@ impl Approver for Viewer {
 
 impl Viewer {
     /// Takes the only preview.
-    pub fn seen(&self) -> Option<Result<Preview, ToolError>> {
+    pub fn seen(&self) -> Seen {
         let mut seen = std::mem::take(&mut *self.0.lock().unwrap());
         assert_eq!(seen.len(), 1);
         seen.remove(0)
