@@ -1,5 +1,6 @@
 //! [`Preview`]: a description of a call's effect, for the person who decides about it.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -50,4 +51,13 @@ impl Preview {
         let (Self::Diff { text } | Self::Summary { text }) = self;
         text
     }
+}
+
+/// The preview that an approver receives. `None` if the tool declares none.
+pub(crate) type PreviewOutcome = Option<Result<Preview, ToolError>>;
+
+/// The call whose preview an approver can ask for. A trait, because the pipeline makes previews and approvers must not depend on it.
+pub(crate) trait PreviewSource: fmt::Debug + Send + Sync {
+    /// Makes the preview.
+    fn make(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>>;
 }

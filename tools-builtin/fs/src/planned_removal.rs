@@ -1,4 +1,4 @@
-//! The preview of `fs.remove`: the number and size of the entries that it would remove.
+//! The entry that `fs.remove` would remove, and its preview: the number and size of its contents.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::error::FsError;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::remove::find;
+use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::subtree::{check_not_hidden, visit_all};
 
 /// The maximum number of entries that a preview counts.
@@ -21,6 +21,26 @@ const MAX_COUNTED: u64 = 10_000;
 
 /// The time before its deadline at which a preview stops counting.
 const COUNT_RESERVE: Duration = Duration::from_millis(200);
+
+/// Finds the entry to remove.
+pub(crate) fn find(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    hidden: &HiddenSnapshot<'_>,
+    path: &RelativePath,
+    accesses: &'static [Access],
+) -> Result<(Slot, Kind), FsError> {
+    let options = FindOptions { accesses, follow: false, missing: IfMissing::Fail };
+    let slot = Slot::find(cx, workspace, path, options)?;
+    if slot.path.is_root() {
+        return Err(FsError::Root);
+    }
+    let kind = slot.kind.unwrap_or(Kind::Unknown);
+    if kind != Kind::Directory && hidden.has_hidden_below(&slot.path) {
+        return Err(FsError::LeadsToHidden { path: slot.path });
+    }
+    Ok((slot, kind))
+}
 
 /// Describes the entry that a call would remove, with the number and size of its contents.
 pub(crate) fn preview(cx: &ToolContext, path: RelativePath, recursive: bool) -> Result<Preview, ToolError> {

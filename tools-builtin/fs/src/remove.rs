@@ -13,7 +13,7 @@ use crate::error::FsError;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::slot::{FindOptions, IfMissing, Slot};
+use crate::planned_removal::find;
 use crate::subtree::{check_not_hidden, visit_all};
 
 /// The number of removed entries between two progress reports.
@@ -73,26 +73,6 @@ pub(crate) fn remove_entry(
         0 => format!("removed `{}`, {kind}", slot.path),
         _ => format!("removed `{}`, {kind}, with its contents: {}", slot.path, counted(entries, "entry", "entries")),
     })
-}
-
-/// Finds the entry to remove.
-pub(crate) fn find(
-    cx: &ToolContext,
-    workspace: &Workspace,
-    hidden: &HiddenSnapshot<'_>,
-    path: &RelativePath,
-    accesses: &'static [Access],
-) -> Result<(Slot, Kind), FsError> {
-    let options = FindOptions { accesses, follow: false, missing: IfMissing::Fail };
-    let slot = Slot::find(cx, workspace, path, options)?;
-    if slot.path.is_root() {
-        return Err(FsError::Root);
-    }
-    let kind = slot.kind.unwrap_or(Kind::Unknown);
-    if kind != Kind::Directory && hidden.has_hidden_below(&slot.path) {
-        return Err(FsError::LeadsToHidden { path: slot.path });
-    }
-    Ok((slot, kind))
 }
 
 /// Removes everything below a directory, which has `total` entries, and returns the number removed.

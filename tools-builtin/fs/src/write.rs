@@ -5,12 +5,11 @@ use tools::{Access, ToolContext, ToolError, tool};
 use crate::Workspace;
 use crate::counted::counted;
 use crate::draft::Draft;
-use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::note::note;
 use crate::path::RelativePath;
-use crate::resolved_entry::open_file;
+use crate::planned_write::check_readable;
 use crate::slot::{FindOptions, IfMissing, Slot};
 
 /// The maximum number of attempts if other programs change the path meanwhile.
@@ -42,16 +41,6 @@ pub(crate) fn write(
     let workspace = cx.need::<Workspace>()?;
     let check = |slot: &Slot| check_readable(cx, slot);
     Ok(write_atomically(cx, &workspace, &path, content.as_bytes(), parents, check)?)
-}
-
-/// Returns an error if the file is text that fs.read cannot show completely: replacing it would lose bytes.
-pub(crate) fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
-    // fs.read cannot show a file that cannot be opened.
-    let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else { return Ok(()) };
-    match Encoding::detect(cx, &slot.path, file)? {
-        Encoding::Utf8 | Encoding::Binary => Ok(()),
-        Encoding::Utf16 | Encoding::Other => Err(FsError::LossyOverwrite { path: slot.path.clone() }),
-    }
 }
 
 /// Writes a file atomically and returns a description of the change. Calls `check` before it replaces an existing file.

@@ -54,6 +54,7 @@ async fn ask(
     targets: &[Target],
 ) -> Result<Decision, ToolErrorKind> {
     let masked = entry.masked(arguments.json());
+    let preview = PreviewRequest { entry, cx, arguments };
     let approval = Approval {
         tool: entry.name(),
         arguments: &masked,
@@ -61,7 +62,7 @@ async fn ask(
         tool_digest: entry.digest(),
         arguments_digest: Digest::hash_json(&masked),
         cx,
-        preview: PreviewRequest { entry, cx, arguments },
+        preview: &preview,
     };
     let timeout = cx.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);
     let now = Instant::now();

@@ -70,7 +70,7 @@ mod convention;
 pub(crate) mod execution;
 mod overflow;
 mod parse;
-pub(crate) mod preview;
+mod preview;
 mod record;
 mod retry;
 mod run;

@@ -1,6 +1,8 @@
 //! Preview: lets a tool describe the effect of a call that a person is asked about.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,32 +11,36 @@ use super::overflow::{Overflow, head};
 use super::run::Run;
 use super::span;
 use crate::isolate::Panic;
+use crate::preview::{PreviewOutcome, PreviewSource};
 use crate::{Entry, Input, Preview, Resolve, Scope, ToolContext, ToolError, ToolErrorKind};
 
 /// The time limit of a preview. A person waits for the question meanwhile.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
 
-/// A call whose preview an approver can ask for.
+/// A call that waits for its approval.
 #[derive(Clone, Copy)]
-pub(crate) struct PreviewRequest<'a> {
-    pub(crate) entry: &'a Arc<Entry>,
+pub(super) struct PreviewRequest<'a> {
+    pub(super) entry: &'a Arc<Entry>,
     /// The context of the caller.
-    pub(crate) cx: &'a ToolContext,
+    pub(super) cx: &'a ToolContext,
     /// The arguments, with secrets.
-    pub(crate) arguments: &'a Input,
+    pub(super) arguments: &'a Input,
+}
+
+impl PreviewSource for PreviewRequest<'_> {
+    fn make(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>> {
+        Box::pin(async {
+            let outcome = self.run().await.transpose()?;
+            Some(outcome.map(bounded).map_err(|mut error| {
+                // The whole text is not stored, because the model could read it there.
+                bound_error(Overflow { entry: self.entry, from: None }, error.kind_mut());
+                error.named(self.entry.name())
+            }))
+        })
+    }
 }
 
 impl PreviewRequest<'_> {
-    /// Makes the preview. Returns `None` if the tool declares none.
-    pub(crate) async fn make(self) -> Option<Result<Preview, ToolError>> {
-        let outcome = self.run().await.transpose()?;
-        Some(outcome.map(bounded).map_err(|mut error| {
-            // The whole text is not stored, because the model could read it there.
-            bound_error(Overflow { entry: self.entry, from: None }, error.kind_mut());
-            error.named(self.entry.name())
-        }))
-    }
-
     async fn run(self) -> Result<Option<Preview>, ToolError> {
         let caller = self.cx.for_preview().with_timeout(TIME_LIMIT);
         let limit = caller.deadline_for(self.entry);

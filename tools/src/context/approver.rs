@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use protocol::{Digest, Json, Target, ToolName};
 
-use crate::call::preview::PreviewRequest;
 use crate::policy::SensitivePath;
+use crate::preview::PreviewSource;
 use crate::{Preview, ToolContext, ToolError};
 
 /// The future of an [`Approver`]'s decision.
@@ -40,7 +40,7 @@ pub struct Approval<'a> {
     pub arguments_digest: Digest,
     /// The context of the call: session, principal, call id, depth, grant.
     pub cx: &'a ToolContext,
-    pub(crate) preview: PreviewRequest<'a>,
+    pub(crate) preview: &'a dyn PreviewSource,
 }
 
 impl Approval<'_> {

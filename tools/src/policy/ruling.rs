@@ -40,7 +40,7 @@ pub enum Reason<'a> {
     Ungranted,
     /// Asks: no rule is about the target, and the policy asks about its access by default.
     Default(ApprovalDefault),
-    /// Asks: the target is a sensitive path, and no clause or rule may or does name it.
+    /// Asks: the target is a sensitive path. It is a setting, or neither the grant nor a rule names it.
     Sensitive(&'a SensitivePath),
 }
 
