@@ -1,11 +1,15 @@
 use crate::Crib;
 
 #[test]
-fn each_tool_has_a_line_with_its_effects_and_origin() {
-    let list = Crib::new().run(&["list"]).expect(0);
+fn each_tool_has_a_line_and_in_a_long_list_its_effects_and_origin() {
+    let crib = Crib::new();
+    let list = crib.run(&["list"]).expect(0);
     let line = list.stdout.lines().find(|line| line.starts_with("fs.read ")).unwrap();
-    for part in ["reads fs:{path}", "toolcrib-fs ", "read.rs:", "Reads a text file"] {
-        assert!(line.contains(part), "{part} is not in {line}");
+    assert!(line.contains("Reads a text file") && !list.stdout.contains("toolcrib-fs"), "{list:#?}");
+    let long = crib.run(&["list", "-l"]).expect(0).stdout;
+    let read = long.lines().skip_while(|line| !line.starts_with("fs.read ")).take(3).collect::<Vec<_>>().join("\n");
+    for part in ["Reads a text file", "reads fs:{path}", "toolcrib-fs ", "read.rs:"] {
+        assert!(read.contains(part), "{part} is not in {read}");
     }
     let names: Vec<_> = list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(names.is_sorted() && names.contains(&"time.now"), "{names:?}");

@@ -72,7 +72,7 @@ fn a_run_stops_when_nobody_reads_it() {
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    for arguments in [&["list"][..], &["call", "time.now"], &["run", "time.now", "--json"]] {
+    for arguments in [&["list"][..], &["call", "time.now"], &["run", "time.now", "--output", "stream-json"]] {
         let crib = Crib::new();
         let mut command = crib.command(arguments);
         let ended = Ended::from(command.stdout(full.try_clone().unwrap()).output().unwrap()).expect(9);
