@@ -111,20 +111,26 @@ impl Observer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn show(&self, event: &Event, ended: Option<OpenCall>, state: &mut RunState) -> Result<(), Error> {
+    fn show(&self, event: &Event, mut ended: Option<OpenCall>, state: &mut RunState) -> Result<(), Error> {
         if let Event::Text { text } = event {
             self.console.clear();
             self.console.set_line_open(!text.ends_with('\n'));
             return output::untrusted_piece(text);
         }
-        if let Event::Progress { .. } = event
-            && (StatusLines::are_shown() || !state.is_progress_due(Instant::now()))
-        {
-            return Ok(());
-        }
+        let progress = match event {
+            Event::Progress { .. } if StatusLines::are_shown() => return Ok(()),
+            Event::Progress { id, .. } => match state.take_progress(id, Instant::now()) {
+                Some(progress) => Some(progress),
+                None => return Ok(()),
+            },
+            // The last progress can tell how far a call came that failed.
+            Event::Result { result, .. } if result.is_error => ended.as_mut().and_then(OpenCall::take_progress),
+            _ => None,
+        };
         if self.console.set_line_open(false) {
             output::untrusted_piece("\n")?;
         }
+        progress.into_iter().for_each(|progress| self.console.line(progress));
         match event {
             Event::RequestRetried(retry) => {
                 let wait = duration::shown(Duration::from_millis(retry.wait_ms));
@@ -135,9 +141,6 @@ impl Observer {
                 let call = Direct::prompt(&[ToolCall::new(id, name, arguments.clone())]);
                 let line = format!("{} {}{}", styled(FAINT, "->"), line(&call), target_suffix(targets));
                 self.console.line(line);
-            }
-            Event::Progress { name, progress, .. } => {
-                self.console.line(format!("   {} {}", styled(STRONG, line(name)), run_state::progress_text(progress)));
             }
             Event::Abandoned { name, abandoned, .. } => {
                 let count = counted(u64::try_from(*abandoned).unwrap_or(u64::MAX), "thread");

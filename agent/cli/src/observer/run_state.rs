@@ -9,6 +9,7 @@ use tools::{Progress, Target};
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::notice::{STRONG, styled};
 use crate::status_lines::Wait;
 use crate::visible::visible;
 
@@ -43,7 +44,7 @@ pub(super) struct OpenCall {
     name: String,
     pub(super) targets: Vec<Target>,
     since: Instant,
-    /// The reporting tool and its last report.
+    /// The reporting tool and its last report, unless it was written as a line.
     progress: Option<(String, Progress)>,
 }
 
@@ -100,13 +101,12 @@ impl RunState {
         self.open.iter().map(|call| (call.text(), time_since(call.since))).collect()
     }
 
-    /// Returns true if a progress line may be written now, and counts it as written.
-    pub(super) fn is_progress_due(&mut self, now: Instant) -> bool {
+    /// Takes the last progress of a call as a line, unless another line was taken less than a second ago.
+    pub(super) fn take_progress(&mut self, id: &str, now: Instant) -> Option<String> {
         let is_due = self.progress_shown.is_none_or(|shown| now.duration_since(shown) >= PROGRESS_INTERVAL);
-        if is_due {
-            self.progress_shown = Some(now);
-        }
-        is_due
+        let call = self.open.iter_mut().find(|call| is_due && call.id == id)?;
+        self.progress_shown = Some(now);
+        call.take_progress()
     }
 
     /// Returns true if this turn has other calls of the tool.
@@ -122,6 +122,12 @@ impl RunState {
 }
 
 impl OpenCall {
+    /// Takes the last progress as a line, if it was not written yet.
+    pub(super) fn take_progress(&mut self) -> Option<String> {
+        let (tool, progress) = self.progress.take()?;
+        Some(format!("   {} {}", styled(STRONG, visible(&tool)), progress_text(&progress)))
+    }
+
     fn text(&self) -> String {
         let name = visible(&self.name);
         match &self.progress {
@@ -133,7 +139,7 @@ impl OpenCall {
 }
 
 /// Returns a progress report as visible text, such as `3 of 10: moving files`.
-pub(super) fn progress_text(progress: &Progress) -> String {
+fn progress_text(progress: &Progress) -> String {
     let mut parts = Vec::new();
     parts.extend(match (progress.done, progress.total) {
         (Some(done), Some(total)) => Some(format!("{done} of {total}")),
@@ -212,8 +218,14 @@ mod tests {
     #[test]
     fn progress_is_written_once_a_second() {
         let (mut state, start) = (RunState::default(), Instant::now());
-        let due = (0..3000).filter(|ms| state.is_progress_due(start + Duration::from_millis(*ms)));
-        assert_eq!(due.collect::<Vec<_>>(), [0, 1000, 2000]);
+        state.record(&started("1", "a"));
+        let is_taken = |ms: &u64| {
+            let progress = Progress::new(*ms as f64, 3000.0);
+            state.record(&Event::Progress { id: "1".to_owned(), name: "a".to_owned(), progress });
+            let line = state.take_progress("1", start + Duration::from_millis(*ms));
+            line.is_some_and(|line| line.contains(&format!("{ms} of 3000")))
+        };
+        assert_eq!((0..3000).filter(is_taken).collect::<Vec<_>>(), [0, 1000, 2000]);
     }
 
     #[test]
