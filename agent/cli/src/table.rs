@@ -34,17 +34,8 @@ impl<const N: usize> Table<N> {
         self.rows.push((row, style));
     }
 
-    /// Renders one line per row, and cuts the last cell to the width.
-    pub(crate) fn cut(&self, width: usize) -> String {
-        self.rendered(width, |text, room| vec![fit::cut(text, room)])
-    }
-
     /// Renders the rows, and wraps the last cell to the width.
     pub(crate) fn wrapped(&self, width: usize) -> String {
-        self.rendered(width, fit::wrapped)
-    }
-
-    fn rendered(&self, width: usize, fitted: impl Fn(&str, usize) -> Vec<String>) -> String {
         let widths: Vec<usize> = (0..N.saturating_sub(1))
             .map(|column| self.rows.iter().map(|(row, _)| fit::columns(&row[column])).max().unwrap_or(0))
             .collect();
@@ -62,7 +53,7 @@ impl<const N: usize> Table<N> {
                 line += &styled(style, format_args!("{cell}{}", " ".repeat(width - fit::columns(cell))));
                 line += "  ";
             }
-            let mut lines = fitted(last, room).into_iter();
+            let mut lines = fit::wrapped(last, room).into_iter();
             if is_below {
                 text += line.trim_end();
                 text.push('\n');
@@ -91,14 +82,13 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_and_empty_ones_left_out() {
-        assert_eq!(table(&[["a", "b", "c"], ["größe", "", "d"]]).cut(80), " a      b  c\n größe     d\n");
-        assert_eq!(table(&[["a", "", "c"]]).cut(80), " a  c\n");
+        assert_eq!(table(&[["a", "b", "c"], ["größe", "", "d"]]).wrapped(80), " a      b  c\n größe     d\n");
+        assert_eq!(table(&[["a", "", "c"]]).wrapped(80), " a  c\n");
     }
 
     #[test]
     fn the_last_column_fits_the_width() {
         let words = "one two three four five six seven";
-        assert_eq!(table(&[["a", "b", words]]).cut(31), " a  b  one two three four five…\n");
         assert_eq!(table(&[["a", "b", words]]).wrapped(31), " a  b  one two three four five\n       six seven\n");
     }
 
@@ -117,6 +107,6 @@ mod tests {
 
     #[test]
     fn wide_characters_take_two_columns() {
-        assert_eq!(table(&[["你好", "b", "c"], ["abcd", "b", "c"]]).cut(80), " 你好  b  c\n abcd  b  c\n");
+        assert_eq!(table(&[["你好", "b", "c"], ["abcd", "b", "c"]]).wrapped(80), " 你好  b  c\n abcd  b  c\n");
     }
 }

@@ -8,8 +8,7 @@ use crate::sentence;
 use crate::table::Table;
 use crate::visible::visible;
 
-/// Returns one line per tool with its name and the first sentence of its description. A long list adds the effects and the source
-/// of each tool below it.
+/// Returns the name and the first sentence of each tool. A long list adds the effects and the source below it.
 pub(crate) fn page<'a>(entries: impl IntoIterator<Item = &'a Entry>, is_long: bool, width: usize) -> String {
     let mut table = Table::new([STRONG, Style::new()], 0);
     for entry in entries {
@@ -21,5 +20,5 @@ pub(crate) fn page<'a>(entries: impl IntoIterator<Item = &'a Entry>, is_long: bo
             details.into_iter().for_each(|detail| table.push_below(FAINT, detail));
         }
     }
-    if is_long { table.wrapped(width) } else { table.cut(width) }
+    table.wrapped(width)
 }
