@@ -32,6 +32,8 @@ const SHOWN: usize = 160;
 /// failures.
 pub(crate) struct Observer {
     format: OutputFormat,
+    /// True if standard error shows status lines, so that progress needs no lines of its own.
+    has_status_lines: bool,
     console: Arc<Console>,
     cancellation: CancellationToken,
     state: Mutex<RunState>,
@@ -49,7 +51,8 @@ pub(crate) struct CallFailures {
 impl Observer {
     /// Returns an observer of a run that starts now. If the output fails, it cancels the run.
     pub(crate) fn new(format: OutputFormat, console: Arc<Console>, cancellation: CancellationToken) -> Self {
-        Self { format, console, cancellation, state: Mutex::default() }
+        let has_status_lines = format == OutputFormat::Text && StatusLines::are_shown();
+        Self { format, has_status_lines, console, cancellation, state: Mutex::default() }
     }
 
     /// Writes the first line of a stream.
@@ -60,7 +63,7 @@ impl Observer {
     /// Draws a status line for each wait of the run until the returned task is dropped. Returns `None` if standard error takes no
     /// status lines.
     pub(crate) fn animate(self: &Arc<Self>) -> Option<JoinSet<()>> {
-        if self.format != OutputFormat::Text || !StatusLines::are_shown() {
+        if !self.has_status_lines {
             return None;
         }
         let (observer, mut task) = (self.clone(), JoinSet::new());
@@ -118,7 +121,7 @@ impl Observer {
             return output::untrusted_piece(text);
         }
         let progress = match event {
-            Event::Progress { .. } if StatusLines::are_shown() => return Ok(()),
+            Event::Progress { .. } if self.has_status_lines => return Ok(()),
             Event::Progress { id, .. } => match state.take_progress(id, Instant::now()) {
                 Some(progress) => Some(progress),
                 None => return Ok(()),

@@ -22,6 +22,8 @@ use crate::stream_line::SessionLine;
 /// Runs the prompts of a command and shows their progress.
 pub(crate) struct PromptRunner {
     pub(crate) driver: Driver,
+    /// True if there is no model that could react to a failed call, so that the failure decides the exit code.
+    pub(crate) is_direct: bool,
     /// The name of the provider.
     pub(crate) provider: String,
     /// The configured model.
@@ -55,8 +57,6 @@ impl PromptRunner {
         let observer = Arc::new(Observer::new(self.format, self.console.clone(), token.clone()));
         observer.session(self.session_line(session))?;
         let is_text = self.format == OutputFormat::Text;
-        // There is no model that could react to a failed call, so the failure decides the exit code.
-        let is_direct = self.provider == DIRECT;
         let animation = observer.animate();
         let events = observer.clone();
         let driver = self.driver.clone().with_cancellation(token).with_events(move |event| events.event(&event));
@@ -69,7 +69,8 @@ impl PromptRunner {
         };
         drop(animation);
         let failures = observer.finish()?;
-        if let (Ok(Summary { outcome: Outcome::StepBudget { .. }, .. }), true, true) = (&ended, is_direct, is_text) {
+        if let (Ok(Summary { outcome: Outcome::StepBudget { .. }, .. }), true, true) = (&ended, self.is_direct, is_text)
+        {
             // Without a model, the results are the answer.
             let results = Direct::results(session.messages(), session.tools());
             results.map_or(Ok(()), |results| output::untrusted(&results))?;
@@ -82,7 +83,7 @@ impl PromptRunner {
             notice::write_line("(no answer)");
         }
         let exit = summary_exit(ended.map_err(Error::Driver)?)?;
-        Ok(failures.first.filter(|_| is_direct).unwrap_or(exit))
+        Ok(failures.first.filter(|_| self.is_direct).unwrap_or(exit))
     }
 
     fn session_line<'a>(&'a self, session: &'a Session) -> SessionLine<'a> {

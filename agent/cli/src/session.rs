@@ -87,9 +87,19 @@ impl SessionOptions {
     ) -> Result<PromptRunner, Error> {
         let (provider, settings) = (self.provider()?, self.settings()?);
         let (name, model) = (provider.name().to_owned(), settings.model.as_ref().map(|model| model.value.clone()));
+        let is_direct = name == DIRECT;
         let driver = self.journal.driver(Driver::new(provider)).with_max_steps(settings.max_steps.value);
         let rules = settings.policy.clone();
-        Ok(PromptRunner { driver, provider: name, model, format, console: Arc::default(), how_to_grant, rules })
+        Ok(PromptRunner {
+            driver,
+            is_direct,
+            provider: name,
+            model,
+            format,
+            console: Arc::default(),
+            how_to_grant,
+            rules,
+        })
     }
 
     /// Returns the settings of the command line. `--script` implies the provider that replays it.

@@ -7,8 +7,10 @@ use agent::Event;
 use agent::refusal::Refusal;
 use tools::{Progress, Target};
 
+use super::SHOWN;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::fit;
 use crate::notice::{STRONG, styled};
 use crate::status_lines::Wait;
 use crate::visible::visible;
@@ -138,7 +140,7 @@ impl OpenCall {
     }
 }
 
-/// Returns a progress report as visible text, such as `3 of 10: moving files`.
+/// Returns a progress report as visible text, such as `3 of 10: moving files`, cut to [`SHOWN`].
 fn progress_text(progress: &Progress) -> String {
     let mut parts = Vec::new();
     parts.extend(match (progress.done, progress.total) {
@@ -147,7 +149,7 @@ fn progress_text(progress: &Progress) -> String {
         _ => None,
     });
     parts.extend(progress.message.as_deref().map(|message| visible(message).into_owned()));
-    parts.join(": ")
+    fit::cut(&parts.join(": "), SHOWN)
 }
 
 impl Default for RunState {
@@ -226,6 +228,9 @@ mod tests {
             line.is_some_and(|line| line.contains(&format!("{ms} of 3000")))
         };
         assert_eq!((0..3000).filter(is_taken).collect::<Vec<_>>(), [0, 1000, 2000]);
+        let mut call = state.record(&ended("1", "a")).unwrap();
+        assert!(call.take_progress().unwrap().contains("2999 of 3000"), "the last one is left for a failure");
+        assert_eq!(call.take_progress(), None);
     }
 
     #[test]
