@@ -15,7 +15,6 @@ use crate::observer::Observer;
 use crate::output;
 use crate::output_format::OutputFormat;
 use crate::program;
-use crate::provider_choice::DIRECT;
 use crate::refusal;
 use crate::stream_line::SessionLine;
 

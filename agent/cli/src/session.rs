@@ -86,7 +86,7 @@ impl SessionOptions {
         how_to_grant: fn(&[Target]) -> String,
     ) -> Result<PromptRunner, Error> {
         let (provider, settings) = (self.provider()?, self.settings()?);
-        let (name, model) = (provider.name().to_owned(), settings.model.as_ref().map(|model| model.value.clone()));
+        let (name, model) = (provider.name().to_owned(), ProviderChoice::from_settings(settings).model);
         let is_direct = name == DIRECT;
         let driver = self.journal.driver(Driver::new(provider)).with_max_steps(settings.max_steps.value);
         let rules = settings.policy.clone();

@@ -179,7 +179,7 @@ fn config_names_the_variable_in_which_the_provider_looks() {
     }
 }
 
-/// Serves one stream per request, and sends the request bodies to the receiver. For `None`, the request is never answered.
+/// Serves one stream, or one whole response, per request, and sends the request bodies to the receiver. For `None`, the request is never answered.
 pub(crate) fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
