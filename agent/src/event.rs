@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 use tools::{ErrorCode, Json, Progress, Target, ToolResult};
 
-use crate::Summary;
+use crate::{RequestRetry, Summary};
 
 /// A step in the progress of a run. In JSON, an object with a `type`.
 ///
 /// Only this order is guaranteed:
-/// - The texts of a turn precede the starts of its calls. The starts are in the order of the calls.
+/// - The retries of a request precede the texts of its turn. The texts precede the starts of its calls, which are in the order of
+///   the calls.
 /// - Each call has one `CallStarted`, then any `Progress`, then `Abandoned` if it is abandoned, then exactly one `Result`.
 /// - All results of a turn precede the events of the next turn. Events of parallel calls interleave.
 /// - `Done` comes last, once, however the run ends. A run whose future is dropped sends no further events.
@@ -16,6 +17,8 @@ use crate::Summary;
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
+    /// A model request failed and is repeated after a wait.
+    RequestRetried(RequestRetry),
     /// The model wrote text.
     Text {
         /// The next piece of the turn's text.
@@ -67,7 +70,7 @@ pub enum Event {
         /// The error code; `None` if the call succeeded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<ErrorCode>,
-        /// The time since `CallStarted`, in milliseconds.
+        /// The time since `CallStarted` without the waits for approvals, in milliseconds.
         duration_ms: u64,
     },
     /// The run has ended.

@@ -25,7 +25,8 @@ pub use guidance::tool_guidance;
 pub use parameter::{Parameter, Presence, parameters};
 pub use provider::{
     Direct, KeySource, Provider, ProviderConflict, ProviderError, ProviderOptions, ProviderProblem, ProviderSubmission,
-    Request, RetryPolicy, Scripted, StopReason, TextSink, Timeouts, Turn, TurnFuture, Usage,
+    Request, RequestRetry, RetryCause, RetryPolicy, RetrySink, Scripted, StopReason, TextSink, Timeouts, Turn,
+    TurnFuture, Usage,
 };
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
 pub use selection::{InvalidSelection, Selection};

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use agent::consent::{Answer, AnswerFuture, Asker, Question};
 
 use self::question::{TypedAnswer, question};
+use crate::console::Console;
 use crate::notice;
-use crate::output::Console;
 
 /// Asks on standard error and reads the answer from standard input, which must both be terminals.
 #[derive(Debug)]

@@ -74,7 +74,7 @@ fn nothing_that_the_program_prints_has_a_secret() {
         &["call", "TOOL", "key=", "keys=CANARY", "--json"],
         &["run", "TOOL key=CANARY"],
         &["run", "TOOL key=CANARY fails=true ; TOOL key=CANARY"],
-        &["run", "TOOL key=CANARY ; TOOL kye=CANARY", "--json"],
+        &["run", "TOOL key=CANARY ; TOOL kye=CANARY", "--output", "stream-json"],
         &["run", "TOOL key=a keys=CANARY"],
     ]
     .into_iter()
@@ -93,6 +93,7 @@ fn nothing_that_the_program_prints_has_a_secret() {
         assert!(output.contains(&canary), "{line:?}: {output}");
     }
     // The arguments of an unknown tool are not printed either.
-    let output = printed(&["toolcrib".into(), "run".into(), "canary.scret key=cnry".into(), "--json".into()]);
+    let line = ["toolcrib", "run", "canary.scret key=cnry", "--output", "stream-json"];
+    let output = printed(&line.map(str::to_owned));
     assert!(output.contains("canary.scret") && !output.contains("cnry"), "{output}");
 }

@@ -84,7 +84,7 @@ impl Chat {
 
     fn execute(&mut self, command: SlashCommand) -> Exit {
         match command {
-            SlashCommand::Tools => notice::write(&page::tools(self.session.tools(), notice::width())),
+            SlashCommand::Tools { long } => notice::write(&page::tools(self.session.tools(), long, notice::width())),
             SlashCommand::Select { globs } => return self.select(&globs),
             SlashCommand::Grant { clauses } => self.grant(&clauses),
             SlashCommand::Clear => self.clear(),

@@ -38,6 +38,8 @@ pub(crate) enum Error {
     Input(io::Error),
     #[error("cannot read a prompt: {0}; check the source of standard input")]
     Prompt(String),
+    #[error("there is no prompt; give one as an argument, or pipe it to standard input")]
+    NoPrompt,
     #[error("cannot write the output: {0}; check the destination of standard output")]
     Output(io::Error),
     #[error("cannot start the runtime: {0}; free some processes, memory or file handles")]
@@ -86,6 +88,7 @@ impl Error {
             | Self::Root { .. }
             | Self::Input(_)
             | Self::Prompt(_)
+            | Self::NoPrompt
             | Self::SessionExists(_)
             | Self::NoSession(_)
             | Self::NoJournalFile(_)

@@ -13,9 +13,9 @@ use tools::{CancellationToken, OutputStore, Services, Target, ToolContext};
 
 use crate::approver::TerminalAsker;
 use crate::config::{ConfigOptions, KeyFlags, Setting, Settings, Values};
+use crate::console::Console;
 use crate::error::Error;
 use crate::folders;
-use crate::output::Console;
 use crate::policy::{self, PolicyOptions};
 use crate::program;
 

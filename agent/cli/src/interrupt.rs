@@ -4,21 +4,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tools::CancellationToken;
 
+use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 
 /// Returns a token that the first Ctrl-C cancels. The signal handler is installed when this returns.
-pub(crate) fn token() -> Result<CancellationToken, Error> {
+pub(crate) fn token(console: &Arc<Console>) -> Result<CancellationToken, Error> {
     let token = CancellationToken::new();
     // The token stays attached: a tool that ignores it must not prevent a second Ctrl-C from ending the program.
-    Interrupts(Arc::new(Mutex::new(Some(Attached::new(token.clone()))))).listen(false)?;
+    let attached = Arc::new(Mutex::new(Some(Attached::new(token.clone()))));
+    Interrupts { attached, console: console.clone() }.listen(false)?;
     Ok(token)
 }
 
 /// Handles Ctrl-C in a program that continues after it: the first cancels the attached token, a second one before the run has
 /// ended ends the program.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Interrupts(Arc<Mutex<Option<Attached>>>);
+#[derive(Clone, Debug)]
+pub(crate) struct Interrupts {
+    attached: Arc<Mutex<Option<Attached>>>,
+    console: Arc<Console>,
+}
 
 #[derive(Debug)]
 struct Attached {
@@ -39,8 +44,8 @@ pub(crate) struct AttachedToken<'a>(&'a Interrupts);
 
 impl Interrupts {
     /// Installs the signal handler. Without an attached token, Ctrl-C ends the program unless `ignores_idle` is set.
-    pub(crate) fn new(ignores_idle: bool) -> Result<Self, Error> {
-        Self::default().listen(ignores_idle)
+    pub(crate) fn new(ignores_idle: bool, console: &Arc<Console>) -> Result<Self, Error> {
+        Self { attached: Arc::default(), console: console.clone() }.listen(ignores_idle)
     }
 
     fn listen(self, ignores_idle: bool) -> Result<Self, Error> {
@@ -48,6 +53,9 @@ impl Interrupts {
         let interrupts = self.clone();
         tokio::spawn(async move {
             while signals.recv().await.is_some() {
+                if !ignores_idle || interrupts.current().is_some() {
+                    interrupts.console.interrupt();
+                }
                 match &mut *interrupts.current() {
                     Some(attached) if !attached.is_interrupted => {
                         attached.is_interrupted = true;
@@ -68,7 +76,7 @@ impl Interrupts {
     }
 
     fn current(&self) -> MutexGuard<'_, Option<Attached>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -33,9 +33,22 @@ pub(crate) fn write(text: &str) {
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
-/// Returns the width of standard error in columns, or `None` if it is not a terminal.
-pub(crate) fn width() -> Option<usize> {
-    terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0))
+/// Writes text with control sequences to standard error, which must be a terminal.
+pub(crate) fn write_raw(text: &str) {
+    let mut err = io::stderr().lock();
+    // A failed write to standard error cannot be reported.
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}
+
+/// Returns the width of standard error in columns; 80 without a terminal.
+pub(crate) fn width() -> usize {
+    size().map_or(80, |(width, _)| width)
+}
+
+/// Returns the columns and lines of standard error, or `None` if it is not a terminal.
+pub(crate) fn size() -> Option<(usize, usize)> {
+    let size = terminal_size::terminal_size_of(io::stderr());
+    size.map(|(width, height)| (usize::from(width.0), usize::from(height.0)))
 }
 
 /// Prints an error.

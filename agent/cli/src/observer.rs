@@ -3,30 +3,37 @@
 mod run_state;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agent::refusal::Refusal;
 use agent::{Direct, Event, Summary};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
 use tools::protocol::ResourceContents;
-use tools::{CancellationToken, Content, Progress, Target, ToolCall, ToolResult};
+use tools::{CancellationToken, Content, Target, ToolCall, ToolResult};
 
 use self::run_state::{OpenCall, RunState};
+use crate::console::Console;
 use crate::duration;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::notice::{BAD, FAINT, GOOD, STRONG, styled};
-use crate::output::{self, Console};
-
+use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
+use crate::output;
+use crate::output_format::OutputFormat;
+use crate::status_lines::{FRAME_INTERVAL, StatusLines};
+use crate::stream_line::{SessionLine, StreamLine};
 use crate::visible::visible;
 use crate::wording::counted;
 
 /// The maximum number of characters of a call, its targets or an error in a progress line.
 const SHOWN: usize = 160;
 
-/// Writes the events of a run: text to standard output and calls to standard error, or everything as JSON to standard
-/// output. Collects the failures.
+/// Writes the events of a run: text to standard output and calls to standard error, or JSON to standard output. Collects the
+/// failures.
 pub(crate) struct Observer {
-    is_json: bool,
+    format: OutputFormat,
+    /// True if standard error shows status lines, so that progress needs no lines of its own.
+    has_status_lines: bool,
     console: Arc<Console>,
     cancellation: CancellationToken,
     state: Mutex<RunState>,
@@ -43,10 +50,32 @@ pub(crate) struct CallFailures {
 
 impl Observer {
     /// Returns an observer of a run that starts now. If the output fails, it cancels the run.
-    pub(crate) fn new(is_json: bool, console: Arc<Console>, cancellation: CancellationToken) -> Self {
-        let observer = Self { is_json, console, cancellation, state: Mutex::default() };
-        observer.update_status(&observer.state());
-        observer
+    pub(crate) fn new(format: OutputFormat, console: Arc<Console>, cancellation: CancellationToken) -> Self {
+        let has_status_lines = format == OutputFormat::Text && StatusLines::are_shown();
+        Self { format, has_status_lines, console, cancellation, state: Mutex::default() }
+    }
+
+    /// Writes the first line of a stream.
+    pub(crate) fn session(&self, line: SessionLine<'_>) -> Result<(), Error> {
+        if self.format == OutputFormat::StreamJson { output::json(&StreamLine::Session(line)) } else { Ok(()) }
+    }
+
+    /// Draws a status line for each wait of the run until the returned task is dropped. Returns `None` if standard error takes no
+    /// status lines.
+    pub(crate) fn animate(self: &Arc<Self>) -> Option<JoinSet<()>> {
+        if !self.has_status_lines {
+            return None;
+        }
+        let (observer, mut task) = (self.clone(), JoinSet::new());
+        task.spawn(async move {
+            loop {
+                sleep(FRAME_INTERVAL).await;
+                // The state stays locked, so that no event is shown in between.
+                let state = observer.state();
+                observer.console.draw(state.waits(|start| observer.console.time_since(start)));
+            }
+        });
+        Some(task)
     }
 
     /// Shows one event.
@@ -56,18 +85,25 @@ impl Observer {
         if state.output.is_some() {
             return;
         }
-        let written = if self.is_json { output::json(event) } else { self.show(event, ended, &mut state) };
+        let written = match self.format {
+            OutputFormat::Text => self.show(event, ended, &mut state),
+            OutputFormat::Json if !matches!(event, Event::Done(_)) => Ok(()),
+            OutputFormat::Json | OutputFormat::StreamJson => {
+                let line = StreamLine::from_event(event, self.console.time_since(state.started));
+                line.map_or(Ok(()), |line| output::json(&line))
+            }
+        };
         if let Err(error) = written {
             state.output = Some(error);
             self.cancellation.cancel();
         }
-        self.update_status(&state);
     }
 
     /// Ends the output and returns the failures, or the error of a failed write.
     pub(crate) fn finish(&self) -> Result<CallFailures, Error> {
         let mut state = self.state();
-        self.console.set_status(None);
+        state.is_done = true;
+        self.console.clear();
         if let Some(error) = state.output.take() {
             return Err(error);
         }
@@ -78,41 +114,49 @@ impl Observer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn update_status(&self, state: &RunState) {
-        self.console.set_status(state.status().filter(|_| !self.is_json));
-    }
-
-    fn show(&self, event: &Event, ended: Option<OpenCall>, state: &mut RunState) -> Result<(), Error> {
-        self.console.set_status(None);
+    fn show(&self, event: &Event, mut ended: Option<OpenCall>, state: &mut RunState) -> Result<(), Error> {
         if let Event::Text { text } = event {
-            state.is_line_open = !text.ends_with('\n');
+            self.console.clear();
+            self.console.set_line_open(!text.ends_with('\n'));
             return output::untrusted_piece(text);
         }
-        if std::mem::take(&mut state.is_line_open) {
+        let progress = match event {
+            Event::Progress { .. } if self.has_status_lines => return Ok(()),
+            Event::Progress { id, .. } => match state.take_progress(id, Instant::now()) {
+                Some(progress) => Some(progress),
+                None => return Ok(()),
+            },
+            // The last progress can tell how far a call came that failed.
+            Event::Result { result, .. } if result.is_error => ended.as_mut().and_then(OpenCall::take_progress),
+            _ => None,
+        };
+        if self.console.set_line_open(false) {
             output::untrusted_piece("\n")?;
         }
+        progress.into_iter().for_each(|progress| self.console.line(progress));
         match event {
+            Event::RequestRetried(retry) => {
+                let wait = duration::shown(Duration::from_millis(retry.wait_ms));
+                let (label, cause) = (styled(ALERT, "retry"), line(&retry.cause.to_string()));
+                self.console.line(format!("{label} {} of {} in {wait}: {cause}", retry.retry, retry.max_retries));
+            }
             Event::CallStarted { id, name, arguments, targets, .. } => {
                 let call = Direct::prompt(&[ToolCall::new(id, name, arguments.clone())]);
                 let line = format!("{} {}{}", styled(FAINT, "->"), line(&call), target_suffix(targets));
-                self.console.progress(line);
-            }
-            Event::Progress { name, progress, .. } => {
-                self.console.progress(format!("   {} {}", styled(STRONG, line(name)), line(&progress_text(progress))));
+                self.console.line(line);
             }
             Event::Abandoned { name, abandoned, .. } => {
                 let count = counted(u64::try_from(*abandoned).unwrap_or(u64::MAX), "thread");
                 let name = styled(STRONG, line(name));
-                self.console
-                    .progress(format!("   {name} does not stop; abandoned calls occupy {count} of this program"));
+                self.console.line(format!("   {name} does not stop; abandoned calls occupy {count} of this program"));
             }
             Event::Result { name, result, duration_ms, .. } => {
                 // If several calls of the tool ran in parallel, the targets identify the ended one.
                 let targets =
                     ended.filter(|call| state.is_one_of_several(call)).map(|call| target_suffix(&call.targets));
-                self.console.progress(result_line(name, result, *duration_ms, &targets.unwrap_or_default()));
+                self.console.line(result_line(name, result, *duration_ms, &targets.unwrap_or_default()));
             }
-            Event::Done(summary) => self.console.progress(summary_line(summary, state.started.elapsed())),
+            Event::Done(summary) => self.console.line(summary_line(summary, self.console.time_since(state.started))),
             _ => {}
         }
         Ok(())
@@ -163,17 +207,6 @@ fn size(result: &ToolResult) -> u64 {
         ([], Some(value)) => value.to_string().len() as u64,
         (content, _) => content.iter().map(bytes).sum::<usize>() as u64,
     }
-}
-
-fn progress_text(progress: &Progress) -> String {
-    let mut parts = Vec::new();
-    parts.extend(match (progress.done, progress.total) {
-        (Some(done), Some(total)) => Some(format!("{done} of {total}")),
-        (Some(done), None) => Some(done.to_string()),
-        _ => None,
-    });
-    parts.extend(progress.message.clone());
-    parts.join(": ")
 }
 
 /// Returns untrusted text as one visible line, cut to [`SHOWN`] characters.

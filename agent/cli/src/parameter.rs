@@ -8,7 +8,7 @@ use crate::notice::{FAINT, STRONG};
 use crate::table::Table;
 
 /// Returns a table of name, type, presence and description; required parameters come first.
-pub(crate) fn table(schema: &Value, width: Option<usize>) -> String {
+pub(crate) fn table(schema: &Value, width: usize) -> String {
     let mut table = Table::new([STRONG, Style::new(), FAINT, Style::new()], 2);
     let parameters = parameters(schema);
     if parameters.is_empty() {
@@ -32,12 +32,12 @@ mod tests {
             "properties": {"a": {"type": "integer", "default": 1}, "b": {"type": "string", "description": "The\nname."}, "c": {}},
             "required": ["b"],
         });
-        let styled = table(&schema, None);
+        let styled = table(&schema, 80);
         let plain = anstream::adapter::strip_str(&styled).to_string();
         assert_eq!(
             plain,
             "  b  a string    required   The name.\n  a  an integer  default 1  \n  c  anything    optional   \n"
         );
-        assert_eq!(table(&json!({"type": "object"}), None), "  none\n");
+        assert_eq!(table(&json!({"type": "object"}), 80), "  none\n");
     }
 }

@@ -107,6 +107,11 @@ pub(crate) fn variable(key: &str) -> String {
     format!("{}_{key}", name()).replace(['-', '.'], "_").to_ascii_uppercase()
 }
 
+/// Returns the version of the running program.
+pub(crate) fn version() -> &'static str {
+    running().version
+}
+
 /// Returns the default settings as TOML.
 pub(crate) fn default_settings() -> &'static str {
     running().settings

@@ -7,20 +7,28 @@ use tools::policy::Rule;
 use tools::{CancellationToken, Target};
 
 use crate::config::Setting;
+use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice;
 use crate::observer::Observer;
-use crate::output::{self, Console};
+use crate::output;
+use crate::output_format::OutputFormat;
+use crate::program;
 use crate::refusal;
+use crate::stream_line::SessionLine;
 
 /// Runs the prompts of a command and shows their progress.
 pub(crate) struct PromptRunner {
     pub(crate) driver: Driver,
     /// True if there is no model that could react to a failed call, so that the failure decides the exit code.
     pub(crate) is_direct: bool,
-    /// True if events are printed as JSON.
-    pub(crate) is_json: bool,
+    /// The name of the provider.
+    pub(crate) provider: String,
+    /// The configured model.
+    pub(crate) model: Option<String>,
+    /// The form of standard output.
+    pub(crate) format: OutputFormat,
     /// The output for progress and questions.
     pub(crate) console: Arc<Console>,
     /// Words the hint for refused targets.
@@ -45,7 +53,10 @@ impl PromptRunner {
         input: RunInput,
         token: CancellationToken,
     ) -> Result<Exit, Error> {
-        let observer = Arc::new(Observer::new(self.is_json, self.console.clone(), token.clone()));
+        let observer = Arc::new(Observer::new(self.format, self.console.clone(), token.clone()));
+        observer.session(self.session_line(session))?;
+        let is_text = self.format == OutputFormat::Text;
+        let animation = observer.animate();
         let events = observer.clone();
         let driver = self.driver.clone().with_cancellation(token).with_events(move |event| events.event(&event));
         let ended = match input {
@@ -55,9 +66,9 @@ impl PromptRunner {
                 driver.resume(session, run).await
             }
         };
+        drop(animation);
         let failures = observer.finish()?;
-        if let (Ok(Summary { outcome: Outcome::StepBudget { .. }, .. }), true, false) =
-            (&ended, self.is_direct, self.is_json)
+        if let (Ok(Summary { outcome: Outcome::StepBudget { .. }, .. }), true, true) = (&ended, self.is_direct, is_text)
         {
             // Without a model, the results are the answer.
             let results = Direct::results(session.messages(), session.tools());
@@ -66,7 +77,7 @@ impl PromptRunner {
         refusal::hints(&failures.refusals, &self.rules, self.how_to_grant).iter().for_each(|hint| notice::hint(hint));
         if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
             && text.trim().is_empty()
-            && !self.is_json
+            && is_text
         {
             notice::write_line("(no answer)");
         }
@@ -74,10 +85,18 @@ impl PromptRunner {
         Ok(failures.first.filter(|_| self.is_direct).unwrap_or(exit))
     }
 
+    fn session_line<'a>(&'a self, session: &'a Session) -> SessionLine<'a> {
+        let mut line = SessionLine::new(program::name(), program::version(), &self.provider);
+        line.model = self.model.as_deref();
+        line.session = session.context().session();
+        line.tools = session.tools().definitions().map(|tool| &*tool.name).collect();
+        line
+    }
+
     /// Prints the answer of a run that is already done, because resuming it emits no text.
     fn print_stored_answer(&self, run: &Run) -> Result<(), Error> {
         match run.step() {
-            Step::Done(Summary { outcome: Outcome::Answer { text, .. }, .. }) if !self.is_json => {
+            Step::Done(Summary { outcome: Outcome::Answer { text, .. }, .. }) if self.format == OutputFormat::Text => {
                 notice::note("the session is already answered");
                 output::untrusted(&text)
             }

@@ -9,11 +9,12 @@ use once_cell::sync::OnceCell;
 use tools::{CancellationToken, Target};
 
 use crate::config::{ConfigError, KeyFlags, Origin, Setting, Settings, Values};
+use crate::console::Console;
 use crate::error::Error;
 use crate::host::{HostOptions, ProtectedFiles};
 use crate::journal::JournalOptions;
 use crate::notice;
-use crate::output::Console;
+use crate::output_format::OutputFormat;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
 use crate::provider_choice::{DIRECT, ProviderChoice};
@@ -79,12 +80,26 @@ impl SessionOptions {
     }
 
     /// Returns the runner for the session's prompts.
-    pub(crate) fn runner(&self, is_json: bool, how_to_grant: fn(&[Target]) -> String) -> Result<PromptRunner, Error> {
+    pub(crate) fn runner(
+        &self,
+        format: OutputFormat,
+        how_to_grant: fn(&[Target]) -> String,
+    ) -> Result<PromptRunner, Error> {
         let (provider, settings) = (self.provider()?, self.settings()?);
-        let is_direct = provider.name() == DIRECT;
+        let (name, model) = (provider.name().to_owned(), ProviderChoice::from_settings(settings).model);
+        let is_direct = name == DIRECT;
         let driver = self.journal.driver(Driver::new(provider)).with_max_steps(settings.max_steps.value);
         let rules = settings.policy.clone();
-        Ok(PromptRunner { driver, is_direct, is_json, console: Arc::default(), how_to_grant, rules })
+        Ok(PromptRunner {
+            driver,
+            is_direct,
+            provider: name,
+            model,
+            format,
+            console: Arc::default(),
+            how_to_grant,
+            rules,
+        })
     }
 
     /// Returns the settings of the command line. `--script` implies the provider that replays it.

@@ -2,16 +2,18 @@
 
 use anstyle::Style;
 
+use crate::fit;
 use crate::notice::styled;
 
-/// The minimum width of the last column, in characters.
+/// The minimum width of the last column. With less room, it moves below the other columns.
 const MIN_LAST: usize = 24;
 
-/// Rows of cells, aligned by character count. The last column takes the remaining width.
+/// Rows of cells in aligned columns. The last column takes the remaining width.
 pub(crate) struct Table<const N: usize> {
     styles: [Style; N],
     indent: usize,
-    rows: Vec<[String; N]>,
+    /// The cells, and the style of the last one.
+    rows: Vec<([String; N], Style)>,
 }
 
 impl<const N: usize> Table<N> {
@@ -22,75 +24,50 @@ impl<const N: usize> Table<N> {
 
     /// Adds a row. Cells must be single lines of visible characters.
     pub(crate) fn push(&mut self, row: [String; N]) {
-        self.rows.push(row);
+        self.rows.push((row, self.styles[N - 1]));
     }
 
-    /// Renders one line per row, and cuts the last cell to the width if given.
-    pub(crate) fn cut(&self, width: Option<usize>) -> String {
-        self.rendered(width, |text, room| vec![cut(text, room)])
+    /// Adds a line to the last column, in a style of its own.
+    pub(crate) fn push_below(&mut self, style: Style, line: String) {
+        let mut row = [const { String::new() }; N];
+        row[N - 1] = line;
+        self.rows.push((row, style));
     }
 
-    /// Renders the rows, and wraps the last cell to the width if given.
-    pub(crate) fn wrapped(&self, width: Option<usize>) -> String {
-        self.rendered(width, wrapped)
-    }
-
-    fn rendered(&self, width: Option<usize>, fit: impl Fn(&str, usize) -> Vec<String>) -> String {
+    /// Renders the rows, and wraps the last cell to the width.
+    pub(crate) fn wrapped(&self, width: usize) -> String {
         let widths: Vec<usize> = (0..N.saturating_sub(1))
-            .map(|column| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+            .map(|column| self.rows.iter().map(|(row, _)| fit::columns(&row[column])).max().unwrap_or(0))
             .collect();
-        let left = self.indent + widths.iter().filter(|width| **width > 0).map(|width| width + 2).sum::<usize>();
-        let room = width.map_or(usize::MAX, |width| width.saturating_sub(left).max(MIN_LAST));
+        let used = self.indent + widths.iter().filter(|width| **width > 0).map(|width| width + 2).sum::<usize>();
+        let is_below = width.saturating_sub(used) < MIN_LAST;
+        let left = if is_below { self.indent + 2 } else { used };
+        let room = width.saturating_sub(left).max(1);
         let mut text = String::new();
-        for row in &self.rows {
+        for (row, last_style) in &self.rows {
             let Some((last, cells)) = row.split_last() else { continue };
-            text += &" ".repeat(self.indent);
+            let mut line = " ".repeat(self.indent);
             for ((cell, width), style) in
                 cells.iter().zip(&widths).zip(self.styles).filter(|((_, width), _)| **width > 0)
             {
-                text += &styled(style, format_args!("{cell:width$}"));
-                text += "  ";
+                line += &styled(style, format_args!("{cell}{}", " ".repeat(width - fit::columns(cell))));
+                line += "  ";
             }
-            for (index, line) in fit(last, room).iter().enumerate() {
-                if index > 0 {
-                    text += &" ".repeat(left);
-                }
-                text += &styled(self.styles[N - 1], line);
+            let mut lines = fit::wrapped(last, room).into_iter();
+            if is_below {
+                text += line.trim_end();
                 text.push('\n');
+            } else {
+                text += &line;
+                text += &styled(*last_style, lines.next().unwrap_or_default());
+                text.push('\n');
+            }
+            for line in lines {
+                text += &format!("{:left$}{}\n", "", styled(*last_style, line));
             }
         }
         text
     }
-}
-
-fn cut(text: &str, room: usize) -> String {
-    if text.chars().count() <= room {
-        return text.to_owned();
-    }
-    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// Wraps the text at words to lines of at most `room` characters; a longer word gets its own line. Returns at least one line,
-/// which may be empty.
-fn wrapped(text: &str, room: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > room {
-            lines.push(String::new());
-            used = 0;
-        }
-        if let Some(line) = lines.last_mut() {
-            if used > 0 {
-                line.push(' ');
-                used += 1;
-            }
-            line.push_str(word);
-            used += length;
-        }
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -105,20 +82,31 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_and_empty_ones_left_out() {
-        assert_eq!(table(&[["a", "b", "c"], ["größe", "", "d"]]).cut(None), " a      b  c\n größe     d\n");
-        assert_eq!(table(&[["a", "", "c"]]).cut(None), " a  c\n");
+        assert_eq!(table(&[["a", "b", "c"], ["größe", "", "d"]]).wrapped(80), " a      b  c\n größe     d\n");
+        assert_eq!(table(&[["a", "", "c"]]).wrapped(80), " a  c\n");
     }
 
     #[test]
     fn the_last_column_fits_the_width() {
         let words = "one two three four five six seven";
-        assert_eq!(table(&[["a", "b", words]]).cut(Some(31)), " a  b  one two three four five…\n");
-        assert_eq!(table(&[["a", "b", words]]).wrapped(Some(31)), " a  b  one two three four five\n       six seven\n");
+        assert_eq!(table(&[["a", "b", words]]).wrapped(31), " a  b  one two three four five\n       six seven\n");
     }
 
     #[test]
-    fn a_long_word_is_not_broken() {
-        assert_eq!(wrapped(&format!("a {} b", "x".repeat(40)), 24), ["a", &"x".repeat(40), "b"]);
-        assert_eq!(wrapped("", 24), [""]);
+    fn without_room_the_last_column_moves_below() {
+        let words = "one two three four five six seven";
+        assert_eq!(table(&[["a", "b", words]]).wrapped(28), " a  b\n   one two three four five\n   six seven\n");
+    }
+
+    #[test]
+    fn a_line_below_is_in_the_last_column() {
+        let mut table = table(&[["a", "b", "c"]]);
+        table.push_below(Style::new(), "d".to_owned());
+        assert_eq!(table.wrapped(80), " a  b  c\n       d\n");
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(table(&[["你好", "b", "c"], ["abcd", "b", "c"]]).wrapped(80), " 你好  b  c\n abcd  b  c\n");
     }
 }

@@ -123,7 +123,7 @@ impl Provider for Remote {
                     ..failure
                 })
             };
-            retry(self.name(), &self.retry_policy, request.deadline, attempt).await
+            retry(self.name(), &self.retry_policy, request.deadline, request.retry_sink, attempt).await
         })
     }
 }

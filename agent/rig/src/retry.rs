@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use agent::ProviderError;
+use agent::{ProviderError, RequestRetry, RetrySink};
 use tokio::time;
 use tools::call::delays;
 
@@ -17,18 +17,20 @@ pub(crate) struct Failure {
     pub(crate) is_transient: bool,
 }
 
-/// Makes attempts until one succeeds, fails permanently, or the retries or the time are used up.
+/// Makes attempts until one succeeds, fails permanently, or the retries or the time are used up. Reports each retry before its
+/// wait.
 pub(crate) async fn retry<T, F>(
     provider: &str,
     policy: &RetryPolicy,
     deadline: Option<Instant>,
+    retries: Option<RetrySink<'_>>,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, ProviderError>
 where
     F: Future<Output = Result<T, Failure>>,
 {
     let deadline = deadline.map(time::Instant::from_std);
-    let mut delays = delays(policy.first_delay, policy.longest_delay, policy.max_retries);
+    let mut delays = (1..).zip(delays(policy.first_delay, policy.longest_delay, policy.max_retries));
     loop {
         let outcome = match deadline {
             Some(deadline) => time::timeout_at(deadline, attempt()).await.map_err(|_| deadline_error(provider))?,
@@ -38,13 +40,18 @@ where
             Ok(value) => return Ok(value),
             Err(failure) => failure,
         };
-        let Some(delay) = delays.next().filter(|_| is_transient) else { return Err(error) };
+        let Some((number, delay)) = delays.next().filter(|_| is_transient) else { return Err(error) };
         let requested = requested_delay(&error);
         let delay = delay.min(policy.longest_delay).max(requested);
         let is_late =
             deadline.is_some_and(|deadline| time::Instant::now().checked_add(delay).is_none_or(|end| end >= deadline));
         if requested > policy.longest_delay || is_late {
             return Err(error);
+        }
+        if let Some(retries) = retries {
+            let most = u32::try_from(policy.max_retries).unwrap_or(u32::MAX);
+            let wait_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+            retries.send(RequestRetry::new(number, most, wait_ms, (&error).into()));
         }
         time::sleep(delay).await;
     }
@@ -86,7 +93,7 @@ mod tests {
     ) -> (Vec<Duration>, ProviderError) {
         let mut moments = Vec::new();
         let deadline = deadline.map(|after| (time::Instant::now() + after).into_std());
-        let outcome: Result<(), _> = retry("x", &policy, deadline, || {
+        let outcome: Result<(), _> = retry("x", &policy, deadline, None, || {
             moments.push(time::Instant::now());
             std::future::ready(Err(fail()))
         })
@@ -133,7 +140,7 @@ mod tests {
         let start = time::Instant::now();
         let deadline = Some((start + 250 * MS).into_std());
         let never = || std::future::pending::<Result<(), Failure>>();
-        let error = retry("x", &policy(), deadline, never).await.unwrap_err();
+        let error = retry("x", &policy(), deadline, None, never).await.unwrap_err();
         assert!(matches!(error, ProviderError::Timeout { .. }), "{error:?}");
         assert!((250 * MS..300 * MS).contains(&start.elapsed()));
     }

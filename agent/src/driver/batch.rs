@@ -105,10 +105,12 @@ impl<'a> Batch<'a> {
                 None => place,
             };
             let cx = cx.clone().with_cancellation(running.token.clone());
-            let cx = cx.with_place(place.with_observer(alarm.clone()));
+            let place = place.with_observer(alarm.clone());
             let cx = match reporter {
-                Some(reporter) => cx.with_progress(reporter.clone()),
-                None => cx,
+                Some(reporter) => cx
+                    .with_place(place.with_approval_clock(reporter.approval_clock.clone()))
+                    .with_progress(reporter.clone()),
+                None => cx.with_place(place),
             };
             let execution = session.tools().execute(&cx, &call.name, call.arguments.clone());
             let gated = GatedExecution::new(execution, &call.name, &cx, running.gated.clone(), alarm);

@@ -23,7 +23,8 @@ use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
 use self::request_turn::{request_turn, wire_names};
 use crate::{
-    Event, EventSink, Provider, ProviderError, Request, Run, RunError, Session, Step, Summary, TextSink, Turn,
+    Event, EventSink, Provider, ProviderError, Request, RetrySink, Run, RunError, Session, Step, Summary, TextSink,
+    Turn,
 };
 
 pub use self::worker_gate::abandoned_calls;
@@ -257,9 +258,11 @@ impl Driver {
             is_streamed.store(true, Ordering::Relaxed);
             sink.send(|| Event::Text { text: text.to_owned() });
         };
+        let send_retry = |retry| sink.send(|| Event::RequestRetried(retry));
         let request = Request::new(run.messages(), session.tools(), token)
             .with_deadline(session.context().deadline())
-            .with_text_sink(TextSink::new(&send));
+            .with_text_sink(TextSink::new(&send))
+            .with_retry_sink(RetrySink::new(&send_retry));
         match token.run_until_cancelled(request_turn(&*self.provider, request)).await {
             Some(turn) => {
                 let turn: Turn = turn?;

@@ -7,6 +7,7 @@ mod error;
 mod linked;
 mod option;
 mod prompt;
+mod request_retry;
 mod scripted;
 mod submission;
 mod timeouts;
@@ -30,6 +31,7 @@ pub use error::ProviderError;
 pub use inventory;
 pub use linked::{ProviderConflict, ProviderProblem, conflicts, get, list, problems};
 pub use option::{KeySource, ProviderOptions, is_plain_url};
+pub use request_retry::{RequestRetry, RetryCause, RetrySink};
 pub use scripted::Scripted;
 pub use submission::{DefaultService, ProviderSubmission};
 pub use timeouts::{RetryPolicy, Timeouts};
@@ -84,6 +86,8 @@ pub struct Request<'a> {
     pub deadline: Option<Instant>,
     /// The receiver of streamed text.
     pub text_sink: Option<TextSink<'a>>,
+    /// The receiver of the request's retries.
+    pub retry_sink: Option<RetrySink<'a>>,
 }
 
 /// A receiver of a turn's text while the model writes it.
@@ -93,9 +97,9 @@ pub struct Request<'a> {
 pub struct TextSink<'a>(&'a (dyn Fn(&str) + Send + Sync));
 
 impl<'a> Request<'a> {
-    /// Creates a request without a deadline or a text sink.
+    /// Creates a request without a deadline or sinks.
     pub fn new(messages: &'a [Message], tools: &'a ToolSet, cancellation: &'a CancellationToken) -> Self {
-        Self { messages, tools, cancellation, deadline: None, text_sink: None }
+        Self { messages, tools, cancellation, deadline: None, text_sink: None, retry_sink: None }
     }
 
     /// Sets the time after which the provider starts no further attempt.
@@ -109,6 +113,13 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn with_text_sink(mut self, sink: TextSink<'a>) -> Self {
         self.text_sink = Some(sink);
+        self
+    }
+
+    /// Sets the receiver of the request's retries.
+    #[must_use]
+    pub fn with_retry_sink(mut self, sink: RetrySink<'a>) -> Self {
+        self.retry_sink = Some(sink);
         self
     }
 }

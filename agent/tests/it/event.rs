@@ -1,14 +1,17 @@
 //! The events of a run and their order.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::workshop::{EventLog, breaking, calling, catalog, misbehaving, scripted, session, tool};
-use agent::{Event, EventSink, Outcome, Session, StopReason, Turn};
+use crate::workshop::{EventLog, breaking, calling, catalog, misbehaving, playing, scripted, session, tool};
+use agent::{Event, EventSink, Outcome, RequestRetry, RetryCause, Selection, Session, StopReason, Turn};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tools::protocol::Part;
-use tools::{CancellationToken, Catalog, ErrorCode, Progress, Tool, ToolCall, ToolContext};
+use tools::{
+    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Progress, Tool,
+    ToolCall, ToolContext,
+};
 
 /// Returns a short form of each event.
 fn words(events: &[Event]) -> Vec<String> {
@@ -38,6 +41,51 @@ async fn a_run_sends_events_from_its_first_text_to_its_end() {
     turn.message.parts.insert(0, Part::Content("let me see".into()));
     let events = events_of(session(&catalog(["x"])), [turn, Turn::answer("done")]).await;
     assert_eq!(words(&events), ["text let me see", "start a", "result a", "text done", "done"]);
+}
+
+#[tokio::test]
+async fn the_retries_of_a_request_precede_its_text() {
+    let log = EventLog::default();
+    let driver = playing(|request| {
+        let cause = RetryCause::Status { status: 503, message: "busy".to_owned() };
+        request.retry_sink.iter().for_each(|sink| sink.send(RequestRetry::new(1, 3, 250, cause.clone())));
+        Box::pin(async { Ok(Turn::answer("done")) })
+    });
+    driver.with_events(log.clone()).run(&mut session(&catalog([])), "go").await.unwrap();
+    let events = log.events();
+    let Event::RequestRetried(retry) = &events[0] else { panic!("{events:?}") };
+    assert_eq!((retry.retry, retry.max_retries, retry.wait_ms), (1, 3, 250));
+    let json = json!({"type": "request_retried", "retry": 1, "max_retries": 3, "wait_ms": 250, "cause": {"kind": "status", "status": 503, "message": "busy"}});
+    assert_eq!(serde_json::to_value(&events[0]).unwrap(), json);
+    assert_eq!(words(&events[1..]), ["text done", "done"]);
+}
+
+/// The person takes a long time over the call and over its nested call.
+#[tokio::test]
+async fn the_duration_of_a_call_leaves_out_the_waits_for_approvals() {
+    const WAIT: Duration = Duration::from_millis(200);
+    struct Slow;
+    impl Approver for Slow {
+        fn approve<'a>(&'a self, _approval: Approval<'a>) -> ApprovalFuture<'a> {
+            Box::pin(async {
+                tokio::time::sleep(WAIT).await;
+                Decision::Allow
+            })
+        }
+    }
+    let mut catalog = Catalog::new();
+    let outer = async |cx: ToolContext, _: Value| cx.execute("inner", json!({})).await.map(|result| result.to_text());
+    catalog.register(tool("outer").with_effects(Effects::Undeclared), outer).unwrap();
+    let inner = async |_: ToolContext, _: Value| "done".to_owned();
+    catalog.register(tool("inner").with_effects(Effects::Undeclared), inner).unwrap();
+    let cx = ToolContext::new().with_approver(Arc::new(Slow));
+    let session = Session::new(catalog.list(), Selection::new(), cx);
+    let start = Instant::now();
+    let events = events_of(session, [calling(&["outer"]), Turn::answer("ok")]).await;
+    let whole = start.elapsed();
+    let Event::Result { duration_ms, result, .. } = &events[1] else { panic!("{events:?}") };
+    assert!(!result.is_error && whole >= 2 * WAIT, "{result:?}");
+    assert!(Duration::from_millis(*duration_ms) <= whole - 2 * WAIT, "{duration_ms} ms of {whole:?}");
 }
 
 #[tokio::test]

@@ -74,7 +74,10 @@ async fn ask(
         Poll::Ready(answered) => Poll::Ready(Ok(answered)),
         Poll::Pending => late.as_mut().poll(task).map(Err),
     });
-    match answered.await {
+    let waiting = cx.approval_wait();
+    let answered = answered.await;
+    drop(waiting);
+    match answered {
         Ok(Some(Ok(decision))) => Ok(decision),
         Ok(Some(Err(Panic(message)))) => {
             let message = format!("the approver panicked: {message}");

@@ -1,5 +1,6 @@
 //! [`ToolContext`]: the facts of one call.
 
+mod approval_clock;
 mod approver;
 mod domain;
 mod layer;
@@ -27,6 +28,7 @@ use crate::policy::SensitivePaths;
 use crate::sync::Mutex;
 use crate::{Entry, Layer, Policy};
 
+pub use approval_clock::ApprovalClock;
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use need::Need;
 pub use observer::DeadlineObserver;
@@ -82,6 +84,7 @@ struct Facts {
     turn: Option<(u64, u32)>,
     parent_call: Option<Arc<ParentCall>>,
     observer: Option<Arc<dyn DeadlineObserver>>,
+    approval_clock: Option<Arc<ApprovalClock>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,

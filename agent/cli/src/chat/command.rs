@@ -25,9 +25,12 @@ pub(super) struct SlashCommandParser {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum SlashCommand {
-    /// List the tools of this session, and the skipped ones
+    /// List the tools of this session, and the skipped ones; -l adds effects and sources
     #[command(name = "/tools")]
-    Tools,
+    Tools {
+        #[arg(short, long)]
+        long: bool,
+    },
     /// Select tools, such as fs.* !fs.write; without arguments, show the selection
     #[command(name = "/select")]
     Select {

@@ -5,9 +5,7 @@ use std::io::{BufRead, Read as _};
 use super::input::{Line, PROMPT};
 use crate::error::Error;
 use crate::notice;
-
-/// The maximum size of a prompt.
-const MAX_BYTES: usize = 1024 * 1024;
+use crate::standard_input::MAX_PROMPT_BYTES as MAX_BYTES;
 
 /// Reads one line at a time. A backslash at the end of a line continues it on the next.
 pub(super) struct LineReader {

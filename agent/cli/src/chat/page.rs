@@ -1,13 +1,15 @@
 //! The pages of `/tools` and `/help`.
 
+use std::sync::Arc;
+
 use agent::ToolSet;
 use anstyle::Style;
 use clap::CommandFactory as _;
 
 use super::command::SlashCommandParser;
 use crate::notice::{ALERT, STRONG};
-use crate::sentence;
 use crate::table::Table;
+use crate::tool_list;
 use crate::visible::visible;
 
 const KEYS: [[&str; 2]; 5] = [
@@ -18,23 +20,19 @@ const KEYS: [[&str; 2]; 5] = [
     ["// or a space", "starts a prompt that is not a command; a space also keeps it out of the history"],
 ];
 
-/// Returns the tools of a session with their effects, and the skipped tools with the reasons.
-pub(super) fn tools(tools: &ToolSet, width: Option<usize>) -> String {
-    let mut table = Table::new([STRONG, Style::new(), Style::new()], 0);
-    for tool in tools.definitions() {
-        let cells = [&*tool.name, &tool.effects.to_string(), &sentence::first(&tool.description)];
-        table.push(cells.map(|cell| visible(cell).into_owned()));
-    }
+/// Returns the tools of a session, and the skipped tools with the reasons.
+pub(super) fn tools(tools: &ToolSet, is_long: bool, width: usize) -> String {
+    let page = tool_list::page(tools.list().iter().map(Arc::as_ref), is_long, width);
     let mut skipped = Table::new([ALERT, Style::new()], 0);
     for tool in tools.skipped() {
         skipped.push([tool.name.to_string(), format!("skipped: {}", visible(&tool.reason.to_string()))]);
     }
-    let page = table.cut(width) + &skipped.wrapped(width);
+    let page = page + &skipped.wrapped(width);
     if page.is_empty() { "this session has no tools; select some with /select\n".to_owned() } else { page }
 }
 
 /// Returns the commands and keys.
-pub(super) fn help(width: Option<usize>) -> String {
+pub(super) fn help(width: usize) -> String {
     let mut table = Table::new([STRONG, Style::new()], 0);
     for command in SlashCommandParser::command().get_subcommands() {
         let arguments = command.get_positionals().flat_map(|argument| argument.get_value_names().unwrap_or_default());
@@ -56,7 +54,7 @@ mod tests {
 
     #[test]
     fn every_command_is_in_the_help() {
-        let help = anstream::adapter::strip_str(&help(None)).to_string();
+        let help = anstream::adapter::strip_str(&help(80)).to_string();
         for name in ["/tools", "/select [GLOB…]", "/grant [CLAUSE…]", "/clear", "/help", "/quit", "Alt-Enter", "Ctrl-D"]
         {
             assert!(help.contains(name), "{name} is not in {help}");
@@ -64,13 +62,15 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_shown_with_their_effects() {
+    fn tools_are_shown_with_their_effects_in_a_long_list() {
         let mut catalog = Catalog::new();
         let tool = Tool::new("ping", "Answers. At once.", json!({"type": "object"})).unwrap();
         let ping = async |_: ToolContext, _: serde_json::Value| "pong".to_owned();
         catalog.register(tool.with_effects(Effects::Pure), ping).unwrap();
         let set = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
-        assert_eq!(anstream::adapter::strip_str(&tools(&set, None)).to_string(), "ping  pure  Answers.\n");
-        assert!(tools(&ToolSet::default(), None).contains("/select"));
+        let page = |is_long| anstream::adapter::strip_str(&tools(&set, is_long, 80)).to_string();
+        assert_eq!(page(false), "ping  Answers.\n");
+        assert!(page(true).starts_with("ping  Answers.\n      pure\n"));
+        assert!(tools(&ToolSet::default(), false, 80).contains("/select"));
     }
 }

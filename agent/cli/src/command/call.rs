@@ -9,11 +9,12 @@ use tools::{Arguments, Entry, Json, Target, ToolResult};
 
 use crate::argument;
 use crate::config::{Setting, Values};
+use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::{HostOptions, how_to_grant};
 use crate::notice;
-use crate::output::{self, Console};
+use crate::output;
 use crate::refusal;
 use crate::{duration, interrupt};
 
@@ -70,7 +71,7 @@ impl CallArgs {
         let call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));
         let settings = self.host.settings(Values { call_timeout, ..Values::default() })?;
         let touched = touched(&entry, &arguments);
-        let context = self.host.call_context(&settings, &touched, interrupt::token()?, &console)?;
+        let context = self.host.call_context(&settings, &touched, interrupt::token(&console)?, &console)?;
         tools::execute(&context, &self.name, arguments).await.map_err(|error| {
             match Refusal::from_error(&error, &touched) {
                 Some(refusal) => {

@@ -7,6 +7,7 @@ use crate::chat::{self, Input, how_to_grant};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::output_format::OutputOption;
 use crate::session::SessionOptions;
 
 /// Run an agent session prompt by prompt
@@ -22,18 +23,17 @@ pub(super) struct ChatArgs {
     #[arg(long)]
     no_history: bool,
 
-    /// Print the events of each run as JSON, one document per line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputOption,
 }
 
 impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let runner = self.options.runner(self.json, how_to_grant)?;
+        let runner = self.options.runner(self.output.format, how_to_grant)?;
         // Each prompt gets its own token; this one is never cancelled.
         let session = self.options.session(CancellationToken::new(), &runner.console)?;
         let input = Input::new(!self.no_history)?;
-        let interrupts = Interrupts::new(input.is_interactive())?;
+        let interrupts = Interrupts::new(input.is_interactive(), &runner.console)?;
         let resumed = self.options.journal.stored_run(&session).await?;
         chat::Chat { session, runner, input, interrupts, resumed }.run().await
     }

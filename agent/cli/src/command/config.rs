@@ -61,13 +61,13 @@ fn page(files: &[ConfigFile], rows: &[Row]) -> String {
     }
     let mut page = match files.is_empty() {
         true => String::new(),
-        false => format!("{}\n{}\n", styled(STRONG, "Files"), table.cut(None)),
+        false => format!("{}\n{}\n", styled(STRONG, "Files"), table.wrapped(usize::MAX)),
     };
     let mut table = Table::new([FAINT, STRONG, Style::new()], 2);
     for Row { key, value, origin } in rows {
         table.push([(*key).to_owned(), shown(&plain(value)), shown(&origin.to_string())]);
     }
-    page += &format!("{}\n{}", styled(STRONG, "Settings"), table.cut(None));
+    page += &format!("{}\n{}", styled(STRONG, "Settings"), table.wrapped(usize::MAX));
     page
 }
 

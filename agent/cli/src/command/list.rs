@@ -1,26 +1,29 @@
 //! `toolcrib list`
 
+use std::sync::Arc;
+
 use agent::Selection;
-use anstyle::Style;
 use clap::Args;
 use serde_json::json;
 use tools::Entry;
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::notice::{self, FAINT, STRONG};
+use crate::notice;
 use crate::output;
 use crate::program;
-use crate::sentence;
-use crate::table::Table;
-use crate::visible::visible;
+use crate::tool_list;
 
-/// List the tools with their effects, source and description
+/// List the tools with the first sentence of their descriptions
 #[derive(Args, Debug)]
 pub(super) struct ListArgs {
     /// Select tools by name, such as 'fs.*'; '!fs.write' excludes; repeatable
     #[arg(long, value_name = "GLOB")]
     select: Vec<String>,
+
+    /// Add the effects and the source of each tool
+    #[arg(short, long, conflicts_with = "json")]
+    long: bool,
 
     /// Print the tools as JSON, one document per line
     #[arg(long)]
@@ -36,9 +39,7 @@ impl ListArgs {
         if self.json {
             entries.iter().try_for_each(|entry| output::json(&document(entry)))?;
         } else {
-            let mut table = Table::new([STRONG, Style::new(), FAINT, Style::new()], 0);
-            entries.iter().for_each(|entry| table.push(row(entry)));
-            output::page(&table.cut(output::width()))?;
+            output::page(&tool_list::page(entries.iter().map(Arc::as_ref), self.long, output::width()))?;
         }
         let unusable = tools::conflicts().len() + tools::problems().len();
         if unusable > 0 {
@@ -59,14 +60,4 @@ fn document(entry: &Entry) -> serde_json::Value {
         "source": entry.source(),
         "digest": entry.digest(),
     })
-}
-
-fn row(entry: &Entry) -> [String; 4] {
-    let tool = entry.tool();
-    [
-        tool.name.to_string(),
-        visible(&tool.effects.to_string()).into_owned(),
-        visible(&entry.source().to_string()).into_owned(),
-        visible(&sentence::first(&tool.description)).into_owned(),
-    ]
 }

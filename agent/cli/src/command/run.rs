@@ -6,8 +6,10 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::how_to_grant;
 use crate::interrupt;
+use crate::output_format::OutputOption;
 use crate::prompt_runner::RunInput;
 use crate::session::SessionOptions;
+use crate::standard_input;
 
 /// Run an agent session on a prompt and print the answer
 ///
@@ -15,26 +17,29 @@ use crate::session::SessionOptions;
 /// calls need approval on a terminal, and are refused without one.
 #[derive(Args, Debug)]
 pub(super) struct RunArgs {
-    /// The prompt; for the provider direct, tool calls such as 'fs.list path=. ; time.now zone=UTC'
-    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    /// The prompt; for the provider direct, tool calls such as 'fs.list path=. ; time.now zone=UTC'. Without one, or for -, it is
+    /// read from standard input, up to 1 MiB
+    #[arg(conflicts_with = "resume")]
     prompt: Option<String>,
 
     #[command(flatten)]
     options: SessionOptions,
 
-    /// Print the events of the run as JSON, one document per line
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputOption,
 }
 
 impl RunArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let runner = self.options.runner(self.json, how_to_grant)?;
-        let token = interrupt::token()?;
+        let runner = self.options.runner(self.output.format, how_to_grant)?;
+        let token = interrupt::token(&runner.console)?;
         let mut session = self.options.session(token.clone(), &runner.console)?;
         let input = match self.options.journal.stored_run(&session).await? {
             Some(run) => RunInput::Resume(run),
-            None => RunInput::Prompt(self.prompt.unwrap_or_default()),
+            None => RunInput::Prompt(match self.prompt.filter(|prompt| prompt != "-") {
+                Some(prompt) => prompt,
+                None => standard_input::prompt()?,
+            }),
         };
         runner.run(&mut session, input, token).await
     }

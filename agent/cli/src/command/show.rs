@@ -13,6 +13,7 @@ use tools::{Entry, Limits, Services, Tool};
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::fit;
 use crate::host::RootOption;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
@@ -47,10 +48,14 @@ impl ShowArgs {
     }
 }
 
-fn page(entry: &Entry, services: &Services, width: Option<usize>) -> String {
+fn page(entry: &Entry, services: &Services, width: usize) -> String {
     let tool = entry.tool();
     let title = tool.title.as_deref().map(|title| format!("  {}", visible(title))).unwrap_or_default();
-    let mut page = format!("{}{title}\n{}\n", styled(STRONG, &tool.name), harmless(tool.description.trim()));
+    let mut page = format!(
+        "{}{title}\n{}\n",
+        styled(STRONG, &tool.name),
+        fit::paragraphs(&harmless(tool.description.trim()), width)
+    );
     page += &heading("Parameters");
     page += &parameter::table(&tool.parameters, width);
     page += &heading("Facts");
@@ -60,9 +65,11 @@ fn page(entry: &Entry, services: &Services, width: Option<usize>) -> String {
     if !tool.examples.is_empty() {
         page += &heading("Examples");
         for example in &tool.examples {
-            page += &format!("  {}\n", visible(&command(tool, &example.arguments)));
+            page += &format!("  {}\n", continued(&command(tool, &example.arguments), width.saturating_sub(2)));
             if let Some(result) = &example.result {
-                page += &format!("    {}\n", styled(FAINT, visible(&result.to_string())));
+                for line in fit::wrapped(&visible(&result.to_string()), width.saturating_sub(4)) {
+                    page += &format!("    {}\n", styled(FAINT, line));
+                }
             }
         }
     }
@@ -122,17 +129,36 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Returns the command line of an example, as pairs if they produce the same arguments, otherwise as JSON.
-fn command(tool: &Tool, arguments: &Value) -> String {
-    let name = shell::quoted(&tool.name);
+/// Returns the words of an example's command line: pairs if they produce the same arguments, otherwise JSON.
+fn command(tool: &Tool, arguments: &Value) -> Vec<String> {
+    let start = format!("{} call {}", program::name(), shell::quoted(&tool.name));
     // A key with a dash in front would be an option of this program.
     let is_pair = |(key, _): &(String, String)| !key.starts_with('-');
-    match pairs_from_arguments(&tool.parameters, arguments).filter(|pairs| pairs.iter().all(is_pair)) {
-        Some(pairs) => pairs.iter().fold(format!("{} call {name}", program::name()), |command, (key, value)| {
-            format!("{command} {}", shell::quoted(&format!("{key}={value}")))
-        }),
-        None => format!("{} call {name} --args {}", program::name(), shell::quoted(&canonical_json(arguments))),
+    let pairs = pairs_from_arguments(&tool.parameters, arguments).filter(|pairs| pairs.iter().all(is_pair));
+    let arguments = match pairs {
+        Some(pairs) => pairs.iter().map(|(key, value)| shell::quoted(&format!("{key}={value}")).into_owned()).collect(),
+        None => vec![format!("--args {}", shell::quoted(&canonical_json(arguments)))],
+    };
+    [vec![start], arguments].concat()
+}
+
+/// Joins the words of a command line. A line that would exceed the width is continued after a backslash.
+fn continued(words: &[String], width: usize) -> String {
+    let mut command = String::new();
+    let mut used = 0;
+    for word in words.iter().map(|word| visible(word)) {
+        let columns = fit::columns(&word);
+        if used > 0 && used + 1 + columns + 2 > width {
+            command += " \\\n      ";
+            used = 4;
+        } else if used > 0 {
+            command.push(' ');
+            used += 1;
+        }
+        command += &word;
+        used += columns;
     }
+    command
 }
 
 #[cfg(test)]
@@ -145,10 +171,19 @@ mod tests {
     fn an_example_is_a_command_that_can_be_pasted() {
         let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "n": {"type": "integer"}}, "required": ["path"]});
         let tool = Tool::new("fs.read", "Reads.", schema).unwrap();
-        assert_eq!(command(&tool, &json!({"path": "a b"})), "toolcrib call fs.read 'path=a b'");
-        assert_eq!(command(&tool, &json!({"n": 3, "path": "b"})), "toolcrib call fs.read path=b n=3");
-        assert_eq!(command(&tool, &json!({"x": "3"})), r#"toolcrib call fs.read --args '{"x":"3"}'"#);
-        assert_eq!(command(&tool, &json!({})), "toolcrib call fs.read");
+        let line = |arguments| continued(&command(&tool, &arguments), 80);
+        assert_eq!(line(json!({"path": "a b"})), "toolcrib call fs.read 'path=a b'");
+        assert_eq!(line(json!({"n": 3, "path": "b"})), "toolcrib call fs.read path=b n=3");
+        assert_eq!(line(json!({"x": "3"})), r#"toolcrib call fs.read --args '{"x":"3"}'"#);
+        assert_eq!(line(json!({})), "toolcrib call fs.read");
+    }
+
+    #[test]
+    fn a_long_command_continues_after_a_backslash() {
+        let words = ["toolcrib call x", "a=1", "b=2", "'c=3 4'"].map(str::to_owned);
+        assert_eq!(continued(&words, 23), "toolcrib call x a=1 \\\n      b=2 'c=3 4'");
+        let joined = continued(&words, 10).replace("\\\n", " ");
+        assert_eq!(shlex::split(&joined), shlex::split(&words.join(" ")));
     }
 
     #[test]

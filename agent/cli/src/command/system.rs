@@ -6,9 +6,10 @@ use clap::Args;
 use serde_json::json;
 use tools::CancellationToken;
 
+use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::output::{self, Console};
+use crate::output;
 use crate::session::SessionOptions;
 
 /// Print the system text of a session with these options

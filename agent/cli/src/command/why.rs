@@ -10,11 +10,12 @@ use tools::{CancellationToken, Clause, Target};
 
 use crate::argument;
 use crate::config::{Origin, Settings, Values};
+use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::{HostOptions, ProtectedFiles};
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
-use crate::output::{self, Console};
+use crate::output;
 use crate::shell;
 use crate::visible::visible;
 

@@ -1,19 +1,22 @@
 //! [`RunState`]: the calls and failures of a run.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use agent::Event;
 use agent::refusal::Refusal;
-use tools::Target;
+use tools::{Progress, Target};
 
+use super::SHOWN;
 use crate::error::Error;
 use crate::exit::Exit;
-
+use crate::fit;
+use crate::notice::{STRONG, styled};
+use crate::status_lines::Wait;
 use crate::visible::visible;
 
-/// The maximum number of calls named in the status line.
-const NAMED: usize = 3;
+/// The minimum time between two progress lines where there are no status lines.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(super) struct RunState {
     /// The number of calls so far.
@@ -26,12 +29,12 @@ pub(super) struct RunState {
     failures: BTreeMap<usize, Exit>,
     /// The refused calls.
     pub(super) refusals: Vec<Refusal>,
-    /// True if the last text did not end its line.
-    pub(super) is_line_open: bool,
     pub(super) started: Instant,
     /// The start of the model's current request, if no call is open.
     request_started: Instant,
-    is_done: bool,
+    pub(super) is_done: bool,
+    /// The time of the last progress line.
+    progress_shown: Option<Instant>,
     /// The first error of the output.
     pub(super) output: Option<Error>,
 }
@@ -43,6 +46,8 @@ pub(super) struct OpenCall {
     name: String,
     pub(super) targets: Vec<Target>,
     since: Instant,
+    /// The reporting tool and its last report, unless it was written as a line.
+    progress: Option<(String, Progress)>,
 }
 
 impl RunState {
@@ -56,8 +61,20 @@ impl RunState {
                 let index = self.turn.partition_point(|other| other <= name);
                 self.turn.insert(index, name.clone());
                 let (id, name, targets) = (id.clone(), name.clone(), targets.clone());
-                self.open.push(OpenCall { index: self.calls, id, name, targets, since: Instant::now() });
+                self.open.push(OpenCall {
+                    index: self.calls,
+                    id,
+                    name,
+                    targets,
+                    since: Instant::now(),
+                    progress: None,
+                });
                 self.calls += 1;
+            }
+            Event::Progress { id, name, progress } => {
+                if let Some(call) = self.open.iter_mut().find(|call| call.id == *id) {
+                    call.progress = Some((name.clone(), progress.clone()));
+                }
             }
             Event::Result { id, result, error, .. } => {
                 let call = self.open.iter().position(|call| call.id == *id).map(|index| self.open.remove(index));
@@ -75,16 +92,23 @@ impl RunState {
         None
     }
 
-    /// Returns the awaited calls, or the model, and the start of the wait. Returns `None` if no status line may be shown.
-    pub(super) fn status(&self) -> Option<(String, Instant)> {
-        if self.is_done || self.is_line_open || self.output.is_some() {
-            return None;
+    /// Returns the awaited calls with their progress, or the model. `time_since` measures the waits.
+    pub(super) fn waits(&self, time_since: impl Fn(Instant) -> Duration) -> Vec<Wait> {
+        if self.is_done || self.output.is_some() {
+            return Vec::new();
         }
-        let Some(oldest) = self.open.first() else { return Some(("the model".to_owned(), self.request_started)) };
-        let named = self.open.iter().take(NAMED).map(|call| visible(&call.name).into_owned()).collect::<Vec<_>>();
-        let more = self.open.len() - named.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        Some((named.join(", ") + &more, oldest.since))
+        if self.open.is_empty() {
+            return vec![("the model".to_owned(), time_since(self.request_started))];
+        }
+        self.open.iter().map(|call| (call.text(), time_since(call.since))).collect()
+    }
+
+    /// Takes the last progress of a call as a line, unless another line was taken less than a second ago.
+    pub(super) fn take_progress(&mut self, id: &str, now: Instant) -> Option<String> {
+        let is_due = self.progress_shown.is_none_or(|shown| now.duration_since(shown) >= PROGRESS_INTERVAL);
+        let call = self.open.iter_mut().find(|call| is_due && call.id == id)?;
+        self.progress_shown = Some(now);
+        call.take_progress()
     }
 
     /// Returns true if this turn has other calls of the tool.
@@ -99,6 +123,35 @@ impl RunState {
     }
 }
 
+impl OpenCall {
+    /// Takes the last progress as a line, if it was not written yet.
+    pub(super) fn take_progress(&mut self) -> Option<String> {
+        let (tool, progress) = self.progress.take()?;
+        Some(format!("   {} {}", styled(STRONG, visible(&tool)), progress_text(&progress)))
+    }
+
+    fn text(&self) -> String {
+        let name = visible(&self.name);
+        match &self.progress {
+            Some((tool, progress)) if *tool == self.name => format!("{name} {}", progress_text(progress)),
+            Some((tool, progress)) => format!("{name} {} {}", visible(tool), progress_text(progress)),
+            None => name.into_owned(),
+        }
+    }
+}
+
+/// Returns a progress report as visible text, such as `3 of 10: moving files`, cut to [`SHOWN`].
+fn progress_text(progress: &Progress) -> String {
+    let mut parts = Vec::new();
+    parts.extend(match (progress.done, progress.total) {
+        (Some(done), Some(total)) => Some(format!("{done} of {total}")),
+        (Some(done), None) => Some(done.to_string()),
+        _ => None,
+    });
+    parts.extend(progress.message.as_deref().map(|message| visible(message).into_owned()));
+    fit::cut(&parts.join(": "), SHOWN)
+}
+
 impl Default for RunState {
     fn default() -> Self {
         let now = Instant::now();
@@ -108,10 +161,10 @@ impl Default for RunState {
             turn: Vec::new(),
             failures: BTreeMap::new(),
             refusals: Vec::new(),
-            is_line_open: false,
             started: now,
             request_started: now,
             is_done: false,
+            progress_shown: None,
             output: None,
         }
     }
@@ -139,26 +192,46 @@ mod tests {
         Event::Result { id: id.to_owned(), name: name.to_owned(), result, error: None, duration_ms: 1 }
     }
 
-    fn status(state: &RunState) -> Option<String> {
-        state.status().map(|(text, _)| text)
+    fn waits(state: &RunState) -> Vec<String> {
+        state.waits(|start| start.elapsed()).into_iter().map(|(text, _)| text).collect()
     }
 
     #[test]
-    fn the_status_names_the_open_calls_and_then_the_model() {
+    fn each_open_call_has_one_line_with_its_last_progress() {
         let mut state = RunState::default();
-        assert_eq!(status(&state).as_deref(), Some("the model"));
-        for (id, name) in [("1", "a"), ("2", "b"), ("3", "b"), ("4", "c")] {
-            state.record(&started(id, name));
+        assert_eq!(waits(&state), ["the model"]);
+        state.record(&started("1", "a"));
+        state.record(&started("2", "b"));
+        for (id, name, progress) in [
+            ("1", "a", Progress::new(1.0, 3.0)),
+            ("1", "a", Progress { message: Some("x\u{1b}".to_owned()), ..Progress::new(2.0, 3.0) }),
+            ("2", "inner", Progress::message("deep")),
+        ] {
+            state.record(&Event::Progress { id: id.to_owned(), name: name.to_owned(), progress });
         }
-        assert_eq!(status(&state).as_deref(), Some("a, b, b and 1 more"));
-        for (id, name) in [("1", "a"), ("2", "b"), ("3", "b")] {
-            state.record(&ended(id, name));
-        }
-        assert_eq!(status(&state).as_deref(), Some("c"));
-        state.record(&ended("4", "c"));
-        assert_eq!(status(&state).as_deref(), Some("the model"));
-        state.is_line_open = true;
-        assert_eq!(status(&state), None);
+        assert_eq!(waits(&state), [r"a 2 of 3: x\u{1b}", "b inner deep"]);
+        state.record(&ended("1", "a"));
+        assert_eq!(waits(&state), ["b inner deep"]);
+        state.record(&ended("2", "b"));
+        assert_eq!(waits(&state), ["the model"]);
+        state.is_done = true;
+        assert!(waits(&state).is_empty());
+    }
+
+    #[test]
+    fn progress_is_written_once_a_second() {
+        let (mut state, start) = (RunState::default(), Instant::now());
+        state.record(&started("1", "a"));
+        let is_taken = |ms: &u64| {
+            let progress = Progress::new(*ms as f64, 3000.0);
+            state.record(&Event::Progress { id: "1".to_owned(), name: "a".to_owned(), progress });
+            let line = state.take_progress("1", start + Duration::from_millis(*ms));
+            line.is_some_and(|line| line.contains(&format!("{ms} of 3000")))
+        };
+        assert_eq!((0..3000).filter(is_taken).collect::<Vec<_>>(), [0, 1000, 2000]);
+        let mut call = state.record(&ended("1", "a")).unwrap();
+        assert!(call.take_progress().unwrap().contains("2999 of 3000"), "the last one is left for a failure");
+        assert_eq!(call.take_progress(), None);
     }
 
     #[test]

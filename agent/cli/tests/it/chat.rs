@@ -9,7 +9,7 @@ use crate::Crib;
 
 #[test]
 fn each_line_is_a_prompt_or_a_command() {
-    let input = b"fs.read path=README.md\n\n/tools\n/help\ntime.now zone=UTC\n";
+    let input = b"fs.read path=README.md\n\n/tools -l\n/help\ntime.now zone=UTC\n";
     let ended = Crib::new().run_with_input(&["chat", "--provider", "direct"], input).expect(0);
     assert!(ended.stdout.starts_with("# Hello\n") && ended.stdout.lines().count() > 1, "{ended:#?}");
     assert!(!ended.stdout.contains("fs.list") && !ended.stdout.contains("crib>"), "{ended:#?}");
@@ -83,12 +83,12 @@ fn tools_are_picked_anew() {
 #[test]
 fn a_conversation_is_remembered_until_it_is_cleared() {
     let input = b"time.now\ntime.now\n/clear\ntime.now\n/quit\ntime.now\n";
-    let ended = Crib::new().run_with_input(&["chat", "--json"], input).expect(0);
+    let ended = Crib::new().run_with_input(&["chat", "--output", "stream-json"], input).expect(0);
     let events = ended.documents();
     let calls: Vec<_> =
         events.iter().filter(|event| event["type"] == "call_started").map(|event| &event["id"]).collect();
     assert_eq!(calls, ["call_1", "call_2", "call_1"]);
-    assert_eq!(events.iter().filter(|event| event["type"] == "done").count(), 3);
+    assert_eq!(events.iter().filter(|event| event["type"] == "outcome").count(), 3);
     assert!(ended.stderr.contains("messages removed: 8") && !ended.stderr.contains("summary"), "{ended:#?}");
 }
 
@@ -126,7 +126,7 @@ fn a_chat_ends_when_nothing_can_be_written() {
 fn an_interrupt_ends_a_chat_without_a_person() {
     let crib = Crib::new();
     let script = crib.endless();
-    let mut command = crib.command(&["chat", "--json", "--max-steps", "100000", "--script", &script]);
+    let mut command = crib.command(&["chat", "--output", "stream-json", "--max-steps", "100000", "--script", &script]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     child.stdin.as_ref().unwrap().write_all(b"one\ntwo\n").unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -134,6 +134,6 @@ fn an_interrupt_ends_a_chat_without_a_person() {
     crate::interrupt::interrupt(&child);
     let events: Vec<Value> = lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(events.iter().filter(|event| event["type"] == "done").count(), 1);
-    assert_eq!(events.last().unwrap()["outcome"]["kind"], "cancelled");
+    assert_eq!(events.iter().filter(|event| event["type"] == "outcome").count(), 1);
+    assert_eq!(events.last().unwrap()["outcome"], "cancelled");
 }

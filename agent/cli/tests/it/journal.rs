@@ -1,4 +1,4 @@
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -132,11 +132,14 @@ fn an_interrupt_leaves_an_outcome_of_every_call_that_was_begun() {
     let crib = Crib::new();
     let file = journal(&crib);
     let script = crib.endless();
-    let run = ["run", "x", "--json", "--max-steps", "100000", "--script", &script, "--journal", &file];
+    let run = ["run", "x", "--output", "stream-json", "--max-steps", "100000", "--script", &script, "--journal", &file];
     let mut child =
         crib.command(&run).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut stdout = child.stdout.take().unwrap();
-    stdout.read_exact(&mut [0]).unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    // The session, and the start of the first call.
+    for _ in 0..2 {
+        stdout.read_until(b'\n', &mut Vec::new()).unwrap();
+    }
     crate::interrupt::interrupt(&child);
     stdout.read_to_end(&mut Vec::new()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -1,13 +1,19 @@
 use crate::Crib;
 
 #[test]
-fn each_tool_has_a_line_with_its_effects_and_origin() {
-    let list = Crib::new().run(&["list"]).expect(0);
+fn each_tool_has_a_line_and_in_a_long_list_its_effects_and_origin() {
+    let crib = Crib::new();
+    let list = crib.run(&["list"]).expect(0);
     let line = list.stdout.lines().find(|line| line.starts_with("fs.read ")).unwrap();
-    for part in ["reads fs:{path}", "toolcrib-fs ", "read.rs:", "Reads a text file"] {
-        assert!(line.contains(part), "{part} is not in {line}");
+    assert!(line.contains("Reads a text file") && !list.stdout.contains("toolcrib-fs"), "{list:#?}");
+    let long = crib.run(&["list", "-l"]).expect(0).stdout;
+    let read = long.lines().skip_while(|line| !line.starts_with("fs.read ")).take(4).collect::<Vec<_>>().join("\n");
+    for part in ["Reads a text file", "reads fs:{path}", "toolcrib-fs ", "read.rs:"] {
+        assert!(read.contains(part), "{part} is not in {read}");
     }
-    let names: Vec<_> = list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    // Only continuation lines are indented.
+    let lines = list.stdout.lines().filter(|line| !line.starts_with(' '));
+    let names: Vec<_> = lines.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(names.is_sorted() && names.contains(&"time.now"), "{names:?}");
 }
 
@@ -15,7 +21,8 @@ fn each_tool_has_a_line_with_its_effects_and_origin() {
 fn json_is_one_document_per_tool() {
     let crib = Crib::new();
     let documents = crib.run(&["list", "--json"]).expect(0).documents();
-    assert_eq!(documents.len(), crib.run(&["list"]).stdout.lines().count());
+    let list = crib.run(&["list"]).stdout;
+    assert_eq!(documents.len(), list.lines().filter(|line| !line.starts_with(' ')).count(), "{list}");
     let read = documents.iter().find(|document| document["name"] == "fs.read").unwrap();
     assert_eq!(read["effects"]["reads"][0], "fs:{path}");
     assert_eq!(read["source"]["crate_name"], "toolcrib-fs");

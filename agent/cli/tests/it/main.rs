@@ -28,6 +28,7 @@ mod output;
 #[cfg(unix)]
 mod own_files;
 mod policy;
+mod progress;
 #[cfg(feature = "models")]
 mod provider_choice;
 #[cfg(unix)]
@@ -35,6 +36,7 @@ mod readme;
 mod repository;
 mod run;
 mod show;
+mod stream;
 mod system;
 #[cfg(unix)]
 mod terminal;

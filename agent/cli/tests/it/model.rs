@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::chat_terminal::READS;
 use crate::config::{user_file, write_user};
 #[cfg(unix)]
-use crate::terminal::{on_terminal, rest, say};
+use crate::terminal::{on_terminal, rest, say, with_stty};
 use crate::{Crib, Ended};
 
 const CALL: &str = concat!(
@@ -36,6 +36,58 @@ fn a_model_reads_a_file_and_answers() {
     assert!(ended.stderr.contains("-> fs.read path=README.md  fs:read:README.md"), "{ended:#?}");
     assert!(ended.stderr.contains("summary: 2 steps, 1 call, 12 tokens in, 3 out, "), "{ended:#?}");
     assert!(!format!("{ended:?}").contains("sk-secret"));
+}
+
+/// A response that asks for another attempt.
+const BUSY: &str = "HTTP/1.1 503 Busy\r\nretry-after: 0.2\r\nconnection: close\r\ncontent-length: 4\r\n\r\nbusy";
+const LIMITED: &str =
+    "HTTP/1.1 429 Limit\r\nretry-after: 0.1\r\nconnection: close\r\ncontent-length: 9\r\n\r\nslow down";
+
+#[test]
+fn a_retry_is_shown_with_its_reason_and_wait() {
+    let (url, _) = serve([Some(BUSY), Some(LIMITED), Some(ANSWER)]);
+    let crib = Crib::new();
+    let arguments = ["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url];
+    write_user(&crib, "[retries]\nfirst_delay = '1ms'");
+    let ended = crib.run(&arguments).expect(0);
+    assert_eq!(ended.stdout.trim_end(), "It says hello.");
+    let retries: Vec<_> = ended.stderr.lines().filter(|line| line.starts_with("retry ")).collect();
+    let [busy, limited] = retries[..] else { panic!("{ended:#?}") };
+    assert!(busy.contains("1 of ") && busy.contains("200ms: status 503: busy"), "{busy}");
+    assert!(limited.contains("2 of ") && limited.contains("100ms: status 429: slow down"), "{limited}");
+
+    let (url, _) = serve([Some(BUSY), Some(ANSWER)]);
+    let arguments = [&arguments[..7], &[&url, "--output", "stream-json"]].concat();
+    let ended = crib.run(&arguments).expect(0);
+    assert_eq!(crate::stream::check(&ended)["input_tokens"], 12);
+    let lines = ended.documents();
+    let retry = lines.iter().find(|line| line["type"] == "request_retried").unwrap();
+    assert_eq!((retry["cause"].as_str(), retry["status"].as_u64()), (Some("status"), Some(503)), "{retry}");
+    assert_eq!((retry["wait_ms"].as_u64(), retry["message"].as_str()), (Some(200), Some("busy")), "{retry}");
+}
+
+/// On a pseudo-terminal, which echoes `^C`.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_line_that_it_interrupts() {
+    const PIECE: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n\
+        data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It says\"},\"finish_reason\":null}]}\n\n";
+    for (reply, before, output) in [(Some(PIECE), "It says", "text"), (None, "s the model", "text"), (None, "", "json")]
+    {
+        // The service waits for a second request, which never comes, and leaves the first one open.
+        let (url, requests) = serve([reply, None]);
+        let arguments = format!("run x --provider openai --model m --base-url {url} --output {output}");
+        let crib = Crib::new();
+        let mut session = with_stty(&crib, "echo echoctl", &arguments);
+        requests.recv().unwrap();
+        session.exp_string(before).unwrap();
+        session.send_control('c').unwrap();
+        let (shown, code) = rest(session);
+        let after = shown.split_once("^C").unwrap_or_else(|| panic!("{shown:?}")).1;
+        let is_ended = after.starts_with("\r\n") || after.starts_with("\r\u{1b}[J");
+        assert!(is_ended && !after.contains("\r\n\r\n"), "{shown:?}");
+        assert_eq!(code, 130);
+    }
 }
 
 #[test]
@@ -127,7 +179,7 @@ fn config_names_the_variable_in_which_the_provider_looks() {
     }
 }
 
-/// Serves one stream per request, and sends the request bodies to the receiver. For `None`, the request is never answered.
+/// Serves one stream, or one whole response, per request, and sends the request bodies to the receiver. For `None`, the request is never answered.
 pub(crate) fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -146,6 +198,11 @@ pub(crate) fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (Stri
             // A test that ignores the requests has dropped the receiver.
             let _ = sender.send(request.split_once("\r\n\r\n").unwrap().1.to_owned());
             match reply {
+                Some(reply) if reply.starts_with("HTTP/") => {
+                    write!(stream, "{reply}").unwrap();
+                    // The client reads to the end of the length, so an incomplete response must not end.
+                    left_open.push(stream);
+                }
                 Some(reply) => {
                     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n";
                     write!(stream, "{head}content-length: {}\r\n\r\n{reply}", reply.len()).unwrap();

@@ -12,6 +12,8 @@ const COMMANDS: [&[&str]; 6] = [
     &["doctor"],
 ];
 
+const STREAM: &[&str] = &["run", "time.now ; fs.read path=missing", "--output", "stream-json"];
+
 #[test]
 fn nothing_is_coloured_in_a_pipe() {
     for arguments in COMMANDS {
@@ -36,7 +38,7 @@ fn results_go_into_a_pipe_unchanged() {
 /// The reader closes the pipe before the program writes, or after its first line: `toolcrib list | head -1`.
 #[test]
 fn a_broken_pipe_ends_the_program_quietly() {
-    for arguments in COMMANDS.iter().chain([&["list", "--json"][..], &["--help"]].iter()) {
+    for arguments in COMMANDS.iter().chain([&["list", "--json"][..], &["--help"], STREAM].iter()) {
         for lines in [0, 1] {
             let crib = Crib::new();
             let mut command = crib.command(arguments);
@@ -72,7 +74,7 @@ fn a_run_stops_when_nobody_reads_it() {
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    for arguments in [&["list"][..], &["call", "time.now"], &["run", "time.now", "--json"]] {
+    for arguments in [&["list"][..], &["call", "time.now"], &["run", "time.now", "--output", "stream-json"]] {
         let crib = Crib::new();
         let mut command = crib.command(arguments);
         let ended = Ended::from(command.stdout(full.try_clone().unwrap()).output().unwrap()).expect(9);

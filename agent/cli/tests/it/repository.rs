@@ -29,10 +29,19 @@ fn a_session_of_twenty_steps_leaves_what_its_edits_say() {
     let script = place.path().join("turns.json");
     fs::write(&script, json!(story.turns).to_string()).unwrap();
 
-    let arguments = ["run", "Release it.", "--json", "--grant", "fs:write:**", "--script", script.to_str().unwrap()];
+    let arguments = [
+        "run",
+        "Release it.",
+        "--output",
+        "stream-json",
+        "--grant",
+        "fs:write:**",
+        "--script",
+        script.to_str().unwrap(),
+    ];
     let events = Ended::from(command(&root, &arguments).output().unwrap()).expect(0).documents();
     let done = events.last().unwrap();
-    assert_eq!((done["type"].as_str(), done["steps"].as_u64()), (Some("done"), Some(20)), "{done}");
+    assert_eq!((done["type"].as_str(), done["steps"].as_u64()), (Some("outcome"), Some(20)), "{done}");
     assert_eq!((done["calls"].as_u64(), done["failed_calls"].as_u64()), (Some(29), Some(2)), "{done}");
     judge_results(&events, &expected);
 
@@ -162,12 +171,12 @@ fn notes() -> String {
 /// Checks the results of the calls against the original files.
 fn judge_results(events: &[Value], before: &Files) {
     let results: Vec<_> = events.iter().filter(|event| event["type"] == "result").collect();
-    let text = |event: &Value| event["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    let text = |event: &Value| event["content"][0]["text"].as_str().unwrap_or_default().to_owned();
     let of = |id: &str| *results.iter().find(|event| event["id"] == id).unwrap();
-    let failed: Vec<_> = results.iter().filter(|event| event["result"]["is_error"] == true).collect();
+    let failed: Vec<_> = results.iter().filter(|event| event["is_error"] == true).collect();
     assert_eq!(failed.iter().map(|event| event["id"].as_str().unwrap()).collect::<Vec<_>>(), ["8.1", "9.1"]);
     let manifests = before.keys().filter(|path| path.ends_with(MANIFEST)).map(|path| path.to_str().unwrap());
-    let found = of("2.2")["result"].to_string();
+    let found = of("2.2").to_string();
     for manifest in manifests {
         assert!(found.contains(manifest), "{manifest} is not in {found}");
     }

@@ -21,12 +21,13 @@ fn a_named_provider_prints_no_note() {
 }
 
 #[test]
-fn json_is_one_event_per_line() {
-    let events = Crib::new().run(&["run", "fs.read path=README.md ; time.now", "--json"]).expect(0).documents();
+fn a_stream_is_one_event_per_line() {
+    let events =
+        Crib::new().run(&["run", "fs.read path=README.md ; time.now", "--output", "stream-json"]).expect(0).documents();
     let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).collect::<Vec<&Value>>();
     assert_eq!(of("call_started")[0]["targets"][0], "fs:read:README.md");
-    assert_eq!((of("call_started").len(), of("result").len(), of("done").len()), (2, 2, 1));
-    assert_eq!(events.last().unwrap()["type"], "done");
+    assert_eq!((of("call_started").len(), of("result").len(), of("outcome").len()), (2, 2, 1));
+    assert_eq!(events.last().unwrap()["type"], "outcome");
     assert_eq!(events.last().unwrap()["calls"], 2);
 }
 
@@ -52,7 +53,7 @@ fn an_empty_answer_is_pointed_out() {
     let script = crib.write("turns.json", r#"[{"text": " "}]"#);
     let ended = crib.run(&["run", "Say nothing.", "--script", &script]).expect(0);
     assert!(ended.stderr.contains("(no answer)"), "{ended:#?}");
-    let ended = crib.run(&["run", "Say nothing.", "--script", &script, "--json"]).expect(0);
+    let ended = crib.run(&["run", "Say nothing.", "--script", &script, "--output", "stream-json"]).expect(0);
     assert!(!ended.stderr.contains("(no answer)"), "{ended:#?}");
 }
 
@@ -104,8 +105,11 @@ fn results_without_a_model_are_shown_even_if_the_steps_run_out() {
     let ended = crib.run(&["run", "fs.read path=README.md", "--max-steps", "1"]).expect(7);
     assert_eq!(ended.stdout, "# Hello\n");
     assert!(ended.stderr.contains("after 1 step;"), "{ended:#?}");
-    let events = crib.run(&["run", "fs.read path=README.md", "--max-steps", "1", "--json"]).expect(7).documents();
-    assert_eq!(events.last().unwrap()["type"], "done");
+    let events = crib
+        .run(&["run", "fs.read path=README.md", "--max-steps", "1", "--output", "stream-json"])
+        .expect(7)
+        .documents();
+    assert_eq!(events.last().unwrap()["type"], "outcome");
 }
 
 #[test]

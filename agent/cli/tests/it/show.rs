@@ -8,7 +8,7 @@ fn a_definition_is_shown_for_people() {
         "Reads a text file",
         "path ",
         "required",
-        "The file, relative to the workspace root.",
+        "The file, relative to",
         "reads fs:{path}",
         "Workspace (met)",
         "fs:read:{path}",

@@ -1,6 +1,7 @@
 //! Runs on a pseudo-terminal, which is standard input, output and error at once.
 
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
 use rexpect::process::WaitStatus;
 use rexpect::session::{PtySession, spawn_command};
@@ -12,6 +13,17 @@ pub(crate) const QUESTION: &str = "Allow?";
 
 pub(crate) fn on_terminal(crib: &Crib, arguments: &[&str]) -> PtySession {
     spawn_command(crib.command(arguments), Some(TIMEOUT_MS)).unwrap()
+}
+
+/// Starts the program on a terminal with these settings of `stty`.
+pub(crate) fn with_stty(crib: &Crib, settings: &str, arguments: &str) -> PtySession {
+    let mut command = Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_toolcrib");
+    command.args(["-c", &format!("stty {settings}; exec {program} {arguments}")]).current_dir(crib.root());
+    crate::cleared(&mut command);
+    command.env("XDG_STATE_HOME", crib.dir.path().join("state"));
+    command.env("XDG_CONFIG_HOME", crib.dir.path().join("config"));
+    spawn_command(command, Some(TIMEOUT_MS)).unwrap()
 }
 
 /// Starts the program and waits for its first question. Returns the text before the answers.

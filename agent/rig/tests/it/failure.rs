@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use crate::service::reply::{Api, Way};
 use crate::service::{KEY, Reply, Service, events, key_file, retry_policy, timeouts};
 use agent::provider;
-use agent::{KeySource, Provider, ProviderError, ProviderOptions, Request, TextSink, ToolSet, Turn};
+use agent::{
+    KeySource, Provider, ProviderError, ProviderOptions, Request, RetryCause, RetrySink, TextSink, ToolSet, Turn,
+};
 use agent_rig::Remote;
 use serde_json::json;
 use tools::CancellationToken;
@@ -34,6 +36,28 @@ async fn retries_end_and_the_last_error_is_returned() {
     let service = Service::new([service::json(429, "later").with_header("retry-after: 3600"), answer()]).await;
     assert!(matches!(ask(&service.openai(false)).await, Err(ProviderError::Status { status: 429, .. })));
     assert_eq!(service.requests(), 1, "an hour is not waited");
+}
+
+#[tokio::test]
+async fn each_retry_is_reported_with_its_cause_and_wait() {
+    let limited = service::json(429, json!({"error": {"message": format!("slow down, {KEY}")}}));
+    let service = Service::new([limited.with_header("retry-after: 0.05"), Reply::Reset, answer()]).await;
+    let retries = std::sync::Mutex::new(Vec::new());
+    let send = |retry| retries.lock().unwrap().push(retry);
+    let (messages, tools) = ([Message::text(Role::User, "go")], ToolSet::default());
+    let token = CancellationToken::new();
+    let request = Request::new(&messages, &tools, &token).with_retry_sink(RetrySink::new(&send));
+    service.openai(false).complete(request).await.unwrap();
+    let retries = retries.into_inner().unwrap();
+    let [limited, reset] = &retries[..] else { panic!("{retries:?}") };
+    let RetryCause::Status { status: 429, message } = &limited.cause else { panic!("{limited:?}") };
+    assert!(message.starts_with("slow down") && !message.contains(KEY), "{message}");
+    assert_eq!((limited.retry, limited.max_retries, limited.wait_ms), (1, 2, 50));
+    assert!(matches!(reset.cause, RetryCause::Connection { .. }) && reset.retry == 2, "{reset:?}");
+
+    let service = Service::new([service::json(400, "no")]).await;
+    let request = Request::new(&messages, &tools, &token).with_retry_sink(RetrySink::new(&|retry| panic!("{retry:?}")));
+    service.openai(false).complete(request).await.unwrap_err();
 }
 
 #[tokio::test]

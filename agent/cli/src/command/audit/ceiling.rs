@@ -63,7 +63,7 @@ impl Reach {
         json!({"crate": name, "version": version, "touches": touched, "pure": self.pure})
     }
 
-    fn page(&self, name: &str, version: &str, width: Option<usize>) -> String {
+    fn page(&self, name: &str, version: &str, width: usize) -> String {
         let mut table = Table::new([ALERT, Style::new()], 2);
         for (clause, tools) in &self.touched {
             table.push([visible(clause.as_str()).into_owned(), listed(tools)]);

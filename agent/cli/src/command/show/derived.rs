@@ -77,7 +77,7 @@ mod tests {
     fn lines(effects: serde_json::Value) -> String {
         let tool = Tool::new("t", "Does it.", json!({"type": "object"})).unwrap();
         let tool = tool.with_effects(serde_json::from_value(effects).unwrap());
-        anstream::adapter::strip_str(&derived(&tool).wrapped(None)).to_string()
+        anstream::adapter::strip_str(&derived(&tool).wrapped(80)).to_string()
     }
 
     #[test]

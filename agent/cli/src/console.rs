@@ -1,0 +1,140 @@
+//! [`Console`]: the standard error of a run.
+
+use std::io::{self, IsTerminal as _};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use crate::notice::{write as write_stderr, write_line};
+use crate::status_lines::{StatusLines, Wait};
+
+/// The standard error of a run: messages above status lines. Messages are held back while a question is open.
+#[derive(Debug, Default)]
+pub(crate) struct Console(Mutex<ConsoleState>);
+
+#[derive(Debug, Default)]
+struct ConsoleState {
+    /// The start of the open question.
+    asking_since: Option<Instant>,
+    /// The starts and ends of earlier questions.
+    questions: Vec<(Instant, Instant)>,
+    held_back: Vec<String>,
+    status: StatusLines,
+    /// True if text on standard output has not ended its line.
+    is_line_open: bool,
+}
+
+/// An open question, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct OpenQuestion<'a> {
+    console: &'a Console,
+    /// True after an answer line. A timeout or a cancellation drops the question without one.
+    pub(crate) is_answered: bool,
+}
+
+impl Console {
+    /// Writes a line, which must be harmless.
+    pub(crate) fn line(&self, line: String) {
+        let mut state = self.state();
+        if state.asking_since.is_some() {
+            state.held_back.push(line);
+            return;
+        }
+        state.status.clear();
+        write_line(&line);
+    }
+
+    /// Replaces the status lines, unless a question or a line of text is open.
+    pub(crate) fn draw(&self, waits: Vec<Wait>) {
+        let mut state = self.state();
+        if state.asking_since.is_none() && !state.is_line_open {
+            state.status.draw(waits);
+        }
+    }
+
+    /// Erases the status lines. Call this before writing to the terminal by other means.
+    pub(crate) fn clear(&self) {
+        self.state().status.clear();
+    }
+
+    /// Sets whether text on standard output has not ended its line. Returns the former value.
+    pub(crate) fn set_line_open(&self, is_open: bool) -> bool {
+        std::mem::replace(&mut self.state().is_line_open, is_open)
+    }
+
+    /// Opens a question.
+    pub(crate) fn question(&self) -> OpenQuestion<'_> {
+        let mut state = self.state();
+        state.status.clear();
+        state.asking_since = Some(Instant::now());
+        OpenQuestion { console: self, is_answered: false }
+    }
+
+    /// Returns the time since `start`, without the time that questions were open.
+    pub(crate) fn time_since(&self, start: Instant) -> Duration {
+        let (state, now) = (self.state(), Instant::now());
+        let open = state.asking_since.map(|since| (since, now));
+        let asked = state.questions.iter().copied().chain(open);
+        let asked: Duration = asked.map(|(since, until)| until.saturating_duration_since(since.max(start))).sum();
+        now.saturating_duration_since(start).saturating_sub(asked)
+    }
+
+    /// Ends the line on which the terminal echoed Ctrl-C. Does not wait for a blocked write.
+    pub(crate) fn interrupt(&self) {
+        let mut state = match self.0.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        // An open question ends its line itself, and erasing the status lines erases the echo.
+        let has_echo = io::stdin().is_terminal() && io::stderr().is_terminal();
+        if has_echo && state.asking_since.is_none() && !state.status.clear() {
+            write_stderr("\n");
+            state.is_line_open &= !io::stdout().is_terminal();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, ConsoleState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        // Other output must not continue the line of the question.
+        if !self.is_answered {
+            write_stderr("\n");
+        }
+        let mut state = self.console.state();
+        let since = state.asking_since.take();
+        state.questions.extend(since.map(|since| (since, Instant::now())));
+        state.held_back.drain(..).for_each(|line| write_line(&line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_wait_while_a_question_is_open() {
+        let console = Console::default();
+        let question = console.question();
+        console.line("later".to_owned());
+        assert_eq!(console.state().held_back, ["later"]);
+        drop(question);
+        assert!(console.state().held_back.is_empty() && console.state().asking_since.is_none());
+    }
+
+    #[test]
+    fn the_time_of_questions_does_not_count() {
+        let console = Console::default();
+        let now = Instant::now();
+        let ago = |seconds| now.checked_sub(Duration::from_secs(seconds)).unwrap();
+        console.state().questions.extend([(ago(90), ago(60)), (ago(20), ago(10))]);
+        let seconds = |start| console.time_since(start).as_secs();
+        assert_eq!([seconds(ago(100)), seconds(ago(50)), seconds(ago(15)), seconds(ago(5))], [60, 40, 10, 5]);
+        let _open = console.question();
+        console.state().asking_since = Some(ago(4));
+        assert_eq!(seconds(ago(5)), 1);
+    }
+}

@@ -1,0 +1,77 @@
+//! Text that fits a number of columns.
+
+use textwrap::core::display_width;
+use textwrap::{Options, WrapAlgorithm, wrap};
+
+/// Returns the number of columns that the text takes.
+pub(crate) fn columns(text: &str) -> usize {
+    display_width(text)
+}
+
+/// Cuts a line to this number of columns.
+pub(crate) fn cut(line: &str, room: usize) -> String {
+    if columns(line) <= room {
+        return line.to_owned();
+    }
+    let mut cut = String::new();
+    for c in line.chars() {
+        cut.push(c);
+        if columns(&cut) >= room {
+            cut.pop();
+            break;
+        }
+    }
+    if room > 0 {
+        cut.push('…');
+    }
+    cut
+}
+
+/// Wraps the text at spaces to lines of at most this number of columns. A longer word gets its own line, so that it can be copied.
+/// Returns at least one line, which may be empty.
+pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let options = Options::new(room).break_words(false).wrap_algorithm(WrapAlgorithm::FirstFit);
+    let options = options.word_separator(textwrap::WordSeparator::AsciiSpace);
+    let lines = wrap(text, options.word_splitter(textwrap::WordSplitter::NoHyphenation));
+    lines.into_iter().map(|line| line.into_owned()).collect()
+}
+
+/// Wraps running text. Line breaks inside of a paragraph move; those before empty or indented lines and list items stay.
+pub(crate) fn paragraphs(text: &str, room: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let starts = line.is_empty() || line.starts_with([' ', '\t', '-', '*', '|', '#']);
+        match lines.last_mut().filter(|last| !starts && !last.is_empty()) {
+            Some(last) => *last = format!("{last} {line}"),
+            None => lines.push(line.to_owned()),
+        }
+    }
+    lines.iter().flat_map(|line| wrapped(line, room)).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_at_its_columns() {
+        assert_eq!(cut("| 2s fs.read", 12), "| 2s fs.read");
+        assert_eq!(cut("| 2s fs.read", 8), "| 2s fs…");
+        assert_eq!(cut("| 你好你好", 7), "| 你好…");
+        assert_eq!(cut("| 你好你好", 6), "| 你…");
+        assert_eq!([cut("| 2s", 1), cut("| 2s", 0)], ["…", ""]);
+    }
+
+    #[test]
+    fn lines_break_at_spaces_and_long_words_stay_whole() {
+        assert_eq!(wrapped(&format!("a {} b", "x".repeat(40)), 24), ["a", &"x".repeat(40), "b"]);
+        assert_eq!(wrapped("one two-three\n  four", 8), ["one", "two-three", "  four"]);
+        assert_eq!(wrapped("", 24), [""]);
+    }
+
+    #[test]
+    fn paragraphs_are_filled_and_lists_stay() {
+        let text = "One two\nthree four.\n\nFive:\n- six\n- seven eight\n  nine";
+        assert_eq!(paragraphs(text, 11), "One two\nthree four.\n\nFive:\n- six\n- seven\neight\n  nine");
+    }
+}

@@ -1,0 +1,28 @@
+//! A prompt from standard input.
+
+use std::io::{self, IsTerminal as _, Read as _};
+
+use crate::error::Error;
+
+/// The maximum size of a prompt in bytes: 1 MiB.
+pub(crate) const MAX_PROMPT_BYTES: usize = 1024 * 1024;
+
+/// Returns the prompt that is piped to standard input, without its last line break.
+pub(crate) fn prompt() -> Result<String, Error> {
+    if io::stdin().is_terminal() {
+        return Err(Error::NoPrompt);
+    }
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(MAX_PROMPT_BYTES as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Error::Prompt(error.to_string()))?;
+    if bytes.len() > MAX_PROMPT_BYTES {
+        return Err(Error::Prompt("it is longer than 1 MiB".to_owned()));
+    }
+    let text =
+        String::from_utf8(bytes).map_err(|error| Error::Prompt(format!("it is not UTF-8: {}", error.utf8_error())))?;
+    let prompt = text.trim_end_matches(['\r', '\n']);
+    if prompt.trim().is_empty() {
+        return Err(Error::Prompt("standard input is empty".to_owned()));
+    }
+    Ok(prompt.to_owned())
+}

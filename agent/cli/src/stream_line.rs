@@ -1,0 +1,174 @@
+//! [`StreamLine`]: the lines of `--output stream-json`, and the document of `--output json`.
+//!
+//! The README documents them. A change that breaks a reader raises [`VERSION`].
+
+use std::time::Duration;
+
+use agent::{Event, Outcome, RetryCause, StopReason, Summary};
+use serde::Serialize;
+use tools::protocol::Content;
+use tools::{ErrorCode, Json, Progress, Target, ToolResult};
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// A line of a stream.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum StreamLine<'a> {
+    Session(SessionLine<'a>),
+    RequestRetried(RetryLine<'a>),
+    Text { text: &'a str },
+    CallStarted { id: &'a str, name: &'a str, arguments: &'a Json, targets: &'a [Target], rulings: &'a [String] },
+    Progress(ProgressLine<'a>),
+    Abandoned { id: &'a str, name: &'a str },
+    Result(ResultLine<'a>),
+    Outcome(OutcomeLine<'a>),
+}
+
+/// The first line of a run.
+#[derive(Debug, Serialize)]
+pub(crate) struct SessionLine<'a> {
+    version: u32,
+    pub(crate) program: &'a str,
+    pub(crate) program_version: &'a str,
+    pub(crate) provider: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<&'a str>,
+    pub(crate) tools: Vec<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RetryLine<'a> {
+    retry: u32,
+    max_retries: u32,
+    wait_ms: u64,
+    cause: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    message: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ProgressLine<'a> {
+    id: &'a str,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    done: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ResultLine<'a> {
+    id: &'a str,
+    name: &'a str,
+    is_error: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorCode>,
+    duration_ms: u64,
+    content: &'a [Content],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured: Option<&'a Json>,
+}
+
+/// The last line of a run.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct OutcomeLine<'a> {
+    version: u32,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_steps: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    steps: u32,
+    calls: u32,
+    failed_calls: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_tokens: Option<u64>,
+    duration_ms: u64,
+}
+
+impl<'a> StreamLine<'a> {
+    /// Returns the line of an event, or `None` if this version has none for it. `duration` is the time of the run so far.
+    pub(crate) fn from_event(event: &'a Event, duration: Duration) -> Option<Self> {
+        Some(match event {
+            Event::RequestRetried(retry) => {
+                let (cause, status, message) = match &retry.cause {
+                    RetryCause::Status { status, message } => ("status", Some(*status), message),
+                    RetryCause::Connection { message } => ("connection", None, message),
+                    RetryCause::Other { message } => ("other", None, message),
+                    _ => return None,
+                };
+                let (retry, max_retries, wait_ms) = (retry.retry, retry.max_retries, retry.wait_ms);
+                Self::RequestRetried(RetryLine { retry, max_retries, wait_ms, cause, status, message })
+            }
+            Event::Text { text } => Self::Text { text },
+            Event::CallStarted { id, name, arguments, targets, rulings } => {
+                Self::CallStarted { id, name, arguments, targets, rulings }
+            }
+            Event::Progress { id, name, progress: Progress { done, total, message } } => {
+                Self::Progress(ProgressLine { id, name, done: *done, total: *total, message: message.as_deref() })
+            }
+            Event::Abandoned { id, name, .. } => Self::Abandoned { id, name },
+            Event::Result { id, name, result, error, duration_ms } => {
+                let ToolResult { content, structured, is_error, .. } = result;
+                let (error, duration_ms, structured) = (*error, *duration_ms, structured.as_ref());
+                Self::Result(ResultLine { id, name, is_error: *is_error, error, duration_ms, content, structured })
+            }
+            Event::Done(summary) => Self::Outcome(OutcomeLine::new(summary, duration)),
+            _ => return None,
+        })
+    }
+}
+
+impl<'a> SessionLine<'a> {
+    /// Returns the line of this version.
+    pub(crate) fn new(program: &'a str, program_version: &'a str, provider: &'a str) -> Self {
+        let (model, session, tools) = (None, None, Vec::new());
+        Self { version: VERSION, program, program_version, provider, model, session, tools }
+    }
+}
+
+impl<'a> OutcomeLine<'a> {
+    fn new(summary: &'a Summary, duration: Duration) -> Self {
+        let line = Self {
+            version: VERSION,
+            steps: summary.steps,
+            calls: summary.calls,
+            failed_calls: summary.failed_calls,
+            input_tokens: summary.usage.map(|usage| usage.input_tokens),
+            output_tokens: summary.usage.map(|usage| usage.output_tokens),
+            duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            ..Self::default()
+        };
+        match &summary.outcome {
+            Outcome::Answer { text, stop } => {
+                Self { outcome: "answer", text: Some(text), stop: Some(stop_text(stop)), ..line }
+            }
+            Outcome::StepBudget { max_steps } => Self { outcome: "step_budget", max_steps: Some(*max_steps), ..line },
+            Outcome::Cancelled => Self { outcome: "cancelled", ..line },
+            Outcome::Failed { message } => Self { outcome: "failed", message: Some(message), ..line },
+            _ => Self { outcome: "failed", message: Some("unknown outcome"), ..line },
+        }
+    }
+}
+
+fn stop_text(stop: &StopReason) -> &str {
+    match stop {
+        StopReason::Length => "length",
+        StopReason::Refusal => "refusal",
+        StopReason::Other(reason) => reason,
+        _ => "answer",
+    }
+}

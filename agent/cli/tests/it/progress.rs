@@ -1,0 +1,105 @@
+//! Progress, status lines and widths.
+
+use std::time::Instant;
+
+use crate::Crib;
+#[cfg(unix)]
+use crate::terminal::{QUESTION, on_terminal, rest, with_stty};
+
+const FILES: usize = 4000;
+
+/// Returns a root with a directory of many files.
+fn crowded() -> Crib {
+    let crib = Crib::new();
+    std::fs::create_dir(crib.root().join("many")).unwrap();
+    (0..FILES).for_each(|number| std::fs::write(crib.root().join(format!("many/{number}")), "").unwrap());
+    crib
+}
+
+const REMOVE: [&str; 4] = ["run", "fs.remove path=many recursive=true", "--allow", "fs:destroy:**"];
+
+#[test]
+fn without_a_terminal_progress_is_at_most_one_line_a_second() {
+    let crib = crowded();
+    let start = Instant::now();
+    let ended = crib.run(&REMOVE).expect(0);
+    let lines = ended.stderr.lines().filter(|line| line.contains(&format!("of {FILES}"))).count();
+    assert!((1..=start.elapsed().as_secs() + 1).contains(&(lines as u64)), "{ended:#?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_terminal_progress_leaves_no_lines() {
+    let crib = crowded();
+    let (shown, code) = rest(on_terminal(&crib, &REMOVE));
+    assert_eq!(code, 0, "{shown}");
+    let lines: Vec<_> = shown.lines().filter(|line| line.contains("fs.remove")).collect();
+    assert_eq!(lines.len(), 2, "the call and its result: {lines:#?}");
+}
+
+#[track_caller]
+fn assert_fits(page: &str, columns: usize) {
+    let plain = anstream::adapter::strip_str(page).to_string();
+    assert!(plain.lines().count() > 5, "{plain}");
+    for line in plain.lines() {
+        assert!(line.trim_end().chars().count() <= columns, "longer than {columns}: {line:?}");
+    }
+}
+
+#[test]
+fn lists_and_pages_fit_80_columns() {
+    let crib = Crib::new();
+    let names: Vec<_> = crib.run(&["list", "--json"]).documents();
+    for name in names.iter().map(|tool| tool["name"].as_str().unwrap()) {
+        assert_fits(&crib.run(&["show", name]).expect(0).stdout, 80);
+    }
+    assert_fits(&crib.run(&["list"]).expect(0).stdout, 80);
+    assert_fits(&crib.run(&["list", "-l"]).expect(0).stdout, 80);
+    assert_fits(&crib.run_with_input(&["chat", "--provider", "direct"], b"/tools\n").expect(0).stderr, 80);
+    let mut wide = crib.command(&["list"]);
+    let wide = String::from_utf8(wide.env("COLUMNS", "60").output().unwrap().stdout).unwrap();
+    assert_fits(&wide, 60);
+}
+
+#[cfg(unix)]
+#[test]
+fn lists_and_pages_follow_the_terminal() {
+    let crib = Crib::new();
+    for columns in [80, 120] {
+        for command in ["list", "show fs.search"] {
+            let (page, code) = rest(with_stty(&crib, &format!("rows 24 cols {columns}"), command));
+            // rexpect returns each byte as a character.
+            let page = String::from_utf8(page.chars().map(|c| c as u8).collect()).unwrap();
+            assert_eq!(code, 0, "{page}");
+            assert_fits(&page, columns);
+            let plain = anstream::adapter::strip_str(&page).to_string();
+            assert_eq!(plain.lines().any(|line| line.trim_end().chars().count() > 80), columns == 120, "{page}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_without_a_prompt_on_a_terminal_is_a_usage_error() {
+    let crib = Crib::new();
+    let (shown, code) = rest(on_terminal(&crib, &["run"]));
+    assert!(shown.contains("there is no prompt"), "{shown}");
+    assert_eq!(code, 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn durations_leave_out_the_time_of_a_question() {
+    let crib = Crib::new();
+    let mut session = on_terminal(&crib, &["run", "fs.read path=README.md", "--no-default-grants"]);
+    session.exp_string(QUESTION).unwrap();
+    // Longer than the call and the run could take.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    session.send_line("y").unwrap();
+    let (shown, code) = rest(session);
+    assert_eq!(code, 0, "{shown}");
+    let plain = anstream::adapter::strip_str(&shown).to_string();
+    let result = plain.lines().find(|line| line.contains("<- fs.read")).unwrap();
+    let summary = plain.lines().find(|line| line.contains("summary")).unwrap();
+    assert!(result.contains("ms, ") && summary.trim_end().ends_with("ms"), "{result} {summary}");
+}

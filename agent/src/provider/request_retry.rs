@@ -1,0 +1,94 @@
+//! [`RequestRetry`]: a model request that is repeated, and the sink that receives it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ProviderError;
+
+/// A model request that failed and is repeated after a wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RequestRetry {
+    /// The number of the retry, from 1.
+    pub retry: u32,
+    /// The maximum number of retries of the request.
+    pub max_retries: u32,
+    /// The wait before the retry, in milliseconds.
+    pub wait_ms: u64,
+    /// The failure of the previous attempt.
+    pub cause: RetryCause,
+}
+
+/// The failure that a retry follows. Messages are those of the service or the network, without secrets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RetryCause {
+    /// The service responded with an error status.
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// The error message of the service.
+        message: String,
+    },
+    /// The service is unreachable, or the connection broke.
+    Connection {
+        /// The problem.
+        message: String,
+    },
+    /// Any other failure.
+    Other {
+        /// The error message.
+        message: String,
+    },
+}
+
+/// A receiver of the retries of a request.
+#[derive(Clone, Copy)]
+pub struct RetrySink<'a>(&'a (dyn Fn(RequestRetry) + Send + Sync));
+
+impl RequestRetry {
+    /// Creates a retry with its number from 1, the maximum number of retries, the wait in milliseconds and the cause.
+    pub fn new(retry: u32, max_retries: u32, wait_ms: u64, cause: RetryCause) -> Self {
+        Self { retry, max_retries, wait_ms, cause }
+    }
+}
+
+impl From<&ProviderError> for RetryCause {
+    fn from(error: &ProviderError) -> Self {
+        match error {
+            ProviderError::Status { status, message, .. } => Self::Status { status: *status, message: message.clone() },
+            ProviderError::Connection { message, .. } => Self::Connection { message: message.clone() },
+            _ => Self::Other { message: error.to_string() },
+        }
+    }
+}
+
+impl fmt::Display for RetryCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status { status, message } => write!(f, "status {status}: {message}"),
+            Self::Connection { message } => write!(f, "no connection: {message}"),
+            Self::Other { message } => f.write_str(message),
+        }
+    }
+}
+
+impl<'a> RetrySink<'a> {
+    /// Creates a sink from a function, which must not block.
+    pub fn new(send: &'a (dyn Fn(RequestRetry) + Send + Sync)) -> Self {
+        Self(send)
+    }
+
+    /// Sends a retry before its wait.
+    pub fn send(&self, retry: RequestRetry) {
+        (self.0)(retry);
+    }
+}
+
+impl fmt::Debug for RetrySink<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RetrySink")
+    }
+}
