@@ -62,6 +62,7 @@
 
 mod admit;
 mod approve;
+mod ask;
 mod authorize;
 mod bound;
 mod clock;
@@ -92,6 +93,7 @@ use crate::context::CallScope;
 use crate::{Arguments, Entry, Input, Scope, ToolContext, ToolError, ToolErrorKind, schema};
 
 pub use crate::context::{CallOrder, CallPlace, DeadlineObserver};
+pub use ask::AskError;
 pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic};
 pub use crate::resolve::Resolve;
 pub(crate) use execution::Execution;
@@ -237,7 +239,7 @@ async fn run_stages(
     let overflow = Overflow { entry, from: Some((&call.caller, &call.scope)) };
     let result = result?;
     if !result.is_error && entry.tool().output.is_some() {
-        in_time((call.deadline, call.limit), || entry.check_output(result.structured.as_ref()))?;
+        in_time((call.deadline.at(), call.limit), || entry.check_output(result.structured.as_ref()))?;
     }
     Ok(bound::bound(overflow, result)?)
 }
