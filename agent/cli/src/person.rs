@@ -10,7 +10,7 @@ use tools::{Answer, AnswerFuture, NobodyThere, Person, Question, ToolContext};
 use self::quote::quoted;
 use crate::dialogue::Dialogue;
 use crate::notice::{STRONG, styled, width};
-use agent::visible::visible;
+use crate::visible::visible;
 
 /// The person at the terminal. An empty line declines a question.
 pub(crate) struct TerminalPerson {

@@ -35,7 +35,9 @@ pub(crate) async fn ask(
     let kind = match kind {
         Kind::Choice => AnswerKind::Choice { options },
         Kind::Text | Kind::Confirmation if !options.is_empty() => {
-            return Err(ToolError::execution_failed("only a choice has options; set kind to choice, or drop the options"));
+            return Err(ToolError::execution_failed(
+                "only a choice has options; set kind to choice, or drop the options",
+            ));
         }
         Kind::Text => AnswerKind::Text,
         Kind::Confirmation => AnswerKind::Confirmation,

@@ -4,6 +4,7 @@
 
 mod argument;
 mod consent;
+mod ask;
 mod direct;
 mod driver;
 mod event;

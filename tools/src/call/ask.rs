@@ -26,7 +26,9 @@ pub enum AskError {
     #[error("the call was cancelled while its question was open")]
     Cancelled,
     /// The host's [`Person`](crate::Person) panicked, or its answer does not fit the question.
-    #[error("the host failed to ask the question: {reason}; decide without an answer, and report this fault of the host")]
+    #[error(
+        "the host failed to ask the question: {reason}; decide without an answer, and report this fault of the host"
+    )]
     Host {
         /// The fault.
         reason: String,

@@ -96,7 +96,11 @@ impl Alarm {
     pub(super) fn new(call: &CallScope) -> Self {
         let wait = |token: &CancellationToken| Box::pin(token.clone().cancelled_owned());
         let outer = call.caller.call().map(Arc::as_ref).map(CallScope::token);
-        Self { cancelled: wait(call.caller.cancellation()), outlived: outer.map(wait), timer: timer(call.deadline.at()) }
+        Self {
+            cancelled: wait(call.caller.cancellation()),
+            outlived: outer.map(wait),
+            timer: timer(call.deadline.at()),
+        }
     }
 
     /// Completes with the call's error at cancellation or its deadline.

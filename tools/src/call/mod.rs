@@ -93,9 +93,9 @@ use crate::context::CallScope;
 use crate::{Arguments, Entry, Input, Scope, ToolContext, ToolError, ToolErrorKind, schema};
 
 pub use crate::context::{CallOrder, CallPlace, DeadlineObserver};
-pub use ask::AskError;
 pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic};
 pub use crate::resolve::Resolve;
+pub use ask::AskError;
 pub(crate) use execution::Execution;
 pub use record::refuse;
 pub use retry::delays;

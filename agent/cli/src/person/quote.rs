@@ -1,6 +1,6 @@
 //! [`quoted`]: untrusted words, marked on each line.
 
-use agent::visible::visible;
+use crate::visible::visible;
 
 const MARK: &str = "  | ";
 

@@ -38,6 +38,8 @@ mod show;
 mod system;
 #[cfg(unix)]
 mod terminal;
+#[cfg(unix)]
+mod terminal_question;
 mod trust;
 mod usage;
 
