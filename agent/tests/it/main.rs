@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod argument;
-mod consent;
 mod ask;
+mod consent;
 mod direct;
 mod driver;
 mod event;
