@@ -78,7 +78,7 @@ impl Question {
     }
 
     /// Returns true if the answer is of the question's kind. A declined question has no answer, so it accepts that too.
-    pub fn accepts(&self, answer: &Answer) -> bool {
+    pub(crate) fn accepts(&self, answer: &Answer) -> bool {
         match (answer, &self.kind) {
             (Answer::Declined, _)
             | (Answer::Text(_), AnswerKind::Text)

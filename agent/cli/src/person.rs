@@ -50,7 +50,8 @@ fn shown(question: &Question, cx: &ToolContext, width: usize) -> String {
     text += &quoted("", question.text(), width);
     if let AnswerKind::Choice { options } = question.kind() {
         for (position, option) in options.iter().enumerate() {
-            text += &quoted(&format!("{}. ", position + 1), option, width);
+            // On one line, because a line break could add a number.
+            text += &quoted(&format!("{}. ", position + 1), &visible(option), width);
         }
     }
     text
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     fn choice() -> AnswerKind {
-        AnswerKind::Choice { options: ["red", "green"].map(str::to_owned).to_vec() }
+        AnswerKind::Choice { options: ["red", "green\n3. blue"].map(str::to_owned).to_vec() }
     }
 
     #[test]
@@ -102,7 +103,7 @@ mod tests {
         for line in ["0", "3", "-1", "red", "1 2"] {
             assert_eq!(parsed(line, &choice()), None, "{line}");
         }
-        assert_eq!(parsed(" 2 ", &choice()), Some(Answer::Choice("green".to_owned())));
+        assert_eq!(parsed(" 2 ", &choice()), Some(Answer::Choice("green\n3. blue".to_owned())));
         for line in ["1", "maybe", "y n"] {
             assert_eq!(parsed(line, &AnswerKind::Confirmation), None, "{line}");
         }
@@ -118,6 +119,6 @@ mod tests {
         let (first, rest) = shown.split_once('\n').unwrap();
         assert!(first.ends_with("asks you:"), "{first}");
         assert!(rest.lines().all(|line| line.starts_with("  | ") && line.chars().count() < 40), "{rest}");
-        assert!(rest.contains("  | 1. red\n  | 2. green\n"), "{rest}");
+        assert!(rest.contains("  | 1. red\n  | 2. green\\n3. blue\n"), "{rest}");
     }
 }

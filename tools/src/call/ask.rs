@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::clock::{NoAnswer, until_answered};
 use crate::context::NobodyThere;
 use crate::isolate::{Isolated, Panic};
@@ -47,8 +45,7 @@ impl ToolContext {
     /// Returns [`AskError::NobodyThere`] if the host has [no person](Self::with_person), and other errors if there is no answer.
     pub async fn ask(&self, question: Question) -> Result<Answer, AskError> {
         let Some(person) = self.person() else { return Err(NobodyThere.into()) };
-        let by = self.answer_by();
-        let limit = by.saturating_duration_since(Instant::now());
+        let (by, limit) = self.answer_by();
         let _stopped = self.stop_clocks(by);
         let answer = Isolated::new(|| person.answer(&question, self));
         match until_answered(self, Some(by), answer).await {

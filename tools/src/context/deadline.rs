@@ -98,14 +98,15 @@ impl CallScope {
 }
 
 impl ToolContext {
-    /// Returns the time by which a question that is asked now must be answered: after the time limit of approvals, and not later than
-    /// the host's deadline.
-    pub(crate) fn answer_by(&self) -> Instant {
+    /// Returns the time by which a question that is asked now must be answered, and the time until then: the time limit of approvals,
+    /// or less if the host's deadline is earlier.
+    pub(crate) fn answer_by(&self) -> (Instant, Duration) {
         let now = Instant::now();
         let limit = self.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);
         let by = now.checked_add(limit).unwrap_or_else(|| now + FOREVER);
         let host = self.facts.deadline.map(Instant::from_std);
-        host.into_iter().chain(self.call().and_then(|call| call.latest())).fold(by, Instant::min)
+        let by = host.into_iter().chain(self.call().and_then(|call| call.latest())).fold(by, Instant::min);
+        (by, by.saturating_duration_since(now))
     }
 
     /// Stops the clocks of the running call and its outer calls, for a question that ends at `until`.
