@@ -25,6 +25,7 @@ mod output_store;
 pub mod policy;
 mod preview;
 mod problem;
+pub mod question;
 mod register_error;
 mod resolve;
 #[cfg(all(test, shuttle))]
@@ -50,10 +51,14 @@ pub mod __private;
 pub use admission::Admission;
 pub use arguments::Arguments;
 pub use bounded_text::BoundedText;
+pub use call::AskError;
 pub use call::execution::Execution;
 pub use catalog::Catalog;
 pub use conflict::Conflict;
-pub use context::{Approval, ApprovalFuture, Approver, Decision, Need, Progress, ProgressSink, Services, ToolContext};
+pub use context::{
+    AnswerFuture, Approval, ApprovalFuture, Approver, Decision, Need, NobodyThere, Person, Progress, ProgressSink,
+    Services, ToolContext,
+};
 pub use definition::DefinitionError;
 pub use entry::Entry;
 pub use global::{
@@ -75,6 +80,7 @@ pub use protocol::{
     Access, Clause, Content, Digest, Effects, ErrorCode, Grant, Json, Limits, Target, Tool, ToolCall, ToolName,
     ToolResult,
 };
+pub use question::{Answer, Question};
 pub use register_error::RegisterError;
 pub(crate) use resolve::{Resolve, Scope};
 pub use schema::{AcceptedValues, SchemaError, Violation, accepted_values, describe_schema};

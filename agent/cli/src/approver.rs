@@ -1,6 +1,5 @@
 //! [`TerminalAsker`]: asks the person at the terminal to approve calls.
 
-mod keyboard;
 mod preview;
 mod question;
 
@@ -9,39 +8,35 @@ use std::sync::Arc;
 use agent::consent::{Answer, AnswerFuture, Asker, Question};
 
 use self::question::{TypedAnswer, question};
-use crate::console::Console;
-use crate::notice;
+use crate::dialogue::Dialogue;
 
-/// Asks on standard error and reads the answer from standard input, which must both be terminals.
+/// Asks in the dialogue at the terminal.
 #[derive(Debug)]
 pub(crate) struct TerminalAsker {
-    console: Arc<Console>,
+    dialogue: Arc<Dialogue>,
 }
 
 impl TerminalAsker {
-    /// Returns an asker that holds back progress lines while a question is open.
-    pub(crate) fn new(console: Arc<Console>) -> Self {
-        Self { console }
+    /// Returns an asker for this dialogue.
+    pub(crate) fn new(dialogue: Arc<Dialogue>) -> Self {
+        Self { dialogue }
     }
 
     async fn answer(&self, asked: Question<'_>) -> Answer {
         let preview = asked.approval.preview().await;
-        keyboard::discard_typed_ahead();
-        let mut open = self.console.question();
-        notice::write(&question(&asked, preview.as_ref(), false));
+        let mut dialogue = self.dialogue.open().await;
+        let mut text = question(&asked, preview.as_ref(), false);
         loop {
-            let Some(line) = keyboard::line().await else {
+            let Some(line) = dialogue.ask(&text).await else {
                 return denied("the terminal closed without an answer");
             };
-            open.is_answered = true;
             match TypedAnswer::parse(&line) {
                 Some(TypedAnswer::Once) => return Answer::Once,
                 Some(TypedAnswer::Session) if asked.may_last() => return Answer::Session,
                 Some(TypedAnswer::No) => return denied("the person at the terminal denied it"),
-                Some(TypedAnswer::View) => notice::write(&question(&asked, preview.as_ref(), true)),
-                Some(TypedAnswer::Session) | None => notice::write(&question::choices(&asked)),
+                Some(TypedAnswer::View) => text = question(&asked, preview.as_ref(), true),
+                Some(TypedAnswer::Session) | None => text = question::choices(&asked),
             }
-            open.is_answered = false;
         }
     }
 }

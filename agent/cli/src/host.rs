@@ -14,8 +14,10 @@ use tools::{CancellationToken, OutputStore, Services, Target, ToolContext};
 use crate::approver::TerminalAsker;
 use crate::config::{ConfigOptions, KeyFlags, Setting, Settings, Values};
 use crate::console::Console;
+use crate::dialogue::Dialogue;
 use crate::error::Error;
 use crate::folders;
+use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::program;
 
@@ -62,7 +64,7 @@ impl HostOptions {
     }
 
     /// Returns the context for the calls of a session. If standard input and error are terminals, a person can approve calls
-    /// beyond the grant there.
+    /// beyond the grant there, and answer questions.
     pub(crate) fn context(
         &self,
         settings: &Settings,
@@ -86,7 +88,9 @@ impl HostOptions {
             context = context.with_approval_timeout(timeout);
         }
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
-            return Ok(context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(console.clone())))));
+            let dialogue = Arc::new(Dialogue::new(console.clone()));
+            let context = context.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
+            return Ok(context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(dialogue)))));
         }
         Ok(context)
     }

@@ -22,7 +22,7 @@ pub(crate) struct PolicyOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// The time to answer an approval question [default: 5m]
+    /// The time to answer an approval or a question of a tool [default: 5m]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) approval_timeout: Option<Duration>,
 }

@@ -1,7 +1,7 @@
 //! [`GatedExecution`]: a call that is polled through the [`WorkerGate`](super::worker_gate). [`DeadlineAlarm`]: sets its alarm.
 
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -31,13 +31,20 @@ pub(super) struct GatedExecution {
 /// A refusal that is being recorded in the journal.
 type RefusalFuture = Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send>>;
 
-/// Sets the alarm of one call when its deadline starts running.
+/// Sets the alarm of one call when its deadline starts running, and again when the deadline moves.
 pub(super) struct DeadlineAlarm {
     call: u64,
     alarms: &'static Alarms,
     sender: UnboundedSender<Overdue>,
     /// Set when the call begins, and cancelled when this is dropped after the call.
-    pending: OnceLock<Option<Alarm>>,
+    pending: OnceLock<Mutex<PendingAlarm>>,
+}
+
+/// The alarm of a call that has begun.
+struct PendingAlarm {
+    /// The time limit of the call.
+    limit: Duration,
+    alarm: Option<Alarm>,
 }
 
 impl GatedExecution {
@@ -57,6 +64,12 @@ impl GatedExecution {
 impl DeadlineAlarm {
     pub(super) fn new(call: u64, alarms: &'static Alarms, sender: UnboundedSender<Overdue>) -> Self {
         Self { call, alarms, sender, pending: OnceLock::new() }
+    }
+
+    /// Sets an alarm after the deadline of the call.
+    fn alarm(&self, cx: &ToolContext, limit: Duration) -> Option<Alarm> {
+        let at = cx.deadline().and_then(|deadline| deadline.checked_add(GRACE))?;
+        Some(self.alarms.set(at, self.sender.clone(), Overdue { call: Some(self.call), limit }))
     }
 }
 
@@ -101,8 +114,13 @@ impl Drop for GatedExecution {
 
 impl DeadlineObserver for DeadlineAlarm {
     fn started(&self, cx: &ToolContext, limit: Duration) {
-        let at = cx.deadline().and_then(|deadline| deadline.checked_add(GRACE));
-        let overdue = Overdue { call: Some(self.call), limit };
-        self.pending.get_or_init(|| at.map(|at| self.alarms.set(at, self.sender.clone(), overdue)));
+        self.pending.get_or_init(|| Mutex::new(PendingAlarm { limit, alarm: self.alarm(cx, limit) }));
+    }
+
+    fn moved(&self, cx: &ToolContext) {
+        if let Some(pending) = self.pending.get() {
+            let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
+            pending.alarm = self.alarm(cx, pending.limit);
+        }
     }
 }

@@ -1,6 +1,7 @@
-//! Tools that need a session. They are linked with this crate. A session has them if it selects them and its host offers
-//! their services.
+//! Tools that need a session or its user. They are linked with this crate. A session has them if it selects them and its host
+//! offers their services.
 
+mod ask;
 mod output;
 
 use tools::{Catalog, RegisterError};
@@ -10,5 +11,5 @@ use tools::{Catalog, RegisterError};
 /// # Errors
 /// Returns a [`RegisterError`] if one of the names is taken.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&output::OUTPUT_TOOL])
+    catalog.submit(&[&ask::ASK_TOOL, &output::OUTPUT_TOOL])
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod argument;
+mod ask;
 mod consent;
 mod direct;
 mod driver;

@@ -47,7 +47,7 @@ pub(super) fn register<'a>(entry: &'a Entry, call: &CallScope, keys: Vec<Key>) -
 /// - [`ToolErrorKind::Overloaded`] if the tool's rate limit allows no start before the deadline, or a nested call may not wait.
 /// - [`ToolErrorKind::Cancelled`] or [`ToolErrorKind::Timeout`] if the call ends first.
 pub(super) async fn wait(call: &CallScope, permit: &Permit<'_>) -> Result<(), ToolErrorKind> {
-    before_deadline(call, permit.wait(call.deadline)).await?.map_err(overloaded)
+    before_deadline(call, permit.wait(call.deadline.at())).await?.map_err(overloaded)
 }
 
 fn overloaded(Refused { retry_after }: Refused) -> ToolErrorKind {

@@ -1,17 +1,13 @@
 //! Approve: asks the approver about targets that the stage *authorize* did not allow.
 
-use std::future::{Future as _, pending, poll_fn};
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Instant;
 
 use protocol::{Digest, Target};
 
-use super::clock::until_cancelled;
+use super::clock::{NoAnswer, until_answered};
 use super::preview::PreviewRequest;
 use crate::isolate::{Isolated, Panic};
-use crate::timer::timer;
 use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
 
 /// Asks about `targets` and returns them if they are approved.
@@ -68,24 +64,16 @@ async fn ask(
     let now = Instant::now();
     let timeout_at = now.checked_add(timeout);
     let by = timeout_at.into_iter().chain(cx.deadline()).min();
-    let mut answer = pin!(until_cancelled(cx, Isolated::new(|| approver.approve(approval))));
-    let mut late = pin!(until(by));
-    let answered = poll_fn(|task| match answer.as_mut().poll(task) {
-        Poll::Ready(answered) => Poll::Ready(Ok(answered)),
-        Poll::Pending => late.as_mut().poll(task).map(Err),
-    });
-    let waiting = cx.approval_wait();
-    let answered = answered.await;
-    drop(waiting);
-    match answered {
-        Ok(Some(Ok(decision))) => Ok(decision),
-        Ok(Some(Err(Panic(message)))) => {
+    let answer = Isolated::new(|| approver.approve(approval));
+    match until_answered(cx, by.map(Into::into), answer).await {
+        Ok(Ok(decision)) => Ok(decision),
+        Ok(Err(Panic(message))) => {
             let message = format!("the approver panicked: {message}");
             Err(ToolErrorKind::Internal { message })
         }
-        Ok(None) => Err(ToolErrorKind::Cancelled),
+        Err(NoAnswer::Cancelled) => Err(ToolErrorKind::Cancelled),
         // At the context's deadline the call is late, not the approver.
-        Err(()) => Err(match cx.deadline() {
+        Err(NoAnswer::Late) => Err(match cx.deadline() {
             Some(deadline) if timeout_at.is_none_or(|timeout_at| deadline <= timeout_at) => {
                 ToolErrorKind::Timeout { limit: deadline.saturating_duration_since(now) }
             }
@@ -101,12 +89,4 @@ fn refusal(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolErrorKi
         return cx.unapproved(Some(entry.name()), targets, None);
     }
     ToolErrorKind::PermissionDenied { needed: uncovered, granted: cx.grant().clone() }
-}
-
-/// Waits until `by`. Never completes if `by` is `None` or there is no clock.
-async fn until(by: Option<Instant>) {
-    match by.and_then(|by| timer(by.into())) {
-        Some(timer) => timer.await,
-        None => pending().await,
-    }
 }

@@ -1,6 +1,6 @@
 //! Waiting that ends at cancellation and at the deadline.
 
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -20,6 +20,41 @@ pub(super) async fn until_cancelled<F: Future>(caller: &ToolContext, future: F) 
     // A nested call can have a token of its own, but still ends with the outer call.
     let outer = caller.call().map(|call| call.token().clone()).unwrap_or_default();
     caller.cancellation().run_until_cancelled(outer.run_until_cancelled(future)).await.flatten()
+}
+
+/// The reason that a person gave no answer.
+pub(super) enum NoAnswer {
+    /// The caller cancelled, or the outer call ended.
+    Cancelled,
+    /// The time limit passed.
+    Late,
+}
+
+/// Waits for the answer of a person until `by`, or without a limit if it is `None` or there is no clock.
+///
+/// # Errors
+/// Returns the reason if there is no answer.
+pub(super) async fn until_answered<F: Future>(
+    cx: &ToolContext,
+    by: Option<Instant>,
+    answer: F,
+) -> Result<F::Output, NoAnswer> {
+    let _waiting = cx.approval_wait();
+    let mut answer = pin!(until_cancelled(cx, answer));
+    let mut late = pin!(until(by));
+    poll_fn(|task| match answer.as_mut().poll(task) {
+        Poll::Ready(answered) => Poll::Ready(answered.ok_or(NoAnswer::Cancelled)),
+        Poll::Pending => late.as_mut().poll(task).map(|()| Err(NoAnswer::Late)),
+    })
+    .await
+}
+
+/// Waits until `by`. Never completes if `by` is `None` or there is no clock.
+async fn until(by: Option<Instant>) {
+    match by.and_then(timer) {
+        Some(timer) => timer.await,
+        None => pending().await,
+    }
 }
 
 /// Waits for a future before the tool runs. If the call has ended by then, the output is discarded, because the caller no longer
@@ -46,7 +81,7 @@ pub(super) fn end_reason(call: &CallScope) -> Option<ToolErrorKind> {
     if call.caller.is_cancelled() {
         return Some(ToolErrorKind::Cancelled);
     }
-    (Instant::now() >= call.deadline).then(|| late(call))
+    (Instant::now() >= call.deadline.at()).then(|| late(call))
 }
 
 /// Wakes a waiting call at cancellation or its deadline. Created when the call first waits, which most calls never do.
@@ -62,7 +97,11 @@ impl Alarm {
     pub(super) fn new(call: &CallScope) -> Self {
         let wait = |token: &CancellationToken| Box::pin(token.clone().cancelled_owned());
         let outer = call.caller.call().map(Arc::as_ref).map(CallScope::token);
-        Self { cancelled: wait(call.caller.cancellation()), outlived: outer.map(wait), timer: timer(call.deadline) }
+        Self {
+            cancelled: wait(call.caller.cancellation()),
+            outlived: outer.map(wait),
+            timer: timer(call.deadline.at()),
+        }
     }
 
     /// Completes with the call's error at cancellation or its deadline.
@@ -72,7 +111,14 @@ impl Alarm {
             return Poll::Ready(ToolErrorKind::Cancelled);
         }
         match &mut self.timer {
-            Some(timer) => timer.as_mut().poll(task).map(|()| late(call)),
+            Some(timer) => {
+                // A question to a person moves the deadline.
+                let deadline = call.deadline.watch(task);
+                if timer.deadline() != deadline {
+                    timer.as_mut().reset(deadline);
+                }
+                timer.as_mut().poll(task).map(|()| late(call))
+            }
             None => Poll::Ready(ToolErrorKind::Internal { message: NO_CLOCK.to_owned() }),
         }
     }

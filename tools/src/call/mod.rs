@@ -63,6 +63,7 @@
 
 mod admit;
 mod approve;
+mod ask;
 mod authorize;
 mod bound;
 mod clock;
@@ -95,6 +96,7 @@ use crate::{Arguments, Entry, Input, Scope, ToolContext, ToolError, ToolErrorKin
 pub use crate::context::{ApprovalClock, CallOrder, CallPlace, DeadlineObserver};
 pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic};
 pub use crate::resolve::Resolve;
+pub use ask::AskError;
 pub(crate) use execution::Execution;
 pub use record::refuse;
 pub use retry::delays;
@@ -244,7 +246,7 @@ async fn run_stages(
     let overflow = Overflow { entry, from: Some((&call.caller, &call.scope)) };
     let result = result?;
     if !result.is_error && entry.tool().output.is_some() {
-        in_time((call.deadline, call.limit), || entry.check_output(result.structured.as_ref()))?;
+        in_time((call.deadline.at(), call.limit), || entry.check_output(result.structured.as_ref()))?;
     }
     Ok(bound::bound(overflow, result)?)
 }

@@ -163,7 +163,7 @@ impl Record {
             return Err(ToolErrorKind::Cancelled);
         }
         let since = Instant::now();
-        let begun = wait_until(call.deadline, || self.journal.begin(self.call(), self.attempt));
+        let begun = wait_until(call.deadline.at(), || self.journal.begin(self.call(), self.attempt));
         match wait_for_caller(&call.caller, begun).await {
             Ok(BeginResult::Started(intent)) => {
                 self.state = State::Begun { intent, since };

@@ -62,7 +62,7 @@ pub(super) fn is_transient(outcome: &Result<ToolResult, ToolError>) -> bool {
 async fn pause(entry: &Entry, call: &CallScope, wait: Duration) -> bool {
     let mut until = Instant::now().checked_add(wait);
     while let Some(next) = until {
-        if next >= call.deadline {
+        if next >= call.deadline.at() {
             return false;
         }
         let Some(timer) = timer(next) else { return false };

@@ -2,6 +2,7 @@
 
 mod approval_clock;
 mod approver;
+mod deadline;
 mod domain;
 mod layer;
 mod need;
@@ -9,6 +10,7 @@ mod observer;
 mod order;
 mod parent_call;
 mod permission;
+mod person;
 mod place;
 mod preview;
 mod progress;
@@ -34,6 +36,7 @@ pub use need::Need;
 pub use observer::DeadlineObserver;
 pub use order::CallOrder;
 pub(crate) use parent_call::{CallOrigin, ParentCall};
+pub use person::{AnswerFuture, NobodyThere, Person};
 pub use place::CallPlace;
 pub use progress::{Progress, ProgressSink};
 pub(crate) use scope::{CallScope, QueueNumber};
@@ -75,6 +78,7 @@ struct Facts {
     progress: Option<Arc<dyn ProgressSink>>,
     approver: Option<Arc<dyn Approver>>,
     approval_timeout: Option<Duration>,
+    person: Option<Arc<dyn Person>>,
     policy: Option<Arc<Policy>>,
     /// `None` means the built-in table.
     sensitive_paths: Option<Arc<SensitivePaths>>,
@@ -218,8 +222,10 @@ impl ToolContext {
     }
 
     /// Returns the deadline of the running call and its nested calls. Outside of a call, returns the host's deadline, if any.
+    ///
+    /// The deadline moves while the call waits for the answer to a [question](Self::ask).
     pub fn deadline(&self) -> Option<Instant> {
-        let running = self.call.as_ref().map(|call| call.deadline.into_std());
+        let running = self.call.as_ref().map(|call| call.deadline.at().into_std());
         running.into_iter().chain(self.facts.deadline).min()
     }
 

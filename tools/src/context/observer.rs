@@ -13,6 +13,12 @@ pub trait DeadlineObserver: Send + Sync {
     /// Called once for each top-level call, not for nested calls. The call ends at the [deadline](ToolContext::deadline) of `cx`,
     /// `limit` from now. Runs in the task of the call, before the tool, so it must not block.
     fn started(&self, cx: &ToolContext, limit: Duration);
+
+    /// Called when the deadline of a started call moves, because it or a nested call waits for an [answer](ToolContext::ask), or has
+    /// one. `cx` has the new deadline. Must not block. Does nothing by default.
+    fn moved(&self, cx: &ToolContext) {
+        let _ = cx;
+    }
 }
 
 impl ToolContext {

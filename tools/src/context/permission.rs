@@ -30,7 +30,7 @@ impl ToolContext {
         if self.call.is_some() { self } else { self.with(|facts| facts.sensitive_paths = Some(paths.into())) }
     }
 
-    /// Sets the time limit of an approval, including its wait in the approver's queue. The default is
+    /// Sets the time limit of an approval or a [question](Self::ask), including its wait in the queue. The default is
     /// [5 minutes](crate::Approval::DEFAULT_TIMEOUT). Inside of a call this has no effect.
     #[must_use]
     pub fn with_approval_timeout(self, timeout: Duration) -> Self {

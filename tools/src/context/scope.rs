@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 use super::ToolContext;
+use super::deadline::CallDeadline;
 use crate::sync::OnceLock;
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
 use crate::{Entry, Progress, Resolve, Scope, ToolError, ToolErrorKind};
@@ -23,14 +24,14 @@ const MAX_DEPTH: u32 = 16;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The replacement for a timeout that is too long to be added to the current time.
-const FOREVER: Duration = Duration::from_secs(86_400 * 365 * 30);
+pub(super) const FOREVER: Duration = Duration::from_secs(86_400 * 365 * 30);
 
 /// A running call.
 pub(crate) struct CallScope {
     pub(crate) entry: Arc<Entry>,
     /// The caller's context: its grant bounds that of this call, and this call ends with it.
     pub(crate) caller: ToolContext,
-    pub(crate) deadline: Instant,
+    pub(crate) deadline: CallDeadline,
     pub(crate) limit: Duration,
     pub(crate) depth: u32,
     /// The targets approved for this call, in addition to the grant.
@@ -82,7 +83,7 @@ impl CallScope {
         Self {
             entry: self.entry.clone(),
             caller: self.caller.clone(),
-            deadline: self.deadline,
+            deadline: self.deadline.shared(),
             limit: self.limit,
             depth: self.depth,
             approved: self.approved.clone(),
@@ -140,7 +141,7 @@ impl ToolContext {
         let has_blocking_permit = self.has_blocking_permit().into();
         let call = CallScope {
             entry: entry.clone(),
-            deadline,
+            deadline: CallDeadline::new(deadline),
             limit,
             depth,
             approved,

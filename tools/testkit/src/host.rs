@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tools::{Approver, Arguments, Catalog, Execution, Grant, ProgressSink, ToolContext, ToolError, ToolResult};
+use tools::{Approver, Arguments, Catalog, Execution, Grant, Person, ProgressSink, ToolContext, ToolError, ToolResult};
 
 use crate::IntoCatalog;
 
 /// A host for tests: calls the tools of a crate through the whole pipeline.
 ///
-/// A new host grants everything and has no services, no approver and no policy. Tools keep their own limits.
+/// A new host grants everything and has no services, no approver, no person and no policy. Tools keep their own limits.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -87,6 +87,12 @@ impl TestHost {
     #[must_use]
     pub fn with_approver(self, approver: impl Approver + 'static) -> Self {
         self.with_context(|cx| cx.with_approver(Arc::new(approver)))
+    }
+
+    /// Sets the person who answers questions, such as a clone of a [`RecordingPerson`](crate::RecordingPerson).
+    #[must_use]
+    pub fn with_person(self, person: impl Person + 'static) -> Self {
+        self.with_context(|cx| cx.with_person(Arc::new(person)))
     }
 
     /// Sets the receiver of progress reports, such as a clone of a [`RecordingProgress`](crate::RecordingProgress).

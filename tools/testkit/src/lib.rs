@@ -4,6 +4,7 @@ mod approver;
 mod host;
 mod house_rules;
 mod into_catalog;
+mod person;
 mod progress;
 mod workspace;
 
@@ -11,5 +12,6 @@ pub use approver::{RecordedApproval, RecordingApprover};
 pub use host::TestHost;
 pub use house_rules::{Fault, HouseRules, Rule};
 pub use into_catalog::IntoCatalog;
+pub use person::RecordingPerson;
 pub use progress::{RecordedProgress, RecordingProgress};
 pub use workspace::TempWorkspace;

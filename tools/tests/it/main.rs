@@ -8,6 +8,7 @@ extern crate tools as cribs;
 mod admit;
 mod approval;
 mod arguments;
+mod ask;
 mod catalog;
 mod corpus;
 mod deadline_observer;

@@ -20,8 +20,8 @@ use crate::{duration, interrupt};
 
 /// Call one tool and print its result
 ///
-/// Reading below the root and the clock is permitted, and so are the grants of the settings file. Other calls need approval on a
-/// terminal, and are refused without one.
+/// Reading below the root and the clock is permitted, as are questions to you and the grants of the settings file. Other calls need
+/// approval on a terminal, and are refused without one.
 #[derive(Args, Debug)]
 pub(super) struct CallArgs {
     /// The tool's name

@@ -13,8 +13,8 @@ use crate::standard_input;
 
 /// Run an agent session on a prompt and print the answer
 ///
-/// Calls, their progress and a summary go to standard error. Reading below the root and the clock is permitted. Other
-/// calls need approval on a terminal, and are refused without one.
+/// Calls, their progress and a summary go to standard error. Reading below the root and the clock is permitted, as
+/// are questions to you. Other calls need approval on a terminal, and are refused without one.
 #[derive(Args, Debug)]
 pub(super) struct RunArgs {
     /// The prompt; for the provider direct, tool calls such as 'fs.list path=. ; time.now zone=UTC'. Without one, or for -, it is

@@ -21,8 +21,8 @@ use super::project::{GRANTS, ProjectRule, REDIRECTS, SPENDS};
 use super::section::Section;
 use super::slot::Slot;
 
-/// The default grants: reading below the root, and reading the clock.
-const DEFAULT_GRANTS: [&str; 2] = ["fs:read:**", "clock:read:**"];
+/// The default grants: reading below the root, reading the clock, and asking the user.
+const DEFAULT_GRANTS: [&str; 3] = ["fs:read:**", "clock:read:**", "user:read:**"];
 
 /// Declares the keys: documentation, field, slot and [`Key`] of each.
 macro_rules! keys {
@@ -151,11 +151,11 @@ keys! {
         .with_project(ProjectRule::if_unset())
         .in_profiles();
 
-    /// Hold the default grants: reading below the root, and the clock
+    /// Hold the default grants: reading below the root, the clock, and asking the user
     default_grants: Setting<bool> = Key::new("default_grants", boolean(), Setting::from_default(true), "true")
         .with_flag("--no-default-grants", Implied(
             "false",
-            "Drop the default grants (reading below the root, the clock) and those of the settings file; only flags grant",
+            "Drop the default grants (reading below the root, the clock, asking the user) and those of the settings file; only flags grant",
         ))
         .with_project(ProjectRule::new("only to drop them", GRANTS, |project, user| {
             project.set().filter(|_| project.value && !user.value).map(|project| &project.origin)

@@ -40,6 +40,8 @@ mod stream;
 mod system;
 #[cfg(unix)]
 mod terminal;
+#[cfg(unix)]
+mod terminal_question;
 mod trust;
 mod usage;
 mod why;

@@ -1,0 +1,51 @@
+//! [`Dialogue`]: questions at the terminal, one at a time.
+
+mod keyboard;
+
+use std::sync::Arc;
+
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::console::{Console, OpenQuestion};
+use crate::notice;
+
+/// Asks on standard error and reads the answers from standard input, which must both be terminals. Approvals and questions of tools
+/// queue for it.
+#[derive(Debug)]
+pub(crate) struct Dialogue {
+    console: Arc<Console>,
+    turn: Mutex<()>,
+}
+
+/// An open question, until it is dropped. Progress lines are held back meanwhile.
+pub(crate) struct OpenDialogue<'a> {
+    question: OpenQuestion<'a>,
+    // Dropped last: the next question follows the progress lines.
+    _turn: MutexGuard<'a, ()>,
+}
+
+impl Dialogue {
+    /// Returns a dialogue that holds back the progress lines of this console while a question is open.
+    pub(crate) fn new(console: Arc<Console>) -> Self {
+        Self { console, turn: Mutex::default() }
+    }
+
+    /// Waits for the end of earlier questions and opens the next one. Input typed before is discarded.
+    pub(crate) async fn open(&self) -> OpenDialogue<'_> {
+        let turn = self.turn.lock().await;
+        keyboard::discard_typed_ahead();
+        OpenDialogue { question: self.console.question(), _turn: turn }
+    }
+}
+
+impl OpenDialogue<'_> {
+    /// Writes a text composed by this program, which may contain styles, and returns the line that is typed then. Returns `None` if the
+    /// terminal closes.
+    pub(crate) async fn ask(&mut self, text: &str) -> Option<String> {
+        self.question.is_answered = false;
+        notice::write(text);
+        let line = keyboard::line().await?;
+        self.question.is_answered = true;
+        Some(line)
+    }
+}

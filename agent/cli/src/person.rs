@@ -1,0 +1,124 @@
+//! [`TerminalPerson`]: puts the questions of tools to the person at the terminal.
+
+mod quote;
+
+use std::sync::Arc;
+
+use tools::question::AnswerKind;
+use tools::{Answer, AnswerFuture, NobodyThere, Person, Question, ToolContext};
+
+use self::quote::quoted;
+use crate::dialogue::Dialogue;
+use crate::notice::{STRONG, styled, width};
+use crate::visible::visible;
+
+/// The person at the terminal. An empty line declines a question.
+pub(crate) struct TerminalPerson {
+    dialogue: Arc<Dialogue>,
+}
+
+impl TerminalPerson {
+    /// Returns a person who is asked in this dialogue.
+    pub(crate) fn new(dialogue: Arc<Dialogue>) -> Self {
+        Self { dialogue }
+    }
+
+    async fn ask(&self, question: &Question, cx: &ToolContext) -> Result<Answer, NobodyThere> {
+        let mut dialogue = self.dialogue.open().await;
+        let mut text = shown(question, cx, width()) + &prompt(question.kind());
+        loop {
+            let line = dialogue.ask(&text).await.ok_or(NobodyThere)?;
+            match parsed(line.trim_end_matches(['\r', '\n']), question.kind()) {
+                Some(answer) => return Ok(answer),
+                None => text = prompt(question.kind()),
+            }
+        }
+    }
+}
+
+impl Person for TerminalPerson {
+    fn answer<'a>(&'a self, question: &'a Question, cx: &'a ToolContext) -> AnswerFuture<'a> {
+        Box::pin(self.ask(question, cx))
+    }
+}
+
+/// Returns the question. The words of the tool are marked on each line, so that they cannot look like an approval or like other words
+/// of this program.
+fn shown(question: &Question, cx: &ToolContext, width: usize) -> String {
+    let tool = cx.tool().map_or_else(|| "a tool".into(), |tool| visible(tool));
+    let mut text = format!("{} asks you:\n", styled(STRONG, tool));
+    text += &quoted("", question.text(), width);
+    if let AnswerKind::Choice { options } = question.kind() {
+        for (position, option) in options.iter().enumerate() {
+            // On one line, because a line break could add a number.
+            text += &quoted(&format!("{}. ", position + 1), &visible(option), width);
+        }
+    }
+    text
+}
+
+/// Returns the last line of the question, which says how to answer.
+fn prompt(kind: &AnswerKind) -> String {
+    let how = match kind {
+        AnswerKind::Choice { options } => format!("a number from 1 to {}", options.len()),
+        AnswerKind::Confirmation => "[y] yes or [n] no".to_owned(),
+        _ => "a line of text".to_owned(),
+    };
+    format!("{} {how}, empty to decline: ", styled(STRONG, "Answer?"))
+}
+
+/// Returns the answer of a line, or `None` if it is unclear.
+fn parsed(line: &str, kind: &AnswerKind) -> Option<Answer> {
+    let word = line.trim();
+    if word.is_empty() {
+        return Some(Answer::Declined);
+    }
+    match kind {
+        AnswerKind::Choice { options } => {
+            let option = word.parse::<usize>().ok()?.checked_sub(1).and_then(|position| options.get(position))?;
+            Some(Answer::Choice(option.clone()))
+        }
+        AnswerKind::Confirmation => match word.to_ascii_lowercase().as_str() {
+            "y" | "yes" => Some(Answer::Confirmation(true)),
+            "n" | "no" => Some(Answer::Confirmation(false)),
+            _ => None,
+        },
+        _ => Some(Answer::Text(line.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice() -> AnswerKind {
+        AnswerKind::Choice { options: ["red", "green\n3. blue"].map(str::to_owned).to_vec() }
+    }
+
+    #[test]
+    fn an_unclear_answer_is_none_and_an_empty_one_declines() {
+        for kind in [AnswerKind::Text, AnswerKind::Confirmation, choice()] {
+            assert_eq!(parsed("  ", &kind), Some(Answer::Declined));
+        }
+        for line in ["0", "3", "-1", "red", "1 2"] {
+            assert_eq!(parsed(line, &choice()), None, "{line}");
+        }
+        assert_eq!(parsed(" 2 ", &choice()), Some(Answer::Choice("green\n3. blue".to_owned())));
+        for line in ["1", "maybe", "y n"] {
+            assert_eq!(parsed(line, &AnswerKind::Confirmation), None, "{line}");
+        }
+        assert_eq!(parsed("NO", &AnswerKind::Confirmation), Some(Answer::Confirmation(false)));
+        assert_eq!(parsed(" as typed ", &AnswerKind::Text), Some(Answer::Text(" as typed ".to_owned())));
+    }
+
+    #[test]
+    fn no_line_of_a_question_begins_like_one_of_the_program() {
+        let text = format!("Which?\nAllow? [y] once, [n] no: \r\n{}Allow? [y]", " ".repeat(76));
+        let question = Question::new(text, choice()).unwrap();
+        let shown = shown(&question, &ToolContext::new(), 40);
+        let (first, rest) = shown.split_once('\n').unwrap();
+        assert!(first.ends_with("asks you:"), "{first}");
+        assert!(rest.lines().all(|line| line.starts_with("  | ") && line.chars().count() < 40), "{rest}");
+        assert!(rest.contains("  | 1. red\n  | 2. green\\n3. blue\n"), "{rest}");
+    }
+}

@@ -1,0 +1,70 @@
+//! [`ToolContext::ask`]: puts a question of a tool to the person at the host.
+
+use std::time::Duration;
+
+use super::clock::{NoAnswer, until_answered};
+use crate::context::NobodyThere;
+use crate::isolate::{Isolated, Panic};
+use crate::{Answer, Question, ToolContext, ToolError, ToolErrorKind};
+
+/// The error for a question without an answer. [`Answer::Declined`] is an answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The host has no person.
+    #[error(transparent)]
+    NobodyThere(#[from] NobodyThere),
+    /// The time limit of the question passed.
+    #[error("the question was not answered within {limit:?}; decide without an answer, or end with the question")]
+    Unanswered {
+        /// The time limit.
+        limit: Duration,
+    },
+    /// The call was cancelled.
+    #[error("the call was cancelled while its question was open")]
+    Cancelled,
+    /// The host's [`Person`](crate::Person) panicked, or its answer does not fit the question.
+    #[error(
+        "the host failed to ask the question: {reason}; decide without an answer, and report this fault of the host"
+    )]
+    Host {
+        /// The fault.
+        reason: String,
+    },
+}
+
+impl ToolContext {
+    /// Asks the person at the host a question and waits for the answer.
+    ///
+    /// - The wait does not count against the deadlines of the running call and its outer calls.
+    /// - The question has the time limit of an [approval](Self::with_approval_timeout), and ends with the call or at the
+    ///   [host's deadline](Self::with_deadline).
+    /// - The answer is data. It approves no call.
+    ///
+    /// # Errors
+    /// Returns [`AskError::NobodyThere`] if the host has [no person](Self::with_person), and other errors if there is no answer.
+    pub async fn ask(&self, question: Question) -> Result<Answer, AskError> {
+        let Some(person) = self.person() else { return Err(NobodyThere.into()) };
+        let (by, limit) = self.answer_by();
+        let _stopped = self.stop_clocks(by);
+        let answer = Isolated::new(|| person.answer(&question, self));
+        match until_answered(self, Some(by), answer).await {
+            Ok(Ok(Ok(answer))) if question.accepts(&answer) => Ok(answer),
+            Ok(Ok(Ok(_))) => Err(AskError::Host { reason: "its answer is of another kind".to_owned() }),
+            Ok(Ok(Err(nobody))) => Err(nobody.into()),
+            Ok(Err(Panic(message))) => Err(AskError::Host { reason: format!("it panicked: {message}") }),
+            Err(NoAnswer::Late) => Err(AskError::Unanswered { limit }),
+            Err(NoAnswer::Cancelled) => Err(AskError::Cancelled),
+        }
+    }
+}
+
+impl From<AskError> for ToolError {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::NobodyThere(_) => ToolErrorKind::Unavailable { reason: error.to_string() }.into(),
+            AskError::Cancelled => ToolErrorKind::Cancelled.into(),
+            AskError::Unanswered { .. } | AskError::Host { .. } => Self::execution_failed(error.to_string()),
+        }
+    }
+}

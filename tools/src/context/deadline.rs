@@ -1,0 +1,139 @@
+//! [`CallDeadline`]: the deadline of a running call, which excludes the time that the call waits for a person.
+
+use std::iter::successors;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::ToolContext;
+use super::scope::{CallScope, FOREVER};
+use crate::Approval;
+use crate::isolate::Panic;
+use crate::sync::{Mutex, OnceLock, lock};
+
+/// The deadline of a running call. The attempts of a call share it.
+pub(crate) struct CallDeadline {
+    initial: Instant,
+    /// Created by the first question, because most calls ask none.
+    moved: OnceLock<Arc<Mutex<MovedDeadline>>>,
+}
+
+/// The deadline of a call that has asked a question.
+struct MovedDeadline {
+    /// While a question is open: the latest end of the question, plus `left`.
+    at: Instant,
+    /// The time that was left when the first open question was asked.
+    left: Duration,
+    open_questions: u32,
+    /// The task that waits for the deadline.
+    waker: Option<Waker>,
+}
+
+/// Keeps the clocks of a call and its outer calls stopped until it is dropped.
+pub(crate) struct StoppedClocks(Arc<CallScope>);
+
+impl CallDeadline {
+    pub(super) fn new(initial: Instant) -> Self {
+        Self { initial, moved: OnceLock::new() }
+    }
+
+    /// Returns the deadline.
+    pub(crate) fn at(&self) -> Instant {
+        self.moved.get().map_or(self.initial, |moved| lock(moved).at)
+    }
+
+    /// Returns the deadline. If it moves closer afterwards, the task is woken.
+    pub(crate) fn watch(&self, task: &Context<'_>) -> Instant {
+        let Some(moved) = self.moved.get() else { return self.initial };
+        let mut moved = lock(moved);
+        moved.waker = Some(task.waker().clone());
+        moved.at
+    }
+
+    /// Returns the same deadline, for another attempt.
+    pub(super) fn shared(&self) -> Self {
+        let moved = OnceLock::new();
+        moved.get_or_init(|| self.moved().clone());
+        Self { initial: self.initial, moved }
+    }
+
+    fn moved(&self) -> &Arc<Mutex<MovedDeadline>> {
+        let new = || MovedDeadline { at: self.initial, left: Duration::ZERO, open_questions: 0, waker: None };
+        self.moved.get_or_init(|| Arc::new(Mutex::new(new())))
+    }
+
+    /// Stops the clock for a question that ends at `until`. The deadline never moves beyond `latest`.
+    fn stop(&self, until: Instant, latest: Option<Instant>) {
+        let mut moved = lock(self.moved());
+        if moved.open_questions == 0 {
+            moved.left = moved.at.saturating_duration_since(Instant::now());
+        }
+        moved.open_questions += 1;
+        let at = until.checked_add(moved.left).unwrap_or(until);
+        moved.at = latest.map_or(at, |latest| at.min(latest)).max(moved.at);
+    }
+
+    /// Starts the clock again, if no other question is open.
+    fn restart(&self) {
+        let mut moved = lock(self.moved());
+        moved.open_questions -= 1;
+        if moved.open_questions > 0 {
+            return;
+        }
+        moved.at = Instant::now().checked_add(moved.left).map_or(moved.at, |at| at.min(moved.at));
+        let waker = moved.waker.take();
+        drop(moved);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl CallScope {
+    /// Returns the host's deadline, which holds for questions too.
+    fn latest(&self) -> Option<Instant> {
+        let calls = successors(Some(self), |call| call.caller.call().map(Arc::as_ref));
+        calls.filter_map(|call| call.caller.facts.deadline).min().map(Instant::from_std)
+    }
+}
+
+impl ToolContext {
+    /// Returns the time by which a question that is asked now must be answered, and the time until then: the time limit of approvals,
+    /// or less if the host's deadline is earlier.
+    pub(crate) fn answer_by(&self) -> (Instant, Duration) {
+        let now = Instant::now();
+        let limit = self.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);
+        let by = now.checked_add(limit).unwrap_or_else(|| now + FOREVER);
+        let host = self.facts.deadline.map(Instant::from_std);
+        let by = host.into_iter().chain(self.call().and_then(|call| call.latest())).fold(by, Instant::min);
+        (by, by.saturating_duration_since(now))
+    }
+
+    /// Stops the clocks of the running call and its outer calls, for a question that ends at `until`.
+    pub(crate) fn stop_clocks(&self, until: Instant) -> Option<StoppedClocks> {
+        let call = self.call()?;
+        each_call(call, |call| call.deadline.stop(until, call.latest()));
+        Some(StoppedClocks(call.clone()))
+    }
+}
+
+impl Drop for StoppedClocks {
+    fn drop(&mut self) {
+        each_call(&self.0, |call| call.deadline.restart());
+    }
+}
+
+/// Changes the deadline of a call and its outer calls, and notifies the observer of the outermost call.
+fn each_call(call: &Arc<CallScope>, change: impl Fn(&CallScope)) {
+    let mut outermost = call;
+    for call in successors(Some(call), |call| call.caller.call()) {
+        change(call);
+        outermost = call;
+    }
+    let facts = outermost.caller.facts.clone();
+    if let Some(observer) = facts.observer.clone() {
+        let cx = ToolContext { facts, call: Some(outermost.clone()) };
+        // A panic of the observer does not stop the call, and the panic hook has reported it.
+        let _ = Panic::catch(|| observer.moved(&cx));
+    }
+}

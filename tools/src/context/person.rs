@@ -1,0 +1,39 @@
+//! [`Person`]: answers questions of tools.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use super::ToolContext;
+use crate::{Answer, Question};
+
+/// The future of a [`Person`]'s answer.
+pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Result<Answer, NobodyThere>> + Send + 'a>>;
+
+/// Answers the questions of tools: the user at the host's terminal or chat. See [`ToolContext::ask`].
+pub trait Person: Send + Sync {
+    /// Answers one question of the tool that runs in `cx`. Concurrent calls ask concurrently, so a person must queue the questions.
+    ///
+    /// The host must show that the words are the tool's or the model's, and not its own. The future is dropped when the call ends or
+    /// the time limit of the question passes.
+    fn answer<'a>(&'a self, question: &'a Question, cx: &'a ToolContext) -> AnswerFuture<'a>;
+}
+
+/// The error for a question without a person to answer it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("nobody is there to answer the question; decide without an answer, or end with the question")]
+pub struct NobodyThere;
+
+impl ToolContext {
+    /// Sets the person who answers [questions](Self::ask) of tools. Without one, nobody is there.
+    ///
+    /// Inside of a call this has no effect, so that a tool cannot answer for the person.
+    #[must_use]
+    pub fn with_person(self, person: Arc<dyn Person>) -> Self {
+        if self.call.is_some() { self } else { self.with(|facts| facts.person = Some(person)) }
+    }
+
+    pub(crate) fn person(&self) -> Option<&Arc<dyn Person>> {
+        self.facts.person.as_ref()
+    }
+}

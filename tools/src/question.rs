@@ -1,0 +1,110 @@
+//! [`Question`]: a question of a tool to the person at the host.
+
+mod answer;
+mod error;
+
+pub use answer::Answer;
+pub use error::InvalidQuestion;
+
+/// A question to a [`Person`](crate::Person): a text, and the kind of its answer. See [`ToolContext::ask`](crate::ToolContext::ask).
+///
+/// ```
+/// use tools::question::AnswerKind;
+/// use tools::Question;
+///
+/// let options = ["staging", "production"].map(str::to_owned).to_vec();
+/// let question = Question::new("Which server gets the release?", AnswerKind::Choice { options })?;
+/// assert!(Question::new("Which?", AnswerKind::Choice { options: Vec::new() }).is_err());
+/// # let _ = question;
+/// # Ok::<(), tools::question::InvalidQuestion>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    text: String,
+    kind: AnswerKind,
+}
+
+/// The kind of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AnswerKind {
+    /// Any text.
+    Text,
+    /// One of several options.
+    Choice {
+        /// The options: 2 to [`MAX_OPTIONS`](Question::MAX_OPTIONS), each different and of at most
+        /// [`MAX_OPTION_CHARS`](Question::MAX_OPTION_CHARS).
+        options: Vec<String>,
+    },
+    /// Yes or no.
+    Confirmation,
+}
+
+impl Question {
+    /// The maximum length of the text, in characters.
+    pub const MAX_CHARS: usize = 2000;
+    /// The maximum number of options.
+    pub const MAX_OPTIONS: usize = 20;
+    /// The maximum length of an option, in characters.
+    pub const MAX_OPTION_CHARS: usize = 200;
+
+    /// Creates a question.
+    ///
+    /// # Errors
+    /// Returns an error if the text or the options are empty, repeated, too few, too many or too long.
+    pub fn new(text: impl Into<String>, kind: AnswerKind) -> Result<Self, InvalidQuestion> {
+        let text = text.into();
+        if text.trim().is_empty() {
+            return Err(InvalidQuestion::Empty);
+        }
+        let length = text.chars().count();
+        if length > Self::MAX_CHARS {
+            return Err(InvalidQuestion::TooLong { length });
+        }
+        if let AnswerKind::Choice { options } = &kind {
+            check_options(options)?;
+        }
+        Ok(Self { text, kind })
+    }
+
+    /// Returns the text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the kind of the answer.
+    pub fn kind(&self) -> &AnswerKind {
+        &self.kind
+    }
+
+    /// Returns true if the answer is of the question's kind. A declined question has no answer, so it accepts that too.
+    pub(crate) fn accepts(&self, answer: &Answer) -> bool {
+        match (answer, &self.kind) {
+            (Answer::Declined, _)
+            | (Answer::Text(_), AnswerKind::Text)
+            | (Answer::Confirmation(_), AnswerKind::Confirmation) => true,
+            (Answer::Choice(chosen), AnswerKind::Choice { options }) => options.contains(chosen),
+            _ => false,
+        }
+    }
+}
+
+fn check_options(options: &[String]) -> Result<(), InvalidQuestion> {
+    if !(2..=Question::MAX_OPTIONS).contains(&options.len()) {
+        return Err(InvalidQuestion::OptionCount { count: options.len() });
+    }
+    for (position, option) in options.iter().enumerate() {
+        let number = position + 1;
+        let length = option.chars().count();
+        if option.trim().is_empty() {
+            return Err(InvalidQuestion::EmptyOption { number });
+        }
+        if length > Question::MAX_OPTION_CHARS {
+            return Err(InvalidQuestion::LongOption { number, length });
+        }
+        if let Some(first) = options[..position].iter().position(|earlier| earlier == option) {
+            return Err(InvalidQuestion::RepeatedOption { first: first + 1, number });
+        }
+    }
+    Ok(())
+}
