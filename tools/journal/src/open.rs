@@ -27,7 +27,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(5);
 /// The migrations, one for each schema version. A file of an older version gets the missing ones.
 ///
 /// The tables are strict, so that each value keeps the type that its hash covers.
-const TABLES: [&str; 2] = [FIRST, MESSAGES];
+const TABLES: [&str; 3] = [FIRST, MESSAGES, SESSIONS];
 
 const FIRST: &str = "
     CREATE TABLE entry (
@@ -76,6 +76,21 @@ const MESSAGES: &str = "
     ) STRICT;
 ";
 
+/// Records how each session began. Gives each new row a digest of its content, so that the content can be erased.
+const SESSIONS: &str = "
+    ALTER TABLE entry ADD COLUMN salt BLOB;
+    ALTER TABLE entry ADD COLUMN content BLOB;
+    CREATE TABLE session (
+        session TEXT PRIMARY KEY,
+        at_ms INTEGER NOT NULL,
+        workspace TEXT NOT NULL,
+        permitted TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// The first schema version with [`SESSIONS`].
+pub(crate) const WITH_SESSIONS: i64 = 3;
+
 /// Opens a journal for writing. Creates a missing file with mode 600.
 pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
     create(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
@@ -115,14 +130,14 @@ pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection
     Ok(connection)
 }
 
-/// Opens a journal for reading.
-pub(crate) fn to_read(path: &Path) -> Result<Connection, OpenError> {
+/// Opens a journal for reading. Returns its schema version too.
+pub(crate) fn to_read(path: &Path) -> Result<(Connection, i64), OpenError> {
     let refused = refused(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
-    check(&connection, path)?;
-    Ok(connection)
+    let version = check(&connection, path)?;
+    Ok((connection, version))
 }
 
 /// Switches the file to a write-ahead log. Returns the resulting journal mode.
