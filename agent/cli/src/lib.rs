@@ -34,12 +34,15 @@ mod observer;
 mod output;
 mod parameter;
 mod policy;
+mod private;
 mod program;
 mod prompt_runner;
 mod provider_choice;
 mod refusal;
 mod sentence;
 mod session;
+#[cfg(feature = "journal")]
+mod sessions;
 mod shell;
 mod spinner;
 mod start;

@@ -16,7 +16,9 @@ pub enum EraseError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// A row has no digest that could take the place of its content.
-    #[error("cannot erase the session: an earlier version of the program wrote row {row}; delete the whole journal instead")]
+    #[error(
+        "cannot erase the session: an earlier version of the program wrote row {row}; delete the whole journal instead"
+    )]
     Older {
         /// The row's number.
         row: u64,

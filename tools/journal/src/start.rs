@@ -1,8 +1,8 @@
 //! [`SessionStart`]: how a session began.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
-use tools::journal::{Checkpoint, JournalFuture};
 use tools::Grant;
+use tools::journal::{Checkpoint, JournalFuture};
 
 use crate::audit::unreadable;
 use crate::error::Fault;
@@ -65,8 +65,7 @@ impl Audit {
     pub fn checkpoint(&self, session: &str, messages: u32) -> Result<Option<Checkpoint>, AuditError> {
         let read = || -> Result<_, Fault> {
             let sql = "SELECT state FROM state WHERE session = ?";
-            let state: Option<String> =
-                self.connection.query_row(sql, [session], |row| row.get(0)).optional()?;
+            let state: Option<String> = self.connection.query_row(sql, [session], |row| row.get(0)).optional()?;
             let Some(state) = state else { return Ok(None) };
             let sql = "SELECT text FROM message WHERE session = ? ORDER BY place LIMIT ?";
             let mut statement = self.connection.prepare(sql)?;

@@ -31,10 +31,14 @@ impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let runner = self.options.runner(self.json, how_to_grant)?;
         // Each prompt gets its own token; this one is never cancelled.
-        let session = self.options.session(CancellationToken::new(), &runner.console)?;
+        let recording = self.options.recording().await?;
+        let session = self.options.session(CancellationToken::new(), &runner.console, recording.as_ref())?;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive())?;
-        let resumed = self.options.journal.stored_run(&session).await?;
+        let resumed = match &recording {
+            Some(recording) => recording.stored_run(&session).await?,
+            None => None,
+        };
         chat::Chat { session, runner, input, interrupts, resumed }.run().await
     }
 }

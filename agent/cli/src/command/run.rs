@@ -31,8 +31,13 @@ impl RunArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let runner = self.options.runner(self.json, how_to_grant)?;
         let token = interrupt::token()?;
-        let mut session = self.options.session(token.clone(), &runner.console)?;
-        let input = match self.options.journal.stored_run(&session).await? {
+        let recording = self.options.recording().await?;
+        let mut session = self.options.session(token.clone(), &runner.console, recording.as_ref())?;
+        let stored = match &recording {
+            Some(recording) => recording.stored_run(&session).await?,
+            None => None,
+        };
+        let input = match stored {
             Some(run) => RunInput::Resume(run),
             None => RunInput::Prompt(self.prompt.unwrap_or_default()),
         };

@@ -117,7 +117,8 @@ pub fn calling(names: &[&str]) -> Turn {
 pub async fn answered(crib: &Crib, workshop: &Workshop, name: &str) {
     let cx = context(&crib.journal()).with_session(name);
     let mut session = Session::new(workshop.catalog.list(), Selection::new(), cx);
-    let turns = [Turn::calls([ToolCall::new("c", "send", json!({"canary": name}))]), Turn::answer(format!("done {name}"))];
+    let turns =
+        [Turn::calls([ToolCall::new("c", "send", json!({"canary": name}))]), Turn::answer(format!("done {name}"))];
     driver(turns).run(&mut session, format!("go {name}")).await.unwrap();
 }
 
