@@ -46,19 +46,17 @@ pub(crate) fn tighten(_path: &Path, _mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns an error if other users have permissions on the file or folder. Follows links.
-#[cfg(unix)]
-pub(crate) fn check(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt as _;
-
+/// Returns an error if the path is not a folder, or other users have permissions on it. Follows links.
+#[cfg(feature = "journal")]
+pub(crate) fn check_folder(path: &Path) -> io::Result<()> {
     let metadata = fs::metadata(path)?;
-    if metadata.mode() & 0o077 != 0 || metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::other("other users have access to it"));
-    }
-    Ok(())
-}
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
 
-#[cfg(not(unix))]
-pub(crate) fn check(_path: &Path) -> io::Result<()> {
-    Ok(())
+        if metadata.mode() & 0o077 != 0 || metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Err(io::Error::other("other users have access to it"));
+        }
+    }
+    if metadata.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
 }

@@ -157,6 +157,6 @@ impl SessionFolder {
             private::create_folder(state)?;
         }
         private::create_folder(&self.path)?;
-        private::check(&self.path)
+        private::check_folder(&self.path)
     }
 }

@@ -18,7 +18,6 @@ use crate::host::RootOption;
 /// Each `run` and `chat` is recorded in the state folder, unless --no-journal is given. --resume continues a session.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
-#[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "the options are parsed all the same"))]
 pub(super) struct SessionsArgs {
     #[command(subcommand)]
     command: Option<SessionsCommand>,
@@ -36,7 +35,6 @@ pub(super) struct SessionsArgs {
 }
 
 #[derive(Debug, Subcommand)]
-#[cfg_attr(not(feature = "journal"), expect(dead_code, reason = "the options are parsed all the same"))]
 enum SessionsCommand {
     /// Copy a session and print the ID of the copy, to be continued with --resume. Finished calls are not run again
     Fork {
