@@ -8,14 +8,14 @@ use crate::error::Fault;
 use crate::row::{COLUMNS, erased};
 use crate::{Durability, OpenError, open};
 
-/// An error from [`erase`]. The journal did not change.
+/// An error from [`erase`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EraseError {
     /// The journal cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// A row has no digest that could take the place of its content.
+    /// A row has no digest that could take the place of its content. The journal did not change.
     #[error(
         "cannot erase the session: an earlier version of the program wrote row {row}; delete the whole journal instead"
     )]
@@ -23,8 +23,8 @@ pub enum EraseError {
         /// The row's number.
         row: u64,
     },
-    /// The journal cannot be written.
-    #[error("cannot erase the session: {reason}; try again when no other program uses the journal")]
+    /// The journal cannot be written. Bytes of the session may be left.
+    #[error("cannot erase the session completely: {reason}; try again when no other program uses the journal")]
     Write {
         /// The error from SQLite.
         reason: String,
@@ -75,8 +75,8 @@ fn erase_session(connection: &mut Connection, session: &str) -> Result<usize, Fa
     transaction.commit()?;
     // Deleted bytes stay in free pages and in the log until both are rewritten.
     connection.execute_batch("VACUUM")?;
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-    Ok(rows.len() + messages)
+    let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if is_busy { Err(Fault::LogInUse) } else { Ok(rows.len() + messages) }
 }
 
 /// Returns the numbered parameters of all columns: `?1, ?2, …`.

@@ -56,6 +56,8 @@ pub(crate) enum Fault {
     NotBegun { row: u64 },
     #[error("the start of session {session:?} is damaged")]
     DamagedStart { session: String },
+    #[error("another program reads the log")]
+    LogInUse,
     #[error("cannot write {column}")]
     Unwritable { column: &'static str },
 }

@@ -25,9 +25,12 @@ pub(crate) struct Recording {
     _session: Option<FolderSession>,
 }
 
-/// A session of the folder. Dropping it removes a session that had no prompt, and unlocks it.
+/// A session of the folder. Dropping it unlocks the session, and removes a new one that had no prompt.
 #[derive(Debug)]
-struct FolderSession(Option<LockedSession>);
+enum FolderSession {
+    New(LockedSession),
+    Resumed { _locked: LockedSession },
+}
 
 impl Recording {
     pub(super) async fn new(options: &JournalOptions, workspace: String, grant: Grant) -> Result<Option<Self>, Error> {
@@ -74,7 +77,7 @@ impl Recording {
         let folder = SessionFolder::new()?;
         let locked = folder.create()?;
         let (file, name) = (locked.journal(), locked.id.to_string());
-        let session = FolderSession(Some(locked));
+        let session = FolderSession::New(locked);
         if let Err(error) = folder.prune(&Retention::default()) {
             notice::warning(&format!("old sessions are kept: {error}"));
         }
@@ -91,7 +94,7 @@ impl Recording {
         let locked = folder.lock(id)?;
         let file = locked.journal();
         private::tighten(&file, private::FILE).map_err(|source| SessionError::Folder { path: file.clone(), source })?;
-        let session = FolderSession(Some(locked));
+        let session = FolderSession::Resumed { _locked: locked };
         let journal = SqliteJournal::open(&file, in_folder(settings))?;
         let recording = Self::resume(journal, id.to_string(), start, Some(session)).await?;
         notice::note(&format!("resuming the session {id}"));
@@ -145,11 +148,10 @@ fn in_folder(settings: SqliteOptions) -> SqliteOptions {
 
 impl Drop for FolderSession {
     fn drop(&mut self) {
-        let Some(session) = self.0.take() else { return };
-        let read = Audit::open(session.journal()).ok();
-        let checkpoint = read.map(|audit| audit.checkpoint(&session.id.to_string(), 0));
-        if !matches!(checkpoint, Some(Ok(Some(_)) | Err(_))) {
-            // An empty session is not listed, and pruned later.
+        let Self::New(session) = self else { return };
+        let stored = Audit::open(session.journal()).map(|audit| audit.checkpoint(&session.id.to_string(), 0));
+        if matches!(stored, Err(_) | Ok(Ok(None))) {
+            // If this fails, the empty session is not listed, and pruned later.
             let _ = session.erase();
         }
     }

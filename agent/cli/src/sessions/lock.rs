@@ -71,7 +71,7 @@ impl LockedSession {
     }
 
     /// Removes the session's files. The journal is removed last but one, so that a session removed in part is still listed.
-    pub(crate) fn erase(self) -> Result<(), SessionError> {
+    pub(crate) fn erase(&self) -> Result<(), SessionError> {
         let lock = lock_path(&self.folder, self.id);
         let files = BESIDE.iter().chain([&JOURNAL]).map(|end| self.path(end)).chain([lock]);
         for file in files {

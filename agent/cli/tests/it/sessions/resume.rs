@@ -94,3 +94,20 @@ fn a_session_in_a_file_is_resumed_by_its_name_alone() {
         assert!(ended.stderr.contains("--session"), "{ended:#?}");
     }
 }
+
+#[test]
+fn a_damaged_session_is_reported_and_left_alone() {
+    let crib = Crib::new();
+    interrupted(&crib);
+    let id = ids(&crib).remove(0);
+    let journal = super::folder(&crib).join(format!("{id}.journal"));
+    std::fs::write(&journal, "damaged ".repeat(1000)).unwrap();
+    crib.run(&["run", "--resume", &id]).expect(2);
+    crib.run(&["run", "--resume"]).expect(2);
+    crib.run(&["sessions", "fork", &id]).expect(2);
+    let ended = crib.run(&["sessions"]).expect(0);
+    assert!(ended.stdout.is_empty() && ended.stderr.contains(&id), "{ended:#?}");
+    assert!(journal.exists());
+    crib.run(&["sessions", "erase", &id]).expect(0);
+    assert!(!journal.exists());
+}
