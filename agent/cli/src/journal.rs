@@ -9,6 +9,7 @@ mod sqlite;
 
 use std::path::PathBuf;
 
+use agent::{Run, Session};
 use clap::Args;
 use tools::Grant;
 
@@ -77,5 +78,13 @@ impl JournalOptions {
     /// session is not recorded.
     pub(crate) async fn recording(&self, workspace: String, grant: Grant) -> Result<Option<Recording>, Error> {
         Recording::new(self, workspace, grant).await
+    }
+}
+
+/// Returns the run to resume, or `None` if a new one starts.
+pub(crate) async fn stored_run(recording: Option<&Recording>, session: &Session) -> Result<Option<Run>, Error> {
+    match recording {
+        Some(recording) => recording.stored_run(session).await,
+        None => Ok(None),
     }
 }

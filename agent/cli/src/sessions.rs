@@ -5,6 +5,7 @@ mod error;
 mod id;
 mod lock;
 mod retention;
+mod stored;
 mod summary;
 
 use std::fs;
@@ -12,13 +13,12 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use tools_journal::{Audit, SessionStart};
-
 pub(crate) use self::age::{age, size};
 pub(crate) use self::error::SessionError;
 pub(crate) use self::id::SessionId;
 pub(crate) use self::lock::LockedSession;
 pub(crate) use self::retention::Retention;
+pub(crate) use self::stored::StoredSession;
 pub(crate) use self::summary::SessionSummary;
 use crate::{folders, private};
 
@@ -69,11 +69,6 @@ impl SessionFolder {
         LockedSession::lock(&self.path, id)
     }
 
-    /// Returns true if a process uses the session.
-    pub(crate) fn is_open(&self, id: SessionId) -> bool {
-        matches!(self.lock(id), Err(SessionError::Open { .. }))
-    }
-
     /// Returns the path of a session's journal.
     pub(crate) fn journal(&self, id: SessionId) -> PathBuf {
         self.path.join(format!("{id}.{JOURNAL}"))
@@ -111,19 +106,12 @@ impl SessionFolder {
 
     /// Returns the newest session of the workspace that has a prompt.
     pub(crate) fn newest(&self, workspace: &str) -> Result<SessionId, SessionError> {
+        // A damaged journal is not resumed, and `sessions` reports it.
         let is_here = |id: &SessionId| {
-            // A damaged journal is not resumed, and `sessions` reports it.
-            let Ok(Some((audit, start))) = self.read(*id) else { return false };
-            start.workspace == workspace && matches!(audit.checkpoint(&id.to_string(), 0), Ok(Some(_)))
+            let stored = StoredSession::read(self, *id, 0).ok().flatten();
+            stored.is_some_and(|session| session.start.workspace == workspace)
         };
         self.ids()?.into_iter().find(is_here).ok_or_else(|| SessionError::NoneHere { workspace: workspace.to_owned() })
-    }
-
-    /// Opens a session's journal for reading. Returns `None` if the session has not begun.
-    pub(crate) fn read(&self, id: SessionId) -> Result<Option<(Audit, SessionStart)>, tools_journal::AuditError> {
-        let audit = Audit::open(self.journal(id))?;
-        let start = audit.find_start(&id.to_string())?;
-        Ok(start.map(|start| (audit, start)))
     }
 
     /// Returns the size and the last change of a session's files. Returns `None` if there are none.

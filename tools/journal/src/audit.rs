@@ -71,6 +71,16 @@ impl Audit {
         Ok(Self { connection, version })
     }
 
+    /// Opens a journal that no process writes until this value is dropped. Creates no files beside it, as [`open`](Self::open) does
+    /// for a journal without a log.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open).
+    pub fn open_unused(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let (connection, version) = open::to_read_unused(path.as_ref())?;
+        Ok(Self { connection, version })
+    }
+
     /// Verifies the hash chain of all rows and returns the current head.
     ///
     /// Finds a row that was edited, deleted, added or moved. An [erased](crate::erase) row is intact; [`erased`](Self::erased)

@@ -7,6 +7,7 @@ use crate::chat::{self, Input, how_to_grant};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::journal;
 use crate::session::SessionOptions;
 
 /// Run an agent session prompt by prompt
@@ -35,10 +36,7 @@ impl ChatArgs {
         let session = self.options.session(CancellationToken::new(), &runner.console, recording.as_ref())?;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive())?;
-        let resumed = match &recording {
-            Some(recording) => recording.stored_run(&session).await?,
-            None => None,
-        };
+        let resumed = journal::stored_run(recording.as_ref(), &session).await?;
         chat::Chat { session, runner, input, interrupts, resumed }.run().await
     }
 }

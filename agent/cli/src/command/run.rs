@@ -5,9 +5,9 @@ use clap::Args;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::how_to_grant;
-use crate::interrupt;
 use crate::prompt_runner::RunInput;
 use crate::session::SessionOptions;
+use crate::{interrupt, journal};
 
 /// Run an agent session on a prompt and print the answer
 ///
@@ -33,11 +33,7 @@ impl RunArgs {
         let token = interrupt::token()?;
         let recording = self.options.recording().await?;
         let mut session = self.options.session(token.clone(), &runner.console, recording.as_ref())?;
-        let stored = match &recording {
-            Some(recording) => recording.stored_run(&session).await?,
-            None => None,
-        };
-        let input = match stored {
+        let input = match journal::stored_run(recording.as_ref(), &session).await? {
             Some(run) => RunInput::Resume(run),
             None => RunInput::Prompt(self.prompt.unwrap_or_default()),
         };

@@ -1,15 +1,16 @@
 //! [`Recording`]: the journal of the running session.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use agent::{Run, Session};
 use tools::{Grant, ToolContext};
-use tools_journal::{Audit, Durability, JournalOptions as SqliteOptions, SessionStart, SqliteJournal};
+use tools_journal::{Durability, JournalOptions as SqliteOptions, SessionStart, SqliteJournal};
 
 use super::JournalOptions;
 use crate::error::Error;
-use crate::sessions::{LockedSession, Retention, SessionError, SessionFolder};
+use crate::sessions::{LockedSession, Retention, SessionError, SessionFolder, StoredSession};
 use crate::{notice, private};
 
 /// The journal of the running session. Drop it after the session.
@@ -149,8 +150,8 @@ fn in_folder(settings: SqliteOptions) -> SqliteOptions {
 impl Drop for FolderSession {
     fn drop(&mut self) {
         let Self::New(session) = self else { return };
-        let stored = Audit::open(session.journal()).map(|audit| audit.checkpoint(&session.id.to_string(), 0));
-        if matches!(stored, Err(_) | Ok(Ok(None))) {
+        let is_empty = fs::metadata(session.journal()).map_or(true, |journal| journal.len() == 0);
+        if is_empty || matches!(StoredSession::read_locked(session, 0), Ok(None)) {
             // If this fails, the empty session is not listed, and pruned later.
             let _ = session.erase();
         }

@@ -6,9 +6,9 @@ use agent::{Outcome, Run, Step, Summary};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use tools::protocol::{Message, Role};
-use tools_journal::AuditError;
 
-use super::{SessionFolder, SessionId};
+use super::{SessionFolder, SessionId, StoredSession};
+use crate::error::Error;
 
 /// The number of messages read to find the first prompt, which follows the system text.
 const HEAD: u32 = 2;
@@ -41,16 +41,17 @@ pub(crate) enum SessionState {
 
 impl SessionSummary {
     /// Reads a session. Returns `None` if it has no prompt yet, or was removed meanwhile.
-    pub(crate) fn read(folder: &SessionFolder, id: SessionId) -> Result<Option<Self>, AuditError> {
+    pub(crate) fn read(folder: &SessionFolder, id: SessionId) -> Result<Option<Self>, Error> {
         let Some(files) = folder.files(id) else { return Ok(None) };
-        let Some((audit, start)) = folder.read(id)? else { return Ok(None) };
-        let Some(checkpoint) = audit.checkpoint(&id.to_string(), HEAD)? else { return Ok(None) };
+        let Some(StoredSession { start, checkpoint, is_open }) = StoredSession::read(folder, id, HEAD)? else {
+            return Ok(None);
+        };
         let messages = checkpoint.messages.iter().filter_map(|text| serde_json::from_str::<Message>(text).ok());
         let prompt = messages.into_iter().find(|message| message.role == Role::User);
         let is_answered = Run::from_checkpoint(&checkpoint)
             .is_ok_and(|run| matches!(run.step(), Step::Done(Summary { outcome: Outcome::Answer { .. }, .. })));
         let state = match is_answered {
-            _ if folder.is_open(id) => SessionState::Open,
+            _ if is_open => SessionState::Open,
             true => SessionState::Finished,
             false => SessionState::Interrupted,
         };

@@ -2,7 +2,9 @@
 
 use crate::crib::{Crib, Workshop, answered};
 use tools::Grant;
-use tools_journal::SessionStart;
+use tools::Journal as _;
+use tools::journal::Checkpoint;
+use tools_journal::{Audit, JournalOptions, SessionStart, SqliteJournal};
 
 fn start(grant: &str) -> SessionStart {
     SessionStart::new("/work", Grant::parse([grant]).unwrap())
@@ -45,4 +47,26 @@ async fn a_file_of_the_first_version_has_no_start() {
     // Opening the file brings it up to date.
     assert_eq!(crib.journal().find_start("s").await.unwrap(), None);
     crib.head();
+}
+
+#[tokio::test]
+async fn an_unused_journal_is_read_without_files_beside_it() {
+    let (crib, workshop) = (Crib::new(), Workshop::new());
+    answered(&crib, &workshop, "s").await;
+    let odd = crib.path().with_file_name("50% of? #1.journal");
+    std::fs::rename(crib.path(), &odd).unwrap();
+    let files = || std::fs::read_dir(odd.parent().unwrap()).unwrap().count();
+    assert!(Audit::open_unused(&odd).unwrap().checkpoint("s", 0).unwrap().is_some());
+    assert_eq!(files(), 1);
+
+    // The log that a killed process leaves has the newest records.
+    let journal = SqliteJournal::open(&odd, JournalOptions::new()).unwrap();
+    journal.save("other", Checkpoint::new(Vec::new(), "{}")).await.unwrap();
+    let copy = Crib::new();
+    for end in ["", "-wal"] {
+        let name = |path: &std::path::Path| format!("{}{end}", path.display());
+        std::fs::copy(name(&odd), name(&copy.path())).unwrap();
+    }
+    assert!(Audit::open_unused(copy.path()).unwrap().checkpoint("other", 0).unwrap().is_some());
+    assert!(Audit::open_unused(odd.with_file_name("missing")).is_err());
 }
