@@ -14,7 +14,7 @@ pub(crate) fn genesis() -> Digest {
 /// Returns the digest of a row's content: SHA-256 over its salt and its columns in the order of
 /// [`COLUMNS`](crate::row::COLUMNS).
 ///
-/// It replaces the content of an erased row. The salt is erased too, so that the digest does not confirm a guess of the content.
+/// The digest replaces the content of an erased row. The salt is erased too, so that the digest does not confirm a guess.
 pub(crate) fn content<'a>(salt: &[u8], columns: impl IntoIterator<Item = ValueRef<'a>>) -> Digest {
     let mut bytes = Vec::new();
     push_sized(&mut bytes, CONTENT, salt);

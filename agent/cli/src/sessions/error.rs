@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use tools_journal::AuditError;
+
 use super::SessionId;
 use crate::program;
 
@@ -30,6 +32,8 @@ pub(crate) enum SessionError {
     Open { id: SessionId },
     #[error("the session {name} belongs to the workspace {workspace}; resume it there, or with --root")]
     OtherWorkspace { name: String, workspace: String },
+    #[error(transparent)]
+    Journal(#[from] AuditError),
     #[error("cannot remove the session {id}: {source}; check the permissions of its files")]
     Erase { id: SessionId, source: io::Error },
 }

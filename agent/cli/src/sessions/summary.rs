@@ -7,8 +7,7 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use tools::protocol::{Message, Role};
 
-use super::{SessionFolder, SessionId, StoredSession};
-use crate::error::Error;
+use super::{SessionError, SessionFolder, SessionId, StoredSession};
 
 /// The number of messages read to find the first prompt, which follows the system text.
 const HEAD: u32 = 2;
@@ -41,7 +40,7 @@ pub(crate) enum SessionState {
 
 impl SessionSummary {
     /// Reads a session. Returns `None` if it has no prompt yet, or was removed meanwhile.
-    pub(crate) fn read(folder: &SessionFolder, id: SessionId) -> Result<Option<Self>, Error> {
+    pub(crate) fn read(folder: &SessionFolder, id: SessionId) -> Result<Option<Self>, SessionError> {
         let Some(files) = folder.files(id) else { return Ok(None) };
         let Some(StoredSession { start, checkpoint, is_open }) = StoredSession::read(folder, id, HEAD)? else {
             return Ok(None);
