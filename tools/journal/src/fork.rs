@@ -1,4 +1,4 @@
-//! [`fork`]: copies a session into another journal.
+//! [`Audit::fork`]: copies a session into another journal.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,13 +9,13 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::Fault;
 use crate::ledger::Ledger;
 use crate::row::{COLUMNS, now_ms};
-use crate::{JournalOptions, OpenError, SessionStart, open, start};
+use crate::{Audit, JournalOptions, OpenError, SessionStart, open, start};
 
-/// An error from [`fork`].
+/// An error from [`Audit::fork`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForkError {
-    /// A journal cannot be opened.
+    /// The other journal cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The session cannot be copied.
@@ -26,23 +26,22 @@ pub enum ForkError {
     },
 }
 
-/// Copies a session to a journal under a new name, which must be unused there. The original does not change.
-///
-/// The copy has the conversation and the rows of the original, in the chain of its own journal. Finished calls are therefore
-/// replayed and not run again when the copy is resumed. Its start has the present time and the original's workspace and grant.
-///
-/// Copy a session only after it has ended. Otherwise a call that the original is about to run can run in the copy as well.
-///
-/// # Errors
-/// Returns an error if the original's journal cannot be read or is of an earlier version, or if the other one cannot be written.
-pub fn fork(
-    (from, session): (&Path, &str),
-    (to, name): (&Path, &str),
-    options: &JournalOptions,
-) -> Result<(), ForkError> {
-    let (source, _) = open::to_read(from)?;
-    let mut target = open::to_write(to, options.durability)?;
-    copy(&source, session, &mut target, name).map_err(|fault| ForkError::Copy { reason: fault.to_string() })
+impl Audit {
+    /// Copies a session to another journal under a new name, which must be unused there. The original does not change.
+    ///
+    /// The copy has the conversation and the rows of the original, in the chain of its own journal. Finished calls are therefore
+    /// replayed and not run again when the copy is resumed. Its start has the present time and the original's workspace and
+    /// grant.
+    ///
+    /// Copy a session only after it has ended. Otherwise a call that the original is about to run can run in the copy as well.
+    ///
+    /// # Errors
+    /// Returns an error if this journal is damaged or of an earlier version, or if the other one cannot be written.
+    pub fn fork(&self, session: &str, to: &Path, name: &str, options: &JournalOptions) -> Result<(), ForkError> {
+        let mut target = open::to_write(to, options.durability)?;
+        let copied = copy(&self.connection, session, &mut target, name);
+        copied.map_err(|fault| ForkError::Copy { reason: fault.to_string() })
+    }
 }
 
 fn copy(source: &Connection, session: &str, target: &mut Connection, name: &str) -> Result<(), Fault> {

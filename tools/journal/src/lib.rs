@@ -20,7 +20,7 @@ pub use audit::{Audit, AuditError};
 pub use entry::AuditEntry;
 pub use erase::{EraseError, erase};
 pub use error::OpenError;
-pub use fork::{ForkError, fork};
+pub use fork::ForkError;
 pub use head::{Head, InvalidHead};
 pub use option::{DEFAULT_MAX_RESULT_BYTES, Durability, JournalOptions};
 pub use sqlite::SqliteJournal;

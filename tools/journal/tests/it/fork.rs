@@ -4,7 +4,7 @@ use crate::crib::{Crib, Workshop, answered, calling, context, driver};
 use agent::{Outcome, Selection, Session, Turn};
 use tools::Grant;
 use tools::journal::Journal as _;
-use tools_journal::{ForkError, JournalOptions, SessionStart, SqliteJournal, fork};
+use tools_journal::{ForkError, JournalOptions, SessionStart, SqliteJournal};
 
 fn session(workshop: &Workshop, journal: &SqliteJournal, name: &str) -> Session {
     Session::new(workshop.catalog.list(), Selection::new(), context(journal).with_session(name))
@@ -25,7 +25,7 @@ async fn a_fork_replays_the_calls_of_its_original() {
     drop((first, journal));
     let bytes = std::fs::read(crib.path()).unwrap();
 
-    fork((&crib.path(), "s"), (&copy.path(), "fork"), &JournalOptions::new()).unwrap();
+    crib.audit().fork("s", &copy.path(), "fork", &JournalOptions::new()).unwrap();
     assert_eq!(copy.head().count, 2);
     let kinds: Vec<_> = copy.entries().into_iter().map(|entry| (entry.kind, entry.session, entry.intent)).collect();
     let name = Some("fork".to_owned());
@@ -47,7 +47,7 @@ async fn a_fork_replays_the_calls_of_its_original() {
 async fn a_fork_needs_a_journal_of_this_version_and_an_unused_name() {
     let (crib, copy, workshop) = (Crib::new(), Crib::new(), Workshop::new());
     answered(&crib, &workshop, "s").await;
-    let fork = |name: &str| fork((&crib.path(), "s"), (&copy.path(), name), &JournalOptions::new());
+    let fork = |name: &str| crib.audit().fork("s", &copy.path(), name, &JournalOptions::new());
     fork("a").unwrap();
     assert!(matches!(fork("a"), Err(ForkError::Copy { .. })));
     fork("b").unwrap();

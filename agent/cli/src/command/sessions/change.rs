@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use tools_journal::{Durability, JournalOptions};
+use tools_journal::{Audit, Durability, JournalOptions};
 
 use crate::error::Error;
 use crate::notice;
@@ -21,12 +21,13 @@ pub(super) fn fork(id: Option<&str>, workspace: &str) -> Result<(), Error> {
     // A call that an open session is about to run could run in the copy as well.
     let (original, copy) = (folder.lock(id)?, folder.create()?);
     let options = JournalOptions::new().with_durability(Durability::Process);
-    let (from, to) = ((original.journal(), id.to_string()), (copy.journal(), copy.id.to_string()));
-    if let Err(error) = tools_journal::fork((&from.0, &from.1), (&to.0, &to.1), &options) {
+    let (from, to) = (original.id.to_string(), copy.id.to_string());
+    let forked = Audit::open_unused(original.journal()).map_err(Error::from);
+    if let Err(error) = forked.and_then(|audit| Ok(audit.fork(&from, &copy.journal(), &to, &options)?)) {
         copy.erase()?;
-        return Err(error.into());
+        return Err(error);
     }
-    output::page(&format!("{}\n", copy.id))
+    output::page(&format!("{to}\n"))
 }
 
 /// Erases the sessions whose IDs begin with the texts.

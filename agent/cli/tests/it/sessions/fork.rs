@@ -10,6 +10,8 @@ fn a_fork_goes_on_from_there_and_leaves_its_original() {
     let before = std::fs::read(&journal).unwrap();
     let fork = crib.run(&["sessions", "fork"]).expect(0).stdout.trim_end().to_owned();
     assert_eq!(ids(&crib), [fork.clone(), original.clone()]);
+    let files = std::fs::read_dir(folder(&crib)).unwrap().count();
+    assert_eq!(files, 4, "a journal and a lock of each");
 
     let ended = crib.run(&["run", "--resume", "--script", &whole(&crib)]).expect(0);
     assert!(ended.stdout == "Written.\n" && ended.stderr.contains(&fork), "{ended:#?}");
