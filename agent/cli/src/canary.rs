@@ -50,7 +50,10 @@ fn printed(line: &[String]) -> String {
     let mut command = Command::new(program);
     command.args(["canary::nothing_that_the_program_prints_has_a_secret", "--exact", "--nocapture"]);
     // Keys and settings of the environment do not influence the test.
-    let ended = command.env_clear().env(LINE, serde_json::to_string(line).unwrap()).output().unwrap();
+    // Sessions are recorded.
+    let state = tempfile::tempdir().unwrap();
+    command.env_clear().env("XDG_STATE_HOME", state.path());
+    let ended = command.env(LINE, serde_json::to_string(line).unwrap()).output().unwrap();
     format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr))
 }
 

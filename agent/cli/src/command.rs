@@ -8,6 +8,7 @@ mod doctor;
 mod list;
 mod new;
 mod run;
+mod sessions;
 mod show;
 mod system;
 mod why;
@@ -38,6 +39,7 @@ enum Command {
     Chat(chat::ChatArgs),
     System(system::SystemArgs),
     Config(config::ConfigArgs),
+    Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
     Doctor(doctor::DoctorArgs),
     New(new::NewArgs),
@@ -58,6 +60,7 @@ impl Cli {
             Command::Chat(chat) => on_runtime(chat.run()),
             Command::System(system) => system.run(),
             Command::Config(config) => config.run(),
+            Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),
             Command::Doctor(doctor) => doctor.run(),
             Command::New(new) => new.run(),

@@ -10,6 +10,8 @@ use tools_journal::AuditError;
 
 use crate::config::ConfigError;
 use crate::exit::Exit;
+#[cfg(feature = "journal")]
+use crate::sessions::SessionError;
 use crate::wording::{counted, for_person};
 use crate::{linked, notice};
 
@@ -56,13 +58,31 @@ pub(crate) enum Error {
     #[cfg(feature = "journal")]
     #[error(transparent)]
     Head(#[from] tools_journal::InvalidHead),
+    #[cfg(feature = "journal")]
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[cfg(feature = "journal")]
+    #[error(transparent)]
+    Journal(tools::JournalError),
+    #[cfg(feature = "journal")]
+    #[error(transparent)]
+    Erase(#[from] tools_journal::EraseError),
+    #[cfg(feature = "journal")]
+    #[error(transparent)]
+    Fork(#[from] tools_journal::ForkError),
+    #[cfg(feature = "journal")]
+    #[error("with --journal, --resume takes no ID; name the session with --session")]
+    ResumedName,
+    #[cfg(feature = "journal")]
     #[error("the journal already has a session {0:?}; continue it with --resume, or choose another name")]
     SessionExists(String),
+    #[cfg(feature = "journal")]
     #[error("the journal has no session {0:?}; start it without --resume")]
     NoSession(String),
     #[cfg(feature = "journal")]
     #[error("the journal has no call of a session {name:?}; {advice}")]
     NoCalls { name: String, advice: String },
+    #[cfg(feature = "journal")]
     #[error("there is no journal at {}; pass the session's journal with --journal", .0.display())]
     NoJournalFile(PathBuf),
     #[error("cannot create a workspace at {}: {source}; choose another name or directory", path.display())]
@@ -89,18 +109,25 @@ impl Error {
             | Self::Input(_)
             | Self::Prompt(_)
             | Self::NoPrompt
-            | Self::SessionExists(_)
-            | Self::NoSession(_)
-            | Self::NoJournalFile(_)
             | Self::New { .. } => Exit::Usage,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,
             #[cfg(feature = "journal")]
-            Self::OpenJournal(_) | Self::Head(_) | Self::NoCalls { .. } | Self::Audit(AuditError::Open(_)) => {
-                Exit::Usage
-            }
+            Self::OpenJournal(_)
+            | Self::Head(_)
+            | Self::NoCalls { .. }
+            | Self::Audit(AuditError::Open(_))
+            | Self::Session(_)
+            | Self::Erase(_)
+            | Self::Fork(_)
+            | Self::ResumedName
+            | Self::SessionExists(_)
+            | Self::NoSession(_)
+            | Self::NoJournalFile(_) => Exit::Usage,
             #[cfg(feature = "journal")]
             Self::Audit(_) => Exit::Problems,
+            #[cfg(feature = "journal")]
+            Self::Journal(_) => Exit::Internal,
             Self::Provider(error) | Self::Driver(DriverError::Provider(error)) => provider_exit(error),
             // The reader closed the pipe after reading enough.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,

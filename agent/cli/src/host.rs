@@ -120,6 +120,12 @@ impl RootOption {
         }
     }
 
+    /// Returns the path of the root that names the workspace of a recorded session, with links resolved.
+    pub(crate) fn workspace(&self) -> String {
+        let root = self.setting().value;
+        root.canonicalize().unwrap_or(root).to_string_lossy().into_owned()
+    }
+
     /// Returns the services for tools.
     pub(crate) fn services(&self) -> Result<Services, Error> {
         self.services_hiding(&[])

@@ -3,13 +3,15 @@
 #[cfg(not(feature = "journal"))]
 mod absent;
 #[cfg(feature = "journal")]
+mod recording;
+#[cfg(feature = "journal")]
 mod sqlite;
 
 use std::path::PathBuf;
 
-use agent::{Driver, Run, Session};
+use agent::{Run, Session};
 use clap::Args;
-use tools::ToolContext;
+use tools::Grant;
 
 #[cfg(not(feature = "journal"))]
 use self::absent as backend;
@@ -18,26 +20,35 @@ use self::sqlite as backend;
 use crate::config::Setting;
 use crate::error::Error;
 
+#[cfg(not(feature = "journal"))]
+pub(crate) use self::absent::Recording;
 pub(crate) use self::backend::{damage, show, verify};
+#[cfg(feature = "journal")]
+pub(crate) use self::recording::Recording;
 
 /// The options for journals and resumption.
 #[derive(Args, Debug)]
 pub(crate) struct JournalOptions {
-    /// Record the intent, outcome or refusal of every call in this file, created if missing. File tools cannot reach it.
-    /// Requires the feature journal
+    /// Record the session in this file, created if missing, instead of the state folder. File tools cannot reach it
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
 
-    /// Name the session, and record its conversation for --resume. Without --resume the name must be new in the journal
+    /// Name the session in the file of --journal, and record its conversation for --resume. Without --resume the name must be
+    /// new in the journal
     #[arg(long, value_name = "NAME", requires = "journal")]
     session: Option<String>,
 
-    /// Continue the named session, which ended before its answer. Finished calls are not run again
-    #[arg(long, requires = "session")]
-    resume: bool,
+    /// Continue a recorded session: the newest one of this workspace, or the one whose ID begins with ID. With --journal, the one
+    /// of --session. Finished calls are not run again, and the session keeps the grant that it began with
+    #[arg(long, value_name = "ID", num_args = 0..=1)]
+    resume: Option<Option<String>>,
+
+    /// Do not record the session
+    #[arg(long, conflicts_with_all = ["journal", "resume", "journal_arguments"])]
+    no_journal: bool,
 
     /// Record the arguments of calls, which may contain secrets, in addition to their digests
-    #[arg(long, requires = "journal")]
+    #[arg(long)]
     journal_arguments: bool,
 }
 
@@ -63,32 +74,17 @@ impl JournalOptions {
         self.session.as_deref().map(|name| Setting::from_flag("--session", name))
     }
 
-    /// Adds the journal and the session's name to the context.
-    pub(crate) fn context(&self, context: ToolContext) -> Result<ToolContext, Error> {
-        let Some(path) = &self.journal else { return Ok(context) };
-        if self.resume && !path.exists() {
-            return Err(Error::NoJournalFile(path.clone()));
-        }
-        let context = context.with_journal(backend::open(path, self.journal_arguments)?);
-        Ok(match &self.session {
-            Some(session) => context.with_session(session.as_str()),
-            None => context,
-        })
+    /// Starts to record a session in this workspace and with this grant, or opens the session to resume. Returns `None` if the
+    /// session is not recorded.
+    pub(crate) async fn recording(&self, workspace: String, grant: Grant) -> Result<Option<Recording>, Error> {
+        Recording::new(self, workspace, grant).await
     }
+}
 
-    /// Enables checkpoints of the conversation if the session has a name.
-    pub(crate) fn driver(&self, driver: Driver) -> Driver {
-        driver.with_checkpoints(self.session.is_some())
-    }
-
-    /// Returns the run to resume, or `None` if a new one starts.
-    pub(crate) async fn stored_run(&self, session: &Session) -> Result<Option<Run>, Error> {
-        let Some(name) = &self.session else { return Ok(None) };
-        match (session.stored_run().await.map_err(Error::Driver)?, self.resume) {
-            (Some(run), true) => Ok(Some(run)),
-            (None, false) => Ok(None),
-            (Some(_), false) => Err(Error::SessionExists(name.clone())),
-            (None, true) => Err(Error::NoSession(name.clone())),
-        }
+/// Returns the run to resume, or `None` if a new one starts.
+pub(crate) async fn stored_run(recording: Option<&Recording>, session: &Session) -> Result<Option<Run>, Error> {
+    match recording {
+        Some(recording) => recording.stored_run(session).await,
+        None => Ok(None),
     }
 }

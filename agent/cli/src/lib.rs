@@ -39,12 +39,15 @@ mod output_format;
 mod parameter;
 mod person;
 mod policy;
+mod private;
 mod program;
 mod prompt_runner;
 mod provider_choice;
 mod refusal;
 mod sentence;
 mod session;
+#[cfg(feature = "journal")]
+mod sessions;
 mod shell;
 mod standard_input;
 mod start;

@@ -12,7 +12,7 @@ use crate::config::{ConfigError, KeyFlags, Origin, Setting, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::host::{HostOptions, ProtectedFiles};
-use crate::journal::JournalOptions;
+use crate::journal::{JournalOptions, Recording};
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
@@ -66,15 +66,29 @@ impl SessionOptions {
         Ok(program::provider(&choice.provider)?.create(&options)?)
     }
 
+    /// Starts to record the session, or opens the session to resume. Returns `None` if the session is not recorded.
+    pub(crate) async fn recording(&self) -> Result<Option<Recording>, Error> {
+        self.journal.recording(self.host.root.workspace(), self.settings()?.grant()).await
+    }
+
     /// Returns a session over the selected tools. Cancelling the token ends its calls.
-    pub(crate) fn session(&self, token: CancellationToken, console: &Arc<Console>) -> Result<Session, Error> {
+    pub(crate) fn session(
+        &self,
+        token: CancellationToken,
+        console: &Arc<Console>,
+        recording: Option<&Recording>,
+    ) -> Result<Session, Error> {
         let settings = self.settings()?;
         let globs = settings.select.as_ref().map(|select| &select.value[..]).unwrap_or_default();
         let selection = Selection::parse(globs)?;
         let entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };
-        let context = self.journal.context(self.host.context(settings, &protected, token, console)?)?;
+        let context = self.host.context(settings, &protected, token, console)?;
+        let context = match recording {
+            Some(recording) => recording.context(context),
+            None => context,
+        };
         let system = system_text::build(&context);
         Ok(Session::new(entries, selection, context).with_system(system))
     }
@@ -88,7 +102,7 @@ impl SessionOptions {
         let (provider, settings) = (self.provider()?, self.settings()?);
         let (name, model) = (provider.name().to_owned(), ProviderChoice::from_settings(settings).model);
         let is_direct = name == DIRECT;
-        let driver = self.journal.driver(Driver::new(provider)).with_max_steps(settings.max_steps.value);
+        let driver = Driver::new(provider).with_checkpoints(true).with_max_steps(settings.max_steps.value);
         let rules = settings.policy.clone();
         Ok(PromptRunner {
             driver,

@@ -21,7 +21,13 @@ impl Run {
     }
 
     /// Restores a run. In checkpoints of earlier versions, the state holds all messages.
-    pub(crate) fn from_checkpoint(checkpoint: &Checkpoint) -> Result<Self, Error> {
+    ///
+    /// [`Session::stored_run`](crate::Session::stored_run) loads the checkpoint too. This function suffices to read the state of
+    /// a stored session. A checkpoint with its first messages alone has the state as well.
+    ///
+    /// # Errors
+    /// Returns an error if the checkpoint is not a valid run.
+    pub fn from_checkpoint(checkpoint: &Checkpoint) -> Result<Self, Error> {
         let mut stored: StoredRun = from_str(&checkpoint.state)?;
         for message in &checkpoint.messages {
             stored.messages.push(from_str(message)?);

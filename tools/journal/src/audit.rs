@@ -4,16 +4,20 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use tools::Digest;
 
 use crate::error::Fault;
 use crate::ledger::stored_digest;
-use crate::row::COLUMNS;
-use crate::{AuditEntry, Head, OpenError, chain, open};
+use crate::open::WITH_SESSIONS;
+use crate::row::{COLUMNS, ERASED};
+use crate::{AuditEntry, Head, OpenError, chain, open, row};
 
 /// A read-only view of a journal. Reading does not block writers.
 #[derive(Debug)]
 pub struct Audit {
-    connection: Connection,
+    pub(crate) connection: Connection,
+    pub(crate) version: i64,
 }
 
 /// The first fault found in a journal. The rows before it are intact; the rows after it were not checked.
@@ -63,12 +67,24 @@ impl Audit {
     /// # Errors
     /// Returns an error if the file is missing, is not a journal or cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Ok(Self { connection: open::to_read(path.as_ref())? })
+        let (connection, version) = open::to_read(path.as_ref())?;
+        Ok(Self { connection, version })
+    }
+
+    /// Opens a journal that no process writes until this value is dropped. Creates no files beside it, as [`open`](Self::open) does
+    /// for a journal without a log.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open).
+    pub fn open_unused(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let (connection, version) = open::to_read_unused(path.as_ref())?;
+        Ok(Self { connection, version })
     }
 
     /// Verifies the hash chain of all rows and returns the current head.
     ///
-    /// Finds a row that was edited, deleted, added or moved. Given an earlier head, also finds:
+    /// Finds a row that was edited, deleted, added or moved. An [erased](crate::erase) row is intact; [`erased`](Self::erased)
+    /// counts these. Given an earlier head, also finds:
     ///
     /// - rows cut off at the end, even by SQLite itself, which drops the damaged end of its log silently;
     /// - a journal that was rewritten as a whole.
@@ -78,7 +94,8 @@ impl Audit {
     /// # Errors
     /// Returns the first fault found.
     pub fn verify(&self, head: Option<&Head>) -> Result<Head, AuditError> {
-        let sql = format!("SELECT {}, hash FROM entry ORDER BY seq", COLUMNS.join(", "));
+        let contents = if self.version < WITH_SESSIONS { "NULL, NULL" } else { "salt, content" };
+        let sql = format!("SELECT {}, hash, {contents} FROM entry ORDER BY seq", COLUMNS.join(", "));
         let mut statement = self.connection.prepare(&sql).map_err(unreadable)?;
         let mut rows = statement.query([]).map_err(unreadable)?;
         let mut last = Head::new(0, chain::genesis());
@@ -89,12 +106,11 @@ impl Audit {
             if u64::try_from(seq).is_ok_and(|seq| seq > number) {
                 return Err(AuditError::Missing { row: number });
             }
-            let columns = (0..COLUMNS.len()).map(|column| row.get_ref(column)).collect::<Result<Vec<_>, _>>();
-            let hash = chain::link(&last.hash, columns.map_err(unreadable)?);
+            let hash = row_hash(&last.hash, seq, row).map_err(unreadable)?;
             let stored = row.get(COLUMNS.len()).ok().and_then(|bytes| stored_digest(seq, bytes).ok());
-            if stored != Some(hash) || i64::try_from(number) != Ok(seq) {
+            let Some(hash) = hash.filter(|hash| stored == Some(*hash) && i64::try_from(number) == Ok(seq)) else {
                 return Err(AuditError::Altered { row: number });
-            }
+            };
             last = Head::new(number, hash);
             check_head(head, &last)?;
         }
@@ -104,6 +120,15 @@ impl Audit {
             }
             _ => Ok(last),
         }
+    }
+
+    /// Returns the number of [erased](crate::erase) rows. Does not [verify](Self::verify) them.
+    ///
+    /// # Errors
+    /// Returns [`AuditError::Read`] if the journal cannot be read.
+    pub fn erased(&self) -> Result<u64, AuditError> {
+        let sql = "SELECT count(*) FROM entry WHERE kind = ?";
+        self.connection.query_row(sql, [ERASED], |row| row.get(0)).map_err(unreadable)
     }
 
     /// Passes the rows of one session, or all rows for `None`, to the visitor in order until it breaks. Does not
@@ -139,6 +164,23 @@ fn check_head(head: Option<&Head>, here: &Head) -> Result<(), AuditError> {
     }
 }
 
-fn unreadable(fault: impl Into<Fault>) -> AuditError {
+/// Computes the hash of a row from the previous one's. Returns `None` if the row's content does not match its digest.
+fn row_hash(before: &Digest, seq: i64, row: &rusqlite::Row<'_>) -> rusqlite::Result<Option<Digest>> {
+    let columns = (0..COLUMNS.len()).map(|column| row.get_ref(column)).collect::<Result<Vec<_>, _>>()?;
+    let (salt, content) = (row.get_ref(COLUMNS.len() + 1)?, row.get_ref(COLUMNS.len() + 2)?);
+    let (salt, content) = match (salt, content) {
+        (ValueRef::Null, ValueRef::Null) => return Ok(Some(chain::link_columns(before, columns))),
+        (salt, ValueRef::Blob(content)) => (salt, stored_digest(seq, content.to_vec()).ok()),
+        _ => return Ok(None),
+    };
+    let is_intact = match salt {
+        ValueRef::Null => columns.into_iter().eq(row::erased(seq).iter().map(ValueRef::from)),
+        ValueRef::Blob(salt) => content == Some(chain::content(salt, columns)),
+        _ => false,
+    };
+    Ok(content.filter(|_| is_intact).map(|content| chain::link(before, &content)))
+}
+
+pub(crate) fn unreadable(fault: impl Into<Fault>) -> AuditError {
     AuditError::Read { reason: fault.into().to_string() }
 }

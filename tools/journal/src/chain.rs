@@ -1,20 +1,45 @@
-//! The hash chain: each row's hash covers the row and the previous row's hash.
+//! The hash chain: each row's hash covers the digest of the row's content and the previous row's hash.
 
 use rusqlite::types::ValueRef;
 use tools::Digest;
+
+/// The type byte of a salt or a digest. No column has it, so neither is mistaken for one.
+const CONTENT: u8 = 5;
 
 /// Returns the hash that the first row follows.
 pub(crate) fn genesis() -> Digest {
     Digest::hash_bytes(b"toolcrib journal 1")
 }
 
-/// Returns the hash of a row: SHA-256 over the previous row's hash and the columns in the order of
+/// Returns the digest of a row's content: SHA-256 over its salt and its columns in the order of
 /// [`COLUMNS`](crate::row::COLUMNS).
 ///
-/// A column is encoded as a type byte, the length for texts and blobs, and the bytes. No two rows have the same encoding. Numbers
-/// are big-endian.
-pub(crate) fn link<'a>(before: &Digest, columns: impl IntoIterator<Item = ValueRef<'a>>) -> Digest {
+/// The digest replaces the content of an erased row. The salt is erased too, so that the digest does not confirm a guess.
+pub(crate) fn content<'a>(salt: &[u8], columns: impl IntoIterator<Item = ValueRef<'a>>) -> Digest {
+    let mut bytes = Vec::new();
+    push_sized(&mut bytes, CONTENT, salt);
+    push_columns(&mut bytes, columns);
+    Digest::hash_bytes(&bytes)
+}
+
+/// Returns the hash of a row: SHA-256 over the previous row's hash and the digest of the row's content.
+pub(crate) fn link(before: &Digest, content: &Digest) -> Digest {
     let mut bytes = before.as_bytes().to_vec();
+    push_sized(&mut bytes, CONTENT, content.as_bytes());
+    Digest::hash_bytes(&bytes)
+}
+
+/// Returns the hash of a row of schema version 1 or 2, which has no digest of its content: SHA-256 over the previous row's hash
+/// and the columns.
+pub(crate) fn link_columns<'a>(before: &Digest, columns: impl IntoIterator<Item = ValueRef<'a>>) -> Digest {
+    let mut bytes = before.as_bytes().to_vec();
+    push_columns(&mut bytes, columns);
+    Digest::hash_bytes(&bytes)
+}
+
+/// Encodes each column as a type byte, the length for texts and blobs, and the bytes. No two rows have the same encoding. Numbers
+/// are big-endian.
+fn push_columns<'a>(bytes: &mut Vec<u8>, columns: impl IntoIterator<Item = ValueRef<'a>>) {
     for column in columns {
         match column {
             ValueRef::Null => bytes.push(0),
@@ -22,15 +47,14 @@ pub(crate) fn link<'a>(before: &Digest, columns: impl IntoIterator<Item = ValueR
                 bytes.push(1);
                 bytes.extend(number.to_be_bytes());
             }
-            ValueRef::Text(text) => push_sized(&mut bytes, 2, text),
-            ValueRef::Blob(blob) => push_sized(&mut bytes, 3, blob),
+            ValueRef::Text(text) => push_sized(bytes, 2, text),
+            ValueRef::Blob(blob) => push_sized(bytes, 3, blob),
             ValueRef::Real(number) => {
                 bytes.push(4);
                 bytes.extend(number.to_bits().to_be_bytes());
             }
         }
     }
-    Digest::hash_bytes(&bytes)
 }
 
 fn push_sized(bytes: &mut Vec<u8>, kind: u8, content: &[u8]) {
@@ -57,7 +81,7 @@ mod tests {
     }
 
     fn hash(before: &Digest, columns: &[Value]) -> Digest {
-        link(before, columns.iter().map(ValueRef::from))
+        link(before, &content(b"salt", columns.iter().map(ValueRef::from)))
     }
 
     proptest! {
@@ -70,6 +94,12 @@ mod tests {
         fn the_hash_of_a_row_follows_from_the_one_before(row in columns(), before in columns()) {
             let other = hash(&genesis(), &before);
             prop_assert_ne!(hash(&genesis(), &row), hash(&other, &row));
+        }
+
+        #[test]
+        fn the_digest_of_a_content_depends_on_the_salt(row in columns(), salt in any::<[u8; 4]>()) {
+            let digest = |salt: &[u8]| content(salt, row.iter().map(ValueRef::from));
+            prop_assert_eq!(digest(&salt) == digest(b"salt"), &salt == b"salt");
         }
 
         #[test]

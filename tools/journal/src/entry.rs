@@ -16,7 +16,7 @@ pub struct AuditEntry {
     pub seq: u64,
     /// The time of writing, in milliseconds since 1970, UTC.
     pub at_ms: i64,
-    /// `intent`, `outcome` or `refusal`.
+    /// `intent`, `outcome`, `refusal` or `erased`.
     pub kind: String,
     /// The session's name.
     #[serde(skip_serializing_if = "Option::is_none")]

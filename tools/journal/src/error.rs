@@ -54,6 +54,12 @@ pub(crate) enum Fault {
     Damaged { row: i64, column: &'static str },
     #[error("row {row} is not an intent")]
     NotBegun { row: u64 },
+    #[error("the start of session {session:?} is damaged")]
+    DamagedStart { session: String },
+    #[error("another program reads the log")]
+    LogInUse,
+    #[error("cannot write {column}")]
+    Unwritable { column: &'static str },
 }
 
 impl From<Fault> for JournalError {

@@ -29,11 +29,28 @@ impl<'a> Ledger<'a> {
 
     /// Appends a row and returns its number.
     pub(crate) fn append(&mut self, row: &Row) -> Result<u64, Fault> {
-        let seq = self.head.count + 1;
-        let columns = row.columns(seq);
-        let hash = chain::link(&self.head.hash, columns.iter().map(ValueRef::from));
-        let sql = format!("INSERT INTO entry ({}, hash) VALUES ({}?)", COLUMNS.join(", "), "?, ".repeat(COLUMNS.len()));
-        let hashed = columns.into_iter().chain([Value::Blob(hash.as_bytes().to_vec())]);
+        self.append_columns(row.columns(self.next()))
+    }
+
+    /// Returns the number of the next row.
+    pub(crate) fn next(&self) -> u64 {
+        self.head.count + 1
+    }
+
+    /// Appends a row of these columns, the first of which is [`next`](Self::next), and returns its number.
+    pub(crate) fn append_columns(&mut self, columns: [Value; COLUMNS.len()]) -> Result<u64, Fault> {
+        let seq = self.next();
+        let salt: Vec<u8> =
+            self.connection.prepare_cached("SELECT randomblob(16)")?.query_row([], |random| random.get(0))?;
+        let content = chain::content(&salt, columns.iter().map(ValueRef::from));
+        let hash = chain::link(&self.head.hash, &content);
+        let sql = format!(
+            "INSERT INTO entry ({}, salt, content, hash) VALUES ({}?, ?, ?)",
+            COLUMNS.join(", "),
+            "?, ".repeat(COLUMNS.len())
+        );
+        let [content, digest] = [content, hash].map(|digest| Value::Blob(digest.as_bytes().to_vec()));
+        let hashed = columns.into_iter().chain([Value::Blob(salt), content, digest]);
         self.connection.prepare_cached(&sql)?.execute(params_from_iter(hashed))?;
         self.head = Head::new(seq, hash);
         Ok(seq)

@@ -27,7 +27,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(5);
 /// The migrations, one for each schema version. A file of an older version gets the missing ones.
 ///
 /// The tables are strict, so that each value keeps the type that its hash covers.
-const TABLES: [&str; 2] = [FIRST, MESSAGES];
+const TABLES: [&str; 3] = [FIRST, MESSAGES, SESSIONS];
 
 const FIRST: &str = "
     CREATE TABLE entry (
@@ -76,18 +76,41 @@ const MESSAGES: &str = "
     ) STRICT;
 ";
 
+/// Records how each session began. Gives each new row a digest of its content, so that the content can be erased.
+const SESSIONS: &str = "
+    ALTER TABLE entry ADD COLUMN salt BLOB;
+    ALTER TABLE entry ADD COLUMN content BLOB;
+    CREATE TABLE session (
+        session TEXT PRIMARY KEY,
+        at_ms INTEGER NOT NULL,
+        workspace TEXT NOT NULL,
+        permitted TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// The first schema version with [`SESSIONS`].
+pub(crate) const WITH_SESSIONS: i64 = 3;
+
 /// Opens a journal for writing. Creates a missing file with mode 600.
 pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
     create(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
-    if !is_empty_or_a_database(path)
-        .map_err(|error| OpenError::Open { path: path.to_owned(), reason: error.to_string() })?
-    {
+    let header = header(path).map_err(|error| OpenError::Open { path: path.to_owned(), reason: error.to_string() })?;
+    // SQLite would overwrite any file shorter than its header.
+    if !header.is_empty() && header != HEADER {
         return Err(OpenError::NotAJournal { path: path.to_owned() });
     }
     let refused = refused(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
+    if header.is_empty() {
+        if durability == Durability::Process {
+            // Creating the tables would wait for the disk ten times. A loss of power can only cost the new file.
+            connection.pragma_update(None, "synchronous", "OFF").map_err(&refused)?;
+        }
+        // The tables then need no rollback journal.
+        switched_to_wal(&connection).map_err(&refused)?;
+    }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&refused)?;
     let tables: i64 =
         transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(&refused)?;
@@ -115,14 +138,34 @@ pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection
     Ok(connection)
 }
 
-/// Opens a journal for reading.
-pub(crate) fn to_read(path: &Path) -> Result<Connection, OpenError> {
+/// Opens a journal for reading. Returns its schema version too.
+pub(crate) fn to_read(path: &Path) -> Result<(Connection, i64), OpenError> {
+    read(path, path, OpenFlags::empty())
+}
+
+/// Opens a journal that no process writes for reading, without files beside it. Returns its schema version too.
+pub(crate) fn to_read_unused(path: &Path) -> Result<(Connection, i64), OpenError> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    match path.to_str() {
+        // A process that was killed left a log, which `immutable` would ignore.
+        Some(text) if cfg!(unix) && !Path::new(&log).exists() => {
+            let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+            let scheme = if path.is_absolute() { "file://" } else { "file:" };
+            read(path, Path::new(&format!("{scheme}{escaped}?immutable=1")), OpenFlags::SQLITE_OPEN_URI)
+        }
+        _ => to_read(path),
+    }
+}
+
+/// Opens the journal at `path`, which SQLite is given as `name`.
+fn read(path: &Path, name: &Path, flags: OpenFlags) -> Result<(Connection, i64), OpenError> {
     let refused = refused(path);
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
+    let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(name, flags).map_err(&refused)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
-    check(&connection, path)?;
-    Ok(connection)
+    let version = check(&connection, path)?;
+    Ok((connection, version))
 }
 
 /// Switches the file to a write-ahead log. Returns the resulting journal mode.
@@ -169,11 +212,11 @@ fn create(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Returns true if the file is empty or starts with SQLite's header. SQLite would overwrite any file shorter than its header.
-fn is_empty_or_a_database(path: &Path) -> std::io::Result<bool> {
+/// Returns the first bytes of the file, as many as [`HEADER`] has.
+fn header(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut header = Vec::new();
     File::open(path)?.take(HEADER.len() as u64).read_to_end(&mut header)?;
-    Ok(header.is_empty() || header == HEADER)
+    Ok(header)
 }
 
 fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {

@@ -20,6 +20,16 @@ pub(crate) const OUTCOME: &str = "outcome";
 /// The kind of a row for a call that was not run.
 pub(crate) const REFUSAL: &str = "refusal";
 
+/// The kind of a row whose content was erased.
+pub(crate) const ERASED: &str = "erased";
+
+/// Returns the columns of an erased row: empty except for the number and the kind.
+pub(crate) fn erased(seq: i64) -> [Value; COLUMNS.len()] {
+    let mut columns = Row { kind: ERASED, ..Row::default() }.columns(0);
+    columns[0] = Value::Integer(seq);
+    columns
+}
+
 /// A row without its number and hash.
 #[derive(Clone, Default)]
 pub(crate) struct Row {

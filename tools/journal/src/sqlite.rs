@@ -17,10 +17,10 @@ use crate::{JournalOptions, OpenError, open};
 /// A journal in a SQLite file. Clones share the file and its writer thread.
 ///
 /// Several processes may write to one file. A method returns after its commit. Concurrent calls share a commit; while the queue
-/// of 1,024 entries is full, further calls wait.
+/// of 1,024 entries is full, further calls wait. Dropping the last clone waits until the queue is written and the file is closed.
 #[derive(Clone)]
 pub struct SqliteJournal {
-    writer: Arc<Writer>,
+    pub(crate) writer: Arc<Writer>,
     options: JournalOptions,
 }
 

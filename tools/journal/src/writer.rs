@@ -1,7 +1,7 @@
 //! [`Writer`]: the thread that writes a journal and groups jobs into commits.
 
 use std::slice;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
@@ -17,17 +17,21 @@ const QUEUE: usize = 1024;
 /// The most jobs in one commit. Bounds the time the first of them waits.
 const BATCH: usize = 256;
 
-/// A handle to the writer thread. The thread ends after the handle is dropped and all jobs are done.
+/// A handle to the writer thread. Dropping it waits until all jobs are done and the connection is closed, which merges the log
+/// into the file.
 pub(crate) struct Writer {
-    jobs: mpsc::Sender<Box<dyn Job>>,
+    /// `None` only while the handle is dropped.
+    jobs: Option<mpsc::Sender<Box<dyn Job>>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     pub(crate) fn start(connection: Connection) -> Result<Self, OpenError> {
         let (jobs, queue) = mpsc::channel(QUEUE);
         let write = move || write(connection, queue);
-        thread::Builder::new().name("toolcrib-journal".to_owned()).spawn(write).map_err(OpenError::Thread)?;
-        Ok(Self { jobs })
+        let thread = thread::Builder::new().name("toolcrib-journal".to_owned());
+        let thread = thread.spawn(write).map_err(OpenError::Thread)?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
     /// Runs `work` in a transaction and returns its result after the commit. `work` may run more than once; the last run counts.
@@ -40,8 +44,19 @@ impl Writer {
     ) -> Result<T, JournalError> {
         let (answer, answered) = oneshot::channel();
         let task = Task { work, done: None, answer };
-        self.jobs.send(Box::new(task)).await.map_err(|_| JournalError::Closed)?;
+        let jobs = self.jobs.as_ref().ok_or(JournalError::Closed)?;
+        jobs.send(Box::new(task)).await.map_err(|_| JournalError::Closed)?;
         answered.await.unwrap_or(Err(JournalError::Closed))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was reported to the callers whose jobs it dropped.
+            let _ = thread.join();
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! The file of the prompt history, readable by the user only.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::folders;
+use crate::{folders, private};
 
 /// The maximum number of entries; the oldest are dropped.
 pub(super) const MAX_ENTRIES: usize = 1000;
@@ -23,18 +23,9 @@ pub(super) fn path() -> Option<PathBuf> {
 /// Returns an error if the path is not a regular file or the file is too large for a history.
 pub(super) fn prepare(path: &Path) -> io::Result<()> {
     if let Some(directory) = path.parent() {
-        let mut builder = DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(directory)?;
-        keep_private(directory, 0o700)?;
+        private::create_folder(directory)?;
     }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
+    match private::create_file(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         other => return other.map(drop),
     }
@@ -42,25 +33,7 @@ pub(super) fn prepare(path: &Path) -> io::Result<()> {
     if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
         return Err(io::Error::other("not a history file"));
     }
-    keep_private(path, 0o600)
-}
-
-/// Removes the permissions of other users from a file or folder. Link targets and files of other users are left unchanged.
-#[cfg(unix)]
-fn keep_private(path: &Path, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-
-    let metadata = path.symlink_metadata()?;
-    let is_ours = !metadata.is_symlink() && metadata.uid() == rustix::process::geteuid().as_raw();
-    if is_ours && metadata.mode() & 0o077 != 0 {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn keep_private(_path: &Path, _mode: u32) -> io::Result<()> {
-    Ok(())
+    private::tighten(path, private::FILE)
 }
 
 #[cfg(test)]

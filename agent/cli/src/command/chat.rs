@@ -7,6 +7,7 @@ use crate::chat::{self, Input, how_to_grant};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::journal;
 use crate::output_format::OutputOption;
 use crate::session::SessionOptions;
 
@@ -31,10 +32,11 @@ impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let runner = self.options.runner(self.output.format, how_to_grant)?;
         // Each prompt gets its own token; this one is never cancelled.
-        let session = self.options.session(CancellationToken::new(), &runner.console)?;
+        let recording = self.options.recording().await?;
+        let session = self.options.session(CancellationToken::new(), &runner.console, recording.as_ref())?;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive(), &runner.console)?;
-        let resumed = self.options.journal.stored_run(&session).await?;
+        let resumed = journal::stored_run(recording.as_ref(), &session).await?;
         chat::Chat { session, runner, input, interrupts, resumed }.run().await
     }
 }

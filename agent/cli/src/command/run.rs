@@ -5,11 +5,10 @@ use clap::Args;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::how_to_grant;
-use crate::interrupt;
 use crate::output_format::OutputOption;
 use crate::prompt_runner::RunInput;
 use crate::session::SessionOptions;
-use crate::standard_input;
+use crate::{interrupt, journal, standard_input};
 
 /// Run an agent session on a prompt and print the answer
 ///
@@ -33,8 +32,9 @@ impl RunArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let runner = self.options.runner(self.output.format, how_to_grant)?;
         let token = interrupt::token(&runner.console)?;
-        let mut session = self.options.session(token.clone(), &runner.console)?;
-        let input = match self.options.journal.stored_run(&session).await? {
+        let recording = self.options.recording().await?;
+        let mut session = self.options.session(token.clone(), &runner.console, recording.as_ref())?;
+        let input = match journal::stored_run(recording.as_ref(), &session).await? {
             Some(run) => RunInput::Resume(run),
             None => RunInput::Prompt(match self.prompt.filter(|prompt| prompt != "-") {
                 Some(prompt) => prompt,

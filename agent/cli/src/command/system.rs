@@ -25,7 +25,7 @@ pub(super) struct SystemArgs {
 
 impl SystemArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
-        let session = self.options.session(CancellationToken::new(), &Arc::new(Console::default()))?;
+        let session = self.options.session(CancellationToken::new(), &Arc::new(Console::default()), None)?;
         if self.json {
             let sections = session.system().sections(session.tools());
             sections.iter().try_for_each(|(name, text)| output::json(&json!({"name": name, "text": text})))?;

@@ -3,33 +3,46 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tools::{Journal, ToolError};
-use tools_journal::{Audit, AuditEntry, AuditError, Head, JournalOptions, SqliteJournal};
+use tools::ToolError;
+use tools_journal::{Audit, AuditEntry, AuditError, Head};
 
 use crate::duration;
 use crate::error::Error;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
+use crate::sessions::{SessionError, SessionFolder};
 use crate::visible::visible;
 
 /// The number of sessions named in the error for an unknown one.
 const NAMED: usize = 8;
 
-pub(super) fn open(path: &Path, with_arguments: bool) -> Result<Arc<dyn Journal>, Error> {
-    Ok(Arc::new(SqliteJournal::open(path, JournalOptions::new().with_arguments(with_arguments))?))
+/// The kind of a row without content.
+const ERASED: &str = "erased";
+
+/// Verifies the journal and returns its number of rows, its head and its number of erased rows.
+pub(crate) fn verify(path: &Path, head: Option<&str>) -> Result<(u64, String, u64), Error> {
+    let head: Option<Head> = head.map(str::parse).transpose()?;
+    let audit = Audit::open(located(path)?)?;
+    let head = audit.verify(head.as_ref())?;
+    Ok((head.count, head.to_string(), audit.erased()?))
 }
 
-/// Verifies the journal and returns its number of rows and its head.
-pub(crate) fn verify(path: &Path, head: Option<&str>) -> Result<(u64, String), Error> {
-    let head: Option<Head> = head.map(str::parse).transpose()?;
-    let head = Audit::open(path)?.verify(head.as_ref())?;
-    Ok((head.count, head.to_string()))
+/// Returns the journal of the recorded session of that ID, or the path itself if a file has it or no session has that ID.
+fn located(path: &Path) -> Result<PathBuf, Error> {
+    let id = path.to_str().filter(|_| !path.exists());
+    match (id, SessionFolder::new()) {
+        (Some(id), Ok(folder)) => match folder.find(id) {
+            Ok(id) => Ok(folder.journal(id)),
+            Err(SessionError::Unknown { .. }) => Ok(path.to_owned()),
+            Err(error) => Err(error.into()),
+        },
+        _ => Ok(path.to_owned()),
+    }
 }
 
 /// Returns the damage of a journal as JSON: its kind and the first damaged row. Returns `None` for other errors.
@@ -55,7 +68,7 @@ pub(crate) fn show(path: &Path, session: Option<&str>, is_json: bool) -> Result<
         printed = if is_json { output::json(&entry) } else { output::page(&line(&entry)) };
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let audit = Audit::open(path)?;
+    let audit = Audit::open(located(path)?)?;
     audit.visit(session, visitor)?;
     match session {
         Some(name) if is_empty => Err(Error::NoCalls { name: name.to_owned(), advice: sessions(&audit, name)? }),
@@ -82,6 +95,9 @@ fn sessions(audit: &Audit, name: &str) -> Result<String, Error> {
 
 /// Formats a row as a line, such as `12  2026-01-31T12:00:00Z  outcome  s 3.0  fs.read  2ms`.
 fn line(entry: &AuditEntry) -> String {
+    if entry.kind == ERASED {
+        return format!("{:>6}  {ERASED}\n", entry.seq);
+    }
     let at = Timestamp::from_millisecond(entry.at_ms).map_or_else(|_| entry.at_ms.to_string(), |at| at.to_string());
     let mut line = format!("{:>6}  {}  {:7}", entry.seq, styled(FAINT, at), visible(&entry.kind));
     if let Some(session) = &entry.session {

@@ -144,7 +144,7 @@ fn no_history_is_kept_where_none_is_wanted() {
     let mut session = chat(&crib, &["--no-history"]);
     say(&mut session, "time.now", &["summary"]);
     leave(session);
-    assert!(!crib.dir.path().join("state").exists());
+    assert!(!crib.dir.path().join("state/toolcrib/history").exists());
 }
 
 #[test]

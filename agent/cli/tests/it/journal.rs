@@ -149,7 +149,7 @@ fn an_interrupt_leaves_an_outcome_of_every_call_that_was_begun() {
 }
 
 /// Returns a script whose turns append 1, 2, … to a line of `log.txt`, followed by an answer.
-fn counting(crib: &Crib, turns: usize) -> String {
+pub(crate) fn counting(crib: &Crib, turns: usize) -> String {
     std::fs::write(crib.root().join("log.txt"), "end").unwrap();
     let turn = |number| {
         let arguments = json!({"path": "log.txt", "old": "end", "new": format!("{number} end")});
@@ -159,7 +159,7 @@ fn counting(crib: &Crib, turns: usize) -> String {
     crib.write("turns.json", &Value::from(turns).to_string())
 }
 
-fn counted(crib: &Crib) -> Vec<usize> {
+pub(crate) fn counted(crib: &Crib) -> Vec<usize> {
     let log = std::fs::read_to_string(crib.root().join("log.txt")).unwrap();
     log.strip_suffix("end").unwrap().split_whitespace().map(|number| number.parse().unwrap()).collect()
 }

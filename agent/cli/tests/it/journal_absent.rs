@@ -3,11 +3,18 @@ use crate::Crib;
 #[test]
 fn a_program_without_journals_says_how_to_get_one() {
     let crib = Crib::new();
-    for arguments in
-        [&["run", "time.now", "--journal", "calls.journal"][..], &["audit", "verify", "x"], &["audit", "show", "x"]]
-    {
+    for arguments in [
+        &["run", "time.now", "--journal", "calls.journal"][..],
+        &["run", "--resume"],
+        &["sessions"],
+        &["sessions", "erase", "x"],
+        &["audit", "verify", "x"],
+        &["audit", "show", "x"],
+    ] {
         let ended = crib.run(arguments).expect(2);
         assert!(ended.stderr.contains("--features journal"), "{ended:#?}");
     }
     assert!(!crib.root().join("calls.journal").exists());
+    let ended = crib.run(&["run", "time.now", "--provider", "direct"]).expect(0);
+    assert!(!ended.stderr.contains("warning") && !crib.dir.path().join("state").exists(), "{ended:#?}");
 }

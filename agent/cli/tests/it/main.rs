@@ -35,6 +35,8 @@ mod provider_choice;
 mod readme;
 mod repository;
 mod run;
+#[cfg(feature = "journal")]
+mod sessions;
 mod show;
 mod stream;
 mod system;
@@ -156,9 +158,11 @@ fn command(directory: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Clears the environment, so that `CI`, `NO_COLOR` or model keys do not influence a test.
+/// Clears the environment, so that `CI`, `NO_COLOR` or model keys do not influence a test. The program keeps its state below the
+/// folder of this build, never in the home of the user.
 fn cleared(command: &mut Command) -> &mut Command {
     command.env_clear().env("TERM", "xterm-256color");
+    command.env("XDG_STATE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("state"));
     for variable in ["PATH", "HOME", "TMPDIR"] {
         if let Some(value) = std::env::var_os(variable) {
             command.env(variable, value);

@@ -1,7 +1,7 @@
 use crate::Crib;
 
-const COMMANDS: [&str; 11] =
-    ["list", "show", "call", "why", "run", "chat", "system", "config", "audit", "doctor", "new"];
+const COMMANDS: [&str; 12] =
+    ["list", "show", "call", "why", "run", "chat", "sessions", "system", "config", "audit", "doctor", "new"];
 
 #[test]
 fn help_lists_the_commands_and_the_exit_codes() {

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use agent::{Driver, Scripted, Turn};
+use agent::{Driver, Scripted, Selection, Session, Turn};
 use rusqlite::Connection;
+use rusqlite::types::Value as SqlValue;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tools::{Catalog, Grant, Tool, ToolCall, ToolContext};
+use tools::{Catalog, Digest, Grant, Tool, ToolCall, ToolContext};
 use tools_journal::{Audit, AuditEntry, Durability, Head, JournalOptions, SqliteJournal};
 
 pub struct Crib {
@@ -54,6 +55,44 @@ impl Crib {
     }
 }
 
+impl Crib {
+    /// Turns the journal into a file of version 1, with the hashes of that version.
+    pub fn turn_into_version_1(&self) {
+        let connection = Connection::open(self.path()).unwrap();
+        let sql = "
+            ALTER TABLE entry DROP COLUMN salt;
+            ALTER TABLE entry DROP COLUMN content;
+            DROP TABLE session;
+            DROP TABLE message;
+            ALTER TABLE state DROP COLUMN checkpoint;
+            PRAGMA user_version = 1;";
+        connection.execute_batch(sql).unwrap();
+        let mut last = Digest::hash_bytes(b"toolcrib journal 1");
+        let mut rows = connection.prepare("SELECT * FROM entry ORDER BY seq").unwrap();
+        let columns = rows.column_count() - 1;
+        let mut rows = rows.query([]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            let mut bytes = last.as_bytes().to_vec();
+            for column in 0..columns {
+                match row.get(column).unwrap() {
+                    SqlValue::Null => bytes.push(0),
+                    SqlValue::Integer(number) => bytes.extend([&[1][..], &number.to_be_bytes()].concat()),
+                    SqlValue::Text(text) => bytes.extend(sized(2, text.as_bytes())),
+                    SqlValue::Blob(blob) => bytes.extend(sized(3, &blob)),
+                    SqlValue::Real(_) => panic!("no column is a real number"),
+                }
+            }
+            last = Digest::hash_bytes(&bytes);
+            let seq: i64 = row.get(0).unwrap();
+            connection.execute("UPDATE entry SET hash = ? WHERE seq = ?", (last.as_bytes(), seq)).unwrap();
+        }
+    }
+}
+
+fn sized(kind: u8, content: &[u8]) -> Vec<u8> {
+    [&[kind][..], &(content.len() as u64).to_be_bytes(), content].concat()
+}
+
 pub fn entries(audit: &Audit) -> Vec<AuditEntry> {
     let mut entries = Vec::new();
     let visitor = |entry| {
@@ -72,6 +111,15 @@ pub fn driver(turns: impl IntoIterator<Item = Turn>) -> Driver {
 /// Creates a turn that calls these tools with the ids `c0`, `c1`, ….
 pub fn calling(names: &[&str]) -> Turn {
     Turn::calls(names.iter().zip(0..).map(|(name, id)| ToolCall::new(format!("c{id}"), *name, json!({}))))
+}
+
+/// Runs a session to its answer: a call of `send` in the session of that name.
+pub async fn answered(crib: &Crib, workshop: &Workshop, name: &str) {
+    let cx = context(&crib.journal()).with_session(name);
+    let mut session = Session::new(workshop.catalog.list(), Selection::new(), cx);
+    let turns =
+        [Turn::calls([ToolCall::new("c", "send", json!({"canary": name}))]), Turn::answer(format!("done {name}"))];
+    driver(turns).run(&mut session, format!("go {name}")).await.unwrap();
 }
 
 /// A tool that takes any arguments.

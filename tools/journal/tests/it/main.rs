@@ -4,10 +4,13 @@
 
 mod audit;
 mod crib;
+mod erase;
+mod fork;
 #[cfg(unix)]
 #[allow(clippy::print_stdout, reason = "prints the seed and the counts of a run")]
 mod kill;
 mod record;
 mod resume;
 mod secret;
+mod start;
 mod unfinished;

@@ -231,9 +231,7 @@ async fn only_the_newest_checkpoint_is_added_to() {
 async fn a_session_of_the_first_version_of_the_file_goes_on() {
     let (crib, mut workshop) = (Crib::new(), Workshop::new());
     let (run, state) = one_step(&mut workshop, &crib).await;
-    for sql in ["DROP TABLE message", "ALTER TABLE state DROP COLUMN checkpoint", "PRAGMA user_version = 1"] {
-        crib.tamper(sql);
-    }
+    crib.turn_into_version_1();
     crib.tamper(&format!("UPDATE state SET state = '{state}'"));
     assert_eq!(crib.head().count, 2, "it is audited as it is");
 

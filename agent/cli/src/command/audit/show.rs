@@ -11,7 +11,8 @@ use crate::journal;
 /// Show the rows of a journal: intents, outcomes and refusals of calls
 #[derive(Args, Debug)]
 pub(super) struct AuditShowArgs {
-    /// The journal file
+    /// The journal file, or the ID of a recorded session
+    #[arg(value_name = "FILE|ID")]
     file: PathBuf,
 
     /// Show the rows of this session only

@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::{journal, output};
+use crate::wording::counted;
+use crate::{journal, notice, output};
 
 /// Verify that a journal is unaltered, and print its head
 ///
@@ -15,7 +16,8 @@ use crate::{journal, output};
 /// an earlier head, so keep the printed head in another place.
 #[derive(Args, Debug)]
 pub(super) struct VerifyArgs {
-    /// The journal file
+    /// The journal file, or the ID of a recorded session
+    #[arg(value_name = "FILE|ID")]
     file: PathBuf,
 
     /// An earlier head, as printed by this command
@@ -30,8 +32,15 @@ pub(super) struct VerifyArgs {
 impl VerifyArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         match journal::verify(&self.file, self.head.as_deref()) {
-            Ok((count, head)) if self.json => output::json(&json!({"count": count, "head": head, "damage": null}))?,
-            Ok((_, head)) => output::page(&format!("{head}\n"))?,
+            Ok((count, head, erased)) if self.json => {
+                output::json(&json!({"count": count, "head": head, "erased": erased, "damage": null}))?
+            }
+            Ok((_, head, erased)) => {
+                output::page(&format!("{head}\n"))?;
+                if erased > 0 {
+                    notice::note(&format!("erased: {}", counted(erased, "row")));
+                }
+            }
             Err(error) => {
                 if let Some(damage) = journal::damage(&error).filter(|_| self.json) {
                     output::json(&json!({"damage": damage}))?;

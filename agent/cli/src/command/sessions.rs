@@ -1,0 +1,83 @@
+//! `toolcrib sessions`
+
+#[cfg(feature = "journal")]
+mod change;
+#[cfg(feature = "journal")]
+mod list;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::host::RootOption;
+
+/// List the recorded sessions of this workspace, the newest first; erase or fork one
+///
+/// Each `run` and `chat` is recorded in the state folder, unless --no-journal is given. --resume continues a session.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct SessionsArgs {
+    #[command(subcommand)]
+    command: Option<SessionsCommand>,
+
+    /// List the sessions of all workspaces
+    #[arg(long)]
+    all: bool,
+
+    #[command(flatten)]
+    root: RootOption,
+
+    /// Print the sessions as JSON, one document per line
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum SessionsCommand {
+    /// Copy a session and print the ID of the copy, to be continued with --resume. Finished calls are not run again
+    Fork {
+        /// The ID or its beginning [default: the newest session of this workspace]
+        id: Option<String>,
+
+        #[command(flatten)]
+        root: RootOption,
+    },
+    /// Erase sessions: their conversations and calls
+    Erase {
+        /// The IDs or their beginnings; with --journal, the names
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
+
+        /// Erase sessions in this file. Their rows keep the hashes, so that the file can still be verified
+        #[arg(long, value_name = "FILE")]
+        journal: Option<PathBuf>,
+    },
+    /// Remove sessions older than 30 days, and the oldest ones above 200 MB in total, but none of the newest 10
+    ///
+    /// Every new session does so too. Open sessions are kept.
+    Prune,
+}
+
+impl SessionsArgs {
+    #[cfg(feature = "journal")]
+    pub(super) fn run(self) -> Result<Exit, Error> {
+        match self.command {
+            None => {
+                let workspace = (!self.all).then(|| self.root.workspace());
+                list::list(workspace.as_deref(), self.json)?;
+            }
+            Some(SessionsCommand::Fork { id, root }) => change::fork(id.as_deref(), &root.workspace())?,
+            Some(SessionsCommand::Erase { ids, journal: None }) => change::erase(&ids)?,
+            Some(SessionsCommand::Erase { ids, journal: Some(file) }) => change::erase_in_file(&ids, &file)?,
+            Some(SessionsCommand::Prune) => change::prune()?,
+        }
+        Ok(Exit::Success)
+    }
+
+    #[cfg(not(feature = "journal"))]
+    pub(super) fn run(self) -> Result<Exit, Error> {
+        Err(Error::NoJournal)
+    }
+}

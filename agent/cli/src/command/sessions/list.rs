@@ -1,0 +1,53 @@
+//! `toolcrib sessions`: the list.
+
+use std::time::Duration;
+
+use anstyle::Style;
+use jiff::Timestamp;
+
+use crate::error::Error;
+use crate::notice::{self, FAINT, STRONG};
+use crate::output;
+use crate::program;
+use crate::sessions::{SessionFolder, SessionSummary, age, size};
+use crate::table::Table;
+use crate::visible::visible;
+
+/// Prints the sessions of a workspace, or all sessions.
+pub(super) fn list(workspace: Option<&str>, is_json: bool) -> Result<(), Error> {
+    let folder = SessionFolder::new()?;
+    let mut listed = Vec::new();
+    for id in folder.ids()? {
+        match SessionSummary::read(&folder, id) {
+            Ok(session) => listed.extend(session),
+            Err(error) => notice::warning(&format!("the session {id} is not listed: {error}")),
+        }
+    }
+    let all = listed.len();
+    listed.retain(|session| workspace.is_none_or(|workspace| session.workspace == workspace));
+    if is_json {
+        listed.iter().try_for_each(output::json)?;
+    } else {
+        let mut table = Table::new([STRONG, Style::new(), FAINT, FAINT, FAINT, Style::new()], 0);
+        listed.iter().for_each(|session| table.push(row(session, workspace.is_none())));
+        output::page(&table.wrapped(output::width()))?;
+    }
+    if listed.is_empty() && all > 0 {
+        let program = program::name();
+        notice::note(&format!("no session of this workspace; {program} sessions --all lists those of others: {all}"));
+    }
+    Ok(())
+}
+
+fn row(session: &SessionSummary, with_workspace: bool) -> [String; 6] {
+    let since = Timestamp::now().duration_since(session.started);
+    let words = session.prompt.split_whitespace().collect::<Vec<_>>().join(" ");
+    [
+        session.id.to_string(),
+        session.state.as_str().to_owned(),
+        age(Duration::try_from(since).unwrap_or_default()),
+        size(session.bytes),
+        if with_workspace { visible(&session.workspace).into_owned() } else { String::new() },
+        visible(&words).into_owned(),
+    ]
+}

@@ -1,0 +1,62 @@
+//! Files and folders that only the user can read.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// The mode of a private folder.
+pub(crate) const FOLDER: u32 = 0o700;
+/// The mode of a private file.
+pub(crate) const FILE: u32 = 0o600;
+
+/// Creates a folder and its parents for the user only. Tightens the permissions of an existing folder.
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, FOLDER);
+    builder.create(path)?;
+    tighten(path, FOLDER)
+}
+
+/// Creates a file for the user only. Returns an error of the kind `AlreadyExists` if there is one.
+pub(crate) fn create_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, FILE);
+    options.open(path)
+}
+
+/// Removes the permissions of other users from a file or folder. Link targets and files of other users are left unchanged.
+#[cfg(unix)]
+pub(crate) fn tighten(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+    let metadata = path.symlink_metadata()?;
+    let is_ours = !metadata.is_symlink() && metadata.uid() == rustix::process::geteuid().as_raw();
+    if is_ours && metadata.mode() & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn tighten(_path: &Path, _mode: u32) -> io::Result<()> {
+    Ok(())
+}
+
+/// Returns an error if the path is not a folder, or other users have permissions on it. Follows links.
+#[cfg(feature = "journal")]
+pub(crate) fn check_folder(path: &Path) -> io::Result<()> {
+    let metadata = fs::metadata(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+
+        if metadata.mode() & 0o077 != 0 || metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Err(io::Error::other("other users have access to it"));
+        }
+    }
+    if metadata.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+}

@@ -1,0 +1,150 @@
+//! [`SessionFolder`]: the recorded sessions, one journal each.
+
+mod age;
+mod error;
+mod id;
+mod lock;
+mod retention;
+mod stored;
+mod summary;
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+pub(crate) use self::age::{age, size};
+pub(crate) use self::error::SessionError;
+pub(crate) use self::id::SessionId;
+pub(crate) use self::lock::LockedSession;
+pub(crate) use self::retention::Retention;
+pub(crate) use self::stored::StoredSession;
+pub(crate) use self::summary::SessionSummary;
+use crate::{folders, private};
+
+/// The file name ending of a session's journal.
+const JOURNAL: &str = "journal";
+
+/// The endings of the files that SQLite creates next to a journal.
+const BESIDE: [&str; 2] = ["journal-wal", "journal-shm"];
+
+/// The folder of the recorded sessions of all workspaces, existing or not.
+///
+/// A session is one journal file. It can therefore be removed without touching another session, and a writer waits for no other.
+#[derive(Debug)]
+pub(crate) struct SessionFolder {
+    path: PathBuf,
+}
+
+/// The size of a session's files and the time of the last change.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionFiles {
+    pub(crate) id: SessionId,
+    pub(crate) bytes: u64,
+    pub(crate) changed: SystemTime,
+}
+
+impl SessionFolder {
+    /// Returns `sessions` in the program's state folder.
+    pub(crate) fn new() -> Result<Self, SessionError> {
+        Ok(Self { path: folders::state().ok_or(SessionError::NoHome)?.join("sessions") })
+    }
+
+    /// Creates a session and locks it. The folder is created if it is missing, and only the user can read it.
+    pub(crate) fn create(&self) -> Result<LockedSession, SessionError> {
+        let unusable = |source| SessionError::Folder { path: self.path.clone(), source };
+        self.prepare().map_err(unusable)?;
+        let mut id = SessionId::now();
+        loop {
+            if let Some(session) = LockedSession::create(&self.path, id).map_err(unusable)? {
+                return Ok(session);
+            }
+            // Another session began in this second.
+            id = id.successor();
+        }
+    }
+
+    /// Locks a session.
+    pub(crate) fn lock(&self, id: SessionId) -> Result<LockedSession, SessionError> {
+        LockedSession::lock(&self.path, id)
+    }
+
+    /// Returns the path of a session's journal.
+    pub(crate) fn journal(&self, id: SessionId) -> PathBuf {
+        self.path.join(format!("{id}.{JOURNAL}"))
+    }
+
+    /// Returns all sessions, the newest first.
+    pub(crate) fn ids(&self) -> Result<Vec<SessionId>, SessionError> {
+        let list = || -> io::Result<Vec<SessionId>> {
+            let mut ids = Vec::new();
+            for file in fs::read_dir(&self.path)? {
+                let name = file?.file_name();
+                let stem = name.to_str().and_then(|name| name.strip_suffix(JOURNAL)?.strip_suffix('.'));
+                ids.extend(stem.and_then(SessionId::parse));
+            }
+            ids.sort_unstable_by(|a, b| b.cmp(a));
+            Ok(ids)
+        };
+        match list() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            listed => listed.map_err(|source| SessionError::Folder { path: self.path.clone(), source }),
+        }
+    }
+
+    /// Returns the session whose ID begins with the text.
+    pub(crate) fn find(&self, text: &str) -> Result<SessionId, SessionError> {
+        let prefix = text.to_ascii_lowercase();
+        let mut found = self.ids()?;
+        found.retain(|id| !prefix.is_empty() && id.to_string().starts_with(&prefix));
+        match found[..] {
+            [] => Err(SessionError::Unknown { text: text.to_owned() }),
+            [id] => Ok(id),
+            _ => Err(SessionError::Ambiguous { text: text.to_owned(), ids: found }),
+        }
+    }
+
+    /// Returns the newest session of the workspace that has a prompt.
+    pub(crate) fn newest(&self, workspace: &str) -> Result<SessionId, SessionError> {
+        // A damaged journal is not resumed, and `sessions` reports it.
+        let is_here = |id: &SessionId| {
+            let stored = StoredSession::read(self, *id, 0).ok().flatten();
+            stored.is_some_and(|session| session.start.workspace == workspace)
+        };
+        self.ids()?.into_iter().find(is_here).ok_or_else(|| SessionError::NoneHere { workspace: workspace.to_owned() })
+    }
+
+    /// Returns the size and the last change of a session's files. Returns `None` if there are none.
+    pub(crate) fn files(&self, id: SessionId) -> Option<SessionFiles> {
+        let journal = fs::metadata(self.journal(id)).ok()?;
+        let beside = BESIDE.iter().filter_map(|end| fs::metadata(self.path.join(format!("{id}.{end}"))).ok());
+        let files: Vec<_> = beside.chain([journal]).collect();
+        let changed = files.iter().filter_map(|file| file.modified().ok()).max().unwrap_or(SystemTime::UNIX_EPOCH);
+        Some(SessionFiles { id, bytes: files.iter().map(fs::Metadata::len).sum(), changed })
+    }
+
+    /// Removes the sessions that the retention does not keep, except open ones. Returns their number.
+    pub(crate) fn prune(&self, retention: &Retention) -> Result<usize, SessionError> {
+        let files: Vec<_> = self.ids()?.into_iter().filter_map(|id| self.files(id)).collect();
+        let mut removed = 0;
+        for id in retention.surplus(&files, SystemTime::now()) {
+            match self.lock(id) {
+                Ok(session) => session.erase()?,
+                // Unknown: another process has removed it meanwhile.
+                Err(SessionError::Open { .. } | SessionError::Unknown { .. }) => continue,
+                Err(error) => return Err(error),
+            }
+            removed += 1;
+        }
+        Ok(removed)
+    }
+
+    /// Creates the folder, or checks that no other user can read it.
+    fn prepare(&self) -> io::Result<()> {
+        if let Some(state) = self.path.parent() {
+            private::create_folder(state)?;
+        }
+        private::create_folder(&self.path)?;
+        private::check_folder(&self.path)
+    }
+}

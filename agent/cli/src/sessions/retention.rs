@@ -1,0 +1,101 @@
+//! [`Retention`]: the age and size up to which sessions are kept.
+
+use std::time::{Duration, SystemTime};
+
+use super::{SessionFiles, SessionId};
+
+/// The limits of the recorded sessions of all workspaces.
+#[derive(Clone, Debug)]
+pub(crate) struct Retention {
+    max_age: Duration,
+    max_bytes: u64,
+    keep: usize,
+}
+
+impl Retention {
+    /// Keeps a session for `max_age` after its last change, and all sessions together up to `max_bytes`. The `keep` newest ones
+    /// are always kept.
+    pub(crate) fn new(max_age: Duration, max_bytes: u64, keep: usize) -> Self {
+        Self { max_age, max_bytes, keep }
+    }
+
+    /// Returns the sessions to remove, the oldest first. The sessions are given newest first.
+    pub(super) fn surplus(&self, sessions: &[SessionFiles], now: SystemTime) -> Vec<SessionId> {
+        let mut bytes: u64 = sessions.iter().map(|session| session.bytes).sum();
+        let old = sessions.iter().skip(self.keep).rev();
+        let surplus = old.filter(|session| {
+            let age = now.duration_since(session.changed).unwrap_or_default();
+            let is_surplus = age > self.max_age || bytes > self.max_bytes;
+            if is_surplus {
+                bytes -= session.bytes;
+            }
+            is_surplus
+        });
+        surplus.map(|session| session.id).collect()
+    }
+}
+
+impl Default for Retention {
+    /// 30 days, 200 MB, and at least the 10 newest sessions.
+    fn default() -> Self {
+        Self::new(Duration::from_secs(30 * 24 * 60 * 60), 200_000_000, 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NOW: u64 = 1 << 30;
+
+    /// Returns sessions of these sizes and ages, the newest first.
+    fn sessions(of: &[(u64, u64)]) -> Vec<SessionFiles> {
+        let session = |(index, &(bytes, age)): (usize, &(u64, u64))| {
+            let id = (index..of.len()).fold(SessionId::parse("0000000").unwrap(), |id, _| id.successor());
+            SessionFiles { id, bytes, changed: at(NOW - age) }
+        };
+        of.iter().enumerate().map(session).collect()
+    }
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    /// Returns the indexes of the removed sessions, in ascending order.
+    fn removed(retention: &Retention, of: &[(u64, u64)]) -> Vec<usize> {
+        let sessions = sessions(of);
+        let surplus = retention.surplus(&sessions, at(NOW));
+        assert!(surplus.is_sorted(), "the oldest are removed first");
+        (0..of.len()).filter(|index| surplus.contains(&sessions[*index].id)).collect()
+    }
+
+    #[test]
+    fn old_sessions_are_removed() {
+        let retention = Retention::new(Duration::from_secs(100), 1000, 1);
+        assert_eq!(removed(&retention, &[(1, 200), (1, 50), (1, 100), (1, 101)]), [3]);
+    }
+
+    #[test]
+    fn the_oldest_sessions_are_removed_until_the_rest_fits() {
+        let retention = Retention::new(Duration::from_secs(100), 10, 1);
+        assert_eq!(removed(&retention, &[(4, 0), (4, 0), (4, 0), (4, 0)]), [2, 3]);
+        assert!(removed(&retention, &[(4, 0), (4, 0), (2, 0)]).is_empty());
+        assert_eq!(removed(&retention, &[(40, 0), (1, 0)]), [1]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_newest_are_kept_and_the_rest_fits(
+            of in proptest::collection::vec((0..50_u64, 0..200_u64), 0..20), keep in 0..6_usize, max_bytes in 0..200_u64,
+        ) {
+            let removed = removed(&Retention::new(Duration::from_secs(100), max_bytes, keep), &of);
+            prop_assert!(removed.iter().all(|index| *index >= keep));
+            let kept: Vec<_> = (0..of.len()).filter(|index| !removed.contains(index)).collect();
+            prop_assert!(kept.iter().filter(|index| **index >= keep).all(|index| of[*index].1 <= 100));
+            let bytes: u64 = kept.iter().map(|index| of[*index].0).sum();
+            prop_assert!(bytes <= max_bytes || kept.iter().all(|index| *index < keep));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! [`StoredSession`]: the stored start and state of a session.
+
+use tools::journal::Checkpoint;
+use tools_journal::{Audit, AuditError, SessionStart};
+
+use super::{LockedSession, SessionError, SessionFolder, SessionId};
+
+/// The start and the newest checkpoint of a session that has a prompt.
+pub(crate) struct StoredSession {
+    pub(crate) start: SessionStart,
+    pub(crate) checkpoint: Checkpoint,
+    /// True if a process uses the session.
+    pub(crate) is_open: bool,
+}
+
+impl StoredSession {
+    /// Reads a session and its first `messages` messages. Returns `None` if it has no prompt, or was removed meanwhile.
+    pub(super) fn read(folder: &SessionFolder, id: SessionId, messages: u32) -> Result<Option<Self>, SessionError> {
+        match folder.lock(id) {
+            Ok(session) => Self::read_locked(&session, messages),
+            Err(SessionError::Open { .. }) => {
+                let audit = Audit::open(folder.journal(id)).map_err(AuditError::from)?;
+                Self::read_from(&audit, id, messages, true)
+            }
+            Err(SessionError::Unknown { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads a session that only this process uses. Returns `None` if it has no prompt.
+    pub(crate) fn read_locked(session: &LockedSession, messages: u32) -> Result<Option<Self>, SessionError> {
+        let audit = Audit::open_unused(session.journal()).map_err(AuditError::from)?;
+        Self::read_from(&audit, session.id, messages, false)
+    }
+
+    fn read_from(audit: &Audit, id: SessionId, messages: u32, is_open: bool) -> Result<Option<Self>, SessionError> {
+        let name = id.to_string();
+        let stored = (audit.find_start(&name)?, audit.checkpoint(&name, messages)?);
+        let (Some(start), Some(checkpoint)) = stored else { return Ok(None) };
+        Ok(Some(Self { start, checkpoint, is_open }))
+    }
+}

@@ -1,0 +1,93 @@
+use super::{folder, ids, interrupted, listed};
+use crate::Crib;
+
+#[test]
+fn every_session_is_listed_with_its_prompt_and_state() {
+    let crib = Crib::new();
+    assert!(listed(&crib).is_empty());
+    crib.run(&["run", "time.now"]).expect(0);
+    interrupted(&crib);
+    crib.run_with_input(&["chat"], b"time.now\nfs.list\n").expect(0);
+    let sessions = listed(&crib);
+    let facts: Vec<_> = sessions
+        .iter()
+        .map(|session| (session["prompt"].as_str().unwrap(), session["state"].as_str().unwrap()))
+        .collect();
+    assert_eq!(facts, [("time.now", "finished"), ("write it", "interrupted"), ("time.now", "finished")]);
+    let root = crib.root().canonicalize().unwrap();
+    assert!(
+        sessions
+            .iter()
+            .all(|session| session["workspace"] == root.to_str().unwrap() && session["bytes"].as_u64() > Some(0))
+    );
+
+    let page = crib.run(&["sessions"]).expect(0).stdout;
+    let lines: Vec<_> = page.lines().collect();
+    assert_eq!(lines.len(), 3, "{page}");
+    assert!(lines[1].starts_with(sessions[1]["id"].as_str().unwrap()) && lines[1].contains("interrupted"), "{page}");
+    assert!(lines[1].ends_with("write it") && !page.contains(root.to_str().unwrap()), "{page}");
+}
+
+#[test]
+fn a_session_belongs_to_its_workspace() {
+    let crib = Crib::new();
+    crib.run(&["run", "time.now"]).expect(0);
+    let other = ["--root", "sub"];
+    let ended = crib.run(&[&["sessions"], &other[..]].concat()).expect(0);
+    assert!(ended.stdout.is_empty() && ended.stderr.contains("sessions --all"), "{ended:#?}");
+    crib.run(&[&["run", "fs.list"], &other[..]].concat()).expect(0);
+    assert_eq!(listed(&crib).len(), 1);
+    assert_eq!(crib.run(&["sessions", "--all", "--json"]).expect(0).documents().len(), 2);
+    let page = crib.run(&["sessions", "--all"]).expect(0).stdout;
+    assert!(page.contains("root/sub"), "{page}");
+}
+
+#[test]
+fn nothing_is_recorded_where_that_is_turned_off_or_named_elsewhere() {
+    let crib = Crib::new();
+    crib.run(&["run", "time.now", "--no-journal"]).expect(0);
+    crib.run(&["run", "time.now", "--journal", "../other.journal", "--session", "s"]).expect(0);
+    crib.run(&["call", "time.now"]).expect(0);
+    crib.run(&["system"]).expect(0);
+    assert!(!folder(&crib).exists());
+    crib.run(&["run", "--resume", "--no-journal"]).expect(2);
+}
+
+#[test]
+fn a_chat_without_a_prompt_leaves_no_session() {
+    let crib = Crib::new();
+    crib.run_with_input(&["chat"], b"/help\n").expect(0);
+    crib.run(&["run", "x", "--script", "missing.json"]).expect(2);
+    let left: Vec<_> = std::fs::read_dir(folder(&crib)).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_run_goes_on_without_a_state_folder_and_says_so_once() {
+    let crib = Crib::new();
+    let file = crib.write("file", "");
+    let without_state = |arguments: &[&str]| -> crate::Ended {
+        crib.command(arguments).env("XDG_STATE_HOME", format!("{file}/state")).output().unwrap().into()
+    };
+    let ended = without_state(&["run", "time.now", "--provider", "direct"]).expect(0);
+    assert_eq!(ended.stderr.matches("warning: ").count(), 1, "{ended:#?}");
+    assert!(ended.stderr.contains("not recorded"), "{ended:#?}");
+    let ended = without_state(&["run", "time.now", "--provider", "direct", "--no-journal"]).expect(0);
+    assert!(!ended.stderr.contains("warning"), "{ended:#?}");
+    without_state(&["run", "--resume"]).expect(2);
+    without_state(&["run", "time.now", "--journal", &format!("{file}/x")]).expect(2);
+}
+
+#[test]
+fn audits_take_the_id_of_a_session() {
+    let crib = Crib::new();
+    crib.run(&["run", "time.now ; fs.list"]).expect(0);
+    let id = &ids(&crib)[0];
+    let head = crib.run(&["audit", "verify", id]).expect(0).stdout;
+    assert!(head.starts_with("4:"), "{head}");
+    assert_eq!(crib.run(&["audit", "show", &id[..6], "--json"]).expect(0).documents().len(), 4);
+    crib.run(&["audit", "show", "zzzzzzz"]).expect(2);
+    // A file has precedence.
+    std::fs::write(crib.root().join(id), "").unwrap();
+    crib.run(&["audit", "verify", id]).expect(2);
+}

@@ -1,0 +1,113 @@
+use super::{ids, interrupted, is_unchanged, listed, whole};
+use crate::Crib;
+
+#[test]
+fn the_newest_session_of_the_workspace_is_resumed() {
+    let crib = Crib::new();
+    let script = whole(&crib);
+    let ended = crib.run(&["run", "--resume"]).expect(2);
+    assert!(ended.stderr.contains("sessions --all"), "{ended:#?}");
+    interrupted(&crib);
+    crib.run(&["run", "fs.list", "--root", "sub"]).expect(0);
+    let ended = crib.run(&["run", "--resume", "--script", &script]).expect(0);
+    assert_eq!(ended.stdout, "Written.\n");
+    assert!(ended.stderr.contains(&ids(&crib)[0]), "{ended:#?}");
+    is_unchanged(&crib);
+    assert_eq!((listed(&crib).len(), &listed(&crib)[0]["state"]), (1, &"finished".into()));
+}
+
+#[test]
+fn a_session_is_named_by_the_beginning_of_its_id() {
+    let crib = Crib::new();
+    interrupted(&crib);
+    let id = ids(&crib).remove(0);
+    // The next ID differs in its last digits.
+    crib.run(&["run", "time.now"]).expect(0);
+    assert!(ids(&crib)[0] > id);
+    let ended = crib.run(&["run", "--resume", &id[..3]]).expect(2);
+    assert!(ended.stderr.contains("type more of it") && ended.stderr.contains(&id), "{ended:#?}");
+    crib.run(&["run", "--resume", "uuu"]).expect(2);
+    crib.run(&["run", "--resume", ""]).expect(2);
+    let ended = crib.run(&["run", "--resume", &id.to_uppercase(), "--script", &whole(&crib)]).expect(0);
+    assert_eq!(ended.stdout, "Written.\n");
+    is_unchanged(&crib);
+}
+
+#[test]
+fn a_session_is_resumed_in_its_own_workspace_only() {
+    let crib = Crib::new();
+    interrupted(&crib);
+    let id = ids(&crib).remove(0);
+    let ended = crib.run(&["run", "--resume", &id, "--root", "sub"]).expect(2);
+    assert!(ended.stderr.contains("belongs to the workspace") && ended.stderr.contains("--root"), "{ended:#?}");
+    // The root is the same by another path.
+    crib.run(&["run", "--resume", &id, "--root", "sub/..", "--script", &whole(&crib)]).expect(0);
+}
+
+#[test]
+fn a_resumed_session_never_has_a_wider_grant_than_it_had() {
+    let folder = ["--resume"];
+    let file = ["--resume", "--journal", "../one.journal", "--session", "s"];
+    for (begin, resume) in [(&[][..], &folder[..]), (&file[1..], &file[..])] {
+        let crib = Crib::new();
+        let calls = r#"{"calls": [{"name": "fs.write", "arguments": {"path": "b.txt", "content": "1"}},
+            {"name": "fs.write", "arguments": {"path": "sub/b.txt", "content": "1"}}]}"#;
+        let script = crib.script(&[r#"{"calls": [{"name": "time.now"}]}"#, calls, r#"{"text": "Tried."}"#]);
+        let run = |arguments: &[&str]| crib.run(&[&["run", "--script", &script][..], arguments].concat());
+        run(&[&["go", "--max-steps", "1", "--grant", "fs:write:sub/**"], begin].concat()).expect(7);
+        let wider = ["--allow", "*:*:**", "--grant", "fs:write:**", "--grant", "fs:write:b.txt"];
+        let ended = run(&[resume, &wider].concat()).expect(0);
+        assert!(ended.stderr.contains("keeps to the grant"), "{ended:#?}");
+        assert!(!crib.root().join("b.txt").exists() && crib.root().join("sub/b.txt").exists(), "{ended:#?}");
+    }
+}
+
+#[test]
+fn a_resumed_session_has_no_more_than_the_grant_of_today() {
+    let crib = Crib::new();
+    let script = crib.script(&[
+        r#"{"calls": [{"name": "time.now"}]}"#,
+        r#"{"calls": [{"name": "fs.write", "arguments": {"path": "b.txt", "content": "1"}}]}"#,
+        r#"{"text": "Tried."}"#,
+    ]);
+    crib.run(&["run", "go", "--script", &script, "--max-steps", "1", "--grant", "fs:write:**"]).expect(7);
+    crib.run(&["run", "--resume", "--script", &script]).expect(0);
+    assert!(!crib.root().join("b.txt").exists());
+}
+
+#[test]
+fn a_chat_goes_on_where_it_ended() {
+    let crib = Crib::new();
+    let script = crib.write("turns.json", r#"[{"text": "one"}, {"text": "two"}, {"text": "three"}]"#);
+    crib.run_with_input(&["chat", "--script", &script], b"a\nb\n").expect(0);
+    let ended = crib.run_with_input(&["chat", "--resume", "--script", &script], b"c\n").expect(0);
+    assert!(ended.stdout.ends_with("three\n"), "{ended:#?}");
+    assert_eq!((listed(&crib).len(), &listed(&crib)[0]["prompt"]), (1, &"a".into()));
+}
+
+#[test]
+fn a_session_in_a_file_is_resumed_by_its_name_alone() {
+    let crib = Crib::new();
+    for resume in [&["--resume", "s"][..], &["--resume"]] {
+        let arguments = [&["run", "--journal", "../one.journal"], resume].concat();
+        let ended = crib.run(&arguments).expect(2);
+        assert!(ended.stderr.contains("--session"), "{ended:#?}");
+    }
+}
+
+#[test]
+fn a_damaged_session_is_reported_and_left_alone() {
+    let crib = Crib::new();
+    interrupted(&crib);
+    let id = ids(&crib).remove(0);
+    let journal = super::folder(&crib).join(format!("{id}.journal"));
+    std::fs::write(&journal, "damaged ".repeat(1000)).unwrap();
+    crib.run(&["run", "--resume", &id]).expect(2);
+    crib.run(&["run", "--resume"]).expect(2);
+    crib.run(&["sessions", "fork", &id]).expect(2);
+    let ended = crib.run(&["sessions"]).expect(0);
+    assert!(ended.stdout.is_empty() && ended.stderr.contains(&id), "{ended:#?}");
+    assert!(journal.exists());
+    crib.run(&["sessions", "erase", &id]).expect(0);
+    assert!(!journal.exists());
+}
