@@ -5,7 +5,7 @@ mod question;
 
 use std::sync::Arc;
 
-use agent::consent::{Answer, AnswerFuture, Asker, Question};
+use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Asker};
 
 use self::question::{TypedAnswer, question};
 use crate::dialogue::Dialogue;
@@ -22,7 +22,7 @@ impl TerminalAsker {
         Self { dialogue }
     }
 
-    async fn answer(&self, asked: Question<'_>) -> Answer {
+    async fn answer(&self, asked: ApprovalQuestion<'_>) -> ApprovalAnswer {
         let preview = asked.approval.preview().await;
         let mut dialogue = self.dialogue.open().await;
         let mut text = question(&asked, preview.as_ref(), false);
@@ -31,8 +31,8 @@ impl TerminalAsker {
                 return denied("the terminal closed without an answer");
             };
             match TypedAnswer::parse(&line) {
-                Some(TypedAnswer::Once) => return Answer::Once,
-                Some(TypedAnswer::Session) if asked.may_last() => return Answer::Session,
+                Some(TypedAnswer::Once) => return ApprovalAnswer::Once,
+                Some(TypedAnswer::Session) if asked.may_last() => return ApprovalAnswer::Session,
                 Some(TypedAnswer::No) => return denied("the person at the terminal denied it"),
                 Some(TypedAnswer::View) => text = question(&asked, preview.as_ref(), true),
                 Some(TypedAnswer::Session) | None => text = question::choices(&asked),
@@ -42,11 +42,11 @@ impl TerminalAsker {
 }
 
 impl Asker for TerminalAsker {
-    fn ask<'a>(&'a self, question: Question<'a>) -> AnswerFuture<'a> {
+    fn ask<'a>(&'a self, question: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
         Box::pin(self.answer(question))
     }
 }
 
-fn denied(reason: &str) -> Answer {
-    Answer::No { reason: reason.to_owned() }
+fn denied(reason: &str) -> ApprovalAnswer {
+    ApprovalAnswer::No { reason: reason.to_owned() }
 }

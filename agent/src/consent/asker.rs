@@ -3,24 +3,24 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use super::Question;
+use super::ApprovalQuestion;
 
 /// The future of an [`Asker`]'s answer.
-pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+pub type ApprovalAnswerFuture<'a> = Pin<Box<dyn Future<Output = ApprovalAnswer> + Send + 'a>>;
 
 /// Shows a question to a person and returns the answer. [`SessionConsent`](super::SessionConsent) asks one question at a time.
 pub trait Asker: Send + Sync {
     /// Asks about one call. The future is dropped if the call ends before the answer, for example at the approval timeout.
-    fn ask<'a>(&'a self, question: Question<'a>) -> AnswerFuture<'a>;
+    fn ask<'a>(&'a self, question: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a>;
 }
 
 /// A person's answer to a question about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ApprovalAnswer {
     /// Approves this call.
     Once,
     /// Approves this call and later calls of the tool on the same targets. Approves only this call if the approval
-    /// [may not last](Question::may_last).
+    /// [may not last](ApprovalQuestion::may_last).
     Session,
     /// Denies this call.
     No {

@@ -6,7 +6,7 @@ mod question;
 mod rule;
 mod session_consent;
 
-pub use asker::{Answer, AnswerFuture, Asker};
-pub use question::Question;
+pub use asker::{ApprovalAnswer, ApprovalAnswerFuture, Asker};
+pub use question::ApprovalQuestion;
 pub use rule::{rules_from_grant, rules_from_typed};
 pub use session_consent::SessionConsent;

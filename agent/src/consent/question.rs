@@ -1,4 +1,4 @@
-//! [`Question`]: the request to approve a call, and its text.
+//! [`ApprovalQuestion`]: the request to approve a call, and its text.
 
 use std::fmt;
 
@@ -13,13 +13,13 @@ use crate::visible::visible;
 /// Its `Display` is the question as plain text with all targets and arguments, in which no character is invisible.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Question<'a> {
+pub struct ApprovalQuestion<'a> {
     /// The call. Its texts are untrusted: escape them with [`visible`] before a person sees them.
     pub approval: Approval<'a>,
 }
 
-impl Question<'_> {
-    /// Returns true if an approval may cover the session, so that [`Answer::Session`](super::Answer::Session) can be offered.
+impl ApprovalQuestion<'_> {
+    /// Returns true if an approval may cover the session, so that [`ApprovalAnswer::Session`](super::ApprovalAnswer::Session) can be offered.
     /// Destroying something, an unbounded effect or a settings file asks each time.
     pub fn may_last(&self) -> bool {
         let paths = self.approval.cx.sensitive_paths();
@@ -39,7 +39,7 @@ impl Question<'_> {
     }
 }
 
-impl fmt::Display for Question<'_> {
+impl fmt::Display for ApprovalQuestion<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Approval { tool, arguments, targets, .. } = self.approval;
         writeln!(f, "{} {}:", visible(tool), if targets.is_empty() { "asks to run" } else { "asks for" })?;

@@ -7,7 +7,7 @@ use std::sync::{Mutex as SyncMutex, MutexGuard, PoisonError};
 use tokio::sync::Mutex;
 use tools::{Approval, ApprovalFuture, Approver, Decision, Digest, Target};
 
-use super::{Answer, Asker, Question};
+use super::{ApprovalAnswer, ApprovalQuestion, Asker};
 
 /// An [`Approver`] that asks a person through an [`Asker`].
 ///
@@ -15,20 +15,20 @@ use super::{Answer, Asker, Question};
 /// - An approval for the session holds for one tool and its targets, in one session, principal and
 ///   [domain](tools::ToolContext::with_domain).
 /// - A tool whose definition has changed is asked about again.
-/// - Only approvals that [may last](Question::may_last) are remembered.
+/// - Only approvals that [may last](ApprovalQuestion::may_last) are remembered.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use agent::consent::{Answer, AnswerFuture, Asker, Question, SessionConsent};
+/// use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, Asker, ApprovalQuestion, SessionConsent};
 /// use tools::{Policy, ToolContext};
 ///
 /// struct Log;
 ///
 /// impl Asker for Log {
-///     fn ask<'a>(&'a self, question: Question<'a>) -> AnswerFuture<'a> {
+///     fn ask<'a>(&'a self, question: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
 ///         eprintln!("{question}");
-///         Box::pin(async { Answer::No { reason: "no person reads the log".to_owned() } })
+///         Box::pin(async { ApprovalAnswer::No { reason: "no person reads the log".to_owned() } })
 ///     }
 /// }
 ///
@@ -70,14 +70,14 @@ impl<A: Asker> SessionConsent<A> {
         if self.is_allowed(&keys) {
             return Decision::Allow;
         }
-        let question = Question { approval };
+        let question = ApprovalQuestion { approval };
         match self.asker.ask(question).await {
-            Answer::Session if question.may_last() => {
+            ApprovalAnswer::Session if question.may_last() => {
                 self.allowed().extend(keys);
                 Decision::Allow
             }
-            Answer::Once | Answer::Session => Decision::Allow,
-            Answer::No { reason } => Decision::Deny { reason },
+            ApprovalAnswer::Once | ApprovalAnswer::Session => Decision::Allow,
+            ApprovalAnswer::No { reason } => Decision::Deny { reason },
         }
     }
 

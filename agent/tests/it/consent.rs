@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use agent::WorkspaceDomain;
-use agent::consent::{Answer, AnswerFuture, Asker, Question, SessionConsent, rules_from_grant, rules_from_typed};
+use agent::consent::{
+    ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Asker, SessionConsent, rules_from_grant, rules_from_typed,
+};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tools::policy::{Rule, Verdict};
@@ -13,14 +15,14 @@ use tools::{Catalog, Clause, Effects, ErrorCode, Grant, Policy, Target, Tool, To
 struct Asked {
     text: String,
     may_last: bool,
-    answer: oneshot::Sender<Answer>,
+    answer: oneshot::Sender<ApprovalAnswer>,
 }
 
 /// Hands its questions to the test.
 struct Desk(mpsc::UnboundedSender<Asked>);
 
 impl Asker for Desk {
-    fn ask<'a>(&'a self, question: Question<'a>) -> AnswerFuture<'a> {
+    fn ask<'a>(&'a self, question: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
         let (answer, answered) = oneshot::channel();
         let asked = Asked { text: question.to_string(), may_last: question.may_last(), answer };
         self.0.send(asked).unwrap_or_else(|_| panic!("the test has ended"));
@@ -32,7 +34,7 @@ struct Person(mpsc::UnboundedReceiver<Asked>);
 
 impl Person {
     /// Answers the next question. Returns its text and whether it offered an approval for the session.
-    async fn answers(&mut self, answer: Answer) -> (String, bool) {
+    async fn answers(&mut self, answer: ApprovalAnswer) -> (String, bool) {
         let asked = self.0.recv().await.unwrap();
         asked.answer.send(answer).unwrap();
         (asked.text, asked.may_last)
@@ -78,21 +80,21 @@ async fn answered(
     cx: &ToolContext,
     person: &mut Person,
     (tool, path): (&str, &str),
-    answer: Answer,
+    answer: ApprovalAnswer,
 ) -> (String, bool, Result<ToolResult, ToolError>) {
     let (ended, (text, may_last)) = tokio::join!(call(catalog, cx, tool, path), person.answers(answer));
     (text, may_last, ended)
 }
 
-fn no() -> Answer {
-    Answer::No { reason: "not now".to_owned() }
+fn no() -> ApprovalAnswer {
+    ApprovalAnswer::No { reason: "not now".to_owned() }
 }
 
 #[tokio::test]
 async fn one_answer_is_for_one_call_and_a_no_has_its_reason() {
     let ((cx, mut person), catalog) = (asking(), catalog());
     for _ in 0..2 {
-        answered(&catalog, &cx, &mut person, ("write", "a"), Answer::Once).await.2.unwrap();
+        answered(&catalog, &cx, &mut person, ("write", "a"), ApprovalAnswer::Once).await.2.unwrap();
     }
     let error = answered(&catalog, &cx, &mut person, ("write", "a"), no()).await.2.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Denied);
@@ -102,7 +104,7 @@ async fn one_answer_is_for_one_call_and_a_no_has_its_reason() {
 #[tokio::test]
 async fn an_answer_for_the_session_holds_for_the_tool_and_the_target() {
     let ((cx, mut person), catalog) = (asking(), catalog());
-    answered(&catalog, &cx, &mut person, ("write", "a"), Answer::Session).await.2.unwrap();
+    answered(&catalog, &cx, &mut person, ("write", "a"), ApprovalAnswer::Session).await.2.unwrap();
     call(&catalog, &cx, "write", "a").await.unwrap();
     assert!(person.is_idle());
     for other in [("write", "b"), ("copy", "a")] {
@@ -113,7 +115,7 @@ async fn an_answer_for_the_session_holds_for_the_tool_and_the_target() {
 #[tokio::test]
 async fn a_changed_definition_asks_again() {
     let ((cx, mut person), mut catalog) = (asking(), catalog());
-    answered(&catalog, &cx, &mut person, ("write", "a"), Answer::Session).await.2.unwrap();
+    answered(&catalog, &cx, &mut person, ("write", "a"), ApprovalAnswer::Session).await.2.unwrap();
     add(&mut catalog, "write", "Writes something else.", json!({"writes": ["fs:{path}"]}));
     answered(&catalog, &cx, &mut person, ("write", "a"), no()).await.2.unwrap_err();
 }
@@ -121,7 +123,7 @@ async fn a_changed_definition_asks_again() {
 #[tokio::test]
 async fn another_session_principal_or_domain_asks_again() {
     let ((cx, mut person), catalog) = (asking(), catalog());
-    answered(&catalog, &cx, &mut person, ("write", "a"), Answer::Session).await.2.unwrap();
+    answered(&catalog, &cx, &mut person, ("write", "a"), ApprovalAnswer::Session).await.2.unwrap();
     let others = [
         cx.clone().with_session("other"),
         cx.clone().with_principal("other"),
@@ -153,7 +155,7 @@ async fn destroys_unbounded_effects_and_control_files_are_approved_once_only() {
         ("write", "sub/bot.toml", false),
         ("write", "toolcrib.toml", false),
     ] {
-        let (_, may_last, ended) = answered(&catalog, &cx, &mut person, (tool, path), Answer::Session).await;
+        let (_, may_last, ended) = answered(&catalog, &cx, &mut person, (tool, path), ApprovalAnswer::Session).await;
         ended.unwrap();
         assert_eq!(may_last, expected, "{tool} {path}");
         let again = call(&catalog, &cx, tool, path);
@@ -174,7 +176,7 @@ async fn parallel_calls_are_asked_about_one_by_one() {
         assert!(open.text.contains("fs:write:a"), "{}", open.text);
         tokio::task::yield_now().await;
         assert!(person.is_idle(), "the second question waits");
-        open.answer.send(Answer::Once).unwrap();
+        open.answer.send(ApprovalAnswer::Once).unwrap();
         person.answers(no()).await.0
     };
     let (first, second, text) = tokio::join!(first, second, answers);
@@ -186,14 +188,14 @@ async fn an_answer_for_the_session_also_answers_the_calls_that_wait() {
     let ((cx, mut person), catalog) = (asking(), catalog());
     let calls = [(); 2].map(|()| call(&catalog, &cx, "copy", "a"));
     let [first, second] = calls;
-    let (first, second, _) = tokio::join!(first, second, person.answers(Answer::Session));
+    let (first, second, _) = tokio::join!(first, second, person.answers(ApprovalAnswer::Session));
     assert!(first.is_ok() && second.is_ok() && person.is_idle());
 }
 
 #[tokio::test]
 async fn an_approved_call_does_not_wait_for_the_question_about_another() {
     let ((cx, mut person), catalog) = (asking(), catalog());
-    answered(&catalog, &cx, &mut person, ("write", "a"), Answer::Session).await.2.unwrap();
+    answered(&catalog, &cx, &mut person, ("write", "a"), ApprovalAnswer::Session).await.2.unwrap();
     let approved = async {
         let open = person.0.recv().await.unwrap();
         call(&catalog, &cx, "write", "a").await.unwrap();
@@ -212,7 +214,7 @@ async fn a_call_that_ends_while_it_asks_lets_the_next_one_ask() {
             asked = person.0.recv() => assert!(asked.is_some()),
         }
     }
-    answered(&catalog, &cx, &mut person, ("write", "b"), Answer::Once).await.2.unwrap();
+    answered(&catalog, &cx, &mut person, ("write", "b"), ApprovalAnswer::Once).await.2.unwrap();
 }
 
 #[tokio::test]
@@ -220,7 +222,7 @@ async fn a_call_without_targets_is_approved_for_its_tool() {
     let ((cx, mut person), mut catalog) = (asking(), catalog());
     add(&mut catalog, "add", "Adds.", json!("pure"));
     let cx = cx.with_policy(Policy::new().with_rule(Rule::new(Verdict::Ask, Some("add"), None).unwrap()));
-    let (text, may_last, ended) = answered(&catalog, &cx, &mut person, ("add", "a"), Answer::Session).await;
+    let (text, may_last, ended) = answered(&catalog, &cx, &mut person, ("add", "a"), ApprovalAnswer::Session).await;
     assert!(text.starts_with("add asks to run:") && may_last && ended.is_ok(), "{text}");
     call(&catalog, &cx, "add", "b").await.unwrap();
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use agent::consent::Question;
+use agent::consent::ApprovalQuestion;
 use tools::{Access, Json, Preview, ToolError};
 
 use super::preview;
@@ -43,7 +43,7 @@ impl TypedAnswer {
 
 /// Returns the question. It shows every target, because a person cannot approve unseen ones.
 pub(super) fn question(
-    question: &Question<'_>,
+    question: &ApprovalQuestion<'_>,
     preview: Option<&Result<Preview, ToolError>>,
     is_whole: bool,
 ) -> String {
@@ -67,7 +67,7 @@ pub(super) fn question(
 }
 
 /// Returns the last line of the question, which lists the answers.
-pub(super) fn choices(question: &Question<'_>) -> String {
+pub(super) fn choices(question: &ApprovalQuestion<'_>) -> String {
     let session = if question.may_last() { ", [s] for this session" } else { "" };
     format!("{} [y] once{session}, [n] no: ", styled(STRONG, "Allow?"))
 }
