@@ -12,7 +12,7 @@ const ANSWER: &str = "Answer?";
 fn asking(crib: &Crib, calls: &[(&str, Value)], flags: &[&str]) -> PtySession {
     let calls: Vec<_> = calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
     let script = crib.write("turns.json", &json!([{"calls": calls}, {"text": "finished"}]).to_string());
-    on_terminal(crib, &[&["run", "x", "--json", "--script", &script], flags].concat())
+    on_terminal(crib, &[&["run", "x", "--output", "stream-json", "--script", &script], flags].concat())
 }
 
 fn ask(arguments: Value) -> [(&'static str, Value); 1] {
