@@ -1,7 +1,6 @@
 //! Approve: asks the approver about targets that the stage *authorize* did not allow.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use protocol::{Digest, Target};
 
@@ -12,8 +11,8 @@ use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, Too
 
 /// Asks about `targets` and returns them if they are approved.
 ///
-/// The wait ends when the caller cancels, at the context's deadline, or after the approval timeout. The call's own timeout starts
-/// afterwards.
+/// The wait ends when the caller cancels, at the host's deadline, or after the approval timeout. The call's own timeout starts
+/// afterwards, and the clocks of its outer calls stop meanwhile.
 ///
 /// # Errors
 /// - [`ToolErrorKind::PermissionDenied`] if there was no approver to ask and the grant does not cover a target.
@@ -60,25 +59,19 @@ async fn ask(
         cx,
         preview: &preview,
     };
-    let timeout = cx.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);
-    let now = Instant::now();
-    let timeout_at = now.checked_add(timeout);
-    let by = timeout_at.into_iter().chain(cx.deadline()).min();
+    let (by, limit) = cx.answer_by();
+    let _stopped = cx.stop_clocks(by);
     let answer = Isolated::new(|| approver.approve(approval));
-    match until_answered(cx, by.map(Into::into), answer).await {
+    match until_answered(cx, by, answer).await {
         Ok(Ok(decision)) => Ok(decision),
         Ok(Err(Panic(message))) => {
             let message = format!("the approver panicked: {message}");
             Err(ToolErrorKind::Internal { message })
         }
         Err(NoAnswer::Cancelled) => Err(ToolErrorKind::Cancelled),
-        // At the context's deadline the call is late, not the approver.
-        Err(NoAnswer::Late) => Err(match cx.deadline() {
-            Some(deadline) if timeout_at.is_none_or(|timeout_at| deadline <= timeout_at) => {
-                ToolErrorKind::Timeout { limit: deadline.saturating_duration_since(now) }
-            }
-            _ => cx.unapproved(Some(entry.name()), targets.to_vec(), Some(timeout)),
-        }),
+        // At the host's deadline the call is late, not the approver.
+        Err(NoAnswer::Late) if limit < cx.approval_timeout() => Err(ToolErrorKind::Timeout { limit }),
+        Err(NoAnswer::Late) => Err(cx.unapproved(Some(entry.name()), targets.to_vec(), Some(limit))),
     }
 }
 

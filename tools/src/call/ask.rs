@@ -48,7 +48,7 @@ impl ToolContext {
         let (by, limit) = self.answer_by();
         let _stopped = self.stop_clocks(by);
         let answer = Isolated::new(|| person.answer(&question, self));
-        match until_answered(self, Some(by), answer).await {
+        match until_answered(self, by, answer).await {
             Ok(Ok(Ok(answer))) if question.accepts(&answer) => Ok(answer),
             Ok(Ok(Ok(_))) => Err(AskError::Host { reason: "its answer is of another kind".to_owned() }),
             Ok(Ok(Err(nobody))) => Err(nobody.into()),

@@ -30,15 +30,11 @@ pub(super) enum NoAnswer {
     Late,
 }
 
-/// Waits for the answer of a person until `by`, or without a limit if it is `None` or there is no clock.
+/// Waits for the answer of a person until `by`, or without a limit if there is no clock.
 ///
 /// # Errors
 /// Returns the reason if there is no answer.
-pub(super) async fn until_answered<F: Future>(
-    cx: &ToolContext,
-    by: Option<Instant>,
-    answer: F,
-) -> Result<F::Output, NoAnswer> {
+pub(super) async fn until_answered<F: Future>(cx: &ToolContext, by: Instant, answer: F) -> Result<F::Output, NoAnswer> {
     let _waiting = cx.approval_wait();
     let mut answer = pin!(until_cancelled(cx, answer));
     let mut late = pin!(until(by));
@@ -49,9 +45,9 @@ pub(super) async fn until_answered<F: Future>(
     .await
 }
 
-/// Waits until `by`. Never completes if `by` is `None` or there is no clock.
-async fn until(by: Option<Instant>) {
-    match by.and_then(timer) {
+/// Waits until `by`. Never completes if there is no clock.
+async fn until(by: Instant) {
+    match timer(by) {
         Some(timer) => timer.await,
         None => pending().await,
     }

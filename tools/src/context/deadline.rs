@@ -9,7 +9,6 @@ use tokio::time::Instant;
 
 use super::ToolContext;
 use super::scope::{CallScope, FOREVER};
-use crate::Approval;
 use crate::isolate::Panic;
 use crate::sync::{Mutex, OnceLock, lock};
 
@@ -98,18 +97,18 @@ impl CallScope {
 }
 
 impl ToolContext {
-    /// Returns the time by which a question that is asked now must be answered, and the time until then: the time limit of approvals,
-    /// or less if the host's deadline is earlier.
+    /// Returns the time by which an approval or a question that is asked now must be answered, and the time until then: the
+    /// approval timeout, or less if the host's deadline is earlier.
     pub(crate) fn answer_by(&self) -> (Instant, Duration) {
         let now = Instant::now();
-        let limit = self.approval_timeout().unwrap_or(Approval::DEFAULT_TIMEOUT);
+        let limit = self.approval_timeout();
         let by = now.checked_add(limit).unwrap_or_else(|| now + FOREVER);
         let host = self.facts.deadline.map(Instant::from_std);
         let by = host.into_iter().chain(self.call().and_then(|call| call.latest())).fold(by, Instant::min);
         (by, by.saturating_duration_since(now))
     }
 
-    /// Stops the clocks of the running call and its outer calls, for a question that ends at `until`.
+    /// Stops the clocks of the running call and its outer calls, for an approval or a question that ends at `until`.
     pub(crate) fn stop_clocks(&self, until: Instant) -> Option<StoppedClocks> {
         let call = self.call()?;
         each_call(call, |call| call.deadline.stop(until, call.latest()));

@@ -223,7 +223,7 @@ impl ToolContext {
 
     /// Returns the deadline of the running call and its nested calls. Outside of a call, returns the host's deadline, if any.
     ///
-    /// The deadline moves while the call waits for the answer to a [question](Self::ask).
+    /// The deadline moves while the call waits for the answer to a [question](Self::ask), or for the approval of a nested call.
     pub fn deadline(&self) -> Option<Instant> {
         let running = self.call.as_ref().map(|call| call.deadline.at().into_std());
         running.into_iter().chain(self.facts.deadline).min()

@@ -6,8 +6,8 @@ use std::time::Duration;
 use protocol::{Target, ToolName};
 
 use super::ToolContext;
-use crate::ToolErrorKind;
 use crate::policy::{Policy, Ruling, SensitivePath, SensitivePaths, Verdict};
+use crate::{Approval, ToolErrorKind};
 
 impl ToolContext {
     /// Sets the policy: the rules that allow, ask about or deny granted calls.
@@ -64,8 +64,8 @@ impl ToolContext {
         self.sensitive_paths().needing_approval(self.grant(), self.policy(), tool, target)
     }
 
-    pub(crate) fn approval_timeout(&self) -> Option<Duration> {
-        self.facts.approval_timeout
+    pub(crate) fn approval_timeout(&self) -> Duration {
+        self.facts.approval_timeout.unwrap_or(Approval::DEFAULT_TIMEOUT)
     }
 
     /// Refuses a sensitive target that the running call discovered, unless the grant, the policy or an approval names it.

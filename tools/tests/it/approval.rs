@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::sample::{Yes, echo, echoing, granted, holding, pure, reader};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
+use tokio::time::sleep;
 use tools::policy::Rule;
 use tools::{
     Access, Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, ErrorCode,
@@ -214,6 +215,39 @@ async fn a_call_inside_of_an_approved_one_is_asked_about_on_its_own_and_no_tool_
     let cx = granted(&["fs:*:**"]).with_policy(Policy::by_effects()).with_approver(approver.clone());
     call(&catalog, &cx, "outer", "a").await.unwrap();
     assert_eq!(approver.asked(), ["fs:write:a", "fs:write:a"]);
+}
+
+/// An approver that needs a minute for each answer.
+struct Slow;
+
+impl Approver for Slow {
+    fn approve<'a>(&'a self, _: Approval<'a>) -> ApprovalFuture<'a> {
+        Box::pin(async {
+            sleep(Duration::from_secs(60)).await;
+            Decision::Allow
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_approval_of_a_nested_call_does_not_count_against_the_deadlines_of_its_outer_calls() {
+    let mut catalog = catalog();
+    for (name, inner) in [("middle", "write"), ("outer", "middle")] {
+        let around = async move |cx: ToolContext, arguments: Value| {
+            sleep(Duration::from_millis(600)).await;
+            let result = cx.execute(inner, arguments).await;
+            sleep(Duration::from_millis(100)).await;
+            result
+        };
+        catalog.register(pure(name), around).unwrap();
+    }
+    let cx = ToolContext::new().with_approver(Arc::new(Slow)).with_timeout(Duration::from_secs(2));
+    call(&catalog, &cx, "outer", "a").await.unwrap();
+
+    let start = tokio::time::Instant::now();
+    let host = cx.with_deadline((start + Duration::from_secs(5)).into_std());
+    assert_eq!(call(&catalog, &host, "outer", "a").await.unwrap_err().code(), ErrorCode::Timeout);
+    assert_eq!(start.elapsed().as_secs(), 5, "the host's deadline holds");
 }
 
 #[tokio::test]
