@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-/// Parses `500ms`, `5s`, `2m`, `1h` or `1.5s`; a bare number is in seconds.
+/// Parses `500ms`, `5s`, `2m`, `1h`, `30d` or `1.5s`; a bare number is in seconds.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
-    let refused = || "expected a number with ms, s, m or h, such as 500ms or 5s".to_owned();
+    let refused = || "expected a number with ms, s, m, h or d, such as 500ms or 5s".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let seconds_per_unit = match &text[digits.len()..] {
         "ms" => 0.001,
         "" | "s" => 1.0,
         "m" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return Err(refused()),
     };
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -38,9 +39,15 @@ mod tests {
 
     #[test]
     fn units_are_read() {
-        for (text, millis) in
-            [("500ms", 500), ("5s", 5000), ("5", 5000), ("1.5s", 1500), ("2m", 120_000), ("1h", 3_600_000)]
-        {
+        for (text, millis) in [
+            ("500ms", 500),
+            ("5s", 5000),
+            ("5", 5000),
+            ("1.5s", 1500),
+            ("2m", 120_000),
+            ("1h", 3_600_000),
+            ("30d", 2_592_000_000),
+        ] {
             assert_eq!(parse(text), Ok(Duration::from_millis(millis)), "{text}");
         }
     }
@@ -48,7 +55,7 @@ mod tests {
     #[test]
     fn anything_else_is_refused() {
         for text in
-            ["", "s", "-1s", "0", "0ms", "1d", "inf", "nan", "1e3", "1..2", "5 s", "ä", "99999999999999999999999h"]
+            ["", "s", "-1s", "0", "0ms", "1w", "inf", "nan", "1e3", "1..2", "5 s", "ä", "99999999999999999999999h"]
         {
             assert!(parse(text).is_err(), "{text}");
         }

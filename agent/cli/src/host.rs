@@ -80,12 +80,10 @@ impl HostOptions {
         let mut context = in_workspace(ToolContext::new().with_services(services), control)
             .with_grant(settings.grant())
             .with_policy(self.policy.session_policy(settings))
+            .with_approval_timeout(settings.approval_timeout.value)
             .with_cancellation(cancellation);
         if let Some(timeout) = &settings.call_timeout {
             context = context.with_timeout(timeout.value);
-        }
-        if let Some(timeout) = self.policy.approval_timeout {
-            context = context.with_approval_timeout(timeout);
         }
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
             let dialogue = Arc::new(Dialogue::new(console.clone()));

@@ -11,13 +11,12 @@ use std::path::PathBuf;
 
 use agent::{Run, Session};
 use clap::Args;
-use tools::Grant;
 
 #[cfg(not(feature = "journal"))]
 use self::absent as backend;
 #[cfg(feature = "journal")]
 use self::sqlite as backend;
-use crate::config::Setting;
+use crate::config::{Setting, Settings};
 use crate::error::Error;
 
 #[cfg(not(feature = "journal"))]
@@ -26,11 +25,14 @@ pub(crate) use self::backend::{damage, show, verify};
 #[cfg(feature = "journal")]
 pub(crate) use self::recording::Recording;
 
+/// The flag of the key `sessions.record`.
+const NO_JOURNAL: &str = "--no-journal";
+
 /// The options for journals and resumption.
 #[derive(Args, Debug)]
 pub(crate) struct JournalOptions {
     /// Record the session in this file, created if missing, instead of the state folder. File tools cannot reach it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = NO_JOURNAL)]
     journal: Option<PathBuf>,
 
     /// Name the session in the file of --journal, and record its conversation for --resume. Without --resume the name must be
@@ -40,15 +42,11 @@ pub(crate) struct JournalOptions {
 
     /// Continue a recorded session: the newest one of this workspace, or the one whose ID begins with ID. With --journal, the one
     /// of --session. Finished calls are not run again, and the session keeps the grant that it began with
-    #[arg(long, value_name = "ID", num_args = 0..=1)]
+    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = NO_JOURNAL)]
     resume: Option<Option<String>>,
 
-    /// Do not record the session
-    #[arg(long, conflicts_with_all = ["journal", "resume", "journal_arguments"])]
-    no_journal: bool,
-
     /// Record the arguments of calls, which may contain secrets, in addition to their digests
-    #[arg(long)]
+    #[arg(long, conflicts_with = NO_JOURNAL)]
     journal_arguments: bool,
 }
 
@@ -74,10 +72,9 @@ impl JournalOptions {
         self.session.as_deref().map(|name| Setting::from_flag("--session", name))
     }
 
-    /// Starts to record a session in this workspace and with this grant, or opens the session to resume. Returns `None` if the
-    /// session is not recorded.
-    pub(crate) async fn recording(&self, workspace: String, grant: Grant) -> Result<Option<Recording>, Error> {
-        Recording::new(self, workspace, grant).await
+    /// Starts to record a session in this workspace, or opens the session to resume. Returns `None` if the session is not recorded.
+    pub(crate) async fn recording(&self, workspace: String, settings: &Settings) -> Result<Option<Recording>, Error> {
+        Recording::new(self, workspace, settings).await
     }
 }
 

@@ -49,6 +49,7 @@ mod session;
 #[cfg(feature = "journal")]
 mod sessions;
 mod shell;
+mod size;
 mod standard_input;
 mod start;
 mod status_lines;

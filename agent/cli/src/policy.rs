@@ -1,7 +1,6 @@
 //! [`PolicyOptions`]: the options that allow, ask about or deny calls within the grant.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use agent::consent;
 use clap::Args;
@@ -9,7 +8,7 @@ use tools::policy::{Rule, Verdict};
 use tools::{Clause, Policy, Target};
 
 use crate::config::{self, ConfigError, Origin, Setting, Settings};
-use crate::{duration, shell};
+use crate::shell;
 
 /// The policy options of commands that run tools.
 #[derive(Args, Debug)]
@@ -21,10 +20,6 @@ pub(crate) struct PolicyOptions {
     /// Apply the rules (`[[policy]]` tables) of this TOML file; the strictest matching rule applies
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-
-    /// The time to answer an approval or a question of a tool [default: 5m]
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
-    pub(crate) approval_timeout: Option<Duration>,
 }
 
 impl PolicyOptions {
@@ -68,7 +63,7 @@ mod tests {
 
     fn options(allow: &[&str]) -> PolicyOptions {
         let allow = allow.iter().map(|clause| clause.parse().unwrap()).collect();
-        PolicyOptions { allow, policy: None, approval_timeout: None }
+        PolicyOptions { allow, policy: None }
     }
 
     fn granting(clauses: &[&str]) -> Settings {

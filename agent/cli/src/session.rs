@@ -68,7 +68,7 @@ impl SessionOptions {
 
     /// Starts to record the session, or opens the session to resume. Returns `None` if the session is not recorded.
     pub(crate) async fn recording(&self) -> Result<Option<Recording>, Error> {
-        self.journal.recording(self.host.root.workspace(), self.settings()?.grant()).await
+        self.journal.recording(self.host.root.workspace(), self.settings()?).await
     }
 
     /// Returns a session over the selected tools. Cancelling the token ends its calls.

@@ -98,14 +98,11 @@ fn state_text(state: &FileState) -> String {
 
 /// Returns the settings that only the command line has.
 fn flag_rows(options: &SessionOptions) -> Vec<Row> {
-    let timeout = options.host.policy.approval_timeout;
-    let timeout = timeout.map(|timeout| Setting::from_flag("--approval-timeout", timeout));
     let name = options.journal.name().map(|name| name.map(str::to_owned));
     vec![
-        row("root", Some(&options.host.root.setting()), Value::Null),
-        row("journal", options.journal.file().as_ref(), Value::Null),
-        row("session", name.as_ref(), Value::Null),
-        row("approval_timeout", timeout.as_ref(), tools::Approval::DEFAULT_TIMEOUT.document()),
+        row("root", Some(&options.host.root.setting())),
+        row("journal", options.journal.file().as_ref()),
+        row("session", name.as_ref()),
     ]
 }
 
@@ -122,10 +119,10 @@ fn rows(settings: &Settings) -> Vec<Row> {
     settings.rows().into_iter().filter_map(row).collect()
 }
 
-fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>, default: Value) -> Row {
+fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>) -> Row {
     match setting {
         Some(setting) => Row { key, value: setting.value.document(), origin: setting.origin.clone() },
-        None => Row { key, value: default, origin: Origin::Default },
+        None => Row { key, value: Value::Null, origin: Origin::Default },
     }
 }
 

@@ -9,13 +9,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::config::ConfigOptions;
+#[cfg(feature = "journal")]
+use crate::config::Values;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::RootOption;
 
 /// List the recorded sessions of this workspace, the newest first; erase or fork one
 ///
-/// Each `run` and `chat` is recorded in the state folder, unless --no-journal is given. --resume continues a session.
+/// Each `run` and `chat` is recorded in the state folder, unless --no-journal or a setting turns that off. --resume continues a session.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct SessionsArgs {
@@ -54,10 +57,14 @@ enum SessionsCommand {
         #[arg(long, value_name = "FILE")]
         journal: Option<PathBuf>,
     },
-    /// Remove sessions older than 30 days, and the oldest ones above 200 MB in total, but none of the newest 10
+    /// Remove old sessions, and the oldest ones if all together are too large, as the settings say
     ///
-    /// Every new session does so too. Open sessions are kept.
-    Prune,
+    /// The settings are sessions.max_age (30 days), sessions.max_bytes (200 MB) and sessions.keep (the newest 10 stay). Every new
+    /// session does so too. Open sessions are kept.
+    Prune {
+        #[command(flatten)]
+        config: ConfigOptions,
+    },
 }
 
 impl SessionsArgs {
@@ -71,7 +78,7 @@ impl SessionsArgs {
             Some(SessionsCommand::Fork { id, root }) => change::fork(id.as_deref(), &root.workspace())?,
             Some(SessionsCommand::Erase { ids, journal: None }) => change::erase(&ids)?,
             Some(SessionsCommand::Erase { ids, journal: Some(file) }) => change::erase_in_file(&ids, &file)?,
-            Some(SessionsCommand::Prune) => change::prune()?,
+            Some(SessionsCommand::Prune { config }) => change::prune(&config.settings(Values::default())?)?,
         }
         Ok(Exit::Success)
     }

@@ -8,21 +8,25 @@ use std::time::Duration;
 use agent::driver::DEFAULT_MAX_STEPS;
 use agent::{RetryPolicy, Timeouts};
 use serde_json::Value;
-use tools::Clause;
 use tools::policy::{Rule, Verdict};
+use tools::{Approval, Clause};
 
 use super::error::ConfigError;
 use super::key::FlagValue::{Implied, Named};
 use super::key::{Key, KeyAbout};
-use super::kind::{accumulated, boolean, duration, integer, items, replaced, tables, text};
+use super::kind::{accumulated, boolean, duration, integer, items, replaced, size, tables, text};
 use super::origin::{Origin, Setting};
 use super::parser::{clause, directory, file, filled, glob, url, variable};
 use super::project::{GRANTS, ProjectRule, REDIRECTS, SPENDS};
 use super::section::Section;
 use super::slot::Slot;
+use crate::size::Size;
 
 /// The default grants: reading below the root, reading the clock, and asking the user.
 const DEFAULT_GRANTS: [&str; 3] = ["fs:read:**", "clock:read:**", "user:read:**"];
+
+/// The default time for which a recorded session is kept: 30 days.
+const MAX_SESSION_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Declares the keys: documentation, field, slot and [`Key`] of each.
 macro_rules! keys {
@@ -198,6 +202,28 @@ keys! {
     call_timeout: Option<Setting<Duration>> = Key::new("limits.call_timeout", duration(), None, "\"30s\"")
         .with_project(ProjectRule::lower())
         .in_profiles();
+
+    /// The time to answer an approval or a question of a tool
+    approval_timeout: Setting<Duration> =
+        Key::new("limits.approval_timeout", duration(), Setting::from_default(Approval::DEFAULT_TIMEOUT), "\"5m\"")
+            .with_flag("--approval-timeout", Named("DURATION"))
+            .with_project(ProjectRule::lower())
+            .in_profiles();
+
+    /// Record each run and chat in the state folder, so that --resume can continue it
+    record_sessions: Setting<bool> = Key::new("sessions.record", boolean(), Setting::from_default(true), "false")
+        .with_session_flag("--no-journal", Implied("false", "Do not record the session"));
+
+    /// The time after its last change for which a recorded session is kept
+    session_max_age: Setting<Duration> =
+        Key::new("sessions.max_age", duration(), Setting::from_default(MAX_SESSION_AGE), "\"30d\"");
+
+    /// The size of all recorded sessions above which the oldest ones are removed
+    session_max_bytes: Setting<Size> =
+        Key::new("sessions.max_bytes", size(), Setting::from_default(Size::from_bytes(200_000_000)), "\"200MB\"");
+
+    /// The number of newest sessions that are kept whatever their age and size
+    kept_sessions: Setting<u32> = Key::new("sessions.keep", integer::<0, _>(), Setting::from_default(10), "10");
 
     /// The time to connect to the provider's service
     connect: Setting<Duration> =

@@ -6,8 +6,9 @@ use serde::de::DeserializeOwned;
 
 use super::error::ConfigError;
 use super::origin::{Origin, Setting};
-use super::parser::{Base, Parser, number, switch, time};
+use super::parser::{Base, Parser, bytes, number, switch, time};
 use super::section::{Section, TomlType};
+use crate::size::Size;
 
 type FromToml<S> = dyn Fn(&mut Section<'_>, &'static str) -> Result<Option<S>, ConfigError>;
 type FromTexts<S> = dyn Fn(&[String], &Origin) -> Result<S, String>;
@@ -28,6 +29,11 @@ pub(super) fn text<T: 'static, S: From<Setting<T>>>(parse: Parser<T>) -> Kind<S>
 /// Returns the kind of a string such as `30s`. A bare number is refused in a file, because it has no unit.
 pub(super) fn duration<S: From<Setting<Duration>>>() -> Kind<S> {
     scalar(TomlType::String("a string such as \"30s\""), time)
+}
+
+/// Returns the kind of a string such as `200MB`.
+pub(super) fn size<S: From<Setting<Size>>>() -> Kind<S> {
+    scalar(TomlType::String("a string such as \"200MB\""), bytes)
 }
 
 /// Returns the kind of a boolean.

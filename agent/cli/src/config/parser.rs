@@ -8,6 +8,7 @@ use agent::provider::is_plain_url;
 use tools::Clause;
 
 use crate::duration;
+use crate::size::Size;
 
 /// The folders for paths in values. Without them, paths are relative to the working directory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,6 +41,10 @@ pub(super) fn number<const LEAST: u32>(text: &str, _: Base<'_>) -> Result<u32, S
 
 pub(super) fn time(text: &str, _: Base<'_>) -> Result<Duration, String> {
     duration::parse(text).map_err(|reason| format!("is not a duration: {reason}"))
+}
+
+pub(super) fn bytes(text: &str, _: Base<'_>) -> Result<Size, String> {
+    text.parse().map_err(|reason| format!("is not a size: {reason}"))
 }
 
 pub(super) fn clause(text: &str, _: Base<'_>) -> Result<Clause, String> {

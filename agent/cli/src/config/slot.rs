@@ -8,6 +8,10 @@ use tools::Clause;
 use tools::policy::Rule;
 
 use super::origin::{Origin, Setting};
+use crate::size::Size;
+
+/// The seconds of a day.
+const DAY: u64 = 24 * 60 * 60;
 
 /// The place of a key's value: a [`Setting`] for a key with a default, an `Option` for one without, a `Vec` for a list to which
 /// every layer adds.
@@ -108,6 +112,15 @@ impl Document for Rule {
 /// Formats the value without rounding.
 impl Document for Duration {
     fn document(&self) -> Value {
-        json!(format!("{self:?}"))
+        match (self.as_secs() / DAY, Self::from_secs(self.as_secs() / DAY * DAY) == *self) {
+            (days @ 1.., true) => json!(format!("{days}d")),
+            _ => json!(format!("{self:?}")),
+        }
+    }
+}
+
+impl Document for Size {
+    fn document(&self) -> Value {
+        json!(self.to_string())
     }
 }

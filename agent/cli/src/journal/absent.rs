@@ -4,9 +4,10 @@ use std::path::Path;
 
 use agent::{Run, Session};
 use serde_json::Value;
-use tools::{Grant, ToolContext};
+use tools::ToolContext;
 
 use super::JournalOptions;
+use crate::config::Settings;
 use crate::error::Error;
 
 /// The journal of the running session, of which there is none.
@@ -16,10 +17,10 @@ impl Recording {
     pub(super) async fn new(
         options: &JournalOptions,
         _workspace: String,
-        _grant: Grant,
+        _settings: &Settings,
     ) -> Result<Option<Self>, Error> {
         let is_asked = options.journal.is_some() || options.resume.is_some() || options.journal_arguments;
-        if is_asked && !options.no_journal { Err(Error::NoJournal) } else { Ok(None) }
+        if is_asked { Err(Error::NoJournal) } else { Ok(None) }
     }
 
     pub(crate) fn context(&self, _context: ToolContext) -> ToolContext {

@@ -9,6 +9,7 @@ use tools::{Grant, ToolContext};
 use tools_journal::{Durability, JournalOptions as SqliteOptions, SessionStart, SqliteJournal};
 
 use super::JournalOptions;
+use crate::config::{ConfigError, Setting, Settings};
 use crate::error::Error;
 use crate::sessions::{LockedSession, Retention, SessionError, SessionFolder, StoredSession};
 use crate::{notice, private};
@@ -34,22 +35,29 @@ enum FolderSession {
 }
 
 impl Recording {
-    pub(super) async fn new(options: &JournalOptions, workspace: String, grant: Grant) -> Result<Option<Self>, Error> {
-        let settings = SqliteOptions::new().with_arguments(options.journal_arguments);
-        let start = SessionStart::new(workspace, grant);
+    pub(super) async fn new(
+        options: &JournalOptions,
+        workspace: String,
+        settings: &Settings,
+    ) -> Result<Option<Self>, Error> {
+        let content = SqliteOptions::new().with_arguments(options.journal_arguments);
+        let start = SessionStart::new(workspace, settings.grant());
         match (&options.journal, &options.resume) {
-            _ if options.no_journal => Ok(None),
-            (Some(file), None) => Self::begin_in_file(file, options.session.clone(), settings, start).await.map(Some),
+            (Some(file), None) => Self::begin_in_file(file, options.session.clone(), content, start).await.map(Some),
             (Some(file), Some(None)) if let Some(name) = &options.session => {
                 if !file.exists() {
                     return Err(Error::NoJournalFile(file.clone()));
                 }
-                let journal = SqliteJournal::open(file, settings)?;
+                let journal = SqliteJournal::open(file, content)?;
                 Self::resume(journal, name.clone(), &start, None).await.map(Some)
             }
             (Some(_), Some(_)) => Err(Error::ResumedName),
-            (None, Some(id)) => Self::resume_in_folder(id.as_deref(), settings, &start).await.map(Some),
-            (None, None) => match Self::begin_in_folder(settings, start).await {
+            (None, Some(id)) => Self::resume_in_folder(id.as_deref(), content, &start).await.map(Some),
+            (None, None) if !settings.record_sessions.value => match options.journal_arguments {
+                false => Ok(None),
+                true => Err(not_recorded(&settings.record_sessions).into()),
+            },
+            (None, None) => match Self::begin_in_folder(content, start, &Retention::from_settings(settings)).await {
                 Ok(recording) => Ok(Some(recording)),
                 Err(error) => {
                     notice::warning(&format!("the session is not recorded, so it cannot be resumed: {error}"));
@@ -62,10 +70,10 @@ impl Recording {
     async fn begin_in_file(
         file: &Path,
         name: Option<String>,
-        settings: SqliteOptions,
+        content: SqliteOptions,
         start: SessionStart,
     ) -> Result<Self, Error> {
-        let journal = SqliteJournal::open(file, settings)?;
+        let journal = SqliteJournal::open(file, content)?;
         if let Some(name) = &name
             && !journal.start(name, start).await.map_err(Error::Journal)?
         {
@@ -74,19 +82,23 @@ impl Recording {
         Ok(Self { journal, name, is_resumed: false, first_grant: None, _session: None })
     }
 
-    async fn begin_in_folder(settings: SqliteOptions, start: SessionStart) -> Result<Self, Error> {
+    async fn begin_in_folder(
+        content: SqliteOptions,
+        start: SessionStart,
+        retention: &Retention,
+    ) -> Result<Self, Error> {
         let folder = SessionFolder::new()?;
         let locked = folder.create()?;
         let (file, name) = (locked.journal(), locked.id.to_string());
         let session = FolderSession::New(locked);
-        if let Err(error) = folder.prune(&Retention::default()) {
+        if let Err(error) = folder.prune(retention) {
             notice::warning(&format!("old sessions are kept: {error}"));
         }
-        let recording = Self::begin_in_file(&file, Some(name), in_folder(settings), start).await?;
+        let recording = Self::begin_in_file(&file, Some(name), in_folder(content), start).await?;
         Ok(Self { _session: Some(session), ..recording })
     }
 
-    async fn resume_in_folder(id: Option<&str>, settings: SqliteOptions, start: &SessionStart) -> Result<Self, Error> {
+    async fn resume_in_folder(id: Option<&str>, content: SqliteOptions, start: &SessionStart) -> Result<Self, Error> {
         let folder = SessionFolder::new()?;
         let id = match id {
             Some(id) => folder.find(id)?,
@@ -96,7 +108,7 @@ impl Recording {
         let file = locked.journal();
         private::tighten(&file, private::FILE).map_err(|source| SessionError::Folder { path: file.clone(), source })?;
         let session = FolderSession::Resumed { _locked: locked };
-        let journal = SqliteJournal::open(&file, in_folder(settings))?;
+        let journal = SqliteJournal::open(&file, in_folder(content))?;
         let recording = Self::resume(journal, id.to_string(), start, Some(session)).await?;
         notice::note(&format!("resuming the session {id}"));
         Ok(recording)
@@ -142,9 +154,15 @@ impl Recording {
     }
 }
 
+/// Returns the error for arguments to be recorded in a session that is not recorded.
+fn not_recorded(record: &Setting<bool>) -> ConfigError {
+    let reason = "is false, so --journal-arguments records nothing; add --journal FILE, or drop the flag".to_owned();
+    ConfigError::Value { origin: record.origin.clone(), key: "sessions.record".to_owned(), reason }
+}
+
 /// A folder session survives any end of the process. After a loss of power its last records may be missing.
-fn in_folder(settings: SqliteOptions) -> SqliteOptions {
-    settings.with_durability(Durability::Process)
+fn in_folder(content: SqliteOptions) -> SqliteOptions {
+    content.with_durability(Durability::Process)
 }
 
 impl Drop for FolderSession {

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::{SessionFiles, SessionId};
+use crate::config::Settings;
 
 /// The limits of the recorded sessions of all workspaces.
 #[derive(Clone, Debug)]
@@ -15,8 +16,14 @@ pub(crate) struct Retention {
 impl Retention {
     /// Keeps a session for `max_age` after its last change, and all sessions together up to `max_bytes`. The `keep` newest ones
     /// are always kept.
-    pub(crate) fn new(max_age: Duration, max_bytes: u64, keep: usize) -> Self {
+    fn new(max_age: Duration, max_bytes: u64, keep: usize) -> Self {
         Self { max_age, max_bytes, keep }
+    }
+
+    /// Returns the limits that the settings set.
+    pub(crate) fn from_settings(settings: &Settings) -> Self {
+        let keep = usize::try_from(settings.kept_sessions.value).unwrap_or(usize::MAX);
+        Self::new(settings.session_max_age.value, settings.session_max_bytes.value.bytes(), keep)
     }
 
     /// Returns the sessions to remove, the oldest first. The sessions are given newest first.
@@ -32,13 +39,6 @@ impl Retention {
             is_surplus
         });
         surplus.map(|session| session.id).collect()
-    }
-}
-
-impl Default for Retention {
-    /// 30 days, 200 MB, and at least the 10 newest sessions.
-    fn default() -> Self {
-        Self::new(Duration::from_secs(30 * 24 * 60 * 60), 200_000_000, 10)
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tools_journal::{Audit, Durability, JournalOptions};
 
+use crate::config::Settings;
 use crate::error::Error;
 use crate::notice;
 use crate::output;
@@ -56,8 +57,8 @@ pub(super) fn erase_in_file(names: &[String], file: &Path) -> Result<(), Error> 
 }
 
 /// Removes the sessions that are too old or too large.
-pub(super) fn prune() -> Result<(), Error> {
-    let removed = SessionFolder::new()?.prune(&Retention::default())?;
+pub(super) fn prune(settings: &Settings) -> Result<(), Error> {
+    let removed = SessionFolder::new()?.prune(&Retention::from_settings(settings))?;
     notice::note(&format!("removed {}", counted(removed as u64, "session")));
     Ok(())
 }

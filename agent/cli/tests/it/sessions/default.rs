@@ -1,5 +1,6 @@
-use super::{folder, ids, interrupted, listed};
+use super::{folder, ids, interrupted, listed, whole};
 use crate::Crib;
+use crate::config::write_user;
 
 #[test]
 fn every_session_is_listed_with_its_prompt_and_state() {
@@ -51,6 +52,26 @@ fn nothing_is_recorded_where_that_is_turned_off_or_named_elsewhere() {
     crib.run(&["system"]).expect(0);
     assert!(!folder(&crib).exists());
     crib.run(&["run", "--resume", "--no-journal"]).expect(2);
+}
+
+#[test]
+fn a_setting_turns_recording_off_except_where_it_is_asked_for() {
+    let crib = Crib::new();
+    interrupted(&crib);
+    write_user(&crib, "sessions.record = false");
+    crib.run(&["run", "time.now"]).expect(0);
+    assert_eq!(listed(&crib).len(), 1, "the one from before");
+    let ended = crib.run(&["run", "time.now", "--journal-arguments"]).expect(2);
+    assert!(ended.stderr.contains("toolcrib.toml:1") && ended.stderr.contains("sessions.record"), "{ended:#?}");
+
+    crib.run(&["run", "--resume", "--script", &whole(&crib)]).expect(0);
+    assert_eq!(listed(&crib)[0]["state"], "finished");
+    crib.run(&["run", "time.now", "--journal", "../other.journal"]).expect(0);
+    assert!(crib.dir.path().join("other.journal").exists());
+
+    let command = |value| crib.command(&["run", "time.now"]).env("TOOLCRIB_SESSIONS_RECORD", value).output().unwrap();
+    assert!(command("true").status.success());
+    assert_eq!(listed(&crib).len(), 2, "a variable goes before the file");
 }
 
 #[test]

@@ -2,6 +2,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{folder, ids};
 use crate::Crib;
+use crate::config::write_user;
 
 /// Sets the last change of all files of sessions to 40 days ago.
 fn make_old(crib: &Crib) {
@@ -42,4 +43,26 @@ fn the_oldest_sessions_are_removed_when_all_are_too_large() {
     std::fs::File::options().write(true).open(largest).unwrap().set_len(300_000_000).unwrap();
     crib.run(&["sessions", "prune"]).expect(0);
     assert_eq!(ids(&crib), before[..10]);
+}
+
+#[test]
+fn the_settings_say_which_sessions_are_kept() {
+    let crib = Crib::new();
+    for _ in 0..4 {
+        crib.run(&["run", "time.now"]).expect(0);
+    }
+    let before = ids(&crib);
+    make_old(&crib);
+    write_user(&crib, "[sessions]\nmax_age = '50d'\nkeep = 3");
+    crib.run(&["sessions", "prune"]).expect(0);
+    assert_eq!(ids(&crib), before, "40 days are not too old");
+    crib.run(&["sessions", "prune", "--no-config"]).expect(0);
+    assert_eq!(ids(&crib), before, "10 sessions are kept");
+
+    write_user(&crib, "[sessions]\nmax_age = '30d'\nkeep = 3");
+    crib.run(&["sessions", "prune"]).expect(0);
+    assert_eq!(ids(&crib), before[..3]);
+    write_user(&crib, "[sessions]\nmax_age = '50d'\nmax_bytes = '1B'\nkeep = 0");
+    crib.run(&["run", "time.now"]).expect(0);
+    assert_eq!(ids(&crib).len(), 1, "a new session prunes too, and stays");
 }
