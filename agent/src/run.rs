@@ -186,6 +186,11 @@ impl Run {
         }
     }
 
+    /// Returns true if the run has ended with an answer of the model.
+    pub fn is_answered(&self) -> bool {
+        matches!(self.state, State::Done(Outcome::Answer { .. }))
+    }
+
     /// Adds the model's turn. A call without a unique id gets a new id. A call with a [fault](Turn::faults) is
     /// [refused](PendingCall::refused).
     ///

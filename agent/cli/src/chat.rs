@@ -34,7 +34,7 @@ pub(crate) struct Chat {
 impl Chat {
     /// Runs the chat. On a terminal the exit code is 0, because the person has seen the failures; otherwise the first failure
     /// decides it.
-    pub(crate) async fn run(mut self) -> Result<Exit, Error> {
+    pub(crate) async fn run(&mut self) -> Result<Exit, Error> {
         let mut first_failure = None;
         if self.input.is_interactive() {
             notice::note("/help lists the commands; Ctrl-C cancels, Ctrl-D ends the chat");

@@ -93,6 +93,8 @@ pub(crate) enum Error {
     StepBudget(u32),
     #[error("cancelled")]
     Cancelled,
+    #[error("{error}")]
+    Unfinished { error: Box<Self>, hint: String },
 }
 
 impl Error {
@@ -135,6 +137,7 @@ impl Error {
             Self::Run(_) => Exit::Failed,
             Self::StepBudget(_) => Exit::StepBudget,
             Self::Cancelled => Exit::Cancelled,
+            Self::Unfinished { error, .. } => error.exit(),
         }
     }
 
@@ -146,6 +149,11 @@ impl Error {
         }
         if let Self::Refused { hints, .. } = self {
             hints.iter().for_each(|hint| notice::hint(hint));
+        }
+        if let Self::Unfinished { hint, .. } = self
+            && exit != Exit::Success
+        {
+            notice::hint(hint);
         }
         if let Self::Provider(ProviderError::Unknown { name, .. }) = self
             && let Some(advice) = linked::how_to_link(name)

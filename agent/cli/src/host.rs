@@ -9,7 +9,7 @@ use agent::SessionConsent;
 use agent::WorkspaceDomain;
 use clap::Args;
 use tools::protocol::ApprovalDefault;
-use tools::{CancellationToken, OutputStore, Services, Target, ToolContext};
+use tools::{CancellationToken, Grant, OutputStore, Services, Target, ToolContext};
 
 use crate::approver::TerminalAsker;
 use crate::config::{ConfigOptions, KeyFlags, Setting, Settings, Values};
@@ -20,6 +20,7 @@ use crate::folders;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::program;
+use crate::refusal;
 
 /// The options of commands that run tools.
 #[derive(Args, Debug)]
@@ -139,12 +140,16 @@ impl RootOption {
     }
 }
 
-/// Returns the hint with the flags that grant the targets of a refused call.
-pub(crate) fn how_to_grant(needed: &[Target]) -> String {
+/// Returns the hint with the flags that grant the targets of a refused call. `first` is the grant that a resumed session began with.
+pub(crate) fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
     // With --grant alone, a target that always asks would be refused again for lack of approval.
     let flag =
         |target: &Target| if target.approval_default() == ApprovalDefault::AlwaysAsk { "--allow" } else { "--grant" };
-    format!("to allow it, add {}", policy::flags(needed, flag))
+    let flags = policy::flags(needed, flag);
+    match refusal::is_beyond(first, needed) {
+        false => format!("to allow it, add {flags}"),
+        true => format!("the session keeps to the grant that it began with; to allow it, start a new one with {flags}"),
+    }
 }
 
 /// Puts the context into the domain of its workspace, with the control files.

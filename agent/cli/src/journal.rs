@@ -18,6 +18,7 @@ use self::absent as backend;
 use self::sqlite as backend;
 use crate::config::{Setting, Settings};
 use crate::error::Error;
+use crate::{program, shell};
 
 #[cfg(not(feature = "journal"))]
 pub(crate) use self::absent::Recording;
@@ -75,6 +76,23 @@ impl JournalOptions {
     /// Starts to record a session in this workspace, or opens the session to resume. Returns `None` if the session is not recorded.
     pub(crate) async fn recording(&self, workspace: String, settings: &Settings) -> Result<Option<Recording>, Error> {
         Recording::new(self, workspace, settings).await
+    }
+
+    /// Adds the command line that continues the session, if the error ended a recorded session before its answer.
+    pub(crate) async fn unfinished(&self, error: Error, session: &Session, command: &str) -> Error {
+        let stored = session.stored_run().await.ok().flatten();
+        let (Some(name), Some(false)) = (session.context().session(), stored.map(|run| run.is_answered())) else {
+            return error;
+        };
+        let flags = match &self.journal {
+            None => format!("--resume {name}"),
+            Some(file) => {
+                let file = file.to_string_lossy();
+                format!("--journal {} --session {} --resume", shell::quoted(&file), shell::quoted(name))
+            }
+        };
+        let hint = format!("to continue it with the same flags: {} {command} {flags}", program::name());
+        Error::Unfinished { error: Box::new(error), hint }
     }
 }
 

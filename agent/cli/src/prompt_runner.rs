@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agent::{Direct, Driver, Outcome, Run, Session, Step, StopReason, Summary};
 use tools::policy::Rule;
-use tools::{CancellationToken, Target};
+use tools::{CancellationToken, Grant, Target};
 
 use crate::config::Setting;
 use crate::console::Console;
@@ -15,7 +15,7 @@ use crate::observer::Observer;
 use crate::output;
 use crate::output_format::OutputFormat;
 use crate::program;
-use crate::refusal;
+use crate::refusal::{self, HowToGrant};
 use crate::stream_line::SessionLine;
 
 /// Runs the prompts of a command and shows their progress.
@@ -32,7 +32,9 @@ pub(crate) struct PromptRunner {
     /// The output for progress and questions.
     pub(crate) console: Arc<Console>,
     /// Words the hint for refused targets.
-    pub(crate) how_to_grant: fn(&[Target]) -> String,
+    pub(crate) how_to_grant: HowToGrant,
+    /// The grant that a resumed session began with.
+    pub(crate) first_grant: Option<Grant>,
     /// The policy rules of the files, which no grant overrides.
     pub(crate) rules: Vec<Setting<Rule>>,
 }
@@ -74,7 +76,8 @@ impl PromptRunner {
             let results = Direct::results(session.messages(), session.tools());
             results.map_or(Ok(()), |results| output::untrusted(&results))?;
         }
-        refusal::hints(&failures.refusals, &self.rules, self.how_to_grant).iter().for_each(|hint| notice::hint(hint));
+        let how_to_grant = |needed: &[Target]| (self.how_to_grant)(needed, self.first_grant.as_ref());
+        refusal::hints(&failures.refusals, &self.rules, how_to_grant).iter().for_each(|hint| notice::hint(hint));
         if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
             && text.trim().is_empty()
             && is_text

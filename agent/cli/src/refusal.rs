@@ -1,10 +1,18 @@
 //! [`hints`]: the remedies for refused calls, in the words of this program.
 
 use agent::refusal::{Refusal, Remedy, remedies};
-use tools::Target;
 use tools::policy::Rule;
+use tools::{Grant, Target};
 
 use crate::config::Setting;
+
+/// Words the hint for refused targets. A resumed session has at most the grant that it began with, which is given.
+pub(crate) type HowToGrant = fn(&[Target], Option<&Grant>) -> String;
+
+/// Returns true if a flag cannot grant one of the targets, because the session began without a grant for it.
+pub(crate) fn is_beyond<'a>(first: Option<&Grant>, needed: impl IntoIterator<Item = &'a Target>) -> bool {
+    first.is_some_and(|first| needed.into_iter().any(|target| !first.permits(target)))
+}
 
 /// Returns the hints that would permit the calls: flags or a command, worded by `how_to_grant`, and the rules to change.
 pub(crate) fn hints(

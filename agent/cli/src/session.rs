@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agent::{Driver, Provider, ProviderOptions, Selection, Session};
 use clap::Args;
 use once_cell::sync::OnceCell;
-use tools::{CancellationToken, Target};
+use tools::CancellationToken;
 
 use crate::config::{ConfigError, KeyFlags, Origin, Setting, Settings, Values};
 use crate::console::Console;
@@ -18,6 +18,7 @@ use crate::output_format::OutputFormat;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
 use crate::provider_choice::{DIRECT, ProviderChoice};
+use crate::refusal::HowToGrant;
 use crate::system_text;
 
 /// The provider that replays a script.
@@ -94,11 +95,7 @@ impl SessionOptions {
     }
 
     /// Returns the runner for the session's prompts.
-    pub(crate) fn runner(
-        &self,
-        format: OutputFormat,
-        how_to_grant: fn(&[Target]) -> String,
-    ) -> Result<PromptRunner, Error> {
+    pub(crate) fn runner(&self, format: OutputFormat, how_to_grant: HowToGrant) -> Result<PromptRunner, Error> {
         let (provider, settings) = (self.provider()?, self.settings()?);
         let (name, model) = (provider.name().to_owned(), ProviderChoice::from_settings(settings).model);
         let is_direct = name == DIRECT;
@@ -112,6 +109,7 @@ impl SessionOptions {
             format,
             console: Arc::default(),
             how_to_grant,
+            first_grant: None,
             rules,
         })
     }

@@ -75,7 +75,7 @@ impl CallArgs {
         tools::execute(&context, &self.name, arguments).await.map_err(|error| {
             match Refusal::from_error(&error, &touched) {
                 Some(refusal) => {
-                    let hints = refusal::hints(&[refusal], &settings.policy, how_to_grant);
+                    let hints = refusal::hints(&[refusal], &settings.policy, |needed| how_to_grant(needed, None));
                     Error::Refused { error, hints }
                 }
                 None => error.into(),

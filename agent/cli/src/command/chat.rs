@@ -30,13 +30,18 @@ pub(super) struct ChatArgs {
 
 impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let runner = self.options.runner(self.output.format, how_to_grant)?;
+        let mut runner = self.options.runner(self.output.format, how_to_grant)?;
         // Each prompt gets its own token; this one is never cancelled.
         let recording = self.options.recording().await?;
+        runner.first_grant = recording.as_ref().and_then(|recording| recording.first_grant().cloned());
         let session = self.options.session(CancellationToken::new(), &runner.console, recording.as_ref())?;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive(), &runner.console)?;
         let resumed = journal::stored_run(recording.as_ref(), &session).await?;
-        chat::Chat { session, runner, input, interrupts, resumed }.run().await
+        let mut chat = chat::Chat { session, runner, input, interrupts, resumed };
+        match chat.run().await {
+            Err(error) => Err(self.options.journal.unfinished(error, &chat.session, "chat").await),
+            ended => ended,
+        }
     }
 }

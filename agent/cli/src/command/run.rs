@@ -30,9 +30,10 @@ pub(super) struct RunArgs {
 
 impl RunArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let runner = self.options.runner(self.output.format, how_to_grant)?;
+        let mut runner = self.options.runner(self.output.format, how_to_grant)?;
         let token = interrupt::token(&runner.console)?;
         let recording = self.options.recording().await?;
+        runner.first_grant = recording.as_ref().and_then(|recording| recording.first_grant().cloned());
         let mut session = self.options.session(token.clone(), &runner.console, recording.as_ref())?;
         let input = match journal::stored_run(recording.as_ref(), &session).await? {
             Some(run) => RunInput::Resume(run),
@@ -41,6 +42,9 @@ impl RunArgs {
                 None => standard_input::prompt()?,
             }),
         };
-        runner.run(&mut session, input, token).await
+        match runner.run(&mut session, input, token).await {
+            Err(error) => Err(self.options.journal.unfinished(error, &session, "run").await),
+            ended => ended,
+        }
     }
 }

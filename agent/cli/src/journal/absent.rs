@@ -4,7 +4,7 @@ use std::path::Path;
 
 use agent::{Run, Session};
 use serde_json::Value;
-use tools::ToolContext;
+use tools::{Grant, ToolContext};
 
 use super::JournalOptions;
 use crate::config::Settings;
@@ -24,6 +24,10 @@ impl Recording {
     }
 
     pub(crate) fn context(&self, _context: ToolContext) -> ToolContext {
+        match *self {}
+    }
+
+    pub(crate) fn first_grant(&self) -> Option<&Grant> {
         match *self {}
     }
 

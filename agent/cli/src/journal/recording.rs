@@ -144,6 +144,11 @@ impl Recording {
         context.with_grant(grant)
     }
 
+    /// Returns the grant that a resumed session began with, which limits its grant.
+    pub(crate) fn first_grant(&self) -> Option<&Grant> {
+        self.first_grant.as_ref()
+    }
+
     /// Returns the run to resume, or `None` if a new one starts.
     pub(crate) async fn stored_run(&self, session: &Session) -> Result<Option<Run>, Error> {
         if !self.is_resumed {

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use agent::{Outcome, Run, Step, Summary};
+use agent::Run;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use tools::protocol::{Message, Role};
@@ -47,8 +47,7 @@ impl SessionSummary {
         };
         let messages = checkpoint.messages.iter().filter_map(|text| serde_json::from_str::<Message>(text).ok());
         let prompt = messages.into_iter().find(|message| message.role == Role::User);
-        let is_answered = Run::from_checkpoint(&checkpoint)
-            .is_ok_and(|run| matches!(run.step(), Step::Done(Summary { outcome: Outcome::Answer { .. }, .. })));
+        let is_answered = Run::from_checkpoint(&checkpoint).is_ok_and(|run| run.is_answered());
         let state = match is_answered {
             _ if is_open => SessionState::Open,
             true => SessionState::Finished,

@@ -28,7 +28,14 @@ fn an_interrupt_cancels_the_run_and_its_events_end_properly() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let mut stderr = String::new();
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-    assert_eq!(stderr, "error: cancelled\n");
+    let hint = stderr.strip_prefix("error: cancelled\n").unwrap_or_else(|| panic!("{stderr}"));
+    match cfg!(feature = "journal") {
+        true => {
+            let id = crib.run(&["sessions", "--json"]).expect(0).document()["id"].as_str().unwrap().to_owned();
+            assert_eq!(hint, format!("hint: to continue it with the same flags: toolcrib run --resume {id}\n"));
+        }
+        false => assert_eq!(hint, ""),
+    }
 
     let count = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
     assert_eq!(count("call_started"), count("result"), "every call has its one result");

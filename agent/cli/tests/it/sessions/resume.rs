@@ -1,4 +1,4 @@
-use super::{ids, interrupted, is_unchanged, listed, whole};
+use super::{ids, interrupted, is_unchanged, listed, unfinished, whole};
 use crate::Crib;
 
 #[test]
@@ -59,6 +59,7 @@ fn a_resumed_session_never_has_a_wider_grant_than_it_had() {
         let ended = run(&[resume, &wider].concat()).expect(0);
         assert!(ended.stderr.contains("keeps to the grant"), "{ended:#?}");
         assert!(!crib.root().join("b.txt").exists() && crib.root().join("sub/b.txt").exists(), "{ended:#?}");
+        assert!(ended.stderr.contains("start a new one with --grant fs:write:b.txt"), "{ended:#?}");
     }
 }
 
@@ -71,8 +72,32 @@ fn a_resumed_session_has_no_more_than_the_grant_of_today() {
         r#"{"text": "Tried."}"#,
     ]);
     crib.run(&["run", "go", "--script", &script, "--max-steps", "1", "--grant", "fs:write:**"]).expect(7);
-    crib.run(&["run", "--resume", "--script", &script]).expect(0);
+    let ended = crib.run(&["run", "--resume", "--script", &script]).expect(0);
     assert!(!crib.root().join("b.txt").exists());
+    assert!(ended.stderr.contains("add --grant fs:write:b.txt"), "{ended:#?}");
+}
+
+#[test]
+fn a_session_without_its_answer_names_the_command_that_continues_it() {
+    let file = ["--journal", "../a journal", "--session", "s"];
+    for begin in [&[][..], &file] {
+        let crib = Crib::new();
+        let script = unfinished(&crib);
+        let flags = ["run", "write it", "--script", &script, "--grant", "fs:write:**"];
+        let ended = crib.run(&[&flags[..], begin].concat()).expect(1);
+        let (_, command) =
+            ended.stderr.trim_end().rsplit_once("to continue it with the same flags: toolcrib ").unwrap();
+        let words = shlex::split(command).unwrap();
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        let ended = crib.run(&[&words[..], &["--script", &whole(&crib)]].concat()).expect(0);
+        assert_eq!(ended.stdout, "Written.\n");
+        assert!(!ended.stderr.contains("to continue it"), "{ended:#?}");
+    }
+    let crib = Crib::new();
+    for unrecorded in [&["--no-journal"][..], &["--journal", "../calls"]] {
+        let ended = crib.run(&[&["run", "write it", "--script", &unfinished(&crib)], unrecorded].concat()).expect(1);
+        assert!(!ended.stderr.contains("to continue it"), "{ended:#?}");
+    }
 }
 
 #[test]
