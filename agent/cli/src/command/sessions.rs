@@ -57,9 +57,9 @@ enum SessionsCommand {
         #[arg(long, value_name = "FILE")]
         journal: Option<PathBuf>,
     },
-    /// Remove old sessions, and the oldest ones if all together are too large, as the settings say
+    /// Remove old sessions, and the oldest ones if all together are too large
     ///
-    /// The settings are sessions.max_age (30 days), sessions.max_bytes (200 MB) and sessions.keep (the newest 10 stay). Every new
+    /// The settings sessions.max_age, sessions.max_bytes and sessions.keep are the limits, and `config` shows them. Every new
     /// session does so too. Open sessions are kept.
     Prune {
         #[command(flatten)]
