@@ -34,10 +34,10 @@ pub(crate) use slot::Document;
 
 use crate::notice;
 
-/// The options of commands that read `toolcrib.toml`.
+/// The options of commands that read the settings files.
 #[derive(Args, Debug, Default)]
 pub(crate) struct ConfigOptions {
-    /// Read only this settings file, not the project's and the user's (such as toolcrib.toml), and trust it
+    /// Read only this settings file, not those of the project and the user, and trust it
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
     config: Option<PathBuf>,
 

@@ -87,6 +87,8 @@ pub(crate) enum Error {
     NoJournalFile(PathBuf),
     #[error("cannot create a workspace at {}: {source}; choose another name or directory", path.display())]
     New { path: PathBuf, source: io::Error },
+    #[error("{} is not a checkout of Toolcrib; pass the directory of its Cargo.toml with --path", .0.display())]
+    NoCheckout(PathBuf),
     #[error("the run failed: {0}")]
     Run(String),
     #[error("no answer after {}; allow more steps with --max-steps", counted((*.0).into(), "step"))]
@@ -111,7 +113,8 @@ impl Error {
             | Self::Input(_)
             | Self::Prompt(_)
             | Self::NoPrompt
-            | Self::New { .. } => Exit::Usage,
+            | Self::New { .. }
+            | Self::NoCheckout(_) => Exit::Usage,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,
             #[cfg(feature = "journal")]

@@ -101,7 +101,7 @@ use proc_macro::TokenStream;
 ///
 /// # Preview
 ///
-/// The function that `preview` names has the parameters of the tool, and is `async` if and only if the tool is. It returns a
+/// The function that `preview` names has exactly the parameters of the tool, including the context, and is `async` if and only if the tool is. It returns a
 /// `Preview`, or a `Result` of one. It must change nothing: its context has the grant for reading only. `Handler::preview` lists its
 /// limits. A plain `fn` runs on the blocking pool.
 ///

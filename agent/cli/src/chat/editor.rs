@@ -10,7 +10,7 @@ use rustyline::{
 };
 
 use super::history;
-use super::input::{Line, PROMPT};
+use super::input::{Line, prompt};
 use crate::error::Error;
 use crate::notice;
 
@@ -41,7 +41,7 @@ impl Editor {
 
     pub(super) fn line(&mut self) -> Result<Line, Error> {
         loop {
-            return match self.editor.readline(PROMPT) {
+            return match self.editor.readline(&prompt()) {
                 Ok(text) => {
                     self.remember(&text);
                     Ok(Line::Text(text))

@@ -5,9 +5,12 @@ use std::io::{self, IsTerminal as _};
 use super::editor::Editor;
 use super::line_reader::LineReader;
 use crate::error::Error;
+use crate::program;
 
-/// The prompt of the terminal.
-pub(super) const PROMPT: &str = "crib> ";
+/// Returns the prompt of the terminal.
+pub(super) fn prompt() -> String {
+    format!("{}> ", program::name())
+}
 
 /// Values of `TERM` without line editing.
 const PLAIN: [&str; 3] = ["dumb", "cons25", "emacs"];

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read as _};
 
-use super::input::{Line, PROMPT};
+use super::input::{Line, prompt};
 use crate::error::Error;
 use crate::notice;
 use crate::standard_input::MAX_PROMPT_BYTES as MAX_BYTES;
@@ -21,7 +21,7 @@ impl LineReader {
         let mut text = String::new();
         loop {
             if self.has_prompt {
-                notice::write(PROMPT);
+                notice::write(&prompt());
             }
             let mut bytes = Vec::new();
             let limit = (MAX_BYTES - text.len()) as u64 + 1;

@@ -10,7 +10,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::output;
 
-/// The generated files. `@name@` and `@library@` stand for the name as a package and as a library.
+/// The generated files. `@name@`, `@library@` and `@variable@` stand for the name as a package, a library and the beginning of
+/// environment variables.
 const FILES: [(&str, &str); 8] = [
     (".gitignore", "/target\n"),
     ("Cargo.toml", include_str!("new/workspace.toml")),
@@ -23,8 +24,12 @@ const FILES: [(&str, &str); 8] = [
 ];
 
 /// The packages that the generated workspace depends on, with their folders in a checkout.
-const PACKAGES: [(&str, &str); 3] =
-    [("toolcrib", "agent/cli"), ("toolcrib-testkit", "tools/testkit"), ("toolcrib-tools", "tools")];
+const PACKAGES: [(&str, &str); 4] = [
+    ("toolcrib", "agent/cli"),
+    ("toolcrib-fs", "tools-builtin/fs"),
+    ("toolcrib-testkit", "tools/testkit"),
+    ("toolcrib-tools", "tools"),
+];
 
 /// Create a workspace with a crate of tools, a program that has them, and a test
 #[derive(Args, Debug)]
@@ -59,6 +64,7 @@ impl NewArgs {
 
     fn filled(&self, template: &str, checkout: Option<&Path>) -> String {
         let text = template.replace("@name@", &self.name).replace("@library@", &self.name.replace('-', "_"));
+        let text = text.replace("@variable@", &self.name.replace('-', "_").to_ascii_uppercase());
         PACKAGES.iter().fold(text, |text, (package, folder)| {
             let dependency = match checkout {
                 // Debug output is a valid TOML string for a path without control characters.
@@ -72,12 +78,8 @@ impl NewArgs {
 
 /// Returns the absolute path of a checkout.
 fn checkout(path: &Path) -> Result<PathBuf, Error> {
-    let failed = |source| Error::New { path: path.to_owned(), source };
-    let checkout = path.canonicalize().map_err(failed)?;
-    match checkout.join("agent/cli/Cargo.toml").is_file() {
-        true => Ok(checkout),
-        false => Err(failed(io::Error::new(io::ErrorKind::NotFound, "it is not a checkout of Toolcrib"))),
-    }
+    let checkout = path.canonicalize().ok().filter(|path| path.join("agent/cli/Cargo.toml").is_file());
+    checkout.ok_or_else(|| Error::NoCheckout(path.to_owned()))
 }
 
 /// Checks a name that is a package, a library and a program.

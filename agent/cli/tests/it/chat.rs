@@ -12,12 +12,12 @@ fn each_line_is_a_prompt_or_a_command() {
     let input = b"fs.read path=README.md\n\n/tools -l\n/help\ntime.now zone=UTC\n";
     let ended = Crib::new().run_with_input(&["chat", "--provider", "direct"], input).expect(0);
     assert!(ended.stdout.starts_with("# Hello\n") && ended.stdout.lines().count() > 1, "{ended:#?}");
-    assert!(!ended.stdout.contains("fs.list") && !ended.stdout.contains("crib>"), "{ended:#?}");
+    assert!(!ended.stdout.contains("fs.list") && !ended.stdout.contains("toolcrib>"), "{ended:#?}");
     for part in ["-> fs.read path=README.md", "-> time.now", "fs.list", "reads fs:{path}", "/grant [CLAUSE…]"] {
         assert!(ended.stderr.contains(part), "{part} is not in {ended:#?}");
     }
     assert_eq!(ended.stderr.matches("summary: ").count(), 2, "{ended:#?}");
-    assert!(!ended.stderr.contains("crib>"), "{ended:#?}");
+    assert!(!ended.stderr.contains("toolcrib>"), "{ended:#?}");
 }
 
 #[test]

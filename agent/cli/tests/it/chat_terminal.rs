@@ -10,7 +10,7 @@ use crate::terminal::{QUESTION, TIMEOUT_MS, on_terminal, rest, say};
 
 /// Written by the line editor once per line, after it has set the terminal to raw mode: bracketed paste is on.
 pub(crate) const READS: &str = "\u{1b}[?2004h";
-const PROMPT: &str = "crib> ";
+const PROMPT: &str = "toolcrib> ";
 const CANCELLED: &str = "cancelled; the conversation continues";
 const UP: &str = "\u{1b}[A";
 

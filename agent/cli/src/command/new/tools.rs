@@ -1,6 +1,7 @@
 //! The tools of @name@. A program that contains `use @library@_tools as _;` has them.
 
-use tools::tool;
+use tools::{ToolContext, ToolError, tool};
+use tools_fs::Workspace;
 
 /// Counts the words of a text.
 #[tool(name = "text.count", pure, example({"text": "to be or not"} => 4))]
@@ -11,7 +12,21 @@ pub fn count(
     text.split_whitespace().count()
 }
 
-/// Adds the tools to a catalog, for tests.
+/// Saves a note. Its effect is declared, so each call needs a grant or the approval of a person.
+#[tool(name = "note.save", writes = "fs:notes/{name}.md", idempotent, needs = Workspace)]
+pub fn save(
+    cx: &ToolContext,
+    /// The name of the note.
+    name: String,
+    /// Its text.
+    text: String,
+) -> Result<String, ToolError> {
+    let path = format!("notes/{name}.md");
+    cx.need::<Workspace>()?.write_file(cx, &path, text)?;
+    Ok(format!("saved {path}"))
+}
+
+/// Adds the tools to a catalog, for tests. Add each new tool here: the tests check only these.
 pub fn register(catalog: &mut tools::Catalog) -> Result<(), tools::RegisterError> {
-    catalog.submit(&[&COUNT_TOOL])
+    catalog.submit(&[&COUNT_TOOL, &SAVE_TOOL])
 }
