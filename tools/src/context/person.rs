@@ -25,7 +25,7 @@ pub trait Person: Send + Sync {
 pub struct NobodyThere;
 
 impl ToolContext {
-    /// Sets the person who answers [questions](Self::ask) of tools. Without one, nobody is there.
+    /// Sets the person who answers [questions](Self::ask) of tools. Without one, questions fail with [`NobodyThere`].
     ///
     /// Inside of a call this has no effect, so that a tool cannot answer for the person.
     #[must_use]

@@ -11,13 +11,14 @@ const READS: &str = "*:read:**";
 
 impl ToolContext {
     /// Returns the caller's context for a preview: its grant for reading only, and no way to be noticed outside of it. There is no
-    /// approver, because a preview must not ask, and no journal and no progress sink, because a preview is no call.
+    /// approver and no person, because a preview must not ask, and no journal and no progress sink, because a preview is no call.
     pub(crate) fn for_preview(&self) -> Self {
         // Without the clause the grant would be empty, which is safe.
         let reads = READS.parse::<Clause>().ok();
         self.clone().with(|facts| {
             facts.grant = Arc::new(facts.grant.narrowed(reads));
             facts.approver = None;
+            facts.person = None;
             facts.journal = None;
             facts.progress = None;
             facts.observer = None;

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
+use tools::question::AnswerKind;
 use tools::{
-    Access, Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Handler,
-    HandlerFuture, Input, Layer, Next, Policy, Preview, PreviewFuture, Progress, ProgressSink, Tool, ToolContext,
-    ToolError, ToolErrorKind, ToolResult, layered,
+    Access, Answer, AnswerFuture, Approval, ApprovalFuture, Approver, AskError, CancellationToken, Catalog, Decision,
+    Effects, ErrorCode, Handler, HandlerFuture, Input, Layer, Next, NobodyThere, Person, Policy, Preview,
+    PreviewFuture, Progress, ProgressSink, Question, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult, layered,
 };
 
 use crate::notebook::Notebook;
@@ -175,6 +176,27 @@ async fn a_preview_reads_what_is_granted_and_changes_nothing() {
     let expected = "permission_denied permission_denied permission_denied permission_denied unavailable unavailable";
     let made = view(&writing(tries), &cx, &approver).await.unwrap().unwrap();
     assert_eq!(made.text(), expected, "the approval is for `a`, and the grant for `src`");
+}
+
+#[tokio::test]
+async fn a_preview_asks_nobody() {
+    struct Answers;
+    impl Person for Answers {
+        fn answer<'a>(&'a self, _: &'a Question, _: &'a ToolContext) -> AnswerFuture<'a> {
+            Box::pin(async { Ok(Answer::Text("canary".to_owned())) })
+        }
+    }
+    let asks = |cx: ToolContext| -> PreviewFuture<'static> {
+        Box::pin(async move {
+            let question = Question::new("What is the key?", AnswerKind::Text).unwrap();
+            Ok(Preview::summary(format!("{:?}", cx.ask(question).await)))
+        })
+    };
+    let approver = Viewer::default();
+    let cx = asking(&approver).with_person(Arc::new(Answers));
+    let made = view(&writing(asks), &cx, &approver).await.unwrap().unwrap();
+    let expected: Result<Answer, AskError> = Err(NobodyThere.into());
+    assert_eq!(made.text(), format!("{expected:?}"));
 }
 
 #[tokio::test]
