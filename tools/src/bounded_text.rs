@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 
-use crate::{IntoToolResult, ToolContext, ToolError, ToolResult};
+use crate::{IntoToolResult, ToolContext, ToolError, ToolResult, text_ends};
 
 /// The bytes reserved for the line between head and tail. It fits with any 64-bit number.
 const GAP: usize = 96;
@@ -91,9 +91,7 @@ impl BoundedText {
         let tail = &tail[tail.iter().take(3).take_while(|byte| is_inside_character(**byte)).count()..];
         let (head, tail) = (String::from_utf8_lossy(whole_characters(&self.head)), String::from_utf8_lossy(tail));
         // Replacement characters may have grown the text here too; the cut bytes count as missing.
-        let end = (0..=half.min(head.len())).rfind(|at| head.is_char_boundary(*at)).unwrap_or(0);
-        let from = (tail.len().saturating_sub(half)..tail.len()).find(|at| tail.is_char_boundary(*at));
-        joined(&head[..end], &tail[from.unwrap_or(tail.len())..], self.total)
+        joined(text_ends::head(&head, half), text_ends::tail(&tail, half), self.total)
     }
 
     fn from_text(text: &str, limit: usize) -> Self {

@@ -40,6 +40,7 @@ mod source;
 mod submission;
 mod subscription;
 mod sync;
+mod text_ends;
 mod thread_number;
 mod timer;
 mod tool_error;

@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::borrow::Cow;
 
+use crate::text_ends::{head, tail};
 use crate::{Entry, OutputStore, Resolve as _, Scope, ToolContext};
 
 /// The approximate length of the notice about missing bytes. Truncating a shorter text would make it longer.
@@ -64,16 +65,4 @@ impl Overflow<'_> {
         }
         caller.service::<OutputStore>()?.keep(caller.session(), whole)
     }
-}
-
-/// Returns the longest prefix of whole characters with at most `most` bytes.
-pub(super) fn head(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rfind(|at| text.is_char_boundary(*at));
-    &text[..end.unwrap_or(0)]
-}
-
-/// Returns the longest suffix of whole characters with at most `most` bytes.
-fn tail(text: &str, most: usize) -> &str {
-    let start = (text.len() - most.min(text.len())..=text.len()).find(|at| text.is_char_boundary(*at));
-    &text[start.unwrap_or(text.len())..]
 }

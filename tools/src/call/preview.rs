@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::bound::bound_error;
-use super::overflow::{Overflow, head};
+use super::overflow::Overflow;
 use super::run::Run;
 use super::span;
 use crate::isolate::Panic;
 use crate::preview::{PreviewOutcome, PreviewSource};
+use crate::text_ends::head;
 use crate::{Entry, Input, Preview, Resolve, Scope, ToolContext, ToolError, ToolErrorKind};
 
 /// The time limit of a preview. A person waits for the question meanwhile.

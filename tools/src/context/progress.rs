@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ToolContext;
+use crate::text_ends::head;
 
 /// The progress of a call, as reported by its tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -13,12 +14,15 @@ pub struct Progress {
     /// The total amount, in the same unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
-    /// A description of the current work, for people.
+    /// A description of the current work, for people. Cut at [`MAX_MESSAGE_BYTES`](Progress::MAX_MESSAGE_BYTES) when reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 impl Progress {
+    /// The maximum length of a message that a sink receives, in bytes.
+    pub const MAX_MESSAGE_BYTES: usize = 1024;
+
     /// Creates a progress report with only a message.
     pub fn message(message: impl Into<String>) -> Self {
         Self { message: Some(message.into()), ..Self::default() }
@@ -27,6 +31,15 @@ impl Progress {
     /// Creates a progress report with the completed and the total amount.
     pub fn new(done: f64, total: f64) -> Self {
         Self { done: Some(done), total: Some(total), message: None }
+    }
+
+    /// Cuts a long message.
+    pub(super) fn bounded(mut self) -> Self {
+        if let Some(message) = self.message.as_mut().filter(|message| message.len() > Self::MAX_MESSAGE_BYTES) {
+            message.truncate(head(message, Self::MAX_MESSAGE_BYTES - '…'.len_utf8()).len());
+            message.push('…');
+        }
+        self
     }
 }
 

@@ -249,11 +249,12 @@ impl ToolContext {
         }
     }
 
-    /// Reports the progress of the running call to the host's [`ProgressSink`](crate::ProgressSink), if there is one.
+    /// Reports the progress of the running call to the host's [`ProgressSink`](crate::ProgressSink), if there is one. A long message
+    /// is cut at [`Progress::MAX_MESSAGE_BYTES`].
     pub fn report(&self, progress: Progress) {
         // Progress after the end of the call is discarded, like a late result.
         if let (Some(sink), false) = (&self.facts.progress, self.is_cancelled()) {
-            sink.report(self, progress);
+            sink.report(self, progress.bounded());
         }
     }
 

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::future::{pending, poll_fn};
 use std::panic::panic_any;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -266,6 +266,28 @@ async fn progress_is_reported_while_the_call_runs_and_dropped_after_it() {
     catalog.execute(&ToolContext::new().with_progress(sink.clone()), "t", json!({})).await.unwrap();
     kept.get().unwrap().report(Progress::message("after the end"));
     assert_eq!(sink.0.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn a_long_message_of_progress_is_cut_at_a_character() {
+    #[derive(Default)]
+    struct Messages(Mutex<Vec<String>>);
+    impl ProgressSink for Messages {
+        fn report(&self, _: &ToolContext, progress: Progress) {
+            self.0.lock().unwrap().extend(progress.message);
+        }
+    }
+    let whole = "é".repeat(Progress::MAX_MESSAGE_BYTES / 2);
+    let long = format!("{whole}x");
+    let reported = [whole.clone(), long];
+    let catalog = catalog(move |cx: ToolContext, _: Value| {
+        reported.iter().for_each(|message| cx.report(Progress::message(message)));
+        async { Ok::<_, String>(()) }
+    });
+    let sink = Arc::new(Messages::default());
+    catalog.execute(&ToolContext::new().with_progress(sink.clone()), "t", json!({})).await.unwrap();
+    let cut = "é".repeat(Progress::MAX_MESSAGE_BYTES / 2 - 2) + "…";
+    assert_eq!(*sink.0.lock().unwrap(), [whole, cut]);
 }
 
 #[test]
