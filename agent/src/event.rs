@@ -1,11 +1,10 @@
 //! [`Event`]: the progress of a run, sent to an [`EventSink`].
 
-use serde::{Deserialize, Serialize};
 use tools::{ErrorCode, Json, Progress, Target, ToolResult};
 
 use crate::{RequestRetry, Summary};
 
-/// A step in the progress of a run. In JSON, an object with a `type`.
+/// A step in the progress of a run.
 ///
 /// Only this order is guaranteed:
 /// - The retries of a request precede the texts of its turn. The texts precede the starts of its calls, which are in the order of
@@ -13,8 +12,7 @@ use crate::{RequestRetry, Summary};
 /// - Each call has one `CallStarted`, then any `Progress`, then `Abandoned` if it is abandoned, then exactly one `Result`.
 /// - All results of a turn precede the events of the next turn. Events of parallel calls interleave.
 /// - `Done` comes last, once, however the run ends. A run whose future is dropped sends no further events.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// A model request failed and is repeated after a wait.
@@ -33,12 +31,10 @@ pub enum Event {
         /// The arguments as the model sent them, with [secrets masked](crate::ToolSet::masked_arguments).
         arguments: Json,
         /// The targets that the arguments name; empty if they cannot be derived.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         targets: Vec<Target>,
-        /// The pipeline's decision about each target, with the clause or rule that decides, such as
-        /// ``fs:read:a is allowed: the grant covers it by `fs:read:**` ``. Empty if the targets cannot be derived.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        rulings: Vec<String>,
+        /// The pipeline's decision about each target with the clauses or rules that decide: the JSON of a
+        /// [`Ruling`](tools::policy::Ruling). Empty if the targets cannot be derived.
+        rulings: Vec<Json>,
     },
     /// A running call reports its progress.
     Progress {
@@ -68,7 +64,6 @@ pub enum Event {
         /// The result, as the model receives it.
         result: ToolResult,
         /// The error code; `None` if the call succeeded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<ErrorCode>,
         /// The time since `CallStarted` without the waits for approvals, in milliseconds.
         duration_ms: u64,

@@ -58,6 +58,8 @@ fn allow(clause: &Clause) -> Rule {
 
 #[cfg(test)]
 mod tests {
+    use tools::{Grant, ToolContext};
+
     use super::*;
     use crate::config::Values;
 
@@ -72,7 +74,8 @@ mod tests {
     }
 
     fn verdict(policy: &Policy, target: &str) -> Verdict {
-        policy.judge(&"t".parse().unwrap(), Some(&target.parse().unwrap())).verdict
+        let cx = ToolContext::new().with_grant(Grant::all()).with_policy(policy.clone());
+        cx.rulings(&"t".parse().unwrap(), &[target.parse().unwrap()]).next().unwrap().verdict()
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) enum StreamLine<'a> {
     Session(SessionLine<'a>),
     RequestRetried(RetryLine<'a>),
     Text { text: &'a str },
-    CallStarted { id: &'a str, name: &'a str, arguments: &'a Json, targets: &'a [Target], rulings: &'a [String] },
+    CallStarted { id: &'a str, name: &'a str, arguments: &'a Json, targets: &'a [Target], rulings: &'a [Json] },
     Progress(ProgressLine<'a>),
     Abandoned { id: &'a str, name: &'a str },
     Result(ResultLine<'a>),

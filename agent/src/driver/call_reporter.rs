@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tools::call::ApprovalClock;
-use tools::{ErrorCode, Progress, ProgressSink, Target, ToolCall, ToolContext, ToolResult};
+use tools::{ErrorCode, Json, Progress, ProgressSink, Target, ToolCall, ToolContext, ToolResult};
 
 use super::guarded_sink::GuardedSink;
 use crate::{Event, PendingCall, ToolSet};
@@ -77,10 +77,11 @@ impl ProgressSink for CallReporter {
 
 /// Returns the targets of the call and the decisions about them. Returns `None` if the targets cannot be derived; the pipeline derives
 /// them again and reports errors.
-fn judged(call: &ToolCall, tools: &ToolSet, cx: &ToolContext) -> Option<(Vec<Target>, Vec<String>)> {
+fn judged(call: &ToolCall, tools: &ToolSet, cx: &ToolContext) -> Option<(Vec<Target>, Vec<Json>)> {
     let entry = tools.get(&call.name).ok()?;
     let targets = entry.targets(&call.arguments).ok()?;
-    let rulings = cx.rulings(entry.name(), &targets).iter().map(ToString::to_string).collect();
+    // Serializing a ruling does not fail: its keys are texts.
+    let rulings = cx.rulings(entry.name(), &targets).filter_map(|ruling| Json::from_serialize(&ruling).ok()).collect();
     Some((targets, rulings))
 }
 

@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::ProviderError;
 
 /// A model request that failed and is repeated after a wait.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestRetry {
     /// The number of the retry, from 1.
@@ -21,8 +19,7 @@ pub struct RequestRetry {
 }
 
 /// The failure that a retry follows. Messages are those of the service or the network, without secrets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RetryCause {
     /// The service responded with an error status.

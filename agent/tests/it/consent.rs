@@ -241,7 +241,8 @@ async fn the_text_of_a_question_hides_nothing() {
 
 fn verdict(rules: impl Iterator<Item = Rule>, target: &str) -> Verdict {
     let policy = Policy::by_effects().with_rules(rules);
-    policy.judge(&"t".parse().unwrap(), Some(&target.parse().unwrap())).verdict
+    let cx = ToolContext::new().with_grant(Grant::all()).with_policy(policy);
+    cx.rulings(&"t".parse().unwrap(), &[target.parse().unwrap()]).next().unwrap().verdict()
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tools::protocol::Part;
 use tools::{
-    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Progress, Tool,
+    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Json, Progress, Tool,
     ToolCall, ToolContext,
 };
 
@@ -55,8 +55,7 @@ async fn the_retries_of_a_request_precede_its_text() {
     let events = log.events();
     let Event::RequestRetried(retry) = &events[0] else { panic!("{events:?}") };
     assert_eq!((retry.retry, retry.max_retries, retry.wait_ms), (1, 3, 250));
-    let json = json!({"type": "request_retried", "retry": 1, "max_retries": 3, "wait_ms": 250, "cause": {"kind": "status", "status": 503, "message": "busy"}});
-    assert_eq!(serde_json::to_value(&events[0]).unwrap(), json);
+    assert!(matches!(retry.cause, RetryCause::Status { status: 503, .. }), "{retry:?}");
     assert_eq!(words(&events[1..]), ["text done", "done"]);
 }
 
@@ -197,7 +196,8 @@ async fn a_start_shows_what_the_call_would_touch() {
     let started: Vec<_> = events.iter().filter_map(started).collect();
     let [(targets, rulings), unknown] = &started[..] else { panic!("{started:?}") };
     assert_eq!(targets, &["fs:read:x"]);
-    assert_eq!(rulings, &["fs:read:x is asked about: no clause of the grant covers it"]);
+    let asked = json!({"target": "fs:read:x", "verdict": "ask", "reasons": [{"kind": "ungranted"}]});
+    assert_eq!(rulings, &[Json::from(asked)]);
     assert_eq!(unknown, &(vec![], vec![]));
 }
 
@@ -209,27 +209,4 @@ async fn a_failed_run_sends_done_too() {
     let Some(Event::Done(summary)) = log.events().pop() else { panic!() };
     assert!(matches!(summary.outcome, Outcome::Failed { message } if message.contains("the wheel came off")));
     assert_eq!(words(&log.events()), ["start a", "result a", "done"]);
-}
-
-#[tokio::test]
-async fn events_are_json_objects_with_a_type() {
-    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-    let driver = scripted([calling(&["x"]), Turn::answer("ok")]).with_events(move |event| sender.send(event).unwrap());
-    driver.run(&mut session(&catalog(["x"])), "go").await.unwrap();
-    drop(driver);
-    let mut read = Vec::new();
-    while let Some(event) = receiver.recv().await {
-        let json = serde_json::to_value(&event).unwrap();
-        assert_eq!(serde_json::from_value::<Event>(json.clone()).unwrap(), event);
-        read.push(json);
-    }
-    let untouched = "the call is allowed: it touches nothing, and no rule is about it";
-    assert_eq!(
-        read[0],
-        json!({"type": "call_started", "id": "a", "name": "x", "arguments": {}, "rulings": [untouched]})
-    );
-    assert_eq!(read[1]["type"], "result");
-    assert_eq!(read[1]["result"]["content"], json!([{"type": "text", "text": "x"}]));
-    let outcome = json!({"kind": "answer", "text": "ok", "stop": "answer"});
-    assert_eq!(read[3], json!({"type": "done", "outcome": outcome, "steps": 2, "calls": 1, "failed_calls": 0}));
 }

@@ -23,8 +23,7 @@ fn vault(is_secret: bool) -> Catalog {
 async fn output_of(driver: Driver, session: &mut Session, prompt: &str) -> String {
     let log = EventLog::default();
     let outcome = driver.with_events(log.clone()).run(session, prompt).await.unwrap();
-    let events = log.events();
-    format!("{outcome:?} {events:?} {}", serde_json::to_string(&events).unwrap())
+    format!("{outcome:?} {:?}", log.events())
 }
 
 fn turns(name: &str, arguments: Value) -> [Turn; 2] {

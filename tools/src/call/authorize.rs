@@ -10,14 +10,14 @@ use crate::policy::{Ruling, Verdict};
 ///
 /// # Errors
 /// Returns [`ToolErrorKind::Denied`] if a rule of the policy denies a target.
-pub(super) fn authorize(rulings: &[Ruling<'_>]) -> Result<Option<Vec<Target>>, ToolErrorKind> {
-    // All targets are checked first, so that the approver is not asked about a denied call.
-    if let Some(reason) = rulings.iter().find_map(Ruling::denial) {
-        return Err(ToolErrorKind::Denied { reason });
+pub(super) fn authorize<'a>(rulings: impl Iterator<Item = Ruling<'a>>) -> Result<Option<Vec<Target>>, ToolErrorKind> {
+    let mut asked = None;
+    for ruling in rulings {
+        match ruling.verdict() {
+            Verdict::Allow => {}
+            Verdict::Ask => asked.get_or_insert_with(Vec::new).extend(ruling.target.cloned()),
+            Verdict::Deny => return Err(ToolErrorKind::Denied { reason: ruling.denial() }),
+        }
     }
-    let mut asked = rulings.iter().filter(|ruling| ruling.verdict() == Verdict::Ask).peekable();
-    if asked.peek().is_none() {
-        return Ok(None);
-    }
-    Ok(Some(asked.filter_map(|ruling| ruling.target.cloned()).collect()))
+    Ok(asked)
 }

@@ -145,7 +145,7 @@ impl Record {
     }
 
     /// Sets the decision about the call, for its intent or refusal.
-    pub(super) fn set_ruling(&mut self, rulings: &[Ruling<'_>]) {
+    pub(super) fn set_ruling<'a>(&mut self, rulings: impl Iterator<Item = Ruling<'a>>) {
         self.ruling = Some(Ruling::summary_of(rulings));
     }
 

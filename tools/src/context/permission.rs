@@ -6,7 +6,7 @@ use std::time::Duration;
 use protocol::{Target, ToolName};
 
 use super::ToolContext;
-use crate::policy::{Policy, Ruling, SensitivePath, SensitivePaths, Verdict};
+use crate::policy::{Policy, Reason, Ruling, SensitivePaths, Verdict};
 use crate::{Approval, ToolErrorKind};
 
 impl ToolContext {
@@ -47,52 +47,38 @@ impl ToolContext {
         self.facts.sensitive_paths.as_deref().unwrap_or(SensitivePaths::built_in())
     }
 
-    /// Returns the decision about each target of a call of the tool, with its reasons. For a call without targets, returns one
-    /// ruling about the call.
+    /// Returns the decision about each target of a call of the tool. For a call without targets, returns one ruling about the call.
     ///
     /// The pipeline decides by these rulings. [`call::validate`](crate::call::validate) returns the targets of a call.
-    pub fn rulings<'a>(&'a self, tool: &ToolName, targets: &'a [Target]) -> Vec<Ruling<'a>> {
-        let about = |target| Ruling::new(self.grant(), self.policy(), self.sensitive_paths(), tool, target);
-        match targets {
-            [] => vec![about(None)],
-            targets => targets.iter().map(|target| about(Some(target))).collect(),
-        }
+    pub fn rulings<'a>(&'a self, tool: &'a ToolName, targets: &'a [Target]) -> impl Iterator<Item = Ruling<'a>> {
+        let call = targets.is_empty().then_some(None);
+        targets.iter().map(Some).chain(call).map(move |target| self.ruling(Some(tool), target))
     }
 
-    /// Returns the sensitive paths that match a target and that neither the grant nor the policy names, so that an approval is needed.
-    pub(crate) fn unnamed(&self, tool: Option<&ToolName>, target: &Target) -> impl Iterator<Item = &SensitivePath> {
-        self.sensitive_paths().needing_approval(self.grant(), self.policy(), tool, target)
+    fn ruling<'a>(&'a self, tool: Option<&'a ToolName>, target: Option<&'a Target>) -> Ruling<'a> {
+        Ruling::new(self.grant(), self.policy().zip(tool), self.sensitive_paths(), target)
     }
 
     pub(crate) fn approval_timeout(&self) -> Duration {
         self.facts.approval_timeout.unwrap_or(Approval::DEFAULT_TIMEOUT)
     }
 
-    /// Refuses a sensitive target that the running call discovered, unless the grant, the policy or an approval names it.
-    ///
-    /// The approval of a directory covers the target only if the same sensitive paths cover the directory, because these were shown
-    /// with the question.
-    pub(super) fn check_sensitive(&self, target: &Target) -> Result<(), ToolErrorKind> {
-        let was_shown = |path: &SensitivePath| {
-            let shows = |approved: &Target| is_within(target, approved) && path.covers(approved.value());
-            self.approved().iter().any(shows)
+    /// Decides about a target that the running call discovered. There is no further question at this point, but an approval of a
+    /// directory covers the paths below it.
+    pub(super) fn check_discovered(&self, target: &Target) -> Result<(), ToolErrorKind> {
+        let ruling = self.ruling(self.tool(), Some(target));
+        let unapproved = match ruling.verdict() {
+            Verdict::Allow => None,
+            Verdict::Ask => ruling.reasons().into_iter().find(|reason| !self.is_approved(target, reason)),
+            Verdict::Deny => return Err(ToolErrorKind::Denied { reason: ruling.denial() }),
         };
-        if self.unnamed(self.tool(), target).all(was_shown) {
-            return Ok(());
-        }
-        Err(self.unapproved(self.tool(), vec![target.clone()], None))
-    }
-
-    /// Checks a discovered target against the policy. There is no further question at this point, but an approval of a directory covers
-    /// the paths below it.
-    pub(super) fn check_policy(&self, tool: &ToolName, target: &Target) -> Result<(), ToolErrorKind> {
-        let Some(policy) = self.policy() else { return Ok(()) };
-        let judgement = policy.judge(tool, Some(target));
-        match judgement.verdict {
-            Verdict::Allow => Ok(()),
-            Verdict::Ask if self.is_approved(target) => Ok(()),
-            Verdict::Ask => Err(self.unapproved(Some(tool), vec![target.clone()], None)),
-            Verdict::Deny => Err(ToolErrorKind::Denied { reason: judgement.denial(Some(target)) }),
+        let needed = || vec![target.clone()];
+        match unapproved {
+            None => Ok(()),
+            Some(Reason::Ungranted) => {
+                Err(ToolErrorKind::PermissionDenied { needed: needed(), granted: self.grant().clone() })
+            }
+            Some(_) => Err(self.unapproved(self.tool(), needed(), None)),
         }
     }
 
@@ -104,14 +90,25 @@ impl ToolContext {
         needed: Vec<Target>,
         waited: Option<Duration>,
     ) -> ToolErrorKind {
-        let sensitive = |target: &Target| Some((target.clone(), self.unnamed(tool, target).next()?.clone()));
+        let policy = self.policy().zip(tool);
+        let sensitive = |target: &Target| {
+            let path = self.sensitive_paths().needing_approval(self.grant(), policy, target).next()?;
+            Some((target.clone(), path.clone()))
+        };
         let sensitive = needed.iter().filter_map(sensitive).collect();
         ToolErrorKind::Unapproved { needed, sensitive, waited }
     }
 
-    /// Returns true if the target, or a directory above it, was approved for the running call.
-    pub(super) fn is_approved(&self, target: &Target) -> bool {
-        self.approved().iter().any(|approved| is_within(target, approved))
+    /// Returns true if the target, or a directory above it, was approved for the running call in spite of this reason to ask.
+    ///
+    /// The approval of a directory covers a sensitive path only if the same entry covers the directory, because these entries were
+    /// shown with the question.
+    fn is_approved(&self, target: &Target, reason: &Reason<'_>) -> bool {
+        let was_shown = |approved: &Target| match reason {
+            Reason::Sensitive(path) => path.covers(approved.value()),
+            _ => true,
+        };
+        self.approved().iter().any(|approved| is_within(target, approved) && was_shown(approved))
     }
 
     fn approved(&self) -> &[Target] {

@@ -218,12 +218,7 @@ impl ToolContext {
     pub fn require(&self, access: Access, scheme: &str, value: &str) -> Result<(), ToolError> {
         let target =
             Target::new(access, scheme, value).map_err(|error| ToolError::execution_failed(error.to_string()))?;
-        if !self.grant().permits(&target) && !self.is_approved(&target) {
-            let granted = self.grant().clone();
-            return Err(ToolErrorKind::PermissionDenied { needed: vec![target], granted }.into());
-        }
-        self.tool().map_or(Ok(()), |tool| self.check_policy(tool, &target))?;
-        Ok(self.check_sensitive(&target)?)
+        Ok(self.check_discovered(&target)?)
     }
 
     /// Returns the service of this type.

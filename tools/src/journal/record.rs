@@ -31,8 +31,8 @@ pub struct CallRecord<'a> {
     pub tool_digest: Option<Digest>,
     /// The arguments, or `None` if the call failed before they were read.
     pub arguments: Option<&'a CallArguments>,
-    /// The decision about the call and the clauses or rules that decided, as [`Ruling::summary_of`](crate::policy::Ruling::summary_of)
-    /// returns it. Contains no arguments. `None` if the call failed before the decision.
+    /// The [decisions](crate::policy::Ruling) about the call with their reasons, as text. Contains no arguments. `None` if the call
+    /// failed before the decision.
     pub ruling: Option<&'a str>,
 }
 

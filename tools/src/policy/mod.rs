@@ -1,17 +1,19 @@
 //! [`Policy`]: rules that allow, ask about or deny calls within a grant.
 
 mod error;
+mod reason;
 mod rule;
 mod ruling;
 mod sensitive;
 mod verdict;
 
-use protocol::{ApprovalDefault, Clause, Target, ToolName};
+use protocol::{ApprovalDefault, Target, ToolName};
 use serde::Deserialize;
 
 pub use error::InvalidRule;
+pub use reason::Reason;
 pub use rule::Rule;
-pub use ruling::{Reason, Ruling};
+pub use ruling::Ruling;
 pub use sensitive::{SensitivePath, SensitivePaths, Sensitivity};
 pub use verdict::Verdict;
 
@@ -28,18 +30,18 @@ pub use verdict::Verdict;
 ///
 /// ```
 /// use tools::policy::Verdict;
-/// use tools::{Policy, Target, ToolName};
+/// use tools::{Grant, Policy, ToolContext, ToolName};
 ///
 /// let policy: Policy = serde_json::from_str(r#"[
 ///     {"verdict": "allow", "target": "fs:write:src/**"},
 ///     {"verdict": "deny", "target": "fs:write:src/generated/**", "reason": "it is written by the build"}
 /// ]"#)?;
+/// let cx = ToolContext::new().with_grant(Grant::all()).with_policy(policy);
+/// let targets = ["fs:write:src/lib.rs", "fs:write:src/generated/a.rs", "fs:write:README.md", "fs:read:README.md"];
+/// let targets: Vec<_> = targets.into_iter().map(str::parse).collect::<Result<_, _>>()?;
 /// let tool = ToolName::new("fs.write")?;
-/// let verdict = |target: &str| Ok::<_, Box<dyn std::error::Error>>(policy.judge(&tool, Some(&target.parse()?)).verdict);
-/// assert_eq!(verdict("fs:write:src/lib.rs")?, Verdict::Allow);
-/// assert_eq!(verdict("fs:write:src/generated/a.rs")?, Verdict::Deny);
-/// assert_eq!(verdict("fs:write:README.md")?, Verdict::Ask);
-/// assert_eq!(verdict("fs:read:README.md")?, Verdict::Allow);
+/// let verdicts: Vec<_> = cx.rulings(&tool, &targets).map(|ruling| ruling.verdict()).collect();
+/// assert_eq!(verdicts, [Verdict::Allow, Verdict::Deny, Verdict::Ask, Verdict::Allow]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -47,38 +49,6 @@ pub use verdict::Verdict;
 pub struct Policy {
     rules: Vec<Rule>,
     is_by_effects: bool,
-}
-
-/// The verdict of a policy about a call on one target, with the deciding rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Judgement<'a> {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The deciding rule, or `None` if the default decides.
-    pub rule: Option<&'a Rule>,
-}
-
-impl Judgement<'_> {
-    /// Returns the reason for a denial as text.
-    pub(crate) fn denial(&self, target: Option<&Target>) -> String {
-        denial(self.rule, target)
-    }
-}
-
-/// Returns the reason for a denial by a rule as text.
-fn denial(rule: Option<&Rule>, target: Option<&Target>) -> String {
-    let mut reason = match rule {
-        Some(rule) => format!("the rule `{rule}` denies it"),
-        None => "the policy denies it".to_owned(),
-    };
-    if let Some(target) = target {
-        reason += &format!(", for {target}");
-    }
-    if let Some(why) = rule.and_then(Rule::reason) {
-        reason += &format!(" ({why})");
-    }
-    reason
 }
 
 impl Policy {
@@ -111,26 +81,20 @@ impl Policy {
         &self.rules
     }
 
-    /// Returns the verdict about a call of the tool on one target. Pass `None` for a call without targets.
-    pub fn judge(&self, tool: &ToolName, target: Option<&Target>) -> Judgement<'_> {
-        let applying = self.rules.iter().filter(|rule| rule.applies(tool, target));
-        match applying.max_by_key(|rule| rule.verdict()) {
-            Some(rule) => Judgement { verdict: rule.verdict(), rule: Some(rule) },
-            None => Judgement { verdict: self.default_for(target), rule: None },
-        }
+    /// Returns the rules with this verdict that apply to a call of the tool on one target.
+    fn applying<'a>(
+        &'a self,
+        verdict: Verdict,
+        tool: &'a ToolName,
+        target: Option<&'a Target>,
+    ) -> impl Iterator<Item = &'a Rule> {
+        self.rules.iter().filter(move |rule| rule.verdict() == verdict && rule.applies(tool, target))
     }
 
-    /// Returns the targets of the rules that allow the call.
-    fn allowing(&self, tool: &ToolName, target: &Target) -> impl Iterator<Item = &Clause> {
-        let is_allowing = move |rule: &&Rule| rule.verdict() == Verdict::Allow && rule.applies(tool, Some(target));
-        self.rules.iter().filter(is_allowing).filter_map(Rule::target)
-    }
-
-    fn default_for(&self, target: Option<&Target>) -> Verdict {
-        match target.map(Target::approval_default) {
-            Some(caution) if self.is_by_effects && caution > ApprovalDefault::Run => Verdict::Ask,
-            _ => Verdict::Allow,
-        }
+    /// Returns the default by which the policy asks about a target without an allowing rule, or `None` if it does not ask.
+    fn asks_by_default(&self, target: &Target) -> Option<ApprovalDefault> {
+        let default = target.approval_default();
+        (self.is_by_effects && default > ApprovalDefault::Run).then_some(default)
     }
 }
 

@@ -182,9 +182,11 @@ impl fmt::Display for Rule {
 
 impl PartialEq for Rule {
     fn eq(&self, other: &Self) -> bool {
-        let names = |rule: &Self| rule.tool.as_ref().map(|names| names.text.clone());
-        (self.verdict, names(self), &self.target, &self.reason)
-            == (other.verdict, names(other), &other.target, &other.reason)
+        let is_same_glob = match (&self.tool, &other.tool) {
+            (Some(one), Some(other)) => one.text == other.text,
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        is_same_glob && (self.verdict, &self.target, &self.reason) == (other.verdict, &other.target, &other.reason)
     }
 }
 

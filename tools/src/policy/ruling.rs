@@ -1,151 +1,137 @@
-//! [`Ruling`]: the decision about one target of a call, with its reasons.
+//! [`Ruling`]: the decision about one target of a call.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use protocol::{ApprovalDefault, Clause, Grant, Target, ToolName};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
-use super::{Policy, Rule, SensitivePath, SensitivePaths, Verdict};
+use super::reason::{distinct, quoted_rules};
+use super::{Policy, Reason, Rule, SensitivePaths, Verdict};
 
-/// The decision about one target of a call, or about a call without targets, with its reasons. The pipeline decides by these
-/// rulings, so decision and explanation cannot differ. The strictest verdict about a target holds for the call.
+/// The decision about one target of a call, or about a call without targets. The strictest verdict about a target holds for the call.
 ///
-/// [`ToolContext::rulings`](crate::ToolContext::rulings) returns them. The reasons are complete:
-///
-/// - *Denied*: one [`Reason::Rules`], all rules that deny. Without them the target is not denied.
-/// - *Asked about*: every reason to ask. Without the rules of a [`Reason::Rules`], the other reasons remain and no other is added; if
-///   there are none, the target is allowed.
-/// - *Allowed*: every group of clauses and rules that it needs. Without all members of any one group, the target is asked about.
-///
-/// A group has several members if each of them suffices, such as overlapping clauses: taking away one of them changes nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The pipeline decides by rulings, about the targets that the arguments name and about those that the tool discovers while it runs.
+/// [`ToolContext::rulings`](crate::ToolContext::rulings) returns the former. In JSON, a ruling is an object with `target`, `verdict` and
+/// `reasons`.
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Ruling<'a> {
     /// The target, or `None` for a call without targets.
     pub target: Option<&'a Target>,
-    /// The reasons, at least one.
-    pub reasons: Vec<Reason<'a>>,
-}
-
-/// A reason of a [`Ruling`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reason<'a> {
-    /// Allows: these clauses of one layer of the grant cover the target. There is one such reason for each layer, in order.
-    Granted(Vec<&'a Clause>),
-    /// Allows: the call touches nothing, and no rule is about it.
-    Untouched,
-    /// Denies, asks or allows, as the verdict of these rules says.
-    Rules(Vec<&'a Rule>),
-    /// Asks: a layer of the grant has no clause that covers the target.
-    Ungranted,
-    /// Asks: no rule is about the target, and the policy asks about its access by default.
-    Default(ApprovalDefault),
-    /// Asks: the target is a sensitive path. It is a setting, or neither the grant nor a rule names it.
-    Sensitive(&'a SensitivePath),
+    grant: &'a Grant,
+    policy: Option<(&'a Policy, &'a ToolName)>,
+    paths: &'a SensitivePaths,
+    verdict: Verdict,
 }
 
 impl<'a> Ruling<'a> {
+    /// Decides about the target, or about a call without targets. `policy` has the name of the called tool.
     pub(crate) fn new(
         grant: &'a Grant,
-        policy: Option<&'a Policy>,
+        policy: Option<(&'a Policy, &'a ToolName)>,
         paths: &'a SensitivePaths,
-        tool: &ToolName,
         target: Option<&'a Target>,
     ) -> Self {
-        let all = policy.map_or(&[][..], Policy::rules);
-        let (mut denying, mut asking, mut allowing) = (Vec::new(), Vec::new(), Vec::new());
-        for rule in all.iter().filter(|rule| rule.applies(tool, target)) {
-            match rule.verdict() {
-                Verdict::Deny => denying.push(rule),
-                Verdict::Ask => asking.push(rule),
-                Verdict::Allow => allowing.push(rule),
-            }
-        }
-        if !denying.is_empty() {
-            return Self { target, reasons: vec![Reason::Rules(denying)] };
-        }
-        let mut granted = Vec::new();
-        let mut asks = Vec::new();
-        for layer in grant.layers().filter(|_| target.is_some()) {
-            let covering: Vec<_> = layer.iter().filter(|clause| target.is_some_and(|it| clause.matches(it))).collect();
-            if covering.is_empty() { asks = vec![Reason::Ungranted] } else { granted.push(Reason::Granted(covering)) }
-        }
-        if !asking.is_empty() {
-            asks.push(Reason::Rules(asking));
-        }
-        let default = target.filter(|_| policy.is_some_and(|policy| policy.default_for(target) == Verdict::Ask));
-        if let (Some(target), true) = (default, allowing.is_empty()) {
-            asks.push(Reason::Default(target.approval_default()));
-        }
-        let sensitive = target.into_iter().flat_map(|it| paths.needing_approval(grant, policy, Some(tool), it));
-        asks.extend(sensitive.map(Reason::Sensitive));
-        if !asks.is_empty() {
-            return Self { target, reasons: asks };
-        }
-        let Some(touched) = target else {
-            let reason = if allowing.is_empty() { Reason::Untouched } else { Reason::Rules(allowing) };
-            return Self { target, reasons: vec![reason] };
+        let undecided = Self { target, grant, policy, paths, verdict: Verdict::Allow };
+        let verdict = if undecided.rules(Verdict::Deny).next().is_some() {
+            Verdict::Deny
+        } else if undecided.asking().next().is_some() {
+            Verdict::Ask
+        } else {
+            Verdict::Allow
         };
-        if default.is_none() {
+        Self { verdict, ..undecided }
+    }
+
+    /// Returns the verdict.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// Returns the reasons for the decision, at least one. They are complete:
+    ///
+    /// - *Denied*: one [`Reason::Rules`], all rules that deny. Without them the target is not denied.
+    /// - *Asked about*: every reason to ask. Without the rules of a [`Reason::Rules`], the other reasons remain and no other is added; if
+    ///   there are none, the target is allowed.
+    /// - *Allowed*: every group of clauses and rules that it needs. Without all members of any one group, the target is asked about.
+    ///
+    /// A group has several members if each of them suffices, such as overlapping clauses: taking away one of them changes nothing.
+    pub fn reasons(&self) -> Vec<Reason<'a>> {
+        match self.verdict {
+            Verdict::Deny => Reason::from_rules(self.rules(Verdict::Deny)).into_iter().collect(),
+            Verdict::Ask => self.asking().collect(),
+            Verdict::Allow => self.allowing(),
+        }
+    }
+
+    /// Returns the rules with this verdict that apply.
+    fn rules(self, verdict: Verdict) -> impl Iterator<Item = &'a Rule> {
+        let policy = self.policy.into_iter();
+        policy.flat_map(move |(policy, tool)| policy.applying(verdict, tool, self.target))
+    }
+
+    /// Returns the default by which the policy asks about the target, or `None` if it does not.
+    fn default(self) -> Option<ApprovalDefault> {
+        self.policy.zip(self.target).and_then(|((policy, _), target)| policy.asks_by_default(target))
+    }
+
+    /// Returns every reason to ask.
+    fn asking(self) -> impl Iterator<Item = Reason<'a>> {
+        let ungranted = self.target.filter(|target| !self.grant.permits(target)).map(|_| Reason::Ungranted);
+        let rules = Reason::from_rules(self.rules(Verdict::Ask));
+        let default = self.default().filter(|_| self.rules(Verdict::Allow).next().is_none()).map(Reason::Default);
+        let sensitive = move |target| self.paths.needing_approval(self.grant, self.policy, target);
+        let sensitive = self.target.into_iter().flat_map(sensitive).map(Reason::Sensitive);
+        ungranted.into_iter().chain(rules).chain(default).chain(sensitive)
+    }
+
+    /// Returns the reasons of a target that is neither denied nor asked about.
+    fn allowing(self) -> Vec<Reason<'a>> {
+        let allowing: Vec<_> = self.rules(Verdict::Allow).collect();
+        let Some(target) = self.target else {
+            return vec![Reason::from_rules(allowing).unwrap_or(Reason::Untouched)];
+        };
+        let deciding = match self.default() {
+            Some(_) => allowing,
             // The rules decide nothing, except where they name a sensitive path that the grant does not name.
-            allowing = paths.naming_rules(grant, &allowing, touched);
-        }
-        granted.extend((!allowing.is_empty()).then_some(Reason::Rules(allowing)));
-        Self { target, reasons: granted }
-    }
-
-    /// Returns the verdict: the strictest of the reasons.
-    pub fn verdict(&self) -> Verdict {
-        self.reasons.iter().map(Reason::verdict).max().unwrap_or(Verdict::Ask)
-    }
-
-    /// Returns the decision without the value of the target, which the arguments contain: its access and scheme, the verdict and the
-    /// reasons.
-    pub fn summary(&self) -> String {
-        let subject = match self.target {
-            Some(target) => format!("{}:{}", target.scheme(), target.access()),
-            None => "the call".to_owned(),
+            None => self.paths.naming_rules(self.grant, &allowing, target),
         };
-        let reasons: Vec<String> = self.reasons.iter().map(Reason::to_string).collect();
-        format!("{subject} {}: {}", outcome(self.verdict()), reasons.join("; "))
+        let covering =
+            |layer: &'a [Clause]| Reason::Granted(layer.iter().filter(|clause| clause.matches(target)).collect());
+        self.grant.layers().map(covering).chain(Reason::from_rules(deciding)).collect()
     }
 
-    /// Returns the summaries of all rulings about a call, without repetitions.
-    pub fn summary_of(rulings: &[Self]) -> String {
-        let mut summaries: Vec<_> = rulings.iter().map(Self::summary).collect();
-        summaries.dedup();
-        summaries.join(" | ")
+    /// Returns the decision about a call without the values of its targets, which the arguments contain: their access and scheme, the
+    /// verdict and the reasons.
+    pub(crate) fn summary_of(rulings: impl Iterator<Item = Self>) -> String {
+        let mut seen = HashSet::new();
+        let summaries = rulings.map(|ruling| match ruling.target {
+            Some(target) => format!("{}:{} {}", target.scheme(), target.access(), ruling.decision()),
+            None => ruling.to_string(),
+        });
+        summaries.filter(|summary| seen.insert(summary.clone())).collect::<Vec<_>>().join(" | ")
     }
 
-    /// Returns the reason for a denial as text, or `None` if the target is not denied.
-    pub(crate) fn denial(&self) -> Option<String> {
-        match &self.reasons[..] {
-            [Reason::Rules(rules)] => {
-                let rule = rules.last().filter(|rule| rule.verdict() == Verdict::Deny)?;
-                Some(super::denial(Some(rule), self.target))
-            }
-            _ => None,
-        }
+    /// Returns the reason for a denial as text: the rules that deny.
+    pub(crate) fn denial(&self) -> String {
+        let rules = distinct(self.rules(Verdict::Deny));
+        let target = self.target.map(|target| format!(", for {target}")).unwrap_or_default();
+        let whys: Vec<_> = rules.iter().filter_map(|rule| rule.reason()).collect();
+        let whys = if whys.is_empty() { String::new() } else { format!(" ({})", whys.join("; ")) };
+        format!("{} denies it{target}{whys}", quoted_rules(&rules))
     }
-}
 
-impl Reason<'_> {
-    /// Returns the verdict that the reason leads to.
-    pub fn verdict(&self) -> Verdict {
-        match self {
-            Self::Granted(_) | Self::Untouched => Verdict::Allow,
-            Self::Rules(rules) => rules.iter().map(|rule| rule.verdict()).max().unwrap_or(Verdict::Allow),
-            Self::Ungranted | Self::Default(_) | Self::Sensitive(_) => Verdict::Ask,
-        }
-    }
-}
-
-/// Returns the verdict in words that follow a target.
-fn outcome(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Allow => "is allowed",
-        Verdict::Ask => "is asked about",
-        Verdict::Deny => "is denied",
+    /// Returns the verdict and the reasons in words that follow a target.
+    fn decision(&self) -> String {
+        let verdict = match self.verdict {
+            Verdict::Allow => "is allowed",
+            Verdict::Ask => "is asked about",
+            Verdict::Deny => "is denied",
+        };
+        let reasons: Vec<_> = self.reasons().iter().map(Reason::to_string).collect();
+        format!("{verdict}: {}", reasons.join("; "))
     }
 }
 
@@ -153,42 +139,42 @@ fn outcome(verdict: Verdict) -> &'static str {
 impl fmt::Display for Ruling<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.target {
-            Some(target) => write!(f, "{target}")?,
-            None => f.write_str("the call")?,
+            Some(target) => write!(f, "{target} {}", self.decision()),
+            None => write!(f, "the call {}", self.decision()),
         }
-        write!(f, " {}: ", outcome(self.verdict()))?;
-        for (index, reason) in self.reasons.iter().enumerate() {
-            write!(f, "{}{reason}", if index == 0 { "" } else { "; " })?;
-        }
-        Ok(())
     }
 }
 
-impl fmt::Display for Reason<'_> {
+impl fmt::Debug for Ruling<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Granted(clauses) => write!(f, "the grant covers it by {}", quoted(clauses, "or")),
-            Self::Untouched => f.write_str("it touches nothing, and no rule is about it"),
-            Self::Rules(rules) => write!(f, "{} decides", quoted_rules(rules)),
-            Self::Ungranted => f.write_str("no clause of the grant covers it"),
-            Self::Default(ApprovalDefault::AlwaysAsk) => {
-                f.write_str("no rule allows it, and this access always asks by default")
-            }
-            Self::Default(_) => f.write_str("no rule allows it, and this access asks by default"),
-            Self::Sensitive(path) => write!(f, "the sensitive path `{}`: {}", path.pattern(), path.note()),
-        }
+        write!(f, "Ruling({self})")
     }
 }
 
-fn quoted(items: &[impl fmt::Display], last: &str) -> String {
-    let items: Vec<_> = items.iter().map(|item| format!("`{item}`")).collect();
-    match items.split_last() {
-        Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
-        _ => items.concat(),
+impl Serialize for Ruling<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut ruling = serializer.serialize_struct("Ruling", 3)?;
+        ruling.serialize_field("target", &self.target)?;
+        ruling.serialize_field("verdict", &self.verdict)?;
+        ruling.serialize_field("reasons", &self.reasons())?;
+        ruling.end()
     }
 }
 
-fn quoted_rules(rules: &[&Rule]) -> String {
-    let noun = if rules.len() == 1 { "the rule" } else { "each of the rules" };
-    format!("{noun} {}", quoted(rules, "and"))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_has_each_decision_once_and_no_values_of_targets() {
+        let grant = Grant::new(["fs:read:**".parse().unwrap()]);
+        let texts = ["fs:read:canary", "fs:write:canary", "fs:read:canary2", "fs:write:canary2"];
+        let targets = texts.map(|target| target.parse::<Target>().unwrap());
+        let rulings = targets.iter().map(|target| Ruling::new(&grant, None, SensitivePaths::built_in(), Some(target)));
+        let summary = Ruling::summary_of(rulings);
+        let (read, write) = summary.split_once(" | ").unwrap();
+        assert!(read.starts_with("fs:read is allowed") && read.contains("`fs:read:**`"), "{summary}");
+        assert!(write.starts_with("fs:write is asked about") && !write.contains('|'), "{summary}");
+        assert!(!summary.contains("canary"), "{summary}");
+    }
 }

@@ -11,7 +11,7 @@ use protocol::{Access, Grant, InvalidTarget, Normaliser, Target, ToolName};
 use serde::Serialize;
 
 use self::pattern::Match;
-use super::{Policy, Rule};
+use super::{Policy, Rule, Verdict};
 
 /// The consequence of writing a file, ordered by the approval that a write needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -125,7 +125,8 @@ impl SensitivePath {
 
     /// Returns true if a rule of the policy allows the call by naming this entry.
     fn is_named_by(&self, policy: &Policy, tool: &ToolName, target: &Target) -> bool {
-        policy.allowing(tool, target).any(|clause| naming::covers(clause, target, self))
+        let mut clauses = policy.applying(Verdict::Allow, tool, Some(target)).filter_map(Rule::target);
+        clauses.any(|clause| naming::covers(clause, target, self))
     }
 }
 
@@ -188,12 +189,11 @@ impl SensitivePaths {
     pub(crate) fn needing_approval(
         &self,
         grant: &Grant,
-        policy: Option<&Policy>,
-        tool: Option<&ToolName>,
+        policy: Option<(&Policy, &ToolName)>,
         target: &Target,
     ) -> impl Iterator<Item = &SensitivePath> {
         let is_allowed = move |entry: &SensitivePath| {
-            let by_rule = || policy.zip(tool).is_some_and(|(policy, tool)| entry.is_named_by(policy, tool, target));
+            let by_rule = || policy.is_some_and(|(policy, tool)| entry.is_named_by(policy, tool, target));
             entry.is_named_in(grant, target) || by_rule()
         };
         self.matching_target(target).filter(move |entry| match entry.sensitivity {

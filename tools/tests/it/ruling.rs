@@ -5,11 +5,13 @@ use std::sync::{Arc, LazyLock};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use serde_json::json;
+use serde_json::{Value, json};
 use tools::policy::{Reason, Rule, Ruling, Verdict};
-use tools::{Clause, Effects, ErrorCode, Grant, Policy, Target, Tool, ToolContext, ToolErrorKind, ToolName};
+use tools::{Catalog, Clause, Effects, ErrorCode, Grant, Policy, Target, Tool, ToolContext, ToolErrorKind, ToolName};
 
 use crate::sample::{Yes, echo, granted, holding};
+
+static TOOL: LazyLock<ToolName> = LazyLock::new(|| ToolName::new("fs.tool").unwrap());
 
 const VALUES: [&str; 6] = ["a", "src/a", "src/b", ".git/config", "toolcrib.toml", "."];
 const PATTERNS: [&str; 9] = ["**", "*", "a", "src/**", "src/*", "src/a", ".git/**", "**/.git/**", "toolcrib.toml"];
@@ -51,10 +53,6 @@ impl Case {
         case.policy.iter_mut().for_each(|(_, rules)| rules.retain(|rule| !taken.contains(&rule)));
         case
     }
-}
-
-fn tool() -> ToolName {
-    ToolName::new("fs.tool").unwrap()
 }
 
 fn clause() -> impl Strategy<Value = Clause> {
@@ -103,27 +101,28 @@ fn call_verdict(rulings: &[Ruling<'_>]) -> Verdict {
 fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict: Verdict) {
     let changed = |case: &Case, expected: &dyn Fn(&Ruling<'_>) -> bool| {
         let cx = case.context();
-        let rulings = cx.rulings(&tool(), &case.targets);
+        let rulings: Vec<_> = cx.rulings(&TOOL, &case.targets).collect();
         assert!(expected(&rulings[at]), "{ruling} became {} by {case:?}", rulings[at]);
         call_verdict(&rulings)
     };
-    let granting = ruling.reasons.iter().filter(|reason| matches!(reason, Reason::Granted(_)));
+    let reasons = ruling.reasons();
+    let granting = reasons.iter().filter(|reason| matches!(reason, Reason::Granted(_)));
     for (layer, reason) in cx.grant().layers().zip(granting) {
         let Reason::Granted(clauses) = reason else { unreachable!() };
         let now = changed(&case.without_clauses(layer, clauses), &|now| now.verdict() == Verdict::Ask);
         assert!(verdict != Verdict::Allow || now == Verdict::Ask, "the answer about the call changes too");
     }
-    for reason in &ruling.reasons {
-        let others: Vec<_> = ruling.reasons.iter().filter(|other| *other != reason).cloned().collect();
+    for reason in &reasons {
+        let others: Vec<_> = reasons.iter().filter(|other| *other != reason).cloned().collect();
         match reason {
             Reason::Rules(rules) => {
                 let without = case.without_rules(rules);
                 let now = match ruling.verdict() {
                     Verdict::Deny => changed(&without, &|now| now.verdict() < Verdict::Deny),
                     Verdict::Ask if others.is_empty() => changed(&without, &|now| now.verdict() == Verdict::Allow),
-                    Verdict::Ask => changed(&without, &|now| now.reasons == others),
+                    Verdict::Ask => changed(&without, &|now| now.reasons() == others),
                     Verdict::Allow if ruling.target.is_none() => {
-                        changed(&without, &|now| now.reasons == [Reason::Untouched])
+                        changed(&without, &|now| now.reasons() == [Reason::Untouched])
                     }
                     Verdict::Allow => changed(&without, &|now| now.verdict() == Verdict::Ask),
                 };
@@ -133,13 +132,13 @@ fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict:
             Reason::Ungranted => {
                 let mut with = case.clone();
                 with.layers.iter_mut().for_each(|layer| layer.extend(ruling.target.map(Target::to_clause)));
-                changed(&with, &|now| !now.reasons.contains(&Reason::Ungranted));
+                changed(&with, &|now| !now.reasons().contains(&Reason::Ungranted));
             }
             Reason::Default(_) => {
                 let mut with = case.clone();
                 let allow = ruling.target.map(|target| Rule::for_target(Verdict::Allow, target.to_clause()));
                 with.policy.as_mut().unwrap().1.extend(allow);
-                changed(&with, &|now| !now.reasons.contains(reason));
+                changed(&with, &|now| !now.reasons().contains(reason));
             }
             _ => {}
         }
@@ -152,11 +151,11 @@ proptest! {
     #[test]
     fn taking_away_what_a_ruling_names_changes_it(case in case()) {
         let cx = case.context();
-        let rulings = cx.rulings(&tool(), &case.targets);
+        let rulings: Vec<_> = cx.rulings(&TOOL, &case.targets).collect();
         prop_assert_eq!(rulings.len(), case.targets.len().max(1));
         let verdict = call_verdict(&rulings);
         for (at, ruling) in rulings.iter().enumerate() {
-            prop_assert!(!ruling.reasons.is_empty());
+            prop_assert!(!ruling.reasons().is_empty());
             check(&case, &cx, at, ruling, verdict);
         }
     }
@@ -185,7 +184,7 @@ fn a_call_ends_as_its_rulings_say() {
     proptest!(config, |(case in case())| {
         let catalog = holding(touching(&case.targets), echo);
         let cx = case.context();
-        let rulings = cx.rulings(&tool(), &case.targets);
+        let rulings: Vec<_> = cx.rulings(&TOOL, &case.targets).collect();
         let asked: Vec<_> = rulings.iter().filter(|ruling| ruling.verdict() == Verdict::Ask).collect();
         let outcome = runtime.block_on(catalog.execute(&cx, "fs.tool", json!({})));
         match (call_verdict(&rulings), &outcome) {
@@ -216,7 +215,7 @@ fn a_ruling_names_what_decides() {
     let cx = granted(&["fs:read:**", "fs:*:src/**", "fs:write:.git/**"]).with_policy(policy);
     let text = |tool: &str, target: &str| {
         let targets: Vec<Target> = (!target.is_empty()).then(|| target.parse().unwrap()).into_iter().collect();
-        cx.rulings(&ToolName::new(tool).unwrap(), &targets)[0].to_string()
+        cx.rulings(&ToolName::new(tool).unwrap(), &targets).next().unwrap().to_string()
     };
     for (tool, target, parts) in [
         ("fs.write", "fs:write:src/a", &["is allowed", "by `fs:*:src/**`", "`allow fs.* on fs:write:src/**`"][..]),
@@ -234,22 +233,68 @@ fn a_ruling_names_what_decides() {
 }
 
 #[test]
-fn a_summary_keeps_the_values_of_targets_to_itself() {
-    let cx = granted(&["fs:read:**"]);
-    let targets = ["fs:read:canary", "fs:read:canary2", "fs:write:canary"].map(|target| target.parse().unwrap());
-    let summary = Ruling::summary_of(&cx.rulings(&tool(), &targets));
-    let expected = "fs:read is allowed: the grant covers it by `fs:read:**` | fs:write is asked about: no clause of the grant covers it";
-    assert_eq!(summary, expected);
+fn a_ruling_as_json_has_its_reasons_by_kind() {
+    let policy: Policy = serde_json::from_value(json!([{"verdict": "allow", "target": "fs:write:src/**"}])).unwrap();
+    let cx = granted(&["fs:*:src/**", "fs:destroy:a"]).with_policy(policy);
+    let targets = ["fs:write:src/a", "fs:destroy:a", "fs:write:.git/config"].map(|target| target.parse().unwrap());
+    let rulings: Vec<_> = cx.rulings(&TOOL, &targets).map(|ruling| serde_json::to_value(ruling).unwrap()).collect();
+    let [allowed, asked, sensitive] = &rulings[..] else { panic!() };
+    let clauses = json!({"kind": "granted", "clauses": [{"clause": "fs:*:src/**"}]});
+    let rules = json!({"kind": "rules", "rules": [{"rule": "allow every tool on fs:write:src/**"}]});
+    assert_eq!(*allowed, json!({"target": "fs:write:src/a", "verdict": "allow", "reasons": [clauses, rules]}));
+    assert_eq!(asked["reasons"], json!([{"kind": "default", "default": "always_ask"}]));
+    assert_eq!((&sensitive["verdict"], &sensitive["reasons"][0]["kind"]), (&json!("ask"), &json!("ungranted")));
+    let path = sensitive["reasons"].as_array().unwrap().last().unwrap();
+    assert_eq!((&path["kind"], &path["sensitivity"]), (&json!("sensitive"), &json!("runs_by_itself")));
+    let untouched: Vec<_> = cx.rulings(&TOOL, &[]).collect();
+    let expected = json!([{"target": null, "verdict": "allow", "reasons": [{"kind": "untouched"}]}]);
+    assert_eq!(serde_json::to_value(&untouched).unwrap(), expected);
+}
+
+/// A tool that discovers all targets of a case, which its effects do not name.
+fn discovering(targets: &[Target]) -> Catalog {
+    let targets = targets.to_vec();
+    let discover = move |cx: ToolContext, _: Value| {
+        let found = targets.iter().try_for_each(|target| cx.require(target.access(), target.scheme(), target.value()));
+        async move { found }
+    };
+    holding(touching(&[]), discover)
+}
+
+#[test]
+fn discovered_targets_are_decided_by_the_same_rulings() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let config = ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(case in case(), target in target())| {
+        let cx = case.context();
+        prop_assume!(cx.rulings(&TOOL, &[]).all(|ruling| ruling.verdict() == Verdict::Allow));
+        let targets = [target];
+        let ruling = cx.rulings(&TOOL, &targets).next().unwrap();
+        let outcome = runtime.block_on(discovering(&targets).execute(&cx, "fs.tool", json!({})));
+        let expected = match ruling.verdict() {
+            Verdict::Allow => None,
+            Verdict::Ask if ruling.reasons().contains(&Reason::Ungranted) => Some(ErrorCode::PermissionDenied),
+            Verdict::Ask => Some(ErrorCode::Unapproved),
+            Verdict::Deny => Some(ErrorCode::Denied),
+        };
+        prop_assert_eq!(outcome.err().map(|error| error.code()), expected, "{}", ruling);
+    });
 }
 
 #[tokio::test]
-async fn the_denial_of_a_call_names_the_rule_of_its_ruling() {
-    let policy: Policy = serde_json::from_value(json!([{"verdict": "deny", "tool": "fs.tool"}])).unwrap();
+async fn the_denial_of_a_call_names_every_rule_that_denies_it() {
+    let policy: Policy = serde_json::from_value(json!([
+        {"verdict": "deny", "tool": "fs.tool", "reason": "one"},
+        {"verdict": "deny", "target": "fs:read:**", "reason": "two"},
+        {"verdict": "deny", "tool": "other"},
+    ]))
+    .unwrap();
     let cx = granted(&["fs:*:**"]).with_policy(policy);
     let catalog = holding(touching(&["fs:read:a".parse().unwrap()]), echo);
     let error = catalog.execute(&cx, "fs.tool", json!({})).await.unwrap_err();
-    assert!(
-        matches!(error.kind(), ToolErrorKind::Denied { reason, .. } if reason.contains("`deny fs.tool`")),
-        "{error}"
-    );
+    let ToolErrorKind::Denied { reason, .. } = error.kind() else { panic!("{error}") };
+    for part in ["`deny fs.tool`", "`deny every tool on fs:read:**`", "one", "two"] {
+        assert!(reason.contains(part), "{part} is not in {reason}");
+    }
+    assert!(!reason.contains("other"), "{reason}");
 }

@@ -51,7 +51,7 @@ impl WhyArgs {
         let settings = self.host.settings(Values::default())?;
         let console = Arc::new(Console::default());
         let cx = self.host.context(&settings, &ProtectedFiles::default(), CancellationToken::new(), &console)?;
-        let rulings = cx.rulings(entry.name(), &targets);
+        let rulings: Vec<_> = cx.rulings(entry.name(), &targets).collect();
         if self.json {
             output::json(&document(entry.name().as_str(), &rulings, &settings))?;
         } else {
@@ -72,7 +72,7 @@ fn page(name: &str, rulings: &[Ruling<'_>], settings: &Settings) -> String {
         if let Some(target) = ruling.target {
             let _ = writeln!(page, "\n{} {}", styled(STRONG, visible(&target.to_string())), outcome(ruling.verdict()));
         }
-        for reason in &ruling.reasons {
+        for reason in &ruling.reasons() {
             for line in lines(reason, ruling.target, settings) {
                 let _ = writeln!(page, "  {line}");
             }
@@ -104,11 +104,11 @@ fn lines(reason: &Reason<'_>, target: Option<&Target>, settings: &Settings) -> V
             clauses.iter().map(line).collect()
         }
         Reason::Rules(rules) => {
-            let line = |rule: &Rule| {
+            let line = |rule: &&Rule| {
                 let text = visible(&rule.to_string()).into_owned();
                 format!("decided by the rule `{text}`{}", at(&rule_origins(rule, settings)))
             };
-            distinct(rules).into_iter().map(line).collect()
+            rules.iter().map(line).collect()
         }
         Reason::Ungranted => {
             let flag = target.map(|target| format!("; --grant {} would", shell::quoted(target.to_clause().as_str())));
@@ -118,29 +118,25 @@ fn lines(reason: &Reason<'_>, target: Option<&Target>, settings: &Settings) -> V
     }
 }
 
+/// Returns the rulings as a document, with the places that set each clause and each rule.
 fn document(name: &str, rulings: &[Ruling<'_>], settings: &Settings) -> Value {
-    let origins = |origins: Vec<&Origin>| Value::from_iter(origins.into_iter().map(Origin::document));
-    let reason = |reason: &Reason<'_>| match reason {
-        Reason::Granted(clauses) => {
-            let clause = |clause: &&Clause| json!({"clause": clause.as_str(), "origins": origins(clause_origins(clause, settings))});
-            json!({"kind": "granted", "clauses": Value::from_iter(clauses.iter().map(clause))})
+    let mut document = json!({"tool": name, "verdict": verdict(rulings), "rulings": rulings});
+    for (at, ruling) in rulings.iter().enumerate() {
+        for (nth, reason) in ruling.reasons().iter().enumerate() {
+            let (key, origins): (_, Vec<_>) = match reason {
+                Reason::Granted(clauses) => {
+                    ("clauses", clauses.iter().map(|clause| clause_origins(clause, settings)).collect())
+                }
+                Reason::Rules(rules) => ("rules", rules.iter().map(|rule| rule_origins(rule, settings)).collect()),
+                _ => continue,
+            };
+            let items = &mut document["rulings"][at]["reasons"][nth][key];
+            for (item, origins) in origins.into_iter().enumerate() {
+                items[item]["origins"] = origins.into_iter().map(Origin::document).collect();
+            }
         }
-        Reason::Rules(rules) => {
-            let rule =
-                |rule: &Rule| json!({"rule": rule.to_string(), "origins": origins(rule_origins(rule, settings))});
-            json!({"kind": "rules", "rules": Value::from_iter(distinct(rules).into_iter().map(rule))})
-        }
-        Reason::Ungranted => json!({"kind": "ungranted"}),
-        Reason::Default(_) => json!({"kind": "default"}),
-        Reason::Sensitive(path) => json!({"kind": "sensitive", "pattern": path.pattern(), "note": path.note()}),
-        Reason::Untouched => json!({"kind": "untouched"}),
-        other => json!({"kind": "other", "text": other.to_string()}),
-    };
-    let ruling = |ruling: &Ruling<'_>| {
-        let reasons = Value::from_iter(ruling.reasons.iter().map(reason));
-        json!({"target": ruling.target, "verdict": ruling.verdict(), "reasons": reasons})
-    };
-    json!({"tool": name, "verdict": verdict(rulings), "rulings": Value::from_iter(rulings.iter().map(ruling))})
+    }
+    document
 }
 
 /// Returns the places that set a clause of the grant.
@@ -156,15 +152,4 @@ fn rule_origins<'a>(rule: &Rule, settings: &'a Settings) -> Vec<&'a Origin> {
     let implied = |clause: &Clause| Rule::for_target(Verdict::Allow, clause.clone()) == *rule;
     let grants = settings.grants.iter().filter(|grant| implied(&grant.value)).map(|grant| &grant.origin);
     rules.chain(grants).collect()
-}
-
-/// Returns the rules without repetitions: a flag can both grant and allow a clause.
-fn distinct<'a>(rules: &[&'a Rule]) -> Vec<&'a Rule> {
-    let mut distinct: Vec<&Rule> = Vec::new();
-    for rule in rules {
-        if !distinct.contains(rule) {
-            distinct.push(rule);
-        }
-    }
-    distinct
 }

@@ -15,7 +15,7 @@ fn is_open(layers: &[&[&str]], target: &str) -> bool {
     let grant = layers.reduce(|all, layer| all.intersect(&layer)).unwrap();
     let target = target.parse().unwrap();
     assert!(grant.permits(&target), "{grant} {target}");
-    SensitivePaths::default().needing_approval(&grant, None, None, &target).next().is_none()
+    SensitivePaths::default().needing_approval(&grant, None, &target).next().is_none()
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn each_entry_that_matches_is_named_by_itself() {
     let (paths, grant) = (SensitivePaths::default().with_path(own), Grant::parse(["fs:write:src/**"]).unwrap());
     let is_open = |path: &str| {
         let target = Target::new(Access::Write, "fs", path).unwrap();
-        paths.needing_approval(&grant, None, None, &target).next().is_none()
+        paths.needing_approval(&grant, None, &target).next().is_none()
     };
     assert!(is_open("src/lib.rs") && !is_open("src/.envrc"));
 }
@@ -133,7 +133,7 @@ fn a_rule_that_allows_has_to_name_it_as_well() {
         let rule = crate::policy::Rule::for_target(crate::policy::Verdict::Allow, rule.parse().unwrap());
         let policy = Policy::by_effects().with_rule(rule);
         let is_open =
-            SensitivePaths::default().needing_approval(&grant, Some(&policy), Some(&tool), &target).next().is_none();
+            SensitivePaths::default().needing_approval(&grant, Some((&policy, &tool)), &target).next().is_none();
         assert_eq!(is_open, expected, "{policy:?}");
     }
 }
@@ -194,7 +194,7 @@ proptest! {
     fn an_intersection_is_open_only_where_both_sides_are(a in grant(), b in grant(), path in path()) {
         let paths = SensitivePaths::default();
         let target = Target::new(Access::Write, "fs", &path).unwrap();
-        let is_open = |grant: &Grant| grant.permits(&target) && paths.needing_approval(grant, None, None, &target).next().is_none();
+        let is_open = |grant: &Grant| grant.permits(&target) && paths.needing_approval(grant, None, &target).next().is_none();
         prop_assert_eq!(is_open(&a.intersect(&b)), is_open(&a) && is_open(&b));
     }
 

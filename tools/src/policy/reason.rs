@@ -1,0 +1,121 @@
+//! [`Reason`]: a reason of a ruling.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use protocol::{ApprovalDefault, Clause};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::{Rule, SensitivePath, Verdict};
+
+/// A reason of a [`Ruling`](super::Ruling). In JSON, an object with a `kind`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason<'a> {
+    /// Allows: these clauses of one layer of the grant cover the target. There is one such reason for each layer, in order.
+    Granted(Vec<&'a Clause>),
+    /// Allows: the call touches nothing, and no rule is about it.
+    Untouched,
+    /// Denies, asks or allows, as the verdict of these rules says. They are distinct.
+    Rules(Vec<&'a Rule>),
+    /// Asks: a layer of the grant has no clause that covers the target.
+    Ungranted,
+    /// Asks: no rule is about the target, and the policy asks about its access by default.
+    Default(ApprovalDefault),
+    /// Asks: the target is a sensitive path. It is a setting, or neither the grant nor a rule names it.
+    Sensitive(&'a SensitivePath),
+}
+
+impl<'a> Reason<'a> {
+    /// Returns the reason for a decision by these rules, without repetitions, or `None` if there are no rules.
+    pub(super) fn from_rules(rules: impl IntoIterator<Item = &'a Rule>) -> Option<Self> {
+        let rules = distinct(rules);
+        (!rules.is_empty()).then_some(Self::Rules(rules))
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Granted(_) => "granted",
+            Self::Untouched => "untouched",
+            Self::Rules(_) => "rules",
+            Self::Ungranted => "ungranted",
+            Self::Default(_) => "default",
+            Self::Sensitive(_) => "sensitive",
+        }
+    }
+
+    /// Returns the verdict that the reason leads to.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Self::Granted(_) | Self::Untouched => Verdict::Allow,
+            Self::Rules(rules) => rules.iter().map(|rule| rule.verdict()).max().unwrap_or(Verdict::Allow),
+            Self::Ungranted | Self::Default(_) | Self::Sensitive(_) => Verdict::Ask,
+        }
+    }
+}
+
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Granted(clauses) => write!(f, "the grant covers it by {}", quoted(clauses, "or")),
+            Self::Untouched => f.write_str("it touches nothing, and no rule is about it"),
+            Self::Rules(rules) => write!(f, "{} decides", quoted_rules(rules)),
+            Self::Ungranted => f.write_str("no clause of the grant covers it"),
+            Self::Default(ApprovalDefault::AlwaysAsk) => {
+                f.write_str("no rule allows it, and this access always asks by default")
+            }
+            Self::Default(_) => f.write_str("no rule allows it, and this access asks by default"),
+            Self::Sensitive(path) => write!(f, "the sensitive path `{}`: {}", path.pattern(), path.note()),
+        }
+    }
+}
+
+/// Each clause and each rule is an object, so that a host can add where it was set.
+impl Serialize for Reason<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", self.kind())?;
+        match self {
+            Self::Granted(clauses) => map.serialize_entry("clauses", &objects("clause", clauses))?,
+            Self::Rules(rules) => map.serialize_entry("rules", &objects("rule", rules))?,
+            Self::Default(default) => map.serialize_entry("default", default)?,
+            Self::Sensitive(path) => {
+                map.serialize_entry("pattern", path.pattern())?;
+                map.serialize_entry("sensitivity", &path.sensitivity())?;
+                map.serialize_entry("note", path.note())?;
+            }
+            Self::Untouched | Self::Ungranted => {}
+        }
+        map.end()
+    }
+}
+
+/// Returns the rules without repetitions.
+pub(super) fn distinct<'a>(rules: impl IntoIterator<Item = &'a Rule>) -> Vec<&'a Rule> {
+    let mut distinct = Vec::new();
+    for rule in rules {
+        if !distinct.contains(&rule) {
+            distinct.push(rule);
+        }
+    }
+    distinct
+}
+
+fn objects<'k>(key: &'k str, items: &[impl fmt::Display]) -> Vec<BTreeMap<&'k str, String>> {
+    items.iter().map(|item| BTreeMap::from([(key, item.to_string())])).collect()
+}
+
+fn quoted(items: &[impl fmt::Display], last: &str) -> String {
+    let items: Vec<_> = items.iter().map(|item| format!("`{item}`")).collect();
+    match items.split_last() {
+        Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
+        _ => items.concat(),
+    }
+}
+
+/// Returns the rules as the subject of a sentence.
+pub(super) fn quoted_rules(rules: &[&Rule]) -> String {
+    let noun = if rules.len() == 1 { "the rule" } else { "each of the rules" };
+    format!("{noun} {}", quoted(rules, "and"))
+}
