@@ -65,7 +65,7 @@ pub enum Event {
         result: ToolResult,
         /// The error code; `None` if the call succeeded.
         error: Option<ErrorCode>,
-        /// The time since `CallStarted` without the waits for approvals, in milliseconds.
+        /// The time since `CallStarted` without the waits for a person, in milliseconds.
         duration_ms: u64,
     },
     /// The run has ended.

@@ -108,7 +108,7 @@ impl<'a> Batch<'a> {
             let place = place.with_observer(alarm.clone());
             let cx = match reporter {
                 Some(reporter) => cx
-                    .with_place(place.with_approval_clock(reporter.approval_clock.clone()))
+                    .with_place(place.with_person_clock(reporter.person_clock.clone()))
                     .with_progress(reporter.clone()),
                 None => cx.with_place(place),
             };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use tools::call::ApprovalClock;
+use tools::call::PersonClock;
 use tools::{ErrorCode, Json, Progress, ProgressSink, Target, ToolCall, ToolContext, ToolResult};
 
 use super::guarded_sink::GuardedSink;
@@ -15,7 +15,7 @@ pub(super) struct CallReporter {
     name: String,
     is_refused: bool,
     started: Instant,
-    pub(super) approval_clock: Arc<ApprovalClock>,
+    pub(super) person_clock: Arc<PersonClock>,
     sink: Arc<GuardedSink>,
     /// False after the result. Locked while an event is sent, because a thread that outlives its call can report progress at any
     /// time.
@@ -40,8 +40,8 @@ impl CallReporter {
         let arguments = tools.masked_arguments(call);
         sink.send(|| Event::CallStarted { id: id.clone(), name: name.clone(), arguments, targets, rulings });
         let (is_refused, started, sink) = (refused.is_some(), Instant::now(), sink.clone());
-        let approval_clock = Arc::default();
-        Some(Arc::new(Self { id, name, is_refused, started, approval_clock, sink, is_open: Mutex::new(true) }))
+        let person_clock = Arc::default();
+        Some(Arc::new(Self { id, name, is_refused, started, person_clock, sink, is_open: Mutex::new(true) }))
     }
 
     /// Sends that the call is abandoned. `abandoned` is the number of abandoned calls, including this one.
@@ -56,7 +56,7 @@ impl CallReporter {
     pub(super) fn finish(&self, result: &ToolResult) {
         let mut is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut *is_open, false) {
-            let duration = self.started.elapsed().saturating_sub(self.approval_clock.waited());
+            let duration = self.started.elapsed().saturating_sub(self.person_clock.waited());
             let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
             let error = if self.is_refused { Some(ErrorCode::Refused) } else { result.error_code() };
             let (id, name, result) = (self.id.clone(), self.name.clone(), result.clone());

@@ -61,7 +61,7 @@ async fn the_retries_of_a_request_precede_its_text() {
 
 /// The person takes a long time over the call and over its nested call.
 #[tokio::test]
-async fn the_duration_of_a_call_leaves_out_the_waits_for_approvals() {
+async fn the_duration_of_a_call_leaves_out_the_waits_for_a_person() {
     const WAIT: Duration = Duration::from_millis(200);
     struct Slow;
     impl Approver for Slow {

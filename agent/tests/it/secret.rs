@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::workshop::{EventLog, add, catalog, scripted, session};
-use agent::{ArgumentError, Direct, Driver, Session, ToolSet, Turn, arguments_from_pairs};
+use agent::{ArgumentError, Direct, Driver, Event, Session, ToolSet, Turn, arguments_from_pairs};
 use serde_json::{Value, json};
 use tools::{Catalog, Effects, Tool, ToolCall, ToolContext};
 
@@ -23,7 +23,14 @@ fn vault(is_secret: bool) -> Catalog {
 async fn output_of(driver: Driver, session: &mut Session, prompt: &str) -> String {
     let log = EventLog::default();
     let outcome = driver.with_events(log.clone()).run(session, prompt).await.unwrap();
-    format!("{outcome:?} {:?}", log.events())
+    // The contents of JSON are in no debug output.
+    let json = |event: &Event| match event {
+        Event::CallStarted { arguments, rulings, .. } => serde_json::to_string(&(arguments, rulings)).unwrap(),
+        Event::Result { result, .. } => serde_json::to_string(result).unwrap(),
+        _ => String::new(),
+    };
+    let events: Vec<_> = log.events().iter().map(|event| format!("{event:?} {}", json(event))).collect();
+    format!("{outcome:?} {events:?}")
 }
 
 fn turns(name: &str, arguments: Value) -> [Turn; 2] {

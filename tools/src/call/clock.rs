@@ -35,7 +35,6 @@ pub(super) enum NoAnswer {
 /// # Errors
 /// Returns the reason if there is no answer.
 pub(super) async fn until_answered<F: Future>(cx: &ToolContext, by: Instant, answer: F) -> Result<F::Output, NoAnswer> {
-    let _waiting = cx.approval_wait();
     let mut answer = pin!(until_cancelled(cx, answer));
     let mut late = pin!(until(by));
     poll_fn(|task| match answer.as_mut().poll(task) {

@@ -93,7 +93,7 @@ use self::record::Record;
 use crate::context::CallScope;
 use crate::{Arguments, Entry, Input, Scope, ToolContext, ToolError, ToolErrorKind, schema};
 
-pub use crate::context::{ApprovalClock, CallOrder, CallPlace, DeadlineObserver};
+pub use crate::context::{CallOrder, CallPlace, DeadlineObserver, PersonClock};
 pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic};
 pub use crate::resolve::Resolve;
 pub use ask::AskError;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::ToolContext;
+use super::person_clock::{PersonClock, PersonWait};
 use super::scope::{CallScope, FOREVER};
 use crate::isolate::Panic;
 use crate::sync::{Mutex, OnceLock, lock};
@@ -30,8 +31,12 @@ struct MovedDeadline {
     waker: Option<Waker>,
 }
 
-/// Keeps the clocks of a call and its outer calls stopped until it is dropped.
-pub(crate) struct StoppedClocks(Arc<CallScope>);
+/// A wait for a person. Until it is dropped, the clocks of a call and its outer calls are stopped and the call's [`PersonClock`] runs.
+pub(crate) struct StoppedClocks {
+    /// `None` outside of a call.
+    call: Option<Arc<CallScope>>,
+    _wait: Option<PersonWait>,
+}
 
 impl CallDeadline {
     pub(super) fn new(initial: Instant) -> Self {
@@ -108,17 +113,17 @@ impl ToolContext {
         (by, by.saturating_duration_since(now))
     }
 
-    /// Stops the clocks of the running call and its outer calls, for an approval or a question that ends at `until`.
-    pub(crate) fn stop_clocks(&self, until: Instant) -> Option<StoppedClocks> {
-        let call = self.call()?;
-        each_call(call, |call| call.deadline.stop(until, call.latest()));
-        Some(StoppedClocks(call.clone()))
+    /// Stops the clocks of the running call and its outer calls and starts its [`PersonClock`], for an approval or a question that ends at `until`.
+    pub(crate) fn stop_clocks(&self, until: Instant) -> StoppedClocks {
+        let call = self.call().cloned();
+        call.iter().for_each(|call| each_call(call, |call| call.deadline.stop(until, call.latest())));
+        StoppedClocks { call, _wait: self.facts.person_clock.as_ref().map(PersonClock::start) }
     }
 }
 
 impl Drop for StoppedClocks {
     fn drop(&mut self) {
-        each_call(&self.0, |call| call.deadline.restart());
+        self.call.iter().for_each(|call| each_call(call, |call| call.deadline.restart()));
     }
 }
 

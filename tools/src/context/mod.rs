@@ -1,6 +1,5 @@
 //! [`ToolContext`]: the facts of one call.
 
-mod approval_clock;
 mod approver;
 mod deadline;
 mod domain;
@@ -11,6 +10,7 @@ mod order;
 mod parent_call;
 mod permission;
 mod person;
+mod person_clock;
 mod place;
 mod preview;
 mod progress;
@@ -30,13 +30,13 @@ use crate::policy::SensitivePaths;
 use crate::sync::Mutex;
 use crate::{Entry, Layer, Policy};
 
-pub use approval_clock::ApprovalClock;
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use need::Need;
 pub use observer::DeadlineObserver;
 pub use order::CallOrder;
 pub(crate) use parent_call::{CallOrigin, ParentCall};
 pub use person::{AnswerFuture, NobodyThere, Person};
+pub use person_clock::PersonClock;
 pub use place::CallPlace;
 pub use progress::{Progress, ProgressSink};
 pub(crate) use scope::{CallScope, QueueNumber};
@@ -88,7 +88,7 @@ struct Facts {
     turn: Option<(u64, u32)>,
     parent_call: Option<Arc<ParentCall>>,
     observer: Option<Arc<dyn DeadlineObserver>>,
-    approval_clock: Option<Arc<ApprovalClock>>,
+    person_clock: Option<Arc<PersonClock>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,

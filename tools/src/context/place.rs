@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::order::Ticket;
-use super::{ApprovalClock, CallOrder, DeadlineObserver, ToolContext};
+use super::{CallOrder, DeadlineObserver, PersonClock, ToolContext};
 use crate::sync::{Mutex, lock};
 
 /// The place of one call in a conversation, which a driver sets in the call's context.
@@ -22,7 +22,7 @@ pub struct CallPlace {
     id: Option<Arc<str>>,
     ticket: Option<Ticket>,
     observer: Option<Arc<dyn DeadlineObserver>>,
-    approval_clock: Option<Arc<ApprovalClock>>,
+    person_clock: Option<Arc<PersonClock>>,
 }
 
 impl CallPlace {
@@ -51,10 +51,10 @@ impl CallPlace {
         Self { observer: Some(observer), ..self }
     }
 
-    /// Sets the clock that measures how long the call waits for approvals.
+    /// Sets the clock that measures how long the call waits for a person.
     #[must_use]
-    pub fn with_approval_clock(self, clock: Arc<ApprovalClock>) -> Self {
-        Self { approval_clock: Some(clock), ..self }
+    pub fn with_person_clock(self, clock: Arc<PersonClock>) -> Self {
+        Self { person_clock: Some(clock), ..self }
     }
 }
 
@@ -69,7 +69,7 @@ impl ToolContext {
     ///
     /// A [`CallOrder`] applies to one call. Use a separate context for each call and drop it after `execute`.
     ///
-    /// Inside of a call, turn, observer and approval clock have no effect: nested calls have places below that of their outer call.
+    /// Inside of a call, turn, observer and person clock have no effect: nested calls have places below that of their outer call.
     #[must_use]
     pub fn with_place(self, place: CallPlace) -> Self {
         let is_nested = self.call.is_some();
@@ -79,7 +79,7 @@ impl ToolContext {
             if !is_nested {
                 facts.turn = place.turn;
                 facts.observer = place.observer;
-                facts.approval_clock = place.approval_clock;
+                facts.person_clock = place.person_clock;
             }
         })
     }

@@ -1,21 +1,16 @@
 //! [`Progress`]: the progress of a call.
 
-use serde::{Deserialize, Serialize};
-
 use crate::ToolContext;
 use crate::text_ends::head;
 
 /// The progress of a call, as reported by its tool.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// The completed amount, in a unit of the tool's choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<f64>,
     /// The total amount, in the same unit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
     /// A description of the current work, for people. Cut at [`MAX_MESSAGE_BYTES`](Progress::MAX_MESSAGE_BYTES) when reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 

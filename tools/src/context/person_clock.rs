@@ -1,15 +1,16 @@
-//! [`ApprovalClock`]: measures the time that a call waits for approvals.
+//! [`PersonClock`]: measures the time that a call waits for a person.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::ToolContext;
 use crate::sync::{Mutex, lock};
 
-/// Measures the time that a call and its nested calls wait for approvals. Overlapping waits count once.
+/// Measures the time that a call and its nested calls wait for a person: for approvals and for answers to questions. Overlapping waits
+/// count once.
 ///
 /// A driver subtracts it from the duration of the call, so that durations do not depend on how fast a person answers.
 #[derive(Debug, Default)]
-pub struct ApprovalClock(Mutex<Waits>);
+pub struct PersonClock(Mutex<Waits>);
 
 #[derive(Debug, Default)]
 struct Waits {
@@ -19,25 +20,25 @@ struct Waits {
     ended: Duration,
 }
 
-/// A wait for an approval, until it is dropped.
-pub(crate) struct OpenWait<'a>(&'a ApprovalClock);
+/// A wait for a person, until it is dropped.
+pub(super) struct PersonWait(Arc<PersonClock>);
 
-impl ApprovalClock {
+impl PersonClock {
     /// Returns the time waited so far, open waits included.
     pub fn waited(&self) -> Duration {
         let waits = lock(&self.0);
         waits.ended + waits.since.map(|since| since.elapsed()).unwrap_or_default()
     }
 
-    fn start(&self) -> OpenWait<'_> {
+    pub(super) fn start(self: &Arc<Self>) -> PersonWait {
         let mut waits = lock(&self.0);
         waits.open += 1;
         waits.since.get_or_insert_with(Instant::now);
-        OpenWait(self)
+        PersonWait(self.clone())
     }
 }
 
-impl Drop for OpenWait<'_> {
+impl Drop for PersonWait {
     fn drop(&mut self) {
         let mut waits = lock(&self.0.0);
         waits.open -= 1;
@@ -49,20 +50,13 @@ impl Drop for OpenWait<'_> {
     }
 }
 
-impl ToolContext {
-    /// Starts a wait on the clock of the call. Returns `None` if the call has no clock.
-    pub(crate) fn approval_wait(&self) -> Option<OpenWait<'_>> {
-        self.facts.approval_clock.as_deref().map(ApprovalClock::start)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn overlapping_waits_count_once_and_only_while_one_is_open() {
-        let clock = ApprovalClock::default();
+        let clock = Arc::new(PersonClock::default());
         let begun = Instant::now();
         let (one, other) = (clock.start(), clock.start());
         std::thread::sleep(Duration::from_millis(20));
