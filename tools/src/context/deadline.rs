@@ -113,7 +113,8 @@ impl ToolContext {
         (by, by.saturating_duration_since(now))
     }
 
-    /// Stops the clocks of the running call and its outer calls and starts its [`PersonClock`], for an approval or a question that ends at `until`.
+    /// Stops the clocks of the running call and its outer calls and starts its [`PersonClock`], for an approval or a question that
+    /// ends at `until`.
     pub(crate) fn stop_clocks(&self, until: Instant) -> StoppedClocks {
         let call = self.call().cloned();
         call.iter().for_each(|call| each_call(call, |call| call.deadline.stop(until, call.latest())));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::sample::{Log, holding, pure};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
-use tools::call::{CallPlace, DeadlineObserver};
+use tools::call::{CallPlace, DeadlineObserver, PersonClock};
 use tools::question::{AnswerKind, InvalidQuestion};
 use tools::{
     Answer, AnswerFuture, AskError, CancellationToken, Catalog, ErrorCode, NobodyThere, Person, Question, ToolContext,
@@ -84,6 +84,23 @@ async fn the_answer_is_returned_to_the_tool() {
     ] {
         assert!(matches!(ask(kind, answer).await, Err(AskError::Host { .. })));
     }
+}
+
+#[tokio::test]
+async fn the_person_clock_of_a_call_measures_the_wait_for_an_answer() {
+    const PAUSE: Duration = Duration::from_millis(20);
+    let cx = says(|| {
+        std::thread::sleep(PAUSE);
+        Ok(Answer::Text("now".to_owned()))
+    });
+    let asks = holding(pure("asks"), async |cx: ToolContext, _: Value| text(cx.ask(when()).await?));
+    let clock = Arc::new(PersonClock::default());
+    let cx = cx.with_place(CallPlace::default().with_person_clock(clock.clone()));
+    asks.execute(&cx, "asks", json!({})).await.unwrap();
+    let waited = clock.waited();
+    assert!(waited >= PAUSE, "{waited:?}");
+    std::thread::sleep(Duration::from_millis(1));
+    assert_eq!(clock.waited(), waited, "the clock stopped at the answer");
 }
 
 #[tokio::test(start_paused = true)]
