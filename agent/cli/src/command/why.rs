@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tools::policy::{Reason, Rule, Ruling, Verdict};
 use tools::{CancellationToken, Clause, Target};
 
-use crate::argument;
+use crate::argument::CallArguments;
 use crate::config::{Origin, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
@@ -24,16 +24,8 @@ use crate::visible::visible;
 /// Names the clause or rule that decides about each target, and the place that sets it. Runs nothing and needs no provider.
 #[derive(Args, Debug)]
 pub(super) struct WhyArgs {
-    /// The tool's name
-    name: String,
-
-    /// An argument, converted by the tool's schema; repeatable
-    #[arg(value_name = "KEY=VALUE", value_parser = argument::pair)]
-    pairs: Vec<(String, String)>,
-
-    /// All arguments as one JSON object; - reads it from standard input
-    #[arg(long, value_name = "JSON", allow_hyphen_values = true, conflicts_with = "pairs")]
-    args: Option<String>,
+    #[command(flatten)]
+    arguments: CallArguments,
 
     #[command(flatten)]
     host: HostOptions,
@@ -45,8 +37,7 @@ pub(super) struct WhyArgs {
 
 impl WhyArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
-        let entry = tools::get(&self.name)?;
-        let arguments = argument::arguments(&entry.tool().parameters, &self.pairs, self.args.as_deref())?;
+        let (entry, arguments) = self.arguments.read()?;
         let targets = tools::call::validate(&entry, arguments)?;
         let settings = self.host.settings(Values::default())?;
         let console = Arc::new(Console::default());
