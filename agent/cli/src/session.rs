@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent::{Driver, Provider, ProviderOptions, Selection, Session};
+use agent::{Driver, Provider, ProviderOptions, Session};
 use clap::Args;
 use once_cell::sync::OnceCell;
 use tools::CancellationToken;
@@ -80,8 +80,7 @@ impl SessionOptions {
         recording: Option<&Recording>,
     ) -> Result<Session, Error> {
         let settings = self.settings()?;
-        let globs = settings.select.as_ref().map(|select| &select.value[..]).unwrap_or_default();
-        let selection = Selection::parse(globs)?;
+        let selection = settings.selection()?;
         let entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };

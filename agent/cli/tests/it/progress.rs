@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::Crib;
+use crate::{Crib, ended};
 #[cfg(unix)]
 use crate::terminal::{QUESTION, on_terminal, rest, with_stty};
 
@@ -41,6 +41,13 @@ fn on_a_terminal_progress_leaves_no_lines() {
 fn assert_fits(page: &str, columns: usize) {
     let plain = anstream::adapter::strip_str(page).to_string();
     assert!(plain.lines().count() > 5, "{plain}");
+    assert_no_longer(&plain, columns);
+}
+
+#[track_caller]
+fn assert_no_longer(page: &str, columns: usize) {
+    let plain = anstream::adapter::strip_str(page).to_string();
+    assert!(!plain.is_empty());
     for line in plain.lines() {
         assert!(line.trim_end().chars().count() <= columns, "longer than {columns}: {line:?}");
     }
@@ -56,9 +63,26 @@ fn lists_and_pages_fit_80_columns() {
     assert_fits(&crib.run(&["list"]).expect(0).stdout, 80);
     assert_fits(&crib.run(&["list", "-l"]).expect(0).stdout, 80);
     assert_fits(&crib.run_with_input(&["chat", "--provider", "direct"], b"/tools\n").expect(0).stderr, 80);
-    let mut wide = crib.command(&["list"]);
-    let wide = String::from_utf8(wide.env("COLUMNS", "60").output().unwrap().stdout).unwrap();
-    assert_fits(&wide, 60);
+    for columns in [80, 60] {
+        let page = |arguments: &[&str]| {
+            ended(crib.command(arguments).env("COLUMNS", columns.to_string()), b"").expect(0).stdout
+        };
+        assert_fits(&page(&["list"]), columns);
+        assert_fits(&page(&["config", "--grant", "fs:write:src/**", "--grant", "fs:write:docs/**"]), columns);
+        let call = ["why", "fs.move", "from=README.md", "to=sub/inner.txt", "overwrite=true"];
+        assert_fits(&page(&[&call[..], &["--grant", "fs:write:sub/**"]].concat()), columns);
+        assert_no_longer(&page(&["doctor"]), columns);
+    }
+}
+
+#[test]
+fn pages_of_a_chat_follow_the_columns_without_a_terminal() {
+    let crib = Crib::new();
+    for columns in [80, 60] {
+        let mut chat = crib.command(&["chat", "--provider", "direct"]);
+        let ended = ended(chat.env("COLUMNS", columns.to_string()), b"/help\n/tools\n").expect(0);
+        assert_fits(&ended.stderr, columns);
+    }
 }
 
 #[cfg(unix)]
