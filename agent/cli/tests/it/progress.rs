@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use crate::{Crib, ended};
 #[cfg(unix)]
 use crate::terminal::{QUESTION, on_terminal, rest, with_stty};
+use crate::{Crib, ended};
 
 const FILES: usize = 4000;
 
