@@ -1,31 +1,51 @@
 //! Tool arguments from the command line.
 
 use std::io::{self, Read as _};
+use std::sync::Arc;
 
 use agent::arguments_from_pairs;
-use serde_json::Value;
-use tools::Arguments;
+use clap::Args;
+use tools::{Arguments, Entry};
 
 use crate::error::Error;
 
-/// Parses `key=value`.
-pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("expected key=value, such as path=README.md; --args takes all arguments as JSON".to_owned()),
+/// The name and the arguments of one call.
+#[derive(Args, Debug)]
+pub(crate) struct CallArguments {
+    /// The tool's name
+    name: String,
+
+    /// An argument, converted by the tool's schema; repeatable
+    #[arg(value_name = "KEY=VALUE", value_parser = pair)]
+    pairs: Vec<(String, String)>,
+
+    /// All arguments as one JSON object; - reads it from standard input
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true, conflicts_with = "pairs")]
+    args: Option<String>,
+}
+
+impl CallArguments {
+    /// Returns the called tool and its arguments: JSON text if given, otherwise the pairs, typed by the tool's schema. JSON text is
+    /// passed on unparsed, because the pipeline parses it strictly.
+    pub(crate) fn read(&self) -> Result<(Arc<Entry>, Arguments), Error> {
+        let entry = tools::get(&self.name)?;
+        let arguments = match self.args.as_deref() {
+            Some("-") => Arguments::Text(standard_input().map_err(Error::Input)?),
+            Some(text) => Arguments::Text(text.to_owned()),
+            None => {
+                let pairs = self.pairs.iter().map(|(key, value)| (key, value));
+                arguments_from_pairs(&entry.tool().parameters, pairs)?.into()
+            }
+        };
+        Ok((entry, arguments))
     }
 }
 
-/// Returns the arguments of a call: JSON text if given (`-` reads standard input), otherwise the pairs, typed by the tool's
-/// schema. JSON text is passed on unparsed, because the pipeline parses it strictly.
-pub(crate) fn arguments(schema: &Value, pairs: &[(String, String)], text: Option<&str>) -> Result<Arguments, Error> {
-    match text {
-        Some("-") => standard_input().map(Arguments::Text).map_err(Error::Input),
-        Some(text) => Ok(Arguments::Text(text.to_owned())),
-        None => {
-            let pairs = pairs.iter().map(|(key, value)| (key, value));
-            Ok(arguments_from_pairs(schema, pairs)?.into())
-        }
+/// Parses `key=value`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected key=value, such as path=README.md; --args takes all arguments as JSON".to_owned()),
     }
 }
 

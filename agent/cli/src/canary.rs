@@ -49,8 +49,7 @@ fn printed(line: &[String]) -> String {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(program);
     command.args(["canary::nothing_that_the_program_prints_has_a_secret", "--exact", "--nocapture"]);
-    // Keys and settings of the environment do not influence the test.
-    // Sessions are recorded.
+    // Keys and settings of the environment do not influence the test, and the user's sessions are not touched.
     let state = tempfile::tempdir().unwrap();
     command.env_clear().env("XDG_STATE_HOME", state.path());
     let ended = command.env(LINE, serde_json::to_string(line).unwrap()).output().unwrap();

@@ -23,14 +23,17 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Formats a duration for people, in the fitting unit: `850ms`, `1.2s`, `3m`.
+/// Formats a duration for people, in the fitting unit: `850ms`, `1.2s`, `3m`, `2.5h`, `14d`.
 pub(crate) fn shown(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
-    match seconds {
-        _ if seconds < 1.0 => format!("{}ms", duration.as_millis()),
-        _ if seconds < 60.0 => format!("{}s", (seconds * 10.0).round() / 10.0),
-        _ => format!("{}m", (seconds / 6.0).round() / 10.0),
-    }
+    let (unit, name) = match duration.as_secs() {
+        0 => return format!("{}ms", duration.as_millis()),
+        1..60 => (1.0, "s"),
+        60..3600 => (60.0, "m"),
+        3600..86_400 => (3600.0, "h"),
+        _ => (86_400.0, "d"),
+    };
+    format!("{}{name}", (seconds / unit * 10.0).round() / 10.0)
 }
 
 #[cfg(test)]
@@ -63,7 +66,15 @@ mod tests {
 
     #[test]
     fn durations_are_shown_in_the_unit_that_fits() {
-        for (millis, text) in [(0, "0ms"), (850, "850ms"), (1250, "1.3s"), (30_000, "30s"), (90_000, "1.5m")] {
+        for (millis, text) in [
+            (0, "0ms"),
+            (850, "850ms"),
+            (1250, "1.3s"),
+            (30_000, "30s"),
+            (90_000, "1.5m"),
+            (9_000_000, "2.5h"),
+            (1_209_600_000, "14d"),
+        ] {
             assert_eq!(shown(Duration::from_millis(millis)), text);
         }
     }

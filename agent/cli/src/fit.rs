@@ -1,11 +1,16 @@
 //! Text that fits a number of columns.
 
 use textwrap::core::display_width;
-use textwrap::{Options, WrapAlgorithm, wrap};
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm, wrap};
 
 /// Returns the number of columns that the text takes.
 pub(crate) fn columns(text: &str) -> usize {
     display_width(text)
+}
+
+/// Returns the columns to fill without a terminal: `COLUMNS`, or else 80.
+pub(crate) fn default_columns() -> usize {
+    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(80)
 }
 
 /// Cuts a line to this number of columns.
@@ -30,9 +35,18 @@ pub(crate) fn cut(line: &str, room: usize) -> String {
 /// Wraps the text at spaces to lines of at most this number of columns. A longer word gets its own line, so that it can be copied.
 /// Returns at least one line, which may be empty.
 pub(crate) fn wrapped(text: &str, room: usize) -> Vec<String> {
+    with_starts(text, room, "", "")
+}
+
+/// Wraps the text like [`wrapped`] to lines that begin with `first` or, after the first line, with `next`. Ends the last line.
+pub(crate) fn hanging(text: &str, room: usize, first: &str, next: &str) -> String {
+    with_starts(text, room, first, next).join("\n") + "\n"
+}
+
+fn with_starts(text: &str, room: usize, first: &str, next: &str) -> Vec<String> {
     let options = Options::new(room).break_words(false).wrap_algorithm(WrapAlgorithm::FirstFit);
-    let options = options.word_separator(textwrap::WordSeparator::AsciiSpace);
-    let lines = wrap(text, options.word_splitter(textwrap::WordSplitter::NoHyphenation));
+    let options = options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation);
+    let lines = wrap(text, options.initial_indent(first).subsequent_indent(next));
     lines.into_iter().map(|line| line.into_owned()).collect()
 }
 
@@ -67,6 +81,12 @@ mod tests {
         assert_eq!(wrapped(&format!("a {} b", "x".repeat(40)), 24), ["a", &"x".repeat(40), "b"]);
         assert_eq!(wrapped("one two-three\n  four", 8), ["one", "two-three", "  four"]);
         assert_eq!(wrapped("", 24), [""]);
+    }
+
+    #[test]
+    fn lines_begin_with_their_starts_and_styles_take_no_room() {
+        assert_eq!(hanging("one two three", 9, "- ", "  "), "- one two\n  three\n");
+        assert_eq!(hanging("\u{1b}[1mone\u{1b}[0m two", 7, "", "  "), "\u{1b}[1mone\u{1b}[0m two\n");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use agent::Selection;
 use anstyle::{AnsiColor, Style};
 use tools::Entry;
 
-use crate::{program, visible};
+use crate::{fit, program, visible};
 
 /// The style of tool names and headings.
 pub(crate) const STRONG: Style = Style::new().bold();
@@ -40,9 +40,9 @@ pub(crate) fn write_raw(text: &str) {
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
-/// Returns the width of standard error in columns; 80 without a terminal.
+/// Returns the width of standard error in columns. Without a terminal it is `COLUMNS`, or else 80.
 pub(crate) fn width() -> usize {
-    size().map_or(80, |(width, _)| width)
+    size().map_or_else(fit::default_columns, |(width, _)| width)
 }
 
 /// Returns the columns and lines of standard error, or `None` if it is not a terminal.

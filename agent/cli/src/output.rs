@@ -6,6 +6,7 @@ use serde::Serialize;
 use tools::{Content, ToolResult};
 
 use crate::error::Error;
+use crate::fit;
 use crate::notice::note;
 use crate::visible::{harmless, harmless_json};
 
@@ -59,9 +60,8 @@ fn kind(content: &Content) -> String {
 
 /// Returns the width of standard output in columns. Without a terminal it is `COLUMNS`, or else 80.
 pub(crate) fn width() -> usize {
-    let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
     let size = terminal_size::terminal_size_of(io::stdout());
-    size.map(|(width, _)| usize::from(width.0)).or_else(columns).unwrap_or(80)
+    size.map_or_else(fit::default_columns, |(width, _)| usize::from(width.0))
 }
 
 fn line(text: &str) -> Result<(), Error> {

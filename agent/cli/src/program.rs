@@ -48,8 +48,10 @@ impl Program {
         }
     }
 
-    /// Sets the name: letters, digits, `-` and `_`. Settings are then read from `NAME.toml` and from variables
-    /// that begin with `NAME_`, and the user's folders are called `NAME` (below `$XDG_CONFIG_HOME`, `$XDG_STATE_HOME` and so on).
+    /// Sets the name: letters, digits, `-` and `_`.
+    ///
+    /// - Settings are read from `NAME.toml` and from variables that begin with `NAME_`.
+    /// - The user's folders are called `NAME`, below `$XDG_CONFIG_HOME`, `$XDG_STATE_HOME` and so on.
     #[must_use]
     pub fn with_name(self, name: &'static str) -> Self {
         Self { name, ..self }

@@ -15,14 +15,13 @@ use crate::observer::Observer;
 use crate::output;
 use crate::output_format::OutputFormat;
 use crate::program;
+use crate::provider_choice::DIRECT;
 use crate::refusal::{self, HowToGrant};
 use crate::stream_line::SessionLine;
 
 /// Runs the prompts of a command and shows their progress.
 pub(crate) struct PromptRunner {
     pub(crate) driver: Driver,
-    /// True if there is no model that could react to a failed call, so that the failure decides the exit code.
-    pub(crate) is_direct: bool,
     /// The name of the provider.
     pub(crate) provider: String,
     /// The configured model.
@@ -70,7 +69,8 @@ impl PromptRunner {
         };
         drop(animation);
         let failures = observer.finish()?;
-        if let (Ok(Summary { outcome: Outcome::StepBudget { .. }, .. }), true, true) = (&ended, self.is_direct, is_text)
+        if let (Ok(Summary { outcome: Outcome::StepBudget { .. }, .. }), true, true) =
+            (&ended, self.is_direct(), is_text)
         {
             // Without a model, the results are the answer.
             let results = Direct::results(session.messages(), session.tools());
@@ -85,7 +85,12 @@ impl PromptRunner {
             notice::write_line("(no answer)");
         }
         let exit = summary_exit(ended.map_err(Error::Driver)?)?;
-        Ok(failures.first.filter(|_| self.is_direct).unwrap_or(exit))
+        Ok(failures.first.filter(|_| self.is_direct()).unwrap_or(exit))
+    }
+
+    /// Returns true if there is no model that could react to a failed call, so that the failure decides the exit code.
+    fn is_direct(&self) -> bool {
+        self.provider == DIRECT
     }
 
     fn session_line<'a>(&'a self, session: &'a Session) -> SessionLine<'a> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent::{Driver, Provider, ProviderOptions, Selection, Session};
+use agent::{Driver, Provider, ProviderOptions, Session};
 use clap::Args;
 use once_cell::sync::OnceCell;
 use tools::CancellationToken;
@@ -17,7 +17,7 @@ use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
-use crate::provider_choice::{DIRECT, ProviderChoice};
+use crate::provider_choice::ProviderChoice;
 use crate::refusal::HowToGrant;
 use crate::system_text;
 
@@ -50,17 +50,16 @@ impl SessionOptions {
         self.settings.get_or_try_init(|| self.host.settings(self.flags()?))
     }
 
-    /// Creates the provider.
-    fn provider(&self) -> Result<Arc<dyn Provider>, Error> {
+    /// Creates the chosen provider.
+    fn provider(&self, choice: &ProviderChoice) -> Result<Arc<dyn Provider>, Error> {
         let settings = self.settings()?;
         let (timeouts, retry_policy) = settings.request_policy();
         let mut options = ProviderOptions::new().with_timeouts(timeouts).with_retry_policy(retry_policy);
         if let Some(script) = &self.script {
             options = options.with_script(script);
         }
-        let choice = ProviderChoice::from_settings(settings);
         choice.note.iter().for_each(|note| notice::note(note));
-        options.model = choice.model;
+        options.model = choice.model.clone();
         options.base_url = settings.base_url.as_ref().map(|url| url.value.clone());
         options.key = settings.key().map(|key| key.value);
         options.streaming = Some(settings.streaming.value);
@@ -80,8 +79,7 @@ impl SessionOptions {
         recording: Option<&Recording>,
     ) -> Result<Session, Error> {
         let settings = self.settings()?;
-        let globs = settings.select.as_ref().map(|select| &select.value[..]).unwrap_or_default();
-        let selection = Selection::parse(globs)?;
+        let selection = settings.selection()?;
         let entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };
@@ -96,16 +94,16 @@ impl SessionOptions {
 
     /// Returns the runner for the session's prompts.
     pub(crate) fn runner(&self, format: OutputFormat, how_to_grant: HowToGrant) -> Result<PromptRunner, Error> {
-        let (provider, settings) = (self.provider()?, self.settings()?);
-        let (name, model) = (provider.name().to_owned(), ProviderChoice::from_settings(settings).model);
-        let is_direct = name == DIRECT;
+        let settings = self.settings()?;
+        let choice = ProviderChoice::from_settings(settings);
+        let provider = self.provider(&choice)?;
+        let name = provider.name().to_owned();
         let driver = Driver::new(provider).with_checkpoints(true).with_max_steps(settings.max_steps.value);
         let rules = settings.policy.clone();
         Ok(PromptRunner {
             driver,
-            is_direct,
             provider: name,
-            model,
+            model: choice.model,
             format,
             console: Arc::default(),
             how_to_grant,

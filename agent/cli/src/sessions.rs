@@ -1,6 +1,5 @@
 //! [`SessionFolder`]: the recorded sessions, one journal each.
 
-mod age;
 mod error;
 mod id;
 mod lock;
@@ -13,7 +12,6 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-pub(crate) use self::age::{age, size};
 pub(crate) use self::error::SessionError;
 pub(crate) use self::id::SessionId;
 pub(crate) use self::lock::LockedSession;

@@ -48,19 +48,17 @@ pub(crate) fn edit(
     all: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    Ok(apply_edit(cx, &workspace, &path, &old, &new, all)?)
+    Ok(apply_edit(cx, &workspace, &path, Change { old: &old, new: &new, all })?)
 }
 
 fn apply_edit(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
-    old: &str,
-    new: &str,
-    all: bool,
+    change: Change<'_>,
 ) -> Result<String, FsError> {
     for _ in 0..ATTEMPTS {
-        let plan = Plan::new(cx, workspace, path, &[Access::Read, Access::Write], (old, new, all))?;
+        let plan = Plan::new(cx, workspace, path, &[Access::Read, Access::Write], change)?;
         let Plan { slot, before, after, .. } = &plan;
         // Slow and fallible steps come before the lock.
         let diff = plan.diff(diff::unified);
@@ -83,8 +81,17 @@ fn apply_edit(
 fn preview(cx: &ToolContext, path: RelativePath, old: String, new: String, all: bool) -> Result<Preview, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     cx.require(Access::Read, "fs", path.as_str())?;
-    let plan = Plan::new(cx, &workspace, &path, &[Access::Read], (&old, &new, all))?;
+    let plan = Plan::new(cx, &workspace, &path, &[Access::Read], Change { old: &old, new: &new, all })?;
     Ok(Preview::diff(plan.diff(diff::unified_whole)))
+}
+
+/// The texts to replace.
+#[derive(Clone, Copy)]
+struct Change<'a> {
+    old: &'a str,
+    new: &'a str,
+    /// Whether to replace each occurrence instead of the only one.
+    all: bool,
 }
 
 /// A file and its new content.
@@ -103,7 +110,7 @@ impl Plan {
         workspace: &Workspace,
         path: &RelativePath,
         accesses: &'static [Access],
-        (old, new, all): (&str, &str, bool),
+        Change { old, new, all }: Change<'_>,
     ) -> Result<Self, FsError> {
         if old == new {
             return Err(FsError::SameText);
@@ -151,6 +158,10 @@ mod tests {
 
     use super::*;
     use crate::fixture::Fixture;
+
+    fn once<'a>(old: &'a str, new: &'a str) -> Change<'a> {
+        Change { old, new, all: false }
+    }
 
     #[tokio::test]
     async fn one_occurrence_is_replaced_and_the_result_is_a_diff() {
@@ -262,7 +273,7 @@ mod tests {
             start.wait();
             for edit in 0..EDITS {
                 let (old, new) = (format!("w{writer}={edit};"), format!("w{writer}={};", edit + 1));
-                apply_edit(&ToolContext::new(), &shared, &path, &old, &new, false).unwrap();
+                apply_edit(&ToolContext::new(), &shared, &path, once(&old, &new)).unwrap();
             }
         };
         std::thread::scope(|scope| (0..WRITERS).for_each(|writer| drop(scope.spawn(move || write(writer)))));
@@ -277,7 +288,7 @@ mod tests {
         std::thread::scope(|scope| {
             let changing = workspace.lock_changes();
             let editing =
-                scope.spawn(|| apply_edit(&cx, &workspace, &"a".to_owned().try_into().unwrap(), old, "new", false));
+                scope.spawn(|| apply_edit(&cx, &workspace, &"a".to_owned().try_into().unwrap(), once(old, "new")));
             fixture.wait_for_draft(".");
             meanwhile(&cx);
             drop(changing);
@@ -322,7 +333,7 @@ mod tests {
         // Not joined: the thread would hang if the edit took the lock.
         std::thread::spawn(move || {
             let path = "a".to_owned().try_into().unwrap();
-            sender.send(apply_edit(&ToolContext::new(), &editing, &path, "tixt", "new", false)).unwrap();
+            sender.send(apply_edit(&ToolContext::new(), &editing, &path, once("tixt", "new"))).unwrap();
         });
         let outcome = outcome.recv_timeout(Duration::from_secs(60)).expect("the edit waits for the lock");
         assert!(matches!(outcome, Err(FsError::NoMatch { .. })), "{outcome:?}");

@@ -1,6 +1,7 @@
-//! The entry that `fs.remove` would remove, and its preview: the number and size of its contents.
+//! The preview of `fs.remove`: the number and size of the contents that it would remove.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use cap_fs_ext::DirExt;
@@ -13,7 +14,7 @@ use crate::error::FsError;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::slot::{FindOptions, IfMissing, Slot};
+use crate::slot::Slot;
 use crate::subtree::{check_not_hidden, visit_all};
 
 /// The maximum number of entries that a preview counts.
@@ -21,26 +22,6 @@ const MAX_COUNTED: u64 = 10_000;
 
 /// The time before its deadline at which a preview stops counting.
 const COUNT_RESERVE: Duration = Duration::from_millis(200);
-
-/// Finds the entry to remove.
-pub(crate) fn find(
-    cx: &ToolContext,
-    workspace: &Workspace,
-    hidden: &HiddenSnapshot<'_>,
-    path: &RelativePath,
-    accesses: &'static [Access],
-) -> Result<(Slot, Kind), FsError> {
-    let options = FindOptions { accesses, follow: false, missing: IfMissing::Fail };
-    let slot = Slot::find(cx, workspace, path, options)?;
-    if slot.path.is_root() {
-        return Err(FsError::Root);
-    }
-    let kind = slot.kind.unwrap_or(Kind::Unknown);
-    if kind != Kind::Directory && hidden.has_hidden_below(&slot.path) {
-        return Err(FsError::LeadsToHidden { path: slot.path });
-    }
-    Ok((slot, kind))
-}
 
 /// Describes the entry that a call would remove, with the number and size of its contents.
 pub(crate) fn preview(cx: &ToolContext, path: RelativePath, recursive: bool) -> Result<Preview, ToolError> {
@@ -56,7 +37,7 @@ fn planned_removal(
     recursive: bool,
 ) -> Result<Preview, FsError> {
     let hidden = workspace.hidden_snapshot();
-    let (slot, kind) = find(cx, workspace, &hidden, path, &[Access::Read])?;
+    let (slot, kind) = Slot::find_removable(cx, workspace, &hidden, path, &[Access::Read])?;
     let removes = format!("removes `{}`, {kind}", slot.path);
     if kind == Kind::File {
         let size = file_size(&slot.parent, &slot.name, &slot.path)?;
@@ -91,10 +72,10 @@ impl Contents {
     fn count(cx: &ToolContext, hidden: &HiddenSnapshot<'_>, dir: &Dir, path: &RelativePath) -> Result<Self, FsError> {
         let stop = cx.deadline().and_then(|deadline| deadline.checked_sub(COUNT_RESERVE));
         let mut contents = Self::default();
-        let counted = visit_all(cx, dir, path, &mut |dir, name, entry, kind| {
+        visit_all(cx, dir, path, &mut |dir, name, entry, kind| {
             if contents.entries == MAX_COUNTED || stop.is_some_and(|stop| Instant::now() >= stop) {
                 contents.is_cut = true;
-                return Err(FsError::OutOfTime);
+                return Ok(ControlFlow::Break(()));
             }
             check_not_hidden(hidden, dir, name, entry, path)?;
             contents.entries += 1;
@@ -106,12 +87,9 @@ impl Contents {
                 }
                 _ => {}
             }
-            Ok(())
-        });
-        match counted {
-            Err(FsError::OutOfTime) if contents.is_cut => Ok(contents),
-            counted => counted.map(|_| contents),
-        }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(contents)
     }
 }
 

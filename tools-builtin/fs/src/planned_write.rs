@@ -1,15 +1,13 @@
-//! The check of a file that `fs.write` would replace, and its preview: the change of the text.
+//! The preview of `fs.write`: the change of the text.
 
 use tools::{Access, Preview, ToolContext, ToolError};
 
 use crate::Workspace;
 use crate::counted::counted;
 use crate::diff;
-use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::resolved_entry::open_file;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::whole_file;
 
@@ -40,7 +38,7 @@ fn planned_write(
     };
     match slot.kind {
         None => return Ok(creation(&slot.path, content)),
-        Some(Kind::File) => check_readable(cx, &slot)?,
+        Some(Kind::File) => whole_file::check_readable(cx, &slot)?,
         Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
     }
     let replaces = |what: String| {
@@ -57,16 +55,6 @@ fn planned_write(
         Ok(before) => replaces(format!("a binary file of {}", counted(before.len(), "byte", "bytes"))),
         Err(error) => replaces(format!("a binary file of {}", counted(error.as_bytes().len(), "byte", "bytes"))),
     })
-}
-
-/// Returns an error if the file is text that fs.read cannot show completely: replacing it would lose bytes.
-pub(crate) fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
-    // fs.read cannot show a file that cannot be opened.
-    let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else { return Ok(()) };
-    match Encoding::detect(cx, &slot.path, file)? {
-        Encoding::Utf8 | Encoding::Binary => Ok(()),
-        Encoding::Utf16 | Encoding::Other => Err(FsError::LossyOverwrite { path: slot.path.clone() }),
-    }
 }
 
 fn creation(path: &RelativePath, content: &str) -> Preview {

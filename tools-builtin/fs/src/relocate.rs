@@ -1,6 +1,7 @@
 //! `fs.move`: moves or renames an entry.
 
 use std::io;
+use std::ops::ControlFlow;
 
 use cap_fs_ext::DirExt;
 use tools::{Access, ToolContext, ToolError, tool};
@@ -131,7 +132,8 @@ fn check_all(cx: &ToolContext, hidden: &HiddenSnapshot<'_>, from: &Slot, to: &Sl
             cx.require(*access, "fs", path.as_str())?;
         }
         let there = format!("{}/{}", to.path, path.below(&from.path));
-        Ok(cx.require(Access::Write, "fs", &there)?)
+        cx.require(Access::Write, "fs", &there)?;
+        Ok(ControlFlow::Continue(()))
     })?;
     Ok(())
 }

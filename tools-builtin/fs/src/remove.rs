@@ -1,6 +1,7 @@
 //! `fs.remove`: removes an entry.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use cap_fs_ext::DirExt;
@@ -13,7 +14,7 @@ use crate::error::FsError;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
-use crate::planned_removal::find;
+use crate::slot::Slot;
 use crate::subtree::{check_not_hidden, visit_all};
 
 /// The number of removed entries between two progress reports.
@@ -56,7 +57,7 @@ pub(crate) fn remove_entry(
     // Locked before the checks, so that no other call of this workspace invalidates them.
     let _changing = workspace.lock_changes();
     let hidden = workspace.hidden_snapshot();
-    let (slot, kind) = find(cx, workspace, &hidden, path, &[Access::Destroy])?;
+    let (slot, kind) = Slot::find_removable(cx, workspace, &hidden, path, &[Access::Destroy])?;
     cx.check_cancelled()?;
     let mut entries = 0;
     if kind == Kind::Directory && recursive {
@@ -64,7 +65,8 @@ pub(crate) fn remove_entry(
         // Everything is checked before anything is removed.
         let total = visit_all(cx, &dir, &slot.path, &mut |dir, name, path, _| {
             check_not_hidden(&hidden, dir, name, path, &slot.path)?;
-            check_grant(cx, path)
+            check_grant(cx, path)?;
+            Ok(ControlFlow::Continue(()))
         })?;
         entries = remove_contents(cx, &hidden, &dir, &slot.path, total)?;
     }
@@ -102,7 +104,7 @@ fn remove_contents(
         if entries % REPORT_INTERVAL == 0 {
             cx.report(Progress::new(entries as f64, total as f64));
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     });
     outcome.map_err(|error| with_removed(error, path, entries))
 }

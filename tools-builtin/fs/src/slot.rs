@@ -98,6 +98,26 @@ impl Slot {
         Err(FsError::TooManyLinks { path: path.clone(), limit: MAX_LINKS })
     }
 
+    /// Finds an entry to remove, and its kind. Returns an error for the root and for a link that leads to a hidden path.
+    pub(crate) fn find_removable(
+        cx: &ToolContext,
+        workspace: &Workspace,
+        hidden: &HiddenSnapshot<'_>,
+        path: &RelativePath,
+        accesses: &'static [Access],
+    ) -> Result<(Self, Kind), FsError> {
+        let options = FindOptions { accesses, follow: false, missing: IfMissing::Fail };
+        let slot = Self::find(cx, workspace, path, options)?;
+        if slot.path.is_root() {
+            return Err(FsError::Root);
+        }
+        let kind = slot.kind.unwrap_or(Kind::Unknown);
+        if kind != Kind::Directory && hidden.has_hidden_below(&slot.path) {
+            return Err(FsError::LeadsToHidden { path: slot.path });
+        }
+        Ok((slot, kind))
+    }
+
     /// Reads the current kind of the entry. Returns `None` if it does not exist.
     pub(crate) fn current_kind(&self) -> Result<Option<Kind>, FsError> {
         kind(&self.parent, &self.name, &self.path)

@@ -1,5 +1,7 @@
 //! A recursive walk of a complete subtree, for moving and removing.
 
+use std::ops::ControlFlow;
+
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use tools::ToolContext;
@@ -15,8 +17,8 @@ const MAX_ENTRIES: u64 = 100_000;
 /// The maximum depth; each level keeps one directory handle open.
 const MAX_DEPTH: usize = 100;
 
-/// A callback for one entry: its parent directory, name, path and kind.
-pub(crate) type Visit<'a> = dyn FnMut(&Dir, &str, &RelativePath, Kind) -> Result<(), FsError> + 'a;
+/// A callback for one entry: its parent directory, name, path and kind. `Break` ends the walk.
+pub(crate) type Visit<'a> = dyn FnMut(&Dir, &str, &RelativePath, Kind) -> Result<ControlFlow<()>, FsError> + 'a;
 
 /// Returns an error if an entry below `directory` is hidden: the directory must then not be changed.
 pub(crate) fn check_not_hidden(
@@ -29,9 +31,9 @@ pub(crate) fn check_not_hidden(
     if hidden.hides(dir, name, entry) { Err(FsError::LeadsToHidden { path: directory.clone() }) } else { Ok(()) }
 }
 
-/// Calls `visit` for every entry below a directory, contents before their directory. Does not follow links.
+/// Calls `visit` for every entry below a directory until it breaks, contents before their directory. Does not follow links.
 ///
-/// Returns the number of entries. Unlike [`TreeWalk`](crate::tree_walk::TreeWalk), returns an error for an entry that cannot be
+/// Returns the number of entries seen. Unlike [`TreeWalk`](crate::tree_walk::TreeWalk), returns an error for an entry that cannot be
 /// visited.
 pub(crate) fn visit_all(
     cx: &ToolContext,
@@ -40,8 +42,7 @@ pub(crate) fn visit_all(
     visit: &mut Visit<'_>,
 ) -> Result<u64, FsError> {
     let mut seen = 0;
-    enter(cx, dir, path, MAX_DEPTH, &mut seen, visit)?;
-    Ok(seen)
+    enter(cx, dir, path, MAX_DEPTH, &mut seen, visit).map(|_| seen)
 }
 
 fn enter(
@@ -51,7 +52,7 @@ fn enter(
     depth: usize,
     seen: &mut u64,
     visit: &mut Visit<'_>,
-) -> Result<(), FsError> {
+) -> Result<ControlFlow<()>, FsError> {
     // All names are read first: `visit` may change the directory.
     let mut names = Vec::new();
     for entry in dir.entries().map_err(FsError::io(path))? {
@@ -72,9 +73,13 @@ fn enter(
                 return Err(FsError::TooDeep { path: child, limit: MAX_DEPTH });
             }
             let below = dir.open_dir_nofollow(name).map_err(FsError::io(&child))?;
-            enter(cx, &below, &child, depth - 1, seen, visit)?;
+            if enter(cx, &below, &child, depth - 1, seen, visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        visit(dir, name, &child, kind)?;
+        if visit(dir, name, &child, kind)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
     }
-    Ok(())
+    Ok(ControlFlow::Continue(()))
 }

@@ -1,7 +1,10 @@
-//! Reading a whole file into memory.
+//! Reading a whole file into memory, and the check before all of it is replaced.
 
 use std::io::Read;
 
+use tools::ToolContext;
+
+use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::replacement::MAX_FILE;
 use crate::resolved_entry::open_file;
@@ -17,4 +20,14 @@ pub(crate) fn read(slot: &Slot) -> Result<Vec<u8>, FsError> {
         return Err(FsError::TooLarge { path: path.clone(), limit: MAX_FILE });
     }
     Ok(bytes)
+}
+
+/// Returns an error if the file is text that fs.read cannot show completely: replacing it would lose bytes.
+pub(crate) fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
+    // fs.read cannot show a file that cannot be opened.
+    let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else { return Ok(()) };
+    match Encoding::detect(cx, &slot.path, file)? {
+        Encoding::Utf8 | Encoding::Binary => Ok(()),
+        Encoding::Utf16 | Encoding::Other => Err(FsError::LossyOverwrite { path: slot.path.clone() }),
+    }
 }

@@ -9,8 +9,8 @@ use crate::error::FsError;
 use crate::kind::Kind;
 use crate::note::note;
 use crate::path::RelativePath;
-use crate::planned_write::check_readable;
 use crate::slot::{FindOptions, IfMissing, Slot};
+use crate::whole_file;
 
 /// The maximum number of attempts if other programs change the path meanwhile.
 const ATTEMPTS: usize = 16;
@@ -39,7 +39,7 @@ pub(crate) fn write(
     parents: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let check = |slot: &Slot| check_readable(cx, slot);
+    let check = |slot: &Slot| whole_file::check_readable(cx, slot);
     Ok(write_atomically(cx, &workspace, &path, content.as_bytes(), parents, check)?)
 }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use agent::refusal::Refusal;
 use clap::Args;
-use tools::{Arguments, Entry, Json, Target, ToolResult};
+use tools::ToolResult;
 
-use crate::argument;
+use crate::argument::CallArguments;
 use crate::config::{Setting, Values};
 use crate::console::Console;
 use crate::error::Error;
@@ -24,16 +24,8 @@ use crate::{duration, interrupt};
 /// approval on a terminal, and are refused without one.
 #[derive(Args, Debug)]
 pub(super) struct CallArgs {
-    /// The tool's name
-    name: String,
-
-    /// An argument, converted by the tool's schema; repeatable
-    #[arg(value_name = "KEY=VALUE", value_parser = argument::pair)]
-    pairs: Vec<(String, String)>,
-
-    /// All arguments as one JSON object; - reads it from standard input
-    #[arg(long, value_name = "JSON", allow_hyphen_values = true, conflicts_with = "pairs")]
-    args: Option<String>,
+    #[command(flatten)]
+    arguments: CallArguments,
 
     #[command(flatten)]
     host: HostOptions,
@@ -65,14 +57,14 @@ impl CallArgs {
     }
 
     async fn call(&self) -> Result<ToolResult, Error> {
-        let entry = tools::get(&self.name)?;
-        let arguments = argument::arguments(&entry.tool().parameters, &self.pairs, self.args.as_deref())?;
+        let (entry, arguments) = self.arguments.read()?;
         let console = Arc::new(Console::default());
         let call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));
         let settings = self.host.settings(Values { call_timeout, ..Values::default() })?;
-        let touched = touched(&entry, &arguments);
+        // Invalid arguments touch nothing, and the pipeline refuses them.
+        let touched = tools::call::validate(&entry, arguments.clone()).unwrap_or_default();
         let context = self.host.call_context(&settings, &touched, interrupt::token(&console)?, &console)?;
-        tools::execute(&context, &self.name, arguments).await.map_err(|error| {
+        tools::execute(&context, entry.name().as_str(), arguments).await.map_err(|error| {
             match Refusal::from_error(&error, &touched) {
                 Some(refusal) => {
                     let hints = refusal::hints(&[refusal], &settings.policy, |needed| how_to_grant(needed, None));
@@ -93,15 +85,4 @@ impl CallArgs {
         }
         Ok(if result.is_error { Exit::Failed } else { Exit::Success })
     }
-}
-
-/// Returns the targets of a call, or none if the arguments do not determine them.
-fn touched(entry: &Entry, arguments: &Arguments) -> Vec<Target> {
-    let targets = |arguments: &Json| entry.targets(arguments).ok();
-    let targets = match arguments {
-        Arguments::Json(json) => targets(json),
-        Arguments::Text(text) => Json::parse(text.as_str()).ok().as_ref().and_then(targets),
-        _ => None,
-    };
-    targets.unwrap_or_default()
 }

@@ -48,31 +48,32 @@ impl ConfigArgs {
             let files: Vec<_> = settings.files.iter().map(file_document).collect();
             output::json(&json!({"files": files, "settings": settings_rows}))?;
         } else {
-            output::page(&page(&settings.files, &rows))?;
+            output::page(&page(&settings.files, &rows, output::width()))?;
         }
         Ok(Exit::Success)
     }
 }
 
-fn page(files: &[ConfigFile], rows: &[Row]) -> String {
-    let mut table = Table::new([FAINT, Style::new(), STRONG], 2);
+fn page(files: &[ConfigFile], rows: &[Row], width: usize) -> String {
+    let mut table = Table::new([FAINT, Style::new()], 2);
     for ConfigFile { role, path, state } in files {
-        table.push([(*role).to_owned(), shown(&state_text(state)), shown(&path.display().to_string())]);
+        table.push([(*role).to_owned(), noted(&path.display().to_string(), &state_text(state))]);
     }
     let mut page = match files.is_empty() {
         true => String::new(),
-        false => format!("{}\n{}\n", styled(STRONG, "Files"), table.wrapped(usize::MAX)),
+        false => format!("{}\n{}\n", styled(STRONG, "Files"), table.wrapped(width)),
     };
-    let mut table = Table::new([FAINT, STRONG, Style::new()], 2);
+    let mut table = Table::new([FAINT, Style::new()], 2);
     for Row { key, value, origin } in rows {
-        table.push([(*key).to_owned(), shown(&plain(value)), shown(&origin.to_string())]);
+        table.push([(*key).to_owned(), noted(&plain(value), &origin.to_string())]);
     }
-    page += &format!("{}\n{}", styled(STRONG, "Settings"), table.wrapped(usize::MAX));
+    page += &format!("{}\n{}", styled(STRONG, "Settings"), table.wrapped(width));
     page
 }
 
-fn shown(text: &str) -> String {
-    visible(text).into_owned()
+/// Returns the text with a note in parentheses.
+fn noted(text: &str, note: &str) -> String {
+    format!("{} {}", styled(STRONG, visible(text)), styled(FAINT, format!("({})", visible(note))))
 }
 
 fn file_document(ConfigFile { role, path, state }: &ConfigFile) -> Value {

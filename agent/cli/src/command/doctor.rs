@@ -8,6 +8,7 @@ use tools::Services;
 use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::fit;
 use crate::host::RootOption;
 use crate::linked;
 use crate::notice::{BAD, GOOD, STRONG, styled};
@@ -49,16 +50,18 @@ impl DoctorArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let mut findings = self.findings();
         let provider = match self.config.settings(Values::default()) {
-            Ok(settings) => provider_line(&ProviderChoice::from_settings(&settings)),
+            Ok(settings) => Some(provider_line(&ProviderChoice::from_settings(&settings))),
             Err(error) => {
                 findings.push(Finding::new("settings", error.to_string()));
-                String::new()
+                None
             }
         };
         if self.json {
             findings.iter().try_for_each(output::json)?;
         } else {
-            output::page(&format!("{}{}", report(&findings), provider))?;
+            let lines = report(&findings).into_iter().chain(provider);
+            let width = output::width();
+            output::page(&lines.map(|line| fit::hanging(&line, width, "", "  ")).collect::<String>())?;
         }
         Ok(if findings.is_empty() { Exit::Success } else { Exit::Problems })
     }
@@ -121,20 +124,20 @@ fn unmet(services: &Services) -> Vec<Finding> {
 /// Returns the line on the provider of a session without flags.
 fn provider_line(choice: &ProviderChoice) -> String {
     let text = choice.note.clone().unwrap_or_else(|| choice.to_string());
-    format!("provider: {}\n", visible(&text))
+    format!("provider: {}", visible(&text))
 }
 
-fn report(findings: &[Finding]) -> String {
+/// Returns a line for each finding.
+fn report(findings: &[Finding]) -> Vec<String> {
     if findings.is_empty() {
-        return format!("{}: {} tools, no problems\n", styled(GOOD, "ok"), tools::list().len());
+        return vec![format!("{}: {} tools, no problems", styled(GOOD, "ok"), tools::list().len())];
     }
-    let mut report = String::new();
-    for Finding { check, tool, provider, message } in findings {
+    let line = |Finding { check, tool, provider, message }: &Finding| {
         let name = tool.as_deref().or(provider.as_deref());
         let name = name.map(|name| format!("{}: ", styled(STRONG, visible(name)))).unwrap_or_default();
-        report += &format!("{}: {name}{}\n", styled(BAD, check), visible(message));
-    }
-    report
+        format!("{}: {name}{}", styled(BAD, check), visible(message))
+    };
+    findings.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -238,7 +241,7 @@ mod tests {
     #[test]
     fn a_finding_is_printed_with_its_name_and_decides_the_exit() {
         let conflict = Finding::new("conflict", "is declared twice".to_owned()).for_provider("twin");
-        let report = report(&[conflict]);
+        let report = report(&[conflict]).concat();
         assert!(report.contains("twin") && report.contains("is declared twice"), "{report:?}");
         assert_eq!(
             DoctorArgs { root: RootOption::default(), config: ConfigOptions::none(), json: true }.run().unwrap(),

@@ -20,7 +20,7 @@ use crate::output;
 use crate::program;
 use crate::table::Table;
 use crate::visible::{harmless, visible};
-use crate::{duration, parameter, shell};
+use crate::{duration, parameter, shell, wording};
 
 /// Show one tool: parameters, effects, permissions, services, limits and source
 #[derive(Args, Debug)]
@@ -114,19 +114,11 @@ fn limits(limits: &Limits) -> String {
     let time = |millis: u64| duration::shown(Duration::from_millis(millis));
     let mut parts = Vec::new();
     parts.extend(limits.timeout_ms.map(|limit| format!("{} per call", time(limit))));
-    parts.extend(limits.max_output_bytes.map(|limit| format!("{} of output", size(limit))));
+    parts.extend(limits.max_output_bytes.map(|limit| format!("{} of output", wording::size(limit))));
     parts.extend(limits.max_retries.map(|limit| format!("{limit} retries")));
     parts.extend(limits.rate.map(|rate| format!("{} calls in {}", rate.calls, time(rate.per_ms))));
     parts.extend(limits.max_concurrency.map(|limit| format!("{limit} calls at once")));
     if parts.is_empty() { "defaults".to_owned() } else { parts.join(", ") }
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        _ if bytes > 0 && bytes.is_multiple_of(1024 * 1024) => format!("{} MiB", bytes / (1024 * 1024)),
-        _ if bytes > 0 && bytes.is_multiple_of(1024) => format!("{} KiB", bytes / 1024),
-        _ => format!("{bytes} bytes"),
-    }
 }
 
 /// Returns the words of an example's command line: pairs if they produce the same arguments, otherwise JSON.
@@ -190,7 +182,7 @@ mod tests {
     fn limits_are_shown_in_words() {
         assert_eq!(limits(&Limits::default()), "defaults");
         let some =
-            Limits { timeout_ms: Some(1500), max_output_bytes: Some(2048), max_retries: Some(2), ..Limits::default() };
-        assert_eq!(limits(&some), "1.5s per call, 2 KiB of output, 2 retries");
+            Limits { timeout_ms: Some(1500), max_output_bytes: Some(2000), max_retries: Some(2), ..Limits::default() };
+        assert_eq!(limits(&some), "1.5s per call, 2 kB of output, 2 retries");
     }
 }

@@ -1,6 +1,5 @@
 //! `toolcrib why`
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use clap::Args;
@@ -8,11 +7,12 @@ use serde_json::{Value, json};
 use tools::policy::{Reason, Rule, Ruling, Verdict};
 use tools::{CancellationToken, Clause, Target};
 
-use crate::argument;
-use crate::config::{Origin, Settings, Values};
+use crate::argument::CallArguments;
+use crate::config::{Origin, Setting, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::fit;
 use crate::host::{HostOptions, ProtectedFiles};
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
@@ -21,19 +21,11 @@ use crate::visible::visible;
 
 /// Explain whether a call of a model would be allowed, asked about or refused
 ///
-/// Names the clause or rule that decides about each target, and the place that sets it. Runs nothing and needs no provider.
+/// Names the clause, rule or selection that decides, and the place that sets it. Runs nothing and needs no provider.
 #[derive(Args, Debug)]
 pub(super) struct WhyArgs {
-    /// The tool's name
-    name: String,
-
-    /// An argument, converted by the tool's schema; repeatable
-    #[arg(value_name = "KEY=VALUE", value_parser = argument::pair)]
-    pairs: Vec<(String, String)>,
-
-    /// All arguments as one JSON object; - reads it from standard input
-    #[arg(long, value_name = "JSON", allow_hyphen_values = true, conflicts_with = "pairs")]
-    args: Option<String>,
+    #[command(flatten)]
+    arguments: CallArguments,
 
     #[command(flatten)]
     host: HostOptions,
@@ -45,17 +37,27 @@ pub(super) struct WhyArgs {
 
 impl WhyArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
-        let entry = tools::get(&self.name)?;
-        let arguments = argument::arguments(&entry.tool().parameters, &self.pairs, self.args.as_deref())?;
+        let (entry, arguments) = self.arguments.read()?;
         let targets = tools::call::validate(&entry, arguments)?;
         let settings = self.host.settings(Values::default())?;
+        let is_selected = settings.selection()?.matches(&entry);
         let console = Arc::new(Console::default());
         let cx = self.host.context(&settings, &ProtectedFiles::default(), CancellationToken::new(), &console)?;
+        let name = entry.name().as_str();
+        // A session does not know an unselected tool, so no clause or rule decides.
+        if let Some(select) = settings.select.as_ref().filter(|_| !is_selected) {
+            if self.json {
+                output::json(&unselected_document(name, select))?;
+            } else {
+                output::page(&unselected_page(name, select, output::width()))?;
+            }
+            return Ok(Exit::Success);
+        }
         let rulings: Vec<_> = cx.rulings(entry.name(), &targets).collect();
         if self.json {
-            output::json(&document(entry.name().as_str(), &rulings, &settings))?;
+            output::json(&document(name, &rulings, &settings))?;
         } else {
-            output::page(&page(entry.name().as_str(), &rulings, &settings))?;
+            output::page(&page(name, &rulings, &settings, output::width()))?;
         }
         Ok(Exit::Success)
     }
@@ -66,15 +68,33 @@ fn verdict(rulings: &[Ruling<'_>]) -> Verdict {
     rulings.iter().map(Ruling::verdict).max().unwrap_or(Verdict::Ask)
 }
 
-fn page(name: &str, rulings: &[Ruling<'_>], settings: &Settings) -> String {
-    let mut page = format!("A call of {} by a model {}\n", styled(STRONG, name), outcome(verdict(rulings)));
+fn unselected_page(name: &str, select: &Setting<Vec<String>>, width: usize) -> String {
+    let (globs, origin) = (select.value.join(" "), select.origin.to_string());
+    let place = styled(FAINT, format!("({})", visible(&origin)));
+    let reason = format!("the session does not select it: `{}` {place}", visible(&globs));
+    heading(name, Verdict::Deny, width) + &fit::hanging(&reason, width, "  ", "    ")
+}
+
+fn unselected_document(name: &str, select: &Setting<Vec<String>>) -> Value {
+    let unselected = json!({"select": select.value, "origin": select.origin.document()});
+    json!({"tool": name, "verdict": Verdict::Deny, "rulings": [], "unselected": unselected})
+}
+
+fn heading(name: &str, verdict: Verdict, width: usize) -> String {
+    fit::hanging(&format!("A call of {} by a model {}", styled(STRONG, name), outcome(verdict)), width, "", "  ")
+}
+
+fn page(name: &str, rulings: &[Ruling<'_>], settings: &Settings, width: usize) -> String {
+    let mut page = heading(name, verdict(rulings), width);
     for ruling in rulings {
         if let Some(target) = ruling.target {
-            let _ = writeln!(page, "\n{} {}", styled(STRONG, visible(&target.to_string())), outcome(ruling.verdict()));
+            let line = format!("{} {}", styled(STRONG, visible(&target.to_string())), outcome(ruling.verdict()));
+            page += "\n";
+            page += &fit::hanging(&line, width, "", "  ");
         }
         for reason in &ruling.reasons() {
             for line in lines(reason, ruling.target, settings) {
-                let _ = writeln!(page, "  {line}");
+                page += &fit::hanging(&line, width, "  ", "    ");
             }
         }
     }

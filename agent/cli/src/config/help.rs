@@ -2,7 +2,7 @@
 
 use super::key::KeyAbout;
 use super::keys;
-use crate::{folders, program};
+use crate::{fit, folders, program};
 
 /// Returns the text of `config --help` on files and keys.
 pub(crate) fn help() -> String {
@@ -56,16 +56,7 @@ fn keys_text() -> String {
 
 /// Returns the text as comment lines of at most 96 columns.
 fn comment(text: &str) -> String {
-    let (mut lines, mut column) = (String::new(), usize::MAX);
-    for word in text.split_whitespace() {
-        column = column.saturating_add(word.len() + 1);
-        if column > 96 {
-            lines += "\n  #";
-            column = "  #".len() + word.len() + 1;
-        }
-        lines += &format!(" {word}");
-    }
-    format!("{}\n", lines.trim_start_matches('\n'))
+    fit::hanging(text, 96, "  # ", "  # ")
 }
 
 /// Returns the flag and the variable of a key, and the rule for untrusted projects.

@@ -56,7 +56,7 @@ impl<S: Slot<Value: PartialOrd>> ProjectRule<S> {
         })
     }
 
-    /// Accepts a value that is at most the user's or the default. Without either, none is accepted.
+    /// Accepts a value that is at most the user's or the default. Refuses every value if neither is set.
     pub(super) fn lower() -> Self {
         Self::new("only to lower it", SPENDS, |project, user| {
             let project = project.set()?;

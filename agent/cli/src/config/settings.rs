@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::path::Path;
 
-use agent::{KeySource, RetryPolicy, Timeouts};
+use agent::{InvalidSelection, KeySource, RetryPolicy, Selection, Timeouts};
 use tools::{Clause, Grant};
 
 use super::error::ConfigError;
@@ -68,6 +68,11 @@ impl Settings {
         let from_flags = || self.grants.iter().filter(|grant| matches!(grant.origin, Origin::Flag(_))).map(clause);
         let all = Grant::new(self.grants.iter().map(clause));
         self.within.iter().fold(all, |grant, within| grant.narrowed(within.value.iter().cloned().chain(from_flags())))
+    }
+
+    /// Returns the rules that choose the session's tools.
+    pub(crate) fn selection(&self) -> Result<Selection, InvalidSelection> {
+        Selection::parse(self.select.iter().flat_map(|select| &select.value))
     }
 
     /// Returns the searched files and the key file. The user's file is left out, because no tool can reach it.

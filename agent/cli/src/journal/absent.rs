@@ -10,7 +10,7 @@ use super::JournalOptions;
 use crate::config::Settings;
 use crate::error::Error;
 
-/// The journal of the running session, of which there is none.
+/// The journal of the running session. This program has none.
 pub(crate) enum Recording {}
 
 impl Recording {

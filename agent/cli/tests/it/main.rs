@@ -114,12 +114,16 @@ impl Crib {
     }
 
     fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Ended {
-        let mut command = self.command(arguments);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // The write fails if the program has exited without reading its input.
-        let _ = child.stdin.take().unwrap().write_all(input);
-        child.wait_with_output().unwrap().into()
+        ended(&mut self.command(arguments), input)
     }
+}
+
+/// Runs a command with this standard input.
+fn ended(command: &mut Command, input: &[u8]) -> Ended {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The write fails if the program has exited without reading its input.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap().into()
 }
 
 impl From<Output> for Ended {

@@ -1,10 +1,10 @@
 //! Progress, status lines and widths.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::Crib;
 #[cfg(unix)]
 use crate::terminal::{QUESTION, on_terminal, rest, with_stty};
+use crate::{Crib, ended};
 
 const FILES: usize = 4000;
 
@@ -41,6 +41,13 @@ fn on_a_terminal_progress_leaves_no_lines() {
 fn assert_fits(page: &str, columns: usize) {
     let plain = anstream::adapter::strip_str(page).to_string();
     assert!(plain.lines().count() > 5, "{plain}");
+    assert_no_longer(&plain, columns);
+}
+
+#[track_caller]
+fn assert_no_longer(page: &str, columns: usize) {
+    let plain = anstream::adapter::strip_str(page).to_string();
+    assert!(!plain.is_empty());
     for line in plain.lines() {
         assert!(line.trim_end().chars().count() <= columns, "longer than {columns}: {line:?}");
     }
@@ -56,9 +63,26 @@ fn lists_and_pages_fit_80_columns() {
     assert_fits(&crib.run(&["list"]).expect(0).stdout, 80);
     assert_fits(&crib.run(&["list", "-l"]).expect(0).stdout, 80);
     assert_fits(&crib.run_with_input(&["chat", "--provider", "direct"], b"/tools\n").expect(0).stderr, 80);
-    let mut wide = crib.command(&["list"]);
-    let wide = String::from_utf8(wide.env("COLUMNS", "60").output().unwrap().stdout).unwrap();
-    assert_fits(&wide, 60);
+    for columns in [80, 60] {
+        let page = |arguments: &[&str]| {
+            ended(crib.command(arguments).env("COLUMNS", columns.to_string()), b"").expect(0).stdout
+        };
+        assert_fits(&page(&["list"]), columns);
+        assert_fits(&page(&["config", "--grant", "fs:write:src/**", "--grant", "fs:write:docs/**"]), columns);
+        let call = ["why", "fs.move", "from=README.md", "to=sub/inner.txt", "overwrite=true"];
+        assert_fits(&page(&[&call[..], &["--grant", "fs:write:sub/**"]].concat()), columns);
+        assert_no_longer(&page(&["doctor"]), columns);
+    }
+}
+
+#[test]
+fn pages_of_a_chat_follow_the_columns_without_a_terminal() {
+    let crib = Crib::new();
+    for columns in [80, 60] {
+        let mut chat = crib.command(&["chat", "--provider", "direct"]);
+        let ended = ended(chat.env("COLUMNS", columns.to_string()), b"/help\n/tools\n").expect(0);
+        assert_fits(&ended.stderr, columns);
+    }
 }
 
 #[cfg(unix)]
@@ -91,15 +115,30 @@ fn a_run_without_a_prompt_on_a_terminal_is_a_usage_error() {
 #[test]
 fn durations_leave_out_the_time_of_a_question() {
     let crib = Crib::new();
+    let start = Instant::now();
     let mut session = on_terminal(&crib, &["run", "fs.read path=README.md", "--no-default-grants"]);
     session.exp_string(QUESTION).unwrap();
-    // Longer than the call and the run could take.
-    std::thread::sleep(std::time::Duration::from_secs(3));
+    let asked = Instant::now();
+    // Longer than all that a duration could leave out besides the question.
+    std::thread::sleep(2 * (asked - start) + Duration::from_millis(200));
+    let open = asked.elapsed();
     session.send_line("y").unwrap();
     let (shown, code) = rest(session);
+    let rest = start.elapsed() - open;
     assert_eq!(code, 0, "{shown}");
     let plain = anstream::adapter::strip_str(&shown).to_string();
     let result = plain.lines().find(|line| line.contains("<- fs.read")).unwrap();
     let summary = plain.lines().find(|line| line.contains("summary")).unwrap();
-    assert!(result.contains("ms, ") && summary.trim_end().ends_with("ms"), "{result} {summary}");
+    for line in [result, summary] {
+        let duration = line.split([' ', ',']).find_map(|word| shown_duration(word.trim())).unwrap();
+        assert!(duration <= rest, "{line}: longer than {rest:?}");
+    }
+}
+
+/// Parses a duration as it is shown, and rounds it down.
+#[cfg(unix)]
+fn shown_duration(text: &str) -> Option<Duration> {
+    let number = |unit| text.strip_suffix(unit)?.parse::<f64>().ok();
+    let seconds = number("ms").map(|millis| millis / 1000.0);
+    seconds.or_else(|| Some(number("s")? - 0.05)).map(Duration::from_secs_f64)
 }

@@ -8,7 +8,10 @@ const OPENAI: (&str, &str) = ("OPENAI_API_KEY", "sk-secret");
 const ANTHROPIC: (&str, &str) = ("ANTHROPIC_API_KEY", "sk-secret");
 
 fn run(crib: &Crib, arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
-    let ended = Ended::from(crib.command(arguments).envs(variables.iter().copied()).output().unwrap());
+    let mut command = crib.command(arguments);
+    // So that no line is wrapped.
+    command.env("COLUMNS", "300").envs(variables.iter().copied());
+    let ended = Ended::from(command.output().unwrap());
     assert!(!format!("{ended:?}").contains("sk-secret"), "{ended:#?}");
     ended
 }

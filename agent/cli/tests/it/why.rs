@@ -76,6 +76,27 @@ fn flags_are_named_too() {
 }
 
 #[test]
+fn a_tool_that_the_session_does_not_select_is_refused() {
+    let crib = Crib::new();
+    let read = ["fs.read", "path=README.md"];
+    write_user(&crib, "provider = \"direct\"\nselect = [\"time.*\", \"!time.now\"]\n");
+    let document = explained(&crib, &read);
+    assert_eq!((&document["verdict"], &document["rulings"]), (&json!("deny"), &json!([])));
+    let origin = json!({"kind": "file", "path": user_file(&crib).to_str().unwrap(), "line": 2});
+    assert_eq!(document["unselected"], json!({"select": ["time.*", "!time.now"], "origin": origin}));
+    let page = crib.run(&[&["why"], &read[..]].concat()).expect(0).stdout;
+    for part in ["is refused", "does not select it", "`time.* !time.now`", "toolcrib.toml:2"] {
+        assert!(page.contains(part), "{part:?} is not in {page}");
+    }
+    let ran = crib.run(&["run", &read.join(" ")]).expect(3);
+    assert!(ran.stderr.contains("no tool named"), "{ran:#?}");
+
+    write_user(&crib, "select = [\"fs.*\"]\n");
+    assert_eq!(verdict(&crib, &read), "allow");
+    assert!(explained(&crib, &read).get("unselected").is_none());
+}
+
+#[test]
 fn a_call_that_cannot_be_made_is_not_explained() {
     let crib = Crib::new();
     let ended = crib.run(&["why", "fs.raed", "path=a"]).expect(3);

@@ -9,9 +9,10 @@ use crate::error::Error;
 use crate::notice::{self, FAINT, STRONG};
 use crate::output;
 use crate::program;
-use crate::sessions::{SessionFolder, SessionSummary, age, size};
+use crate::sessions::{SessionFolder, SessionSummary};
 use crate::table::Table;
 use crate::visible::visible;
+use crate::{duration, wording};
 
 /// Prints the sessions of a workspace, or all sessions.
 pub(super) fn list(workspace: Option<&str>, is_json: bool) -> Result<(), Error> {
@@ -45,8 +46,8 @@ fn row(session: &SessionSummary, with_workspace: bool) -> [String; 6] {
     [
         session.id.to_string(),
         session.state.as_str().to_owned(),
-        age(Duration::try_from(since).unwrap_or_default()),
-        size(session.bytes),
+        duration::shown(Duration::try_from(since).unwrap_or_default()),
+        wording::size(session.bytes),
         if with_workspace { visible(&session.workspace).into_owned() } else { String::new() },
         visible(&words).into_owned(),
     ]
