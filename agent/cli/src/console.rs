@@ -27,8 +27,8 @@ struct ConsoleState {
 #[derive(Debug)]
 pub(crate) struct OpenQuestion<'a> {
     console: &'a Console,
-    /// True after an answer line. A timeout or a cancellation drops the question without one.
-    pub(crate) is_answered: bool,
+    /// True from the text of the question to the answer line. A timeout or a cancellation drops the question without one.
+    pub(crate) is_line_open: bool,
 }
 
 impl Console {
@@ -66,7 +66,7 @@ impl Console {
         let mut state = self.state();
         state.status.clear();
         state.asking_since = Some(Instant::now());
-        OpenQuestion { console: self, is_answered: false }
+        OpenQuestion { console: self, is_line_open: false }
     }
 
     /// Returns the time since `start`, without the time that questions were open.
@@ -101,7 +101,7 @@ impl Console {
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         // Other output must not continue the line of the question.
-        if !self.is_answered {
+        if self.is_line_open {
             write_stderr("\n");
         }
         let mut state = self.console.state();

@@ -30,22 +30,22 @@ impl Dialogue {
         Self { console, turn: Mutex::default() }
     }
 
-    /// Waits for the end of earlier questions and opens the next one. Input typed before is discarded.
+    /// Waits for the end of earlier questions and opens the next one.
     pub(crate) async fn open(&self) -> OpenDialogue<'_> {
         let turn = self.turn.lock().await;
-        keyboard::discard_typed_ahead();
         OpenDialogue { question: self.console.question(), _turn: turn }
     }
 }
 
 impl OpenDialogue<'_> {
-    /// Writes a text composed by this program, which may contain styles, and returns the line that is typed then. Returns `None` if the
-    /// terminal closes.
+    /// Waits until nothing is typed or pasted, writes a text and returns the line that is typed then. Returns `None` if the terminal
+    /// closes. The text is composed by this program and may contain styles.
     pub(crate) async fn ask(&mut self, text: &str) -> Option<String> {
-        self.question.is_answered = false;
+        keyboard::discard_typed_ahead().await;
+        self.question.is_line_open = true;
         notice::write(text);
         let line = keyboard::line().await?;
-        self.question.is_answered = true;
+        self.question.is_line_open = false;
         Some(line)
     }
 }

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use rexpect::process::WaitStatus;
 use rexpect::session::{PtySession, spawn_command};
+use serde_json::json;
 
 use crate::Crib;
 
@@ -104,6 +105,16 @@ fn an_unclear_answer_is_asked_about_again() {
     let (mut session, _) = asked(&crib, &READ);
     say(&mut session, "perhaps", &[QUESTION]);
     assert_eq!(end_with(session, "yes").1, 0);
+}
+
+#[test]
+fn a_second_unclear_answer_denies() {
+    let crib = Crib::new();
+    let (mut session, _) = asked(&crib, &READ);
+    say(&mut session, "perhaps", &[QUESTION]);
+    let (rest, code) = end_with(session, "perhaps");
+    assert!(rest.contains("no clear answer") && !rest.contains("# Hello"), "{rest}");
+    assert_eq!(code, 5);
 }
 
 #[test]
@@ -283,6 +294,31 @@ fn input_typed_ahead_answers_nothing() {
     session.exp_string(QUESTION).unwrap();
     let (rest, _) = end_with(session, "n");
     assert!(rest.contains("failed") && rest.contains("denied"), "{rest}");
+}
+
+/// Sends lines as a terminal over a network does: one after the other.
+fn paste(session: &mut PtySession, lines: &[&str]) {
+    for line in lines {
+        session.send_line(line).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn pasted_lines_approve_nothing() {
+    let crib = Crib::new();
+    let remove = |path: &str| json!({"name": "fs.remove", "arguments": {"path": path}});
+    let turn = json!({"calls": [remove("README.md"), remove("sub/inner.txt")]});
+    let script = crib.script(&[&turn.to_string(), r#"{"text": "finished"}"#]);
+    let (mut session, _) = asked(&crib, &["run", "x", "--script", &script, "--grant", "fs:destroy:**"]);
+    paste(&mut session, &["log", "y", "log", "y", "y"]);
+    session.exp_string(QUESTION).unwrap();
+    // The first line of a text can answer, but the next ones do not answer the next question.
+    paste(&mut session, &["n", "y", "y"]);
+    session.exp_string(QUESTION).unwrap();
+    let (rest, _) = end_with(session, "n");
+    assert!(rest.contains("finished"), "{rest}");
+    assert!(crib.root().join("README.md").exists() && crib.root().join("sub/inner.txt").exists());
 }
 
 #[test]
