@@ -23,9 +23,9 @@ impl TerminalAsker {
     }
 
     async fn answer(&self, asked: ApprovalQuestion<'_>) -> ApprovalAnswer {
-        let preview = asked.approval.preview().await;
         let mut dialogue = self.dialogue.open().await;
-        let mut text = question(&asked, preview.as_ref(), false);
+        // The preview is made while no other question is open, because it is the effect that the call would have now.
+        let mut text = question(&asked, asked.approval.preview().await.as_ref(), false);
         let mut is_unclear = false;
         loop {
             let Some(line) = dialogue.ask(&text).await else {
@@ -37,7 +37,9 @@ impl TerminalAsker {
                 Some(TypedAnswer::Once) => return ApprovalAnswer::Once,
                 Some(TypedAnswer::Session) => return ApprovalAnswer::Session,
                 Some(TypedAnswer::No) => return denied("the person at the terminal denied it"),
-                Some(TypedAnswer::View) => text = question(&asked, preview.as_ref(), true),
+                Some(TypedAnswer::View) => {
+                    text = question(&asked, asked.approval.preview().await.as_ref(), true);
+                }
                 // One retry: one of many lines, such as those of a pasted text, could be a yes.
                 None if is_unclear => return denied("the person at the terminal gave no clear answer"),
                 None => {

@@ -189,6 +189,17 @@ fn the_question_shows_what_will_happen() {
 }
 
 #[test]
+fn a_preview_on_demand_shows_the_files_of_now() {
+    let crib = Crib::new();
+    let (mut session, before) = asked(&crib, &["call", "fs.write", "path=README.md", "content=new\n"]);
+    assert!(before.contains("-# Hello"), "{before}");
+    std::fs::write(crib.root().join("README.md"), "changed\n").unwrap();
+    let now = say(&mut session, "v", &[QUESTION]);
+    assert!(now.contains("-changed") && !now.contains("-# Hello"), "{now}");
+    assert_eq!(end_with(session, "n").1, 5);
+}
+
+#[test]
 fn a_long_change_is_shown_whole_on_demand() {
     let crib = Crib::new();
     let content: String = (0..50).map(|number| format!("line {number}.\n")).collect();
