@@ -154,6 +154,8 @@ async fn destroys_unbounded_effects_and_control_files_are_approved_once_only() {
         ("write", "conf/rules", false),
         ("write", "sub/bot.toml", false),
         ("write", "toolcrib.toml", false),
+        ("write", ".git/hooks/pre-commit", false),
+        ("write", "Makefile", true),
     ] {
         let (_, may_last, ended) = answered(&catalog, &cx, &mut person, (tool, path), ApprovalAnswer::Session).await;
         ended.unwrap();
