@@ -1,5 +1,6 @@
 //! [`TerminalAsker`]: asks the person at the terminal to approve calls.
 
+mod excerpt;
 mod preview;
 mod question;
 

@@ -164,7 +164,7 @@ fn long_arguments_are_shown_whole_on_demand() {
     let (mut session, cut) = asked(&crib, &["call", "fs.write", "path=new", &format!("content={text}")]);
     assert!(cut.contains("more characters, [v] to view them") && !cut.contains("}end"), "{cut}");
     let whole = say(&mut session, "v", &[QUESTION]);
-    assert!(whole.replace(['\r', '\n'], "").contains(&format!(r"{}\u{{202e}}end", "x".repeat(5000))), "{whole}");
+    assert!(whole.replace("\r\n  | ", "").contains(&format!(r"{}\u{{202e}}end", "x".repeat(5000))), "{whole}");
     assert_eq!(end_with(session, "y").1, 0);
     assert_eq!(std::fs::read_to_string(crib.root().join("new")).unwrap(), text);
 }
@@ -180,11 +180,33 @@ fn the_question_shows_what_will_happen() {
     assert_eq!(std::fs::read_to_string(crib.root().join("README.md")).unwrap(), "# \u{9b}31mBye\n");
 
     let (session, question) = asked(&crib, &["call", "fs.remove", "path=sub", "recursive=true"]);
+    let question = question.replace("\r\n  | ", "");
     assert!(question.contains("1 entry, of them 1 file with 6 bytes"), "{question:?}");
     assert_eq!(end_with(session, "n").1, 5);
 
     let (session, question) = asked(&crib, &[&edit[..], &["--no-default-grants"]].concat());
     assert!(question.contains("no preview:") && question.contains("fs:read:README.md"), "{question:?}");
+    assert_eq!(end_with(session, "n").1, 5);
+}
+
+#[test]
+fn no_line_of_a_call_looks_like_one_of_the_question() {
+    let crib = Crib::new();
+    let padding = " ".repeat(70);
+    let content = format!("{QUESTION} fs.read\n{padding}\tfs.read asks for:\n{}", "\n".repeat(12));
+    let call = [&format!("path=a{padding}fs.read"), &format!("content={content}")];
+    let mut session = on_terminal(&crib, &["call", "fs.write", call[0], call[1]]);
+    session.exp_string("no: ").unwrap();
+    let question = say(&mut session, "v", &["no: "]);
+    let plain = anstream::adapter::strip_str(&question).to_string();
+    let lines: Vec<_> = plain.lines().skip_while(|line| !line.ends_with("asks for:")).collect();
+    // Each byte is read as a character, and the later ones of a sequence take no column.
+    let columns = |line: &str| line.chars().filter(|c| !matches!(c, '\u{80}'..'\u{c0}')).count();
+    assert!(lines.iter().all(|line| columns(line) < 80), "{lines:#?}");
+    let own: Vec<_> = lines.iter().filter(|line| !line.starts_with("  | ")).collect();
+    let [first, with, preview, call, answers] = own[..] else { panic!("{lines:#?}") };
+    assert_eq!([*first, *with, *preview], ["fs.write asks for:", "with:", "preview:"]);
+    assert!(call.starts_with("Allow? fs.write fs:write:a ") && answers.starts_with("  [y]"), "{lines:#?}");
     assert_eq!(end_with(session, "n").1, 5);
 }
 
