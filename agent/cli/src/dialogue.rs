@@ -41,11 +41,11 @@ impl OpenDialogue<'_> {
     /// Waits until nothing is typed or pasted, writes a text and returns the line that is typed then. Returns `None` if the terminal
     /// closes. The text is composed by this program and may contain styles.
     pub(crate) async fn ask(&mut self, text: &str) -> Option<String> {
+        self.question.is_answered = false;
         keyboard::discard_typed_ahead().await;
-        self.question.is_line_open = true;
         notice::write(text);
         let line = keyboard::line().await?;
-        self.question.is_line_open = false;
+        self.question.is_answered = true;
         Some(line)
     }
 }

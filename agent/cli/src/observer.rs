@@ -91,7 +91,7 @@ impl Observer {
             OutputFormat::Json if !matches!(event, Event::Done(_)) => Ok(()),
             OutputFormat::Json | OutputFormat::StreamJson => {
                 let line = StreamLine::from_event(event, self.console.time_since(state.started));
-                line.map_or(Ok(()), |line| output::json(&line))
+                line.map_or(Ok(()), |line| self.console.document(&line))
             }
         };
         if let Err(error) = written {
