@@ -55,7 +55,7 @@ impl Console {
         write_line(&line);
     }
 
-    /// Writes a JSON document on one line of standard output, which waits for the end of an open question only on a terminal.
+    /// Writes a JSON document as one line of standard output. On a terminal it waits for the end of an open question.
     pub(crate) fn document(&self, document: &impl Serialize) -> Result<(), Error> {
         let text = output::json_text(document)?;
         if !io::stdout().is_terminal() {

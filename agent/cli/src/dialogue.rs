@@ -17,15 +17,15 @@ pub(crate) struct Dialogue {
     turn: Mutex<()>,
 }
 
-/// An open question, until it is dropped. Progress lines are held back meanwhile.
+/// An open question, until it is dropped. Other lines are held back meanwhile.
 pub(crate) struct OpenDialogue<'a> {
     question: OpenQuestion<'a>,
-    // Dropped last: the next question follows the progress lines.
+    // Dropped last: the next question follows the lines held back.
     _turn: MutexGuard<'a, ()>,
 }
 
 impl Dialogue {
-    /// Returns a dialogue that holds back the progress lines of this console while a question is open.
+    /// Returns a dialogue that holds back the lines of this console while a question is open.
     pub(crate) fn new(console: Arc<Console>) -> Self {
         Self { console, turn: Mutex::default() }
     }
