@@ -1,5 +1,6 @@
 //! [`TerminalAsker`]: asks the person at the terminal to approve calls.
 
+mod excerpt;
 mod preview;
 mod question;
 
@@ -23,19 +24,29 @@ impl TerminalAsker {
     }
 
     async fn answer(&self, asked: ApprovalQuestion<'_>) -> ApprovalAnswer {
-        let preview = asked.approval.preview().await;
         let mut dialogue = self.dialogue.open().await;
-        let mut text = question(&asked, preview.as_ref(), false);
+        // The preview is made while no other question is open, because it is the effect that the call would have now.
+        let mut text = question(&asked, asked.approval.preview().await.as_ref(), false);
+        let mut is_unclear = false;
         loop {
             let Some(line) = dialogue.ask(&text).await else {
                 return denied("the terminal closed without an answer");
             };
-            match TypedAnswer::parse(&line) {
+            // An answer that was not offered is unclear.
+            let answer = TypedAnswer::parse(&line).filter(|answer| *answer != TypedAnswer::Session || asked.may_last());
+            match answer {
                 Some(TypedAnswer::Once) => return ApprovalAnswer::Once,
-                Some(TypedAnswer::Session) if asked.may_last() => return ApprovalAnswer::Session,
+                Some(TypedAnswer::Session) => return ApprovalAnswer::Session,
                 Some(TypedAnswer::No) => return denied("the person at the terminal denied it"),
-                Some(TypedAnswer::View) => text = question(&asked, preview.as_ref(), true),
-                Some(TypedAnswer::Session) | None => text = question::choices(&asked),
+                Some(TypedAnswer::View) => {
+                    text = question(&asked, asked.approval.preview().await.as_ref(), true);
+                }
+                // One retry: one of many lines, such as those of a pasted text, could be a yes.
+                None if is_unclear => return denied("the person at the terminal gave no clear answer"),
+                None => {
+                    is_unclear = true;
+                    text = question::choices(&asked);
+                }
             }
         }
     }

@@ -1,13 +1,18 @@
-//! [`Console`]: the standard error of a run.
+//! [`Console`]: the terminal of a run.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
+use crate::error::Error;
 use crate::notice::{write as write_stderr, write_line};
+use crate::output;
 use crate::status_lines::{StatusLines, Wait};
 
-/// The standard error of a run: messages above status lines. Messages are held back while a question is open.
+/// The terminal of a run: messages on standard error above status lines, and documents on standard output. Both are held back while
+/// a question is open.
 #[derive(Debug, Default)]
 pub(crate) struct Console(Mutex<ConsoleState>);
 
@@ -17,10 +22,17 @@ struct ConsoleState {
     asking_since: Option<Instant>,
     /// The starts and ends of earlier questions.
     questions: Vec<(Instant, Instant)>,
-    held_back: Vec<String>,
+    held_back: Vec<HeldBack>,
     status: StatusLines,
     /// True if text on standard output has not ended its line.
     is_line_open: bool,
+}
+
+/// A line to write after the open question.
+#[derive(Debug, PartialEq, Eq)]
+enum HeldBack {
+    Message(String),
+    Document(String),
 }
 
 /// An open question, until it is dropped.
@@ -36,11 +48,25 @@ impl Console {
     pub(crate) fn line(&self, line: String) {
         let mut state = self.state();
         if state.asking_since.is_some() {
-            state.held_back.push(line);
+            state.held_back.push(HeldBack::Message(line));
             return;
         }
         state.status.clear();
         write_line(&line);
+    }
+
+    /// Writes a JSON document as one line of standard output. On a terminal it waits for the end of an open question.
+    pub(crate) fn document(&self, document: &impl Serialize) -> Result<(), Error> {
+        let text = output::json_text(document)?;
+        if !io::stdout().is_terminal() {
+            return output::line(&text);
+        }
+        let mut state = self.state();
+        if state.asking_since.is_some() {
+            state.held_back.push(HeldBack::Document(text));
+            return Ok(());
+        }
+        output::line(&text)
     }
 
     /// Replaces the status lines, unless a question or a line of text is open.
@@ -107,7 +133,13 @@ impl Drop for OpenQuestion<'_> {
         let mut state = self.console.state();
         let since = state.asking_since.take();
         state.questions.extend(since.map(|since| (since, Instant::now())));
-        state.held_back.drain(..).for_each(|line| write_line(&line));
+        for line in state.held_back.drain(..) {
+            match line {
+                HeldBack::Message(message) => write_line(&message),
+                // If the terminal fails, it also fails for the last document of the run, whose error ends the program.
+                HeldBack::Document(document) => drop(output::line(&document)),
+            }
+        }
     }
 }
 
@@ -120,7 +152,7 @@ mod tests {
         let console = Console::default();
         let question = console.question();
         console.line("later".to_owned());
-        assert_eq!(console.state().held_back, ["later"]);
+        assert_eq!(console.state().held_back, [HeldBack::Message("later".to_owned())]);
         drop(question);
         assert!(console.state().held_back.is_empty() && console.state().asking_since.is_none());
     }

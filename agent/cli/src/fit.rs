@@ -3,6 +3,9 @@
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm, wrap};
 
+/// The distance of the tab stops of a terminal, in columns.
+const TAB: usize = 8;
+
 /// Returns the number of columns that the text takes.
 pub(crate) fn columns(text: &str) -> usize {
     display_width(text)
@@ -18,18 +21,39 @@ pub(crate) fn cut(line: &str, room: usize) -> String {
     if columns(line) <= room {
         return line.to_owned();
     }
-    let mut cut = String::new();
-    for c in line.chars() {
-        cut.push(c);
-        if columns(&cut) >= room {
-            cut.pop();
-            break;
+    let mut used = 0;
+    let is_over = |c: char| {
+        used += columns_of(c);
+        used >= room
+    };
+    let end = line.find(is_over).unwrap_or(line.len());
+    if room > 0 { format!("{}…", &line[..end]) } else { String::new() }
+}
+
+/// Breaks a line to rows of at most this number of columns, after spaces if possible. The rows together are the line. They start at
+/// this column of the terminal, which determines the width of tabs. Returns at least one row, which may be empty.
+pub(crate) fn rows(line: &str, start: usize, room: usize) -> Vec<&str> {
+    let next = |used: usize, c: char| match c {
+        '\t' => used + TAB - (start + used) % TAB,
+        // A terminal may give a column to a character that takes none.
+        _ => used + columns_of(c).max(1),
+    };
+    let (mut rows, mut begin, mut used) = (Vec::new(), 0, 0);
+    for (position, c) in line.char_indices() {
+        while position > begin && next(used, c) > room {
+            let end = line[begin..position].rfind(' ').map_or(position, |space| begin + space + 1);
+            rows.push(&line[begin..end]);
+            begin = end;
+            used = line[begin..position].chars().fold(0, next);
         }
+        used = next(used, c);
     }
-    if room > 0 {
-        cut.push('…');
-    }
-    cut
+    rows.push(&line[begin..]);
+    rows
+}
+
+fn columns_of(c: char) -> usize {
+    columns(c.encode_utf8(&mut [0; 4]))
 }
 
 /// Wraps the text at spaces to lines of at most this number of columns. A longer word gets its own line, so that it can be copied.
@@ -74,6 +98,15 @@ mod tests {
         assert_eq!(cut("| 你好你好", 7), "| 你好…");
         assert_eq!(cut("| 你好你好", 6), "| 你…");
         assert_eq!([cut("| 2s", 1), cut("| 2s", 0)], ["…", ""]);
+    }
+
+    #[test]
+    fn rows_break_after_spaces_or_else_anywhere_and_lose_nothing() {
+        assert_eq!(rows("", 4, 16), [""]);
+        assert_eq!(rows("one two-three  four", 4, 9), ["one ", "two-three", "  four"]);
+        assert_eq!(rows("a    b", 4, 3), ["a  ", "  b"]);
+        assert_eq!(rows("語語e\u{301}", 4, 4), ["語語", "e\u{301}"]);
+        assert_eq!(rows("a\tb\tc\td", 4, 16), ["a\tb\tc", "\td"], "tab stops are at columns 8, 16 and 24");
     }
 
     #[test]

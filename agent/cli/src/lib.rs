@@ -43,6 +43,7 @@ mod private;
 mod program;
 mod prompt_runner;
 mod provider_choice;
+mod quote;
 mod refusal;
 mod sentence;
 mod session;

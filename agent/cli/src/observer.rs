@@ -17,6 +17,7 @@ use crate::console::Console;
 use crate::duration;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::fit;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
 use crate::output_format::OutputFormat;
@@ -25,7 +26,7 @@ use crate::stream_line::{SessionLine, StreamLine};
 use crate::visible::visible;
 use crate::wording::counted;
 
-/// The maximum number of characters of a call, its targets or an error in a progress line.
+/// The maximum number of columns of a call, its targets or an error in a progress line.
 const SHOWN: usize = 160;
 
 /// Writes the events of a run: text to standard output and calls to standard error, or JSON to standard output. Collects the
@@ -90,7 +91,7 @@ impl Observer {
             OutputFormat::Json if !matches!(event, Event::Done(_)) => Ok(()),
             OutputFormat::Json | OutputFormat::StreamJson => {
                 let line = StreamLine::from_event(event, self.console.time_since(state.started));
-                line.map_or(Ok(()), |line| output::json(&line))
+                line.map_or(Ok(()), |line| self.console.document(&line))
             }
         };
         if let Err(error) = written {
@@ -209,13 +210,9 @@ fn size(result: &ToolResult) -> u64 {
     }
 }
 
-/// Returns untrusted text as one visible line, cut to [`SHOWN`] characters.
+/// Returns untrusted text as one visible line, cut to [`SHOWN`].
 fn line(text: &str) -> String {
-    let visible = visible(text);
-    match visible.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &visible[..end]),
-        None => visible.into_owned(),
-    }
+    fit::cut(&visible(text), SHOWN)
 }
 
 #[cfg(test)]

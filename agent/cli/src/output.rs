@@ -18,8 +18,13 @@ pub(crate) fn page(text: &str) -> Result<(), Error> {
 
 /// Writes one JSON document on one line.
 pub(crate) fn json(document: &impl Serialize) -> Result<(), Error> {
+    line(&json_text(document)?)
+}
+
+/// Returns a JSON document as one line without control characters.
+pub(crate) fn json_text(document: &impl Serialize) -> Result<String, Error> {
     let text = serde_json::to_string(document).map_err(|error| Error::Output(error.into()))?;
-    line(&harmless_json(&text))
+    Ok(harmless_json(&text).into_owned())
 }
 
 /// Writes untrusted text and ends its last line. On a terminal the text is made harmless.
@@ -64,7 +69,8 @@ pub(crate) fn width() -> usize {
     size.map_or_else(fit::default_columns, |(width, _)| usize::from(width.0))
 }
 
-fn line(text: &str) -> Result<(), Error> {
+/// Writes a harmless text and ends its last line.
+pub(crate) fn line(text: &str) -> Result<(), Error> {
     write(&[text, if text.ends_with('\n') { "" } else { "\n" }])
 }
 

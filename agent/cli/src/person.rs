@@ -1,15 +1,14 @@
 //! [`TerminalPerson`]: puts the questions of tools to the person at the terminal.
 
-mod quote;
-
 use std::sync::Arc;
 
+use anstyle::Style;
 use tools::question::AnswerKind;
 use tools::{Answer, AnswerFuture, NobodyThere, Person, Question, ToolContext};
 
-use self::quote::quoted;
 use crate::dialogue::Dialogue;
 use crate::notice::{STRONG, styled, width};
+use crate::quote::quoted;
 use crate::visible::visible;
 
 /// The person at the terminal. An empty line declines a question.
@@ -47,12 +46,13 @@ impl Person for TerminalPerson {
 fn shown(question: &Question, cx: &ToolContext, width: usize) -> String {
     let tool = cx.tool().map_or_else(|| "a tool".into(), |tool| visible(tool));
     let mut text = format!("{} asks you:\n", styled(STRONG, tool));
-    text += &quoted("", question.text(), width);
+    let quoted = |line: &str| quoted(&visible(line), Style::new(), width);
+    text.extend(question.text().lines().map(quoted));
     if let AnswerKind::Choice { options } = question.kind() {
-        for (position, option) in options.iter().enumerate() {
-            // On one line, because a line break could add a number.
-            text += &quoted(&format!("{}. ", position + 1), &visible(option), width);
-        }
+        // Each on one line, because a line break could add a number.
+        text.extend(
+            options.iter().enumerate().map(|(position, option)| quoted(&format!("{}. {option}", position + 1))),
+        );
     }
     text
 }

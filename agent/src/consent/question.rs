@@ -20,12 +20,12 @@ pub struct ApprovalQuestion<'a> {
 
 impl ApprovalQuestion<'_> {
     /// Returns true if an approval may cover the session, so that [`ApprovalAnswer::Session`](super::ApprovalAnswer::Session) can be offered.
-    /// Destroying something, an unbounded effect or a settings file asks each time.
+    /// Destroying something, an unbounded effect, a settings file or a file that runs by itself asks each time.
     pub fn may_last(&self) -> bool {
         let paths = self.approval.cx.sensitive_paths();
-        let is_setting = |path: &SensitivePath| path.sensitivity() == Sensitivity::Settings;
+        let is_asked = |path: &SensitivePath| path.sensitivity() >= Sensitivity::RunsByItself;
         self.approval.targets.iter().all(|target| {
-            target.approval_default() < ApprovalDefault::AlwaysAsk && !paths.find_target(target).is_some_and(is_setting)
+            target.approval_default() < ApprovalDefault::AlwaysAsk && !paths.find_target(target).is_some_and(is_asked)
         })
     }
 

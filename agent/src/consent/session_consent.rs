@@ -13,7 +13,8 @@ use super::{ApprovalAnswer, ApprovalQuestion, Asker};
 ///
 /// - Parallel calls queue, so that one question is open at a time.
 /// - An approval for the session holds for one tool and its targets, in one session, principal and
-///   [domain](tools::ToolContext::with_domain).
+///   [domain](tools::ToolContext::with_domain), and at one depth of calls.
+/// - An approval of a granted target does not hold if a smaller grant excludes the target.
 /// - A tool whose definition has changed is asked about again.
 /// - Only approvals that [may last](ApprovalQuestion::may_last) are remembered.
 ///
@@ -50,8 +51,11 @@ struct ConsentKey {
     session: Option<String>,
     principal: Option<String>,
     domain: String,
+    depth: u32,
     tool_digest: Digest,
     target: Option<Target>,
+    /// True if the grant covers the target, or if there is none. The question shows it.
+    is_granted: bool,
 }
 
 impl<A: Asker> SessionConsent<A> {
@@ -110,8 +114,10 @@ fn keys(approval: &Approval<'_>) -> Vec<ConsentKey> {
         session: cx.session().map(str::to_owned),
         principal: cx.principal().map(str::to_owned),
         domain: target.map(|target| cx.domain(target.scheme()).to_owned()).unwrap_or_default(),
+        depth: cx.depth(),
         tool_digest: approval.tool_digest,
         target: target.cloned(),
+        is_granted: target.is_none_or(|target| cx.grant().permits(target)),
     };
     match approval.targets {
         [] => vec![key(None)],

@@ -136,6 +136,21 @@ async fn another_session_principal_or_domain_asks_again() {
 }
 
 #[tokio::test]
+async fn a_call_with_a_smaller_grant_or_at_another_depth_asks_again() {
+    let ((cx, mut person), mut catalog) = (asking(), catalog());
+    answered(&catalog, &cx, &mut person, ("write", "a"), ApprovalAnswer::Session).await.2.unwrap();
+    let smaller = cx.clone().with_grant(Grant::parse(["fs:read:**", "fs:write:b"]).unwrap());
+    let (text, ..) = answered(&catalog, &smaller, &mut person, ("write", "a"), no()).await;
+    assert!(text.contains("(not granted)"), "{text}");
+
+    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    let outer = Tool::new("outer", "Calls write.", parameters).unwrap().with_effects(Effects::Pure);
+    catalog.replace(outer, async |cx: ToolContext, arguments: Value| cx.execute("write", arguments).await).unwrap();
+    answered(&catalog, &cx, &mut person, ("outer", "a"), no()).await.2.unwrap_err();
+    call(&catalog, &cx, "write", "a").await.unwrap();
+}
+
+#[tokio::test]
 async fn destroys_unbounded_effects_and_control_files_are_approved_once_only() {
     let ((cx, mut person), mut catalog) = (asking(), catalog());
     catalog
@@ -154,6 +169,8 @@ async fn destroys_unbounded_effects_and_control_files_are_approved_once_only() {
         ("write", "conf/rules", false),
         ("write", "sub/bot.toml", false),
         ("write", "toolcrib.toml", false),
+        ("write", ".git/hooks/pre-commit", false),
+        ("write", "Makefile", true),
     ] {
         let (_, may_last, ended) = answered(&catalog, &cx, &mut person, (tool, path), ApprovalAnswer::Session).await;
         ended.unwrap();

@@ -3,10 +3,14 @@
 use std::fmt::Write as _;
 
 use agent::consent::ApprovalQuestion;
-use tools::{Access, Json, Preview, ToolError};
+use anstyle::Style;
+use tools::{Access, Preview, ToolError};
 
+use super::excerpt::excerpt;
 use super::preview;
-use crate::notice::{ALERT, BAD, STRONG, styled};
+use crate::fit;
+use crate::notice::{ALERT, BAD, STRONG, styled, width};
+use crate::quote::quoted;
 use crate::visible::visible;
 
 /// The number of characters of the arguments shown at first.
@@ -41,47 +45,45 @@ impl TypedAnswer {
     }
 }
 
-/// Returns the question. It shows every target, because a person cannot approve unseen ones.
+/// Returns the question. It shows every target, because a person cannot approve unseen ones. The words of the call are marked on each
+/// line, so that they cannot look like another question.
 pub(super) fn question(
     question: &ApprovalQuestion<'_>,
     preview: Option<&Result<Preview, ToolError>>,
     is_whole: bool,
 ) -> String {
-    let approval = question.approval;
+    let (approval, width) = (question.approval, width());
     let asks = if approval.targets.is_empty() { "asks to run" } else { "asks for" };
     let mut text = format!("{} {asks}:\n", styled(STRONG, visible(approval.tool)));
     for target in approval.targets {
         let style = if target.access() == Access::Destroy { BAD } else { ALERT };
-        let _ = writeln!(text, "  {}{}", styled(style, visible(&target.to_string())), question.remarks(target));
+        text += &quoted(&format!("{}{}", visible(&target.to_string()), question.remarks(target)), style, width);
     }
     let shown = if matches!(preview, Some(Ok(_))) { SHOWN_WITH_PREVIEW } else { SHOWN };
-    let _ = writeln!(text, "with {}", arguments(approval.arguments, if is_whole { usize::MAX } else { shown }));
+    let arguments = approval.arguments.to_string();
+    text += "with:\n";
+    text += &excerpt(&visible(&arguments), if is_whole { usize::MAX } else { shown }, Style::new(), width);
     match preview {
-        Some(Ok(preview)) => text += &preview::lines(preview, is_whole),
+        Some(Ok(preview)) => {
+            text += "preview:\n";
+            text += &preview::lines(preview, is_whole, width);
+        }
         Some(Err(error)) => {
-            let _ = writeln!(text, "{} {}", styled(ALERT, "no preview:"), visible(&error.to_string()));
+            let _ = writeln!(text, "{}", styled(ALERT, "no preview:"));
+            text += &quoted(&visible(&error.to_string()), Style::new(), width);
         }
         None => {}
     }
     text + &choices(question)
 }
 
-/// Returns the last line of the question, which lists the answers.
+/// Returns the last lines of the question. They repeat the call, which may be far above, and list the answers.
 pub(super) fn choices(question: &ApprovalQuestion<'_>) -> String {
+    let (approval, allow) = (question.approval, "Allow?");
+    let targets = approval.targets.iter().map(|target| format!(" {target}")).collect::<Vec<_>>().join(",");
+    let call = fit::cut(&visible(&format!("{}{targets}", approval.tool)), width().saturating_sub(allow.len() + 2));
     let session = if question.may_last() { ", [s] for this session" } else { "" };
-    format!("{} [y] once{session}, [n] no: ", styled(STRONG, "Allow?"))
-}
-
-fn arguments(arguments: &Json, shown_chars: usize) -> String {
-    let json = arguments.to_string();
-    let shown = visible(&json);
-    match shown.char_indices().nth(shown_chars) {
-        Some((end, _)) => {
-            let more = shown[end..].chars().count();
-            format!("{}\n… and {more} more characters, [v] to view them", &shown[..end])
-        }
-        None => shown.into_owned(),
-    }
+    format!("{} {call}\n  [y] once{session}, [n] no: ", styled(STRONG, allow))
 }
 
 #[cfg(test)]

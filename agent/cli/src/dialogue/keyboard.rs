@@ -1,16 +1,44 @@
 //! Cancellable reads of lines from the terminal.
 
 use std::io::{self, BufRead as _, PipeReader, PipeWriter, Read as _};
+#[cfg(unix)]
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 /// The maximum length of an answer.
 const MAX_LINE_BYTES: u64 = 4096;
 
-/// Discards input typed before the question appeared.
-pub(super) fn discard_typed_ahead() {
-    #[cfg(unix)]
+/// The time without input after which a pasted text has ended. Its lines can arrive one by one.
+#[cfg(unix)]
+const QUIET: Duration = Duration::from_millis(200);
+
+/// Discards input typed before the question appears. Waits until no line arrives for [`QUIET`].
+#[cfg(unix)]
+pub(super) async fn discard_typed_ahead() {
+    loop {
+        discard();
+        tokio::time::sleep(QUIET).await;
+        if !has_line_arrived() {
+            // The beginning of a line.
+            return discard();
+        }
+    }
+}
+
+/// Without `poll` and `tcflush` typed input cannot be discarded.
+#[cfg(not(unix))]
+pub(super) async fn discard_typed_ahead() {}
+
+#[cfg(unix)]
+fn discard() {
     let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
+/// Returns true if a line has arrived. The end of the input is none.
+#[cfg(unix)]
+fn has_line_arrived() -> bool {
+    rustix::io::ioctl_fionread(io::stdin()).is_ok_and(|bytes| bytes > 0)
 }
 
 /// Returns the next line, or `None` at the end of the input. A thread reads it, because terminal reads block. If the future is

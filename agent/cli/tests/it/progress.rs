@@ -3,6 +3,9 @@
 use std::time::{Duration, Instant};
 
 #[cfg(unix)]
+use serde_json::json;
+
+#[cfg(unix)]
 use crate::terminal::{QUESTION, on_terminal, rest, with_stty};
 use crate::{Crib, ended};
 
@@ -35,6 +38,23 @@ fn on_a_terminal_progress_leaves_no_lines() {
     assert_eq!(code, 0, "{shown}");
     let lines: Vec<_> = shown.lines().filter(|line| line.contains("fs.remove")).collect();
     assert_eq!(lines.len(), 2, "the call and its result: {lines:#?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn no_document_is_written_behind_an_open_question() {
+    let crib = crowded();
+    let remove = |path: &str| json!({"name": "fs.remove", "arguments": {"path": path, "recursive": true}});
+    let turn = json!({"calls": [remove("many"), remove("README.md")]});
+    let script = crib.script(&[&turn.to_string(), r#"{"text": "finished"}"#]);
+    let flags = ["--script", &script, "--allow", "fs:destroy:many/**", "--grant", "fs:destroy:**"];
+    let run = ["run", "x", "--output", "stream-json", "--approval-timeout", "1s"];
+    let mut session = on_terminal(&crib, &[&run[..], &flags[..]].concat());
+    session.exp_string("no: ").unwrap();
+    let (rest, _) = rest(session);
+    // The unanswered question ends its line.
+    assert!(rest.starts_with("\r\n{"), "{rest:?}");
+    assert_eq!(rest.matches(r#""type":"result""#).count(), 2, "{rest}");
 }
 
 #[track_caller]

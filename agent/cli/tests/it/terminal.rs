@@ -5,6 +5,7 @@ use std::process::Command;
 
 use rexpect::process::WaitStatus;
 use rexpect::session::{PtySession, spawn_command};
+use serde_json::json;
 
 use crate::Crib;
 
@@ -107,6 +108,16 @@ fn an_unclear_answer_is_asked_about_again() {
 }
 
 #[test]
+fn a_second_unclear_answer_denies() {
+    let crib = Crib::new();
+    let (mut session, _) = asked(&crib, &READ);
+    say(&mut session, "perhaps", &[QUESTION]);
+    let (rest, code) = end_with(session, "perhaps");
+    assert!(rest.contains("no clear answer") && !rest.contains("# Hello"), "{rest}");
+    assert_eq!(code, 5);
+}
+
+#[test]
 fn calls_that_run_side_by_side_are_asked_about_one_by_one() {
     let crib = Crib::new();
     let prompt = "fs.read path=README.md ; fs.read path=sub/inner.txt";
@@ -153,7 +164,7 @@ fn long_arguments_are_shown_whole_on_demand() {
     let (mut session, cut) = asked(&crib, &["call", "fs.write", "path=new", &format!("content={text}")]);
     assert!(cut.contains("more characters, [v] to view them") && !cut.contains("}end"), "{cut}");
     let whole = say(&mut session, "v", &[QUESTION]);
-    assert!(whole.replace(['\r', '\n'], "").contains(&format!(r"{}\u{{202e}}end", "x".repeat(5000))), "{whole}");
+    assert!(whole.replace("\r\n  | ", "").contains(&format!(r"{}\u{{202e}}end", "x".repeat(5000))), "{whole}");
     assert_eq!(end_with(session, "y").1, 0);
     assert_eq!(std::fs::read_to_string(crib.root().join("new")).unwrap(), text);
 }
@@ -169,11 +180,44 @@ fn the_question_shows_what_will_happen() {
     assert_eq!(std::fs::read_to_string(crib.root().join("README.md")).unwrap(), "# \u{9b}31mBye\n");
 
     let (session, question) = asked(&crib, &["call", "fs.remove", "path=sub", "recursive=true"]);
+    let question = question.replace("\r\n  | ", "");
     assert!(question.contains("1 entry, of them 1 file with 6 bytes"), "{question:?}");
     assert_eq!(end_with(session, "n").1, 5);
 
     let (session, question) = asked(&crib, &[&edit[..], &["--no-default-grants"]].concat());
     assert!(question.contains("no preview:") && question.contains("fs:read:README.md"), "{question:?}");
+    assert_eq!(end_with(session, "n").1, 5);
+}
+
+#[test]
+fn no_line_of_a_call_looks_like_one_of_the_question() {
+    let crib = Crib::new();
+    let padding = " ".repeat(70);
+    let content = format!("{QUESTION} fs.read\n{padding}\tfs.read asks for:\n{}", "\n".repeat(12));
+    let call = [&format!("path=a{padding}fs.read"), &format!("content={content}")];
+    let mut session = on_terminal(&crib, &["call", "fs.write", call[0], call[1]]);
+    session.exp_string("no: ").unwrap();
+    let question = say(&mut session, "v", &["no: "]);
+    let plain = anstream::adapter::strip_str(&question).to_string();
+    let lines: Vec<_> = plain.lines().skip_while(|line| !line.ends_with("asks for:")).collect();
+    // Each byte is read as a character, and the later ones of a sequence take no column.
+    let columns = |line: &str| line.chars().filter(|c| !matches!(c, '\u{80}'..'\u{c0}')).count();
+    assert!(lines.iter().all(|line| columns(line) < 80), "{lines:#?}");
+    let own: Vec<_> = lines.iter().filter(|line| !line.starts_with("  | ")).collect();
+    let [first, with, preview, call, answers] = own[..] else { panic!("{lines:#?}") };
+    assert_eq!([*first, *with, *preview], ["fs.write asks for:", "with:", "preview:"]);
+    assert!(call.starts_with("Allow? fs.write fs:write:a ") && answers.starts_with("  [y]"), "{lines:#?}");
+    assert_eq!(end_with(session, "n").1, 5);
+}
+
+#[test]
+fn a_preview_on_demand_shows_the_files_of_now() {
+    let crib = Crib::new();
+    let (mut session, before) = asked(&crib, &["call", "fs.write", "path=README.md", "content=new\n"]);
+    assert!(before.contains("-# Hello"), "{before}");
+    std::fs::write(crib.root().join("README.md"), "changed\n").unwrap();
+    let now = say(&mut session, "v", &[QUESTION]);
+    assert!(now.contains("-changed") && !now.contains("-# Hello"), "{now}");
     assert_eq!(end_with(session, "n").1, 5);
 }
 
@@ -283,6 +327,31 @@ fn input_typed_ahead_answers_nothing() {
     session.exp_string(QUESTION).unwrap();
     let (rest, _) = end_with(session, "n");
     assert!(rest.contains("failed") && rest.contains("denied"), "{rest}");
+}
+
+/// Sends lines as a terminal over a network does: one after the other.
+fn paste(session: &mut PtySession, lines: &[&str]) {
+    for line in lines {
+        session.send_line(line).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn pasted_lines_approve_nothing() {
+    let crib = Crib::new();
+    let remove = |path: &str| json!({"name": "fs.remove", "arguments": {"path": path}});
+    let turn = json!({"calls": [remove("README.md"), remove("sub/inner.txt")]});
+    let script = crib.script(&[&turn.to_string(), r#"{"text": "finished"}"#]);
+    let (mut session, _) = asked(&crib, &["run", "x", "--script", &script, "--grant", "fs:destroy:**"]);
+    paste(&mut session, &["log", "y", "log", "y", "y"]);
+    session.exp_string(QUESTION).unwrap();
+    // The first line of a text can answer, but the next ones do not answer the next question.
+    paste(&mut session, &["n", "y", "y"]);
+    session.exp_string(QUESTION).unwrap();
+    let (rest, _) = end_with(session, "n");
+    assert!(rest.contains("finished"), "{rest}");
+    assert!(crib.root().join("README.md").exists() && crib.root().join("sub/inner.txt").exists());
 }
 
 #[test]

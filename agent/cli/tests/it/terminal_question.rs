@@ -24,6 +24,18 @@ fn end(mut session: PtySession, answer: &str) -> (String, i32) {
     rest(session)
 }
 
+/// Returns the replies of the tool in this JSON output, in their order.
+fn replies(output: &str) -> Vec<Value> {
+    // The terminal does not echo the line that ends a prompt.
+    let lines = output.lines().filter_map(|line| line.find('{').map(|begin| &line[begin..]));
+    let documents = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    documents.filter_map(|mut document| Some(document.get_mut("structured")?.take())).collect()
+}
+
+fn answered(answer: impl Into<Value>) -> Value {
+    json!({"status": "answered", "answer": answer.into()})
+}
+
 #[test]
 fn a_text_is_returned_to_the_model_without_an_approval() {
     let crib = Crib::new();
@@ -32,7 +44,8 @@ fn a_text_is_returned_to_the_model_without_an_approval() {
     assert!(question.contains("user.ask") && question.contains(" asks you:"), "{question}");
     assert!(question.contains("  | Which name?\r\n  | A short one.\r\n") && !question.contains(QUESTION), "{question}");
     let (rest, code) = end(session, "Ada  L.");
-    assert!(rest.contains("answered") && rest.contains("Ada  L.") && rest.contains("finished"), "{rest}");
+    assert_eq!(replies(&rest), [answered("Ada  L.")], "{rest}");
+    assert!(rest.contains("finished"), "{rest}");
     assert_eq!(code, 0);
 }
 
@@ -47,19 +60,19 @@ fn a_choice_is_made_by_number_and_a_wrong_number_asks_again() {
         say(&mut session, wrong, &[ANSWER, "from 1 to 2"]);
     }
     let (rest, code) = end(session, "2");
-    assert!(rest.contains("answered") && rest.contains("PostgreSQL") && !rest.contains("SQLite"), "{rest}");
+    assert_eq!(replies(&rest), [answered("PostgreSQL")], "{rest}");
     assert_eq!(code, 0);
 }
 
 #[test]
 fn a_confirmation_takes_a_clear_yes_or_no_and_an_empty_line_declines() {
-    for (typed, expected) in [("y", "true"), ("No", "false"), ("", "declined")] {
+    for (typed, expected) in [("y", answered(true)), ("No", answered(false)), ("", json!({"status": "declined"}))] {
         let crib = Crib::new();
         let mut session = asking(&crib, &ask(json!({"question": "Really?", "kind": "confirmation"})), &[]);
         session.exp_string(ANSWER).unwrap();
         say(&mut session, "well", &[ANSWER]);
         let (rest, _) = end(session, typed);
-        assert!(rest.contains(expected), "{rest}");
+        assert_eq!(replies(&rest), [expected], "{rest}");
     }
 }
 
@@ -96,18 +109,23 @@ fn questions_and_approvals_are_open_one_at_a_time() {
     let (rest, code) = rest(session);
     shown += &rest;
     // A line that was typed before its question appeared would have been discarded.
-    assert!(shown.contains("finished") && shown.matches("answered").count() >= 2, "{shown}");
+    assert_eq!(shown.matches(r#""answer":"y""#).count(), 2, "{shown}");
+    assert!(rest.contains("finished"), "{rest}");
     assert_eq!((code, crib.root().join("new").exists()), (0, true));
 }
 
 #[test]
 fn the_deadline_of_the_call_does_not_run_while_the_question_is_open() {
     let crib = Crib::new();
-    let mut session = on_terminal(&crib, &["call", "user.ask", "question=When?", "--timeout", "200ms"]);
+    let ask = ["call", "user.ask", "question=Now?", "kind=confirmation", "--timeout", "300ms", "--json"];
+    let mut session = on_terminal(&crib, &ask);
     session.exp_string(ANSWER).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    let (rest, code) = end(session, "later");
-    assert!(rest.contains("answered"), "{rest}");
+    // Each prompt appears 200 ms after the last input.
+    for _ in 0..2 {
+        say(&mut session, "later", &[ANSWER]);
+    }
+    let (rest, code) = end(session, "y");
+    assert_eq!(replies(&rest), [answered(true)], "{rest}");
     assert_eq!(code, 0);
 }
 
@@ -116,7 +134,8 @@ fn an_unanswered_question_ends_at_its_time_limit() {
     let crib = Crib::new();
     let session = asking(&crib, &ask(json!({"question": "When?"})), &["--approval-timeout", "300ms"]);
     let (rest, code) = rest(session);
-    assert!(rest.contains("unanswered") && rest.contains("finished"), "{rest}");
+    assert_eq!(replies(&rest), [json!({"status": "unanswered"})], "{rest}");
+    assert!(rest.contains("finished"), "{rest}");
     assert_eq!(code, 0);
 }
 
