@@ -1,12 +1,11 @@
 //! Tool arguments from the command line.
 
-use std::io::{self, Read as _};
-
 use agent::arguments_from_pairs;
 use serde_json::Value;
 use tools::Arguments;
 
 use crate::error::Error;
+use crate::standard_input;
 
 /// Parses `key=value`.
 pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
@@ -20,21 +19,11 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
 /// schema. JSON text is passed on unparsed, because the pipeline parses it strictly.
 pub(crate) fn arguments(schema: &Value, pairs: &[(String, String)], text: Option<&str>) -> Result<Arguments, Error> {
     match text {
-        Some("-") => standard_input().map(Arguments::Text).map_err(Error::Input),
+        Some("-") => standard_input::arguments().map(Arguments::Text),
         Some(text) => Ok(Arguments::Text(text.to_owned())),
         None => {
             let pairs = pairs.iter().map(|(key, value)| (key, value));
             Ok(arguments_from_pairs(schema, pairs)?.into())
         }
     }
-}
-
-fn standard_input() -> io::Result<String> {
-    let mut bytes = Vec::new();
-    // One byte more than the pipeline accepts, so that the pipeline reports the excess.
-    io::stdin().lock().take(Arguments::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > Arguments::MAX_BYTES {
-        return Ok(String::from_utf8_lossy(&bytes).into_owned());
-    }
-    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
