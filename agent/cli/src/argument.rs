@@ -1,6 +1,5 @@
 //! Tool arguments from the command line.
 
-use std::io::{self, Read as _};
 use std::sync::Arc;
 
 use agent::arguments_from_pairs;
@@ -8,6 +7,7 @@ use clap::Args;
 use tools::{Arguments, Entry};
 
 use crate::error::Error;
+use crate::standard_input;
 
 /// The name and the arguments of one call.
 #[derive(Args, Debug)]
@@ -30,7 +30,7 @@ impl CallArguments {
     pub(crate) fn read(&self) -> Result<(Arc<Entry>, Arguments), Error> {
         let entry = tools::get(&self.name)?;
         let arguments = match self.args.as_deref() {
-            Some("-") => Arguments::Text(standard_input().map_err(Error::Input)?),
+            Some("-") => Arguments::Text(standard_input::arguments()?),
             Some(text) => Arguments::Text(text.to_owned()),
             None => {
                 let pairs = self.pairs.iter().map(|(key, value)| (key, value));
@@ -47,14 +47,4 @@ fn pair(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("expected key=value, such as path=README.md; --args takes all arguments as JSON".to_owned()),
     }
-}
-
-fn standard_input() -> io::Result<String> {
-    let mut bytes = Vec::new();
-    // One byte more than the pipeline accepts, so that the pipeline reports the excess.
-    io::stdin().lock().take(Arguments::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > Arguments::MAX_BYTES {
-        return Ok(String::from_utf8_lossy(&bytes).into_owned());
-    }
-    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }

@@ -2,7 +2,7 @@
 
 mod command;
 mod editor;
-mod history;
+pub(crate) mod history;
 mod input;
 mod line_reader;
 mod page;

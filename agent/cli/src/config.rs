@@ -65,11 +65,11 @@ impl ConfigOptions {
             }
         };
         loaded.layers.insert(0, file::built_in()?);
-        loaded.layers.insert(0, environment::provider());
         for ignored in loaded.files.iter().filter(|file| file.state == FileState::Ignored) {
             let path = ignored.path.display();
             notice::warning(&format!("{path} belongs to another user and is ignored; trust its directory to use it"));
         }
-        Settings::from_layers(loaded.layers, environment::values()?, flags, loaded.files)
+        let settings = Settings::from_layers(loaded.layers, environment::values()?, flags, loaded.files)?;
+        Ok(settings.or_provider(environment::provider()))
     }
 }

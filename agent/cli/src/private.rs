@@ -21,11 +21,21 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
 
 /// Creates a file for the user only. Returns an error of the kind `AlreadyExists` if there is one.
 pub(crate) fn create_file(path: &Path) -> io::Result<File> {
+    to_write().create_new(true).open(path)
+}
+
+/// Opens a file for writing. Creates a missing one for the user only.
+#[cfg(feature = "journal")]
+pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
+    to_write().create(true).truncate(false).open(path)
+}
+
+fn to_write() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    options.write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, FILE);
-    options.open(path)
+    options
 }
 
 /// Removes the permissions of other users from a file or folder. Link targets and files of other users are left unchanged.
@@ -50,13 +60,33 @@ pub(crate) fn tighten(_path: &Path, _mode: u32) -> io::Result<()> {
 #[cfg(feature = "journal")]
 pub(crate) fn check_folder(path: &Path) -> io::Result<()> {
     let metadata = fs::metadata(path)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-
-        if metadata.mode() & 0o077 != 0 || metadata.uid() != rustix::process::geteuid().as_raw() {
-            return Err(io::Error::other("other users have access to it"));
-        }
-    }
+    check_access(&metadata)?;
     if metadata.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+}
+
+/// Returns an error if the path is not a regular file, or other users have permissions on it. A link is not followed.
+#[cfg(feature = "journal")]
+pub(crate) fn check_file(path: &Path) -> io::Result<()> {
+    let metadata = fs::symlink_metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    check_access(&metadata)
+}
+
+#[cfg(all(feature = "journal", unix))]
+fn check_access(metadata: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let is_ours = metadata.uid() == rustix::process::geteuid().as_raw();
+    if is_ours && metadata.mode() & 0o077 == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::other("other users have access to it"))
+    }
+}
+
+#[cfg(all(feature = "journal", not(unix)))]
+fn check_access(_metadata: &fs::Metadata) -> io::Result<()> {
+    Ok(())
 }

@@ -65,7 +65,7 @@ impl Program {
 
     /// Sets the default settings, in the format of the settings file (`config --help` describes it). Files, variables and
     /// flags override them.
-    /// They are trusted like the user's file.
+    /// They are trusted like the user's file, so an untrusted project's file can only narrow them.
     #[must_use]
     pub fn with_default_settings(self, toml: &'static str) -> Self {
         Self { settings: toml, ..self }

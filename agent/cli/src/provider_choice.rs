@@ -30,10 +30,7 @@ impl ProviderChoice {
         if let (Origin::Environment(variable), [(_, service), others @ ..]) = (origin, &with_key[..])
             && variable == service.key_variable
         {
-            // Another service has other models.
-            if settings.base_url.is_none() {
-                choice.model.get_or_insert_with(|| service.model.to_owned());
-            }
+            choice.model = Some(service.model.to_owned());
             let others: String = others.iter().map(|(_, other)| format!("so is {}; ", other.key_variable)).collect();
             choice.note = Some(format!(
                 "no provider is configured; using {choice}, because {variable} is set ({others}--provider chooses another)"

@@ -18,7 +18,7 @@ pub(crate) use self::lock::LockedSession;
 pub(crate) use self::retention::Retention;
 pub(crate) use self::stored::StoredSession;
 pub(crate) use self::summary::SessionSummary;
-use crate::{folders, private};
+use crate::{folders, notice, private};
 
 /// The file name ending of a session's journal.
 const JOURNAL: &str = "journal";
@@ -64,16 +64,27 @@ impl SessionFolder {
 
     /// Locks a session.
     pub(crate) fn lock(&self, id: SessionId) -> Result<LockedSession, SessionError> {
+        self.check()?;
         LockedSession::lock(&self.path, id)
     }
 
     /// Returns the path of a session's journal.
     pub(crate) fn journal(&self, id: SessionId) -> PathBuf {
-        self.path.join(format!("{id}.{JOURNAL}"))
+        self.path.join(id.file(JOURNAL))
+    }
+
+    /// Returns the path of a session's journal, to be read. Returns an error if the file is a link or other users have access.
+    pub(crate) fn private_journal(&self, id: SessionId) -> Result<PathBuf, SessionError> {
+        let path = self.journal(id);
+        match private::check_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(SessionError::Access { path, source }),
+            _ => Ok(path),
+        }
     }
 
     /// Returns all sessions, the newest first.
     pub(crate) fn ids(&self) -> Result<Vec<SessionId>, SessionError> {
+        self.check()?;
         let list = || -> io::Result<Vec<SessionId>> {
             let mut ids = Vec::new();
             for file in fs::read_dir(&self.path)? {
@@ -104,10 +115,12 @@ impl SessionFolder {
 
     /// Returns the newest session of the workspace that has a prompt.
     pub(crate) fn newest(&self, workspace: &str) -> Result<SessionId, SessionError> {
-        // A damaged journal is not resumed, and `sessions` reports it.
-        let is_here = |id: &SessionId| {
-            let stored = StoredSession::read(self, *id, 0).ok().flatten();
-            stored.is_some_and(|session| session.start.workspace == workspace)
+        let is_here = |id: &SessionId| match StoredSession::read(self, *id, 0) {
+            Ok(stored) => stored.is_some_and(|session| session.start.workspace == workspace),
+            Err(error) => {
+                warn_of_skipped(*id, &error);
+                false
+            }
         };
         self.ids()?.into_iter().find(is_here).ok_or_else(|| SessionError::NoneHere { workspace: workspace.to_owned() })
     }
@@ -115,7 +128,7 @@ impl SessionFolder {
     /// Returns the size and the last change of a session's files. Returns `None` if there are none.
     pub(crate) fn files(&self, id: SessionId) -> Option<SessionFiles> {
         let journal = fs::metadata(self.journal(id)).ok()?;
-        let beside = BESIDE.iter().filter_map(|end| fs::metadata(self.path.join(format!("{id}.{end}"))).ok());
+        let beside = BESIDE.iter().filter_map(|end| fs::metadata(self.path.join(id.file(end))).ok());
         let files: Vec<_> = beside.chain([journal]).collect();
         let changed = files.iter().filter_map(|file| file.modified().ok()).max().unwrap_or(SystemTime::UNIX_EPOCH);
         Some(SessionFiles { id, bytes: files.iter().map(fs::Metadata::len).sum(), changed })
@@ -137,6 +150,16 @@ impl SessionFolder {
         Ok(removed)
     }
 
+    /// Returns an error if other users have access to an existing folder.
+    fn check(&self) -> Result<(), SessionError> {
+        match private::check_folder(&self.path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(SessionError::Folder { path: self.path.clone(), source })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Creates the folder, or checks that no other user can read it.
     fn prepare(&self) -> io::Result<()> {
         if let Some(state) = self.path.parent() {
@@ -145,4 +168,9 @@ impl SessionFolder {
         private::create_folder(&self.path)?;
         private::check_folder(&self.path)
     }
+}
+
+/// Warns that a session is neither listed nor resumed, because its journal cannot be read.
+pub(crate) fn warn_of_skipped(id: SessionId, error: &SessionError) {
+    notice::warning(&format!("the session {id} is skipped: {error}"));
 }

@@ -1,6 +1,8 @@
-//! A prompt from standard input.
+//! Prompts and arguments from standard input.
 
 use std::io::{self, IsTerminal as _, Read as _};
+
+use tools::Arguments;
 
 use crate::error::Error;
 
@@ -12,9 +14,7 @@ pub(crate) fn prompt() -> Result<String, Error> {
     if io::stdin().is_terminal() {
         return Err(Error::NoPrompt);
     }
-    let mut bytes = Vec::new();
-    let read = io::stdin().lock().take(MAX_PROMPT_BYTES as u64 + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Error::Prompt(error.to_string()))?;
+    let bytes = read(MAX_PROMPT_BYTES).map_err(|error| Error::Prompt(error.to_string()))?;
     if bytes.len() > MAX_PROMPT_BYTES {
         return Err(Error::Prompt("it is longer than 1 MiB".to_owned()));
     }
@@ -25,4 +25,22 @@ pub(crate) fn prompt() -> Result<String, Error> {
         return Err(Error::Prompt("standard input is empty".to_owned()));
     }
     Ok(prompt.to_owned())
+}
+
+/// Returns the arguments of a call as JSON text.
+pub(crate) fn arguments() -> Result<String, Error> {
+    let bytes = read(Arguments::MAX_BYTES).map_err(Error::Input)?;
+    // The pipeline reports the excess.
+    if bytes.len() > Arguments::MAX_BYTES {
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| Error::Input(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())))
+}
+
+/// Reads at most one byte more than `most`, which shows that the text is too long.
+fn read(most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

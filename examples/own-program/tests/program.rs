@@ -48,10 +48,20 @@ fn its_default_settings_hold_until_its_settings_file_says_otherwise() {
     };
     assert_eq!(select(), (serde_json::json!(["word.*"]), "built-in".to_owned()));
 
-    std::fs::write(home.path().join("translator.toml"), "select = ['*']").unwrap();
+    let user = home.path().join(".config/translator/translator.toml");
+    std::fs::create_dir_all(user.parent().unwrap()).unwrap();
+    std::fs::write(&user, "select = ['*']").unwrap();
     let (value, path) = select();
-    assert_eq!(value, serde_json::json!(["*"]));
-    assert!(path.ends_with("translator.toml"), "{path}");
+    assert_eq!((value, path), (serde_json::json!(["*"]), user.to_str().unwrap().to_owned()));
+}
+
+#[test]
+fn an_untrusted_project_does_not_override_its_default_settings() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("translator.toml"), "select = ['*']").unwrap();
+    let output = command(home.path(), &["config"]).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && message.contains("untrusted project"), "{message}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tools::Digest;
 use crate::error::Fault;
 use crate::ledger::stored_digest;
 use crate::open::WITH_SESSIONS;
-use crate::row::{COLUMNS, ERASED};
+use crate::row::{COLUMNS, ERASED, RULING};
 use crate::{AuditEntry, Head, OpenError, chain, open, row};
 
 /// A read-only view of a journal. Reading does not block writers.
@@ -95,7 +95,7 @@ impl Audit {
     /// Returns the first fault found.
     pub fn verify(&self, head: Option<&Head>) -> Result<Head, AuditError> {
         let contents = if self.version < WITH_SESSIONS { "NULL, NULL" } else { "salt, content" };
-        let sql = format!("SELECT {}, hash, {contents} FROM entry ORDER BY seq", COLUMNS.join(", "));
+        let sql = format!("SELECT {}, hash, {contents} FROM entry ORDER BY seq", self.columns());
         let mut statement = self.connection.prepare(&sql).map_err(unreadable)?;
         let mut rows = statement.query([]).map_err(unreadable)?;
         let mut last = Head::new(0, chain::genesis());
@@ -141,8 +141,7 @@ impl Audit {
         session: Option<&str>,
         mut visitor: impl FnMut(AuditEntry) -> ControlFlow<()>,
     ) -> Result<(), AuditError> {
-        let sql =
-            format!("SELECT {}, hash FROM entry WHERE ?1 IS NULL OR session = ?1 ORDER BY seq", COLUMNS.join(", "));
+        let sql = format!("SELECT {}, hash FROM entry WHERE ?1 IS NULL OR session = ?1 ORDER BY seq", self.columns());
         let mut statement = self.connection.prepare(&sql).map_err(unreadable)?;
         let mut rows = statement.query([session]).map_err(unreadable)?;
         while let Some(row) = rows.next().map_err(unreadable)? {
@@ -151,6 +150,12 @@ impl Audit {
             }
         }
         Ok(())
+    }
+
+    /// Returns [`COLUMNS`] for a query, with null for the one that an earlier version has not.
+    fn columns(&self) -> String {
+        let columns = COLUMNS.join(", ");
+        if self.version < WITH_SESSIONS { columns.replace(RULING, &format!("NULL AS {RULING}")) } else { columns }
     }
 }
 
@@ -169,7 +174,11 @@ fn row_hash(before: &Digest, seq: i64, row: &rusqlite::Row<'_>) -> rusqlite::Res
     let columns = (0..COLUMNS.len()).map(|column| row.get_ref(column)).collect::<Result<Vec<_>, _>>()?;
     let (salt, content) = (row.get_ref(COLUMNS.len() + 1)?, row.get_ref(COLUMNS.len() + 2)?);
     let (salt, content) = match (salt, content) {
-        (ValueRef::Null, ValueRef::Null) => return Ok(Some(chain::link_columns(before, columns))),
+        (ValueRef::Null, ValueRef::Null) => {
+            let (ruling, columns) = columns.split_last().unzip();
+            let hash = chain::link_columns(before, columns.into_iter().flatten().copied());
+            return Ok(Some(hash).filter(|_| ruling == Some(&ValueRef::Null)));
+        }
         (salt, ValueRef::Blob(content)) => (salt, stored_digest(seq, content.to_vec()).ok()),
         _ => return Ok(None),
     };

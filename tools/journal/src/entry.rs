@@ -7,6 +7,7 @@ use tools::Digest;
 
 use crate::error::Fault;
 use crate::ledger::stored_digest;
+use crate::row::RULING;
 
 /// One row of a journal. Serialized, columns without a value are left out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -64,8 +65,7 @@ pub struct AuditEntry {
     /// The stored [error code](tools::ErrorCode).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The clauses and rules that decided about the call. For a refusal, preceded by its message if the journal stores arguments,
-    /// which the message may quote.
+    /// For a refusal: its message, if the journal stores arguments, which the message may quote.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The digest of the complete result, even if the result itself was too large to store.
@@ -77,6 +77,10 @@ pub struct AuditEntry {
     /// The duration of the call, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_us: Option<u64>,
+    /// For an intent and a refusal: the decision, with the clauses of the grant and the rules of the policy that decided. `None` if
+    /// the call failed before the decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<String>,
     /// The row's hash.
     pub hash: Digest,
 }
@@ -115,6 +119,7 @@ impl AuditEntry {
             result_digest: digest("result_digest")?,
             result: json("result")?,
             duration_us: row.get("duration_us")?,
+            ruling: row.get(RULING)?,
             hash: stored_digest(seq, row.get("hash")?)?,
         })
     }

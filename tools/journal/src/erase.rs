@@ -36,6 +36,8 @@ pub enum EraseError {
 /// Each row keeps its number, its hash and the digest of its content, so that [`Audit::verify`](crate::Audit::verify) verifies
 /// the chain and earlier heads as before. The bytes are removed from the file and its log.
 ///
+/// After [`EraseError::Write`] the rows may be erased and bytes left. A repetition then returns 0 and removes the bytes.
+///
 /// Erase a session only after it has ended. A call of a running session fails when its outcome finds no intent.
 ///
 /// # Errors

@@ -76,10 +76,12 @@ const MESSAGES: &str = "
     ) STRICT;
 ";
 
-/// Records how each session began. Gives each new row a digest of its content, so that the content can be erased.
+/// Records how each session began, and the ruling about a call. Gives each new row a digest of its content, so that the content can
+/// be erased.
 const SESSIONS: &str = "
     ALTER TABLE entry ADD COLUMN salt BLOB;
     ALTER TABLE entry ADD COLUMN content BLOB;
+    ALTER TABLE entry ADD COLUMN ruling TEXT;
     CREATE TABLE session (
         session TEXT PRIMARY KEY,
         at_ms INTEGER NOT NULL,

@@ -7,11 +7,15 @@ use tools::journal::{CallArguments, CallKey, CallRecord};
 use tools::{Digest, ErrorCode};
 
 /// The columns that a row's hash covers, in hashing order.
-pub(crate) const COLUMNS: [&str; 23] = [
+pub(crate) const COLUMNS: [&str; 24] = [
     "seq", "at_ms", "kind", "session", "turn", "place", "path", "attempt", "depth", "parent", "intent", "call_id",
     "principal", "correlation_id", "tool", "tool_digest", "arguments_digest", "arguments", "error", "reason",
-    "result_digest", "result", "duration_us",
+    "result_digest", "result", "duration_us", RULING,
 ];
+
+/// The column that a journal has from version [`WITH_SESSIONS`](crate::open::WITH_SESSIONS) on. The hash of a row of an earlier
+/// version covers the others.
+pub(crate) const RULING: &str = "ruling";
 
 /// The kind of a row written before a call runs.
 pub(crate) const INTENT: &str = "intent";
@@ -53,6 +57,7 @@ pub(crate) struct Row {
     pub(crate) result_digest: Option<Digest>,
     pub(crate) result: Option<String>,
     pub(crate) duration_us: Option<u64>,
+    pub(crate) ruling: Option<String>,
 }
 
 impl Row {
@@ -73,7 +78,7 @@ impl Row {
             tool_digest: call.tool_digest,
             arguments_digest: call.arguments.map(CallArguments::digest),
             arguments: call.arguments.filter(|_| with_arguments).map(CallArguments::to_text),
-            reason: owned(call.ruling),
+            ruling: owned(call.ruling),
             ..Self::default()
         }
     }
@@ -104,6 +109,7 @@ impl Row {
             digest(self.result_digest),
             text(&self.result),
             self.duration_us.map_or(Value::Null, number),
+            text(&self.ruling),
         ]
     }
 }

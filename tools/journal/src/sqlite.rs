@@ -73,10 +73,7 @@ impl Journal for SqliteJournal {
         let mut row = Row::from_call(REFUSAL, &call, self.options.arguments);
         row.error = Some(code);
         // The reason may quote the arguments. The ruling does not.
-        if self.options.arguments {
-            let ruling = row.reason.take().map(|ruling| format!(" ({ruling})"));
-            row.reason = Some(format!("{reason}{}", ruling.unwrap_or_default()));
-        }
+        row.reason = self.options.arguments.then(|| reason.to_owned());
         Box::pin(self.writer.run(move |ledger| ledger.append(&row).map(drop)))
     }
 

@@ -14,7 +14,7 @@ pub(super) const MAX_ENTRY_BYTES: usize = 8 * 1024;
 const MAX_FILE_BYTES: u64 = 2 * (MAX_ENTRIES * MAX_ENTRY_BYTES) as u64;
 
 /// Returns `history` in the program's state folder, or `None` without a home folder.
-pub(super) fn path() -> Option<PathBuf> {
+pub(crate) fn path() -> Option<PathBuf> {
     Some(folders::state()?.join("history"))
 }
 

@@ -3,17 +3,15 @@
 use super::error::ConfigError;
 use super::key::KeyAbout;
 use super::keys::Values;
-use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use crate::program;
 
-/// Returns the layer below all others: the first provider, by name, whose key is in the environment.
-pub(super) fn provider() -> Layer {
-    let by_key = program::providers_with_key().into_iter().next().map(|(name, service)| {
+/// Returns the first provider, by name, whose key is in the environment.
+pub(super) fn provider() -> Option<Setting<String>> {
+    program::providers_with_key().into_iter().next().map(|(name, service)| {
         let origin = Origin::Environment(service.key_variable.to_owned());
         Setting { value: name.to_owned(), origin }
-    });
-    Layer { values: Values { provider: by_key, ..Values::default() }, ..Layer::default() }
+    })
 }
 
 /// Reads the variables of the keys. An empty variable counts as unset.

@@ -34,7 +34,7 @@ pub(crate) enum FileState {
     Used,
     /// All its settings apply, because this entry of the user's file trusts its directory.
     Trusted(Origin),
-    /// The file may only narrow, and choose tools and a profile if the user's file does not.
+    /// The file may only narrow, and choose tools and a profile if neither the user's file nor the program does.
     Untrusted,
     /// The file belongs to another user and is not read.
     Ignored,
@@ -110,7 +110,9 @@ fn project(
     let state = match trusting {
         Some(origin) => FileState::Trusted(origin.clone()),
         None => {
-            trust::check(&layer, user_layer, &how_to_trust(folder, user))?;
+            let mut below = built_in()?;
+            below.apply(user_layer.clone());
+            trust::check(&layer, &below, &how_to_trust(folder, user))?;
             FileState::Untrusted
         }
     };

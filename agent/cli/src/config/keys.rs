@@ -32,7 +32,7 @@ const MAX_SESSION_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 macro_rules! keys {
     ($($(#[doc = $doc:literal])+ $field:ident: $slot:ty = $key:expr;)+) => {
         /// The values of all keys, in one layer or merged.
-        #[derive(Debug)]
+        #[derive(Clone, Debug)]
         pub(crate) struct Values {
             $($(#[doc = $doc])+ pub(crate) $field: $slot,)+
         }

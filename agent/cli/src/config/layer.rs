@@ -6,9 +6,32 @@ use super::keys::Values;
 use super::origin::Setting;
 
 /// The settings of one source. Unset ones leave the lower layers in effect.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Layer {
     pub(super) values: Values,
     /// The profiles by name. Only keys that a profile accepts are set.
     pub(super) profiles: BTreeMap<String, Setting<Values>>,
+}
+
+impl Layer {
+    /// Applies a higher layer. Its profiles replace those of the same name.
+    pub(super) fn apply(&mut self, upper: Self) {
+        self.values.apply(upper.values);
+        self.profiles.extend(upper.profiles);
+    }
+}
+
+impl Values {
+    /// Applies the values of a higher layer. Another provider does not inherit the keys of the one before.
+    pub(super) fn apply(&mut self, upper: Self) {
+        let is_other =
+            |provider: &Setting<String>| self.provider.as_ref().is_none_or(|lower| lower.value != provider.value);
+        if upper.provider.as_ref().is_some_and(is_other) {
+            self.forget_provider();
+        }
+        if upper.key_env.is_some() || upper.key_file.is_some() {
+            (self.key_env, self.key_file) = (None, None);
+        }
+        self.merge(upper);
+    }
 }

@@ -62,6 +62,13 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Sets the provider if no layer names one. Then no layer has a model, URL or key either, so the key goes to the provider's
+    /// own service.
+    pub(super) fn or_provider(mut self, provider: Option<Setting<String>>) -> Self {
+        self.values.provider = self.values.provider.or(provider);
+        self
+    }
+
     /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
     pub(crate) fn grant(&self) -> Grant {
         let clause = |setting: &Setting<Clause>| setting.value.clone();
@@ -100,21 +107,13 @@ impl Settings {
         (timeouts, retries)
     }
 
-    /// Merges the values of a higher layer. Another provider does not inherit the keys of the one before.
+    /// Merges the values of a higher layer.
     fn merge(&mut self, upper: Values) -> Result<(), ConfigError> {
-        let is_other =
-            |provider: &Setting<String>| self.provider.as_ref().is_none_or(|lower| lower.value != provider.value);
-        if upper.provider.as_ref().is_some_and(is_other) {
-            self.values.forget_provider();
-        }
         if let (Some(_), Some(file)) = (&upper.key_env, &upper.key_file) {
             let reason = "conflicts with key_env; remove one of them".to_owned();
             return Err(ConfigError::Value { origin: file.origin.clone(), key: "key_file".to_owned(), reason });
         }
-        if upper.key_env.is_some() || upper.key_file.is_some() {
-            (self.values.key_env, self.values.key_file) = (None, None);
-        }
-        self.values.merge(upper);
+        self.values.apply(upper);
         let of_provider =
             self.rows().into_iter().find(|(key, _, origin)| key.of_provider && *origin != Origin::Default);
         match of_provider.filter(|_| self.provider.is_none()) {

@@ -1,7 +1,7 @@
 //! The checks of an untrusted project file, since a checkout can come from anyone.
 //!
 //! Such a file may narrow the user's settings, and choose tools and a profile if the user's file does not. It may not grant
-//! more, spend more, or redirect the user's key or prompts.
+//! more, spend more, or redirect the user's key or prompts. The program's own default settings count as the user's.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,8 @@ use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use super::project::{CONTRADICTS, GRANTS};
 
-/// Returns an error for the first setting that an untrusted project file may not have. `advice` says how to trust the file.
+/// Returns an error for the first setting that an untrusted project file may not have. `user` has the layers below it, and
+/// `advice` says how to trust the file.
 pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), ConfigError> {
     let refuse = |refusal: Option<(&str, &Origin, &'static str)>| match refusal {
         Some((key, origin, reason)) => Err(ConfigError::Untrusted {

@@ -11,8 +11,8 @@ use tools_journal::{Durability, JournalOptions as SqliteOptions, SessionStart, S
 use super::JournalOptions;
 use crate::config::{ConfigError, Setting, Settings};
 use crate::error::Error;
+use crate::notice;
 use crate::sessions::{LockedSession, Retention, SessionError, SessionFolder, StoredSession};
-use crate::{notice, private};
 
 /// The journal of the running session. Drop it after the session.
 #[derive(Debug)]
@@ -105,8 +105,7 @@ impl Recording {
             None => folder.newest(&start.workspace)?,
         };
         let locked = folder.lock(id)?;
-        let file = locked.journal();
-        private::tighten(&file, private::FILE).map_err(|source| SessionError::Folder { path: file.clone(), source })?;
+        let file = folder.private_journal(id)?;
         let session = FolderSession::Resumed { _locked: locked };
         let journal = SqliteJournal::open(&file, in_folder(content))?;
         let recording = Self::resume(journal, id.to_string(), start, Some(session)).await?;

@@ -37,7 +37,7 @@ fn located(path: &Path) -> Result<PathBuf, Error> {
     let id = path.to_str().filter(|_| !path.exists());
     match (id, SessionFolder::new()) {
         (Some(id), Ok(folder)) => match folder.find(id) {
-            Ok(id) => Ok(folder.journal(id)),
+            Ok(id) => Ok(folder.private_journal(id)?),
             Err(SessionError::Unknown { .. }) => Ok(path.to_owned()),
             Err(error) => Err(error.into()),
         },
@@ -113,6 +113,9 @@ fn line(entry: &AuditEntry) -> String {
     }
     if let Some(took) = entry.duration_us {
         let _ = write!(line, "  {}", duration::shown(Duration::from_micros(took)));
+    }
+    for text in [&entry.reason, &entry.ruling].into_iter().flatten() {
+        let _ = write!(line, "  {}", styled(FAINT, visible(text)));
     }
     line.push('\n');
     line

@@ -19,6 +19,8 @@ pub(crate) enum SessionError {
     NoHome,
     #[error("cannot keep sessions in {}: {source}; make it a folder that only you can read and write", path.display())]
     Folder { path: PathBuf, source: io::Error },
+    #[error("cannot use the journal {}: {source}; erase the session, or make its file one that only you can read", path.display())]
+    Access { path: PathBuf, source: io::Error },
     #[error(
         "no recorded session has an ID that begins with {text:?}; run {} sessions --all to see all",
         program::name()

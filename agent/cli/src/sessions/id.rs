@@ -26,9 +26,16 @@ impl SessionId {
 
     /// Parses a whole ID.
     pub(crate) fn parse(text: &str) -> Option<Self> {
+        if text.len() != LENGTH {
+            return None;
+        }
         let digit = |c: u8| DIGITS.iter().position(|digit| *digit == c);
-        let number = text.bytes().try_fold(0, |number, c| Some(number * 32 + digit(c)? as u64))?;
-        (text.len() == LENGTH).then_some(Self(number))
+        text.bytes().try_fold(0, |number, c| Some(number * 32 + digit(c)? as u64)).map(Self)
+    }
+
+    /// Returns the name of the session's file with this ending.
+    pub(super) fn file(self, ending: &str) -> String {
+        format!("{self}.{ending}")
     }
 }
 
@@ -59,7 +66,7 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_ids() {
-        for text in ["", "000000", "00000000", "000000l", "000000A", "00000ä"] {
+        for text in ["", "000000", "00000000", "000000l", "000000A", "00000ä", "zzzzzzzzzzzzzzzzzzzz"] {
             assert_eq!(SessionId::parse(text), None, "{text}");
         }
     }

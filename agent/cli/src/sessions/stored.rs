@@ -16,10 +16,11 @@ pub(crate) struct StoredSession {
 impl StoredSession {
     /// Reads a session and its first `messages` messages. Returns `None` if it has no prompt, or was removed meanwhile.
     pub(super) fn read(folder: &SessionFolder, id: SessionId, messages: u32) -> Result<Option<Self>, SessionError> {
+        let journal = folder.private_journal(id)?;
         match folder.lock(id) {
             Ok(session) => Self::read_locked(&session, messages),
             Err(SessionError::Open { .. }) => {
-                let audit = Audit::open(folder.journal(id)).map_err(AuditError::from)?;
+                let audit = Audit::open(journal).map_err(AuditError::from)?;
                 Self::read_from(&audit, id, messages, true)
             }
             Err(SessionError::Unknown { .. }) => Ok(None),

@@ -32,6 +32,15 @@ fn a_run_with_a_journal_writes_its_calls_down() {
     );
     let shown = crib.run(&["audit", "show", &journal(&crib)]).expect(0).stdout;
     assert!(shown.contains("fs.write") && shown.contains("permission_denied"), "{shown}");
+    for row in rows.iter().filter(|row| row["kind"] != "outcome") {
+        assert!(shown.contains(row["ruling"].as_str().unwrap()), "{row}: {shown}");
+    }
+    let kept = crib.dir.path().join("kept.journal").to_str().unwrap().to_owned();
+    crib.run(&["run", prompt, "--journal", &kept, "--journal-arguments"]).expect(5);
+    let kept_rows = crib.run(&["audit", "show", &kept, "--json"]).expect(0).documents();
+    let refusal = kept_rows.iter().find(|row| row["kind"] == "refusal").unwrap();
+    let shown = crib.run(&["audit", "show", &kept]).expect(0).stdout;
+    assert!(refusal["reason"] != refusal["ruling"] && shown.contains(refusal["reason"].as_str().unwrap()), "{shown}");
     crib.run(&["audit", "show", "missing.journal"]).expect(2);
 }
 
@@ -164,6 +173,21 @@ pub(crate) fn counted(crib: &Crib) -> Vec<usize> {
     log.strip_suffix("end").unwrap().split_whitespace().map(|number| number.parse().unwrap()).collect()
 }
 
+/// Starts the program with a [`counting`] script, and kills it when it has counted to `goal`.
+#[cfg(unix)]
+pub(crate) fn kill_at(crib: &Crib, arguments: &[&str], goal: usize) {
+    let mut command = crib.command(arguments);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let since = Instant::now();
+    while !std::fs::read_to_string(crib.root().join("log.txt")).is_ok_and(|log| log.contains(&format!("{goal} ")))
+        && since.elapsed() < Duration::from_secs(20)
+    {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 #[test]
 fn a_resumed_script_goes_on_after_the_turns_that_it_has_played() {
     let crib = Crib::new();
@@ -200,16 +224,7 @@ fn a_script_whose_program_is_killed_again_and_again_does_nothing_twice() {
     let session =
         ["--script", &script, "--journal", &file, "--session", "s", "--grant", "fs:write:**", "--max-steps", "100"];
     for (goal, begin) in [(5, &["run", "go"]), (20, &["run", "--resume"])] {
-        let mut command = crib.command(&[&begin[..], &session].concat());
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let since = Instant::now();
-        while !std::fs::read_to_string(crib.root().join("log.txt")).is_ok_and(|log| log.contains(&format!("{goal} ")))
-            && since.elapsed() < Duration::from_secs(20)
-        {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
+        kill_at(&crib, &[&begin[..], &session].concat(), goal);
         crib.run(&["audit", "verify", &file]).expect(0);
     }
     crib.run(&[&["run", "--resume"][..], &session].concat()).expect(0);

@@ -55,12 +55,37 @@ fn of_two_keys_the_first_provider_by_name_is_chosen_and_the_other_named() {
 
 #[test]
 fn the_choice_is_one_line_on_standard_error() {
-    let (url, requests) = serve([Some(ANSWER)]);
-    let ended = run(&Crib::new(), &["run", "hello", "--base-url", &url, "--model", "m"], &[OPENAI]).expect(0);
-    assert_eq!(ended.stdout.trim_end(), "It says hello.");
+    // Without a prompt no request is sent.
+    let ended = run(&Crib::new(), &["chat"], &[OPENAI]).expect(0);
     let notes: Vec<_> = ended.stderr.lines().filter(|line| line.starts_with("note: ")).collect();
-    assert!(notes.len() == 1 && notes[0].contains("openai with the model m, because OPENAI_API_KEY"), "{ended:#?}");
-    assert!(requests.recv().unwrap().contains("hello"));
+    assert!(notes.len() == 1 && notes[0].contains("openai with the model gpt-"), "{ended:#?}");
+    assert!(notes[0].contains("because OPENAI_API_KEY is set"), "{ended:#?}");
+}
+
+#[test]
+fn a_key_that_no_setting_names_is_sent_to_no_other_service() {
+    let (url, requests) = serve([Some(ANSWER)]);
+    let crib = Crib::new();
+    let key_file = crib.write("key", "sk-secret");
+    let refused = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let ended = run(&crib, &[&["run", "hello"], arguments].concat(), &[variables, &[ANTHROPIC]].concat()).expect(2);
+        assert!(ended.stderr.contains("without a provider"), "{ended:#?}");
+    };
+    let service = format!("base_url = '{url}'");
+    for text in [
+        &service,
+        &format!("{service}\nmodel = 'm'"),
+        "model = 'm'",
+        "key_env = 'MINE'",
+        &format!("key_file = '{key_file}'"),
+    ] {
+        write_user(&crib, text);
+        refused(&[], &[]);
+    }
+    write_user(&crib, "");
+    refused(&["--base-url", &url, "--model", "m"], &[]);
+    refused(&["--model", "m"], &[("TOOLCRIB_BASE_URL", &url)]);
+    assert!(requests.try_recv().is_err());
 }
 
 #[test]
@@ -82,13 +107,12 @@ fn a_setting_goes_before_a_key_in_the_environment() {
 }
 
 #[test]
-fn a_default_model_is_that_of_the_public_service_and_only_for_a_chosen_provider() {
+fn a_provider_that_a_setting_names_has_no_default_model() {
     let crib = Crib::new();
-    for arguments in [&["--base-url", "http://localhost:1/v1"][..], &["--provider", "openai"]] {
-        assert_eq!(setting(&config(&crib, arguments, &[OPENAI]), "model").0, Value::Null);
-        let ended = run(&crib, &[&["run", "x"], arguments].concat(), &[OPENAI]).expect(2);
-        assert!(ended.stderr.contains("name of a model is missing"), "{ended:#?}");
-    }
+    let arguments = ["--provider", "openai"];
+    assert_eq!(setting(&config(&crib, &arguments, &[OPENAI]), "model").0, Value::Null);
+    let ended = run(&crib, &[&["run", "x"][..], &arguments].concat(), &[OPENAI]).expect(2);
+    assert!(ended.stderr.contains("name of a model is missing"), "{ended:#?}");
 }
 
 #[test]

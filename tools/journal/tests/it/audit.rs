@@ -56,7 +56,7 @@ async fn an_edit_of_any_column_of_any_row_is_found() {
     let crib = filled(2).await;
     let untouched = std::fs::read(snapshot(&crib)).unwrap();
     let columns = columns(&crib);
-    assert_eq!(columns.len(), 26);
+    assert_eq!(columns.len(), 27);
     for row in 1..=5 {
         for column in &columns {
             let value = match column.as_str() {
@@ -114,7 +114,7 @@ async fn a_row_that_was_made_up_is_found() {
     let crib = filled(2).await;
     crib.tamper("INSERT INTO entry SELECT 6, at_ms, kind, session, turn, 9, path, attempt, depth, parent, intent, call_id, \
         principal, correlation_id, tool, tool_digest, arguments_digest, arguments, error, reason, result_digest, result, \
-        duration_us, hash, salt, content FROM entry WHERE seq = 1");
+        duration_us, hash, salt, content, ruling FROM entry WHERE seq = 1");
     assert!(matches!(crib.audit().verify(None), Err(AuditError::Altered { row: 6 })));
     crib.tamper("UPDATE entry SET seq = 0 WHERE seq = 6");
     assert!(matches!(crib.audit().verify(None), Err(AuditError::Altered { row: 1 })));

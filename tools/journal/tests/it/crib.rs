@@ -62,6 +62,7 @@ impl Crib {
         let sql = "
             ALTER TABLE entry DROP COLUMN salt;
             ALTER TABLE entry DROP COLUMN content;
+            ALTER TABLE entry DROP COLUMN ruling;
             DROP TABLE session;
             DROP TABLE message;
             ALTER TABLE state DROP COLUMN checkpoint;

@@ -48,6 +48,21 @@ async fn an_erased_session_leaves_no_byte_and_an_intact_chain() {
 }
 
 #[tokio::test]
+async fn a_repeated_erasure_removes_bytes_that_an_earlier_one_left() {
+    let (crib, _) = filled().await;
+    erase(crib.path(), "beta-canary").unwrap();
+    // Like an earlier erasure that could not rewrite the file: the bytes are in a free page and in the log.
+    let open = crib.journal();
+    crib.tamper("INSERT INTO message VALUES ('beta-canary', 1, 'beta')");
+    crib.tamper("DELETE FROM message WHERE session = 'beta-canary'");
+    let folder = crib.path().parent().unwrap().to_owned();
+    assert!(has(&folder, "beta-canary"));
+    assert_eq!(erase(crib.path(), "beta-canary").unwrap(), 0);
+    assert!(!has(&folder, "beta-canary"));
+    drop(open);
+}
+
+#[tokio::test]
 async fn an_erased_row_is_still_part_of_the_chain() {
     for change in [
         "UPDATE entry SET content = zeroblob(32) WHERE seq = 3",
@@ -78,6 +93,9 @@ async fn a_session_of_an_earlier_version_is_not_erased() {
     answered(&crib, &workshop, "delta").await;
     assert!(erase(crib.path(), "delta").unwrap() > 0);
     assert_eq!(crib.head().count, 8);
+    // The hash of an older row does not cover a ruling, which it cannot have.
+    crib.tamper("UPDATE entry SET ruling = 'made up' WHERE seq = 2");
+    assert!(matches!(crib.audit().verify(None), Err(AuditError::Altered { row: 2 })));
 }
 
 #[test]

@@ -33,8 +33,8 @@ async fn a_row_says_what_was_called_by_whom_and_how_it_ended() {
     }
     let granted = "mail:write is allowed: the grant covers it by `*:*:**`";
     let ungranted = "mail:write is asked about: no clause of the grant covers it";
-    let reasons = [Some(granted.to_owned()), None, Some(ungranted.to_owned())];
-    assert_eq!([&intent.reason, &outcome.reason, &refusal.reason].map(Clone::clone), reasons);
+    let rulings = [Some(granted.to_owned()), None, Some(ungranted.to_owned())];
+    assert_eq!([&intent.ruling, &outcome.ruling, &refusal.ruling].map(Clone::clone), rulings);
     for entry in [intent, refusal] {
         assert_eq!(entry.tool_digest, Some(workshop.catalog.get("send").unwrap().digest()));
         assert_eq!((entry.principal.as_deref(), entry.correlation_id.as_deref()), (Some("me"), Some("r")));
@@ -59,6 +59,9 @@ async fn arguments_are_in_the_file_only_where_that_was_asked_for() {
         workshop.catalog.execute(&cx, "send", json!({"to": "canary-7f3a"})).await.unwrap_err();
         let nobody = json!({"to": "canary-7f3a", "and": "nobody"});
         workshop.catalog.execute(&cx, "canary", nobody).await.unwrap_err();
+        let [refused, unknown] = &crib.entries()[..] else { panic!() };
+        assert_eq!([refused, unknown].map(|entry| entry.reason.is_some()), [is_kept; 2]);
+        assert_eq!([refused, unknown].map(|entry| entry.ruling.is_some()), [true, false]);
         let kept: Vec<_> = crib.entries().into_iter().map(|entry| entry.arguments).collect();
         assert_eq!(kept, [is_kept.then(|| json!({"to": "canary-7f3a"})), None]);
         // The journal is still open, because its last writer empties the log on closing.

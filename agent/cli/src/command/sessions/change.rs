@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tools_journal::{Audit, Durability, JournalOptions};
 
+use crate::chat::history;
 use crate::config::Settings;
 use crate::error::Error;
 use crate::notice;
@@ -23,7 +24,8 @@ pub(super) fn fork(id: Option<&str>, workspace: &str) -> Result<(), Error> {
     let (original, copy) = (folder.lock(id)?, folder.create()?);
     let options = JournalOptions::new().with_durability(Durability::Process);
     let (from, to) = (original.id.to_string(), copy.id.to_string());
-    let forked = Audit::open_unused(original.journal()).map_err(Error::from);
+    let journal = folder.private_journal(id).map_err(Error::from);
+    let forked = journal.and_then(|journal| Audit::open_unused(journal).map_err(Error::from));
     if let Err(error) = forked.and_then(|audit| Ok(audit.fork(&from, &copy.journal(), &to, &options)?)) {
         copy.erase()?;
         return Err(error);
@@ -42,18 +44,46 @@ pub(super) fn erase(ids: &[String]) -> Result<(), Error> {
         session.erase()?;
         notice::note(&format!("erased the session {id}"));
     }
+    note_history();
     Ok(())
 }
 
-/// Erases the sessions of these names in a journal that may have others.
+/// Erases the sessions of these names in a journal that may have others. Goes on after an error, and returns the last one.
 pub(super) fn erase_in_file(names: &[String], file: &Path) -> Result<(), Error> {
+    let mut failed = None;
     for name in names {
-        if tools_journal::erase(file, name)? == 0 {
-            return Err(Error::NoSession(name.clone()));
+        match erase_name(name, file) {
+            Ok(erased) => notice::note(&erased),
+            Err(error) => {
+                if let Some(earlier) = failed.replace(error) {
+                    notice::warning(&earlier.to_string());
+                }
+            }
         }
-        notice::note(&format!("erased the session {name}"));
     }
-    Ok(())
+    note_history();
+    failed.map_or(Ok(()), Err)
+}
+
+/// Erases a session in a journal. Returns the result in words.
+fn erase_name(name: &str, file: &Path) -> Result<String, Error> {
+    if tools_journal::erase(file, name)? > 0 {
+        return Ok(format!("erased the session {name}"));
+    }
+    // An earlier attempt may have erased the rows and left bytes in the log, which this one has removed.
+    match Audit::open(file)?.erased()? {
+        0 => Err(Error::NoSession(name.to_owned())),
+        _ => Ok(format!(
+            "the journal has no session {name}; if it was erased before, its last bytes are now removed too"
+        )),
+    }
+}
+
+/// Names the file in which prompts of an erased session may be left.
+fn note_history() {
+    if let Some(path) = history::path().filter(|path| path.exists()) {
+        notice::note(&format!("{} may still have prompts typed in chats; edit or delete it", path.display()));
+    }
 }
 
 /// Removes the sessions that are too old or too large.

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::notice::{self, FAINT, STRONG};
 use crate::output;
 use crate::program;
-use crate::sessions::{SessionFolder, SessionSummary};
+use crate::sessions::{SessionFolder, SessionSummary, warn_of_skipped};
 use crate::table::Table;
 use crate::visible::visible;
 use crate::{duration, wording};
@@ -21,7 +21,7 @@ pub(super) fn list(workspace: Option<&str>, is_json: bool) -> Result<(), Error> 
     for id in folder.ids()? {
         match SessionSummary::read(&folder, id) {
             Ok(session) => listed.extend(session),
-            Err(error) => notice::warning(&format!("the session {id} is not listed: {error}")),
+            Err(error) => warn_of_skipped(id, &error),
         }
     }
     let all = listed.len();

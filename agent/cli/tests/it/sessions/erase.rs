@@ -22,6 +22,40 @@ fn an_erased_session_is_gone_and_the_others_verify() {
 }
 
 #[test]
+fn an_erased_session_names_the_prompts_that_are_left() {
+    let crib = Crib::new();
+    crib.run(&["run", "time.now"]).expect(0);
+    let ended = crib.run(&["sessions", "erase", &ids(&crib)[0]]).expect(0);
+    assert!(!ended.stderr.contains("history"), "{ended:#?}");
+    let history = folder(&crib).with_file_name("history");
+    std::fs::write(&history, "time.now\n").unwrap();
+    let file = ["--journal", "../one.journal"];
+    crib.run(&["run", "time.now"]).expect(0);
+    crib.run(&[&["run", "time.now", "--session", "s"][..], &file].concat()).expect(0);
+    for arguments in [&[&*ids(&crib)[0]][..], &[&["s"][..], &file].concat()] {
+        let ended = crib.run(&[&["sessions", "erase"], arguments].concat()).expect(0);
+        assert!(ended.stderr.contains(history.to_str().unwrap()), "{ended:#?}");
+    }
+}
+
+#[test]
+fn an_erasure_is_repeated_and_goes_on_after_a_name_that_is_unknown() {
+    let crib = Crib::new();
+    let file = crib.dir.path().join("all.journal").to_str().unwrap().to_owned();
+    for name in ["one", "two"] {
+        crib.run(&["run", "time.now", "--journal", &file, "--session", name]).expect(0);
+    }
+    let erase = |names: &[&str]| crib.run(&[&["sessions", "erase", "--journal", &file], names].concat());
+    let ended = erase(&["typo", "two"]).expect(2);
+    assert!(ended.stderr.contains("typo") && ended.stderr.contains("erased the session two"), "{ended:#?}");
+    let ended = erase(&["two", "one"]).expect(0);
+    assert!(
+        ended.stderr.contains("was erased before") && ended.stderr.contains("erased the session one"),
+        "{ended:#?}"
+    );
+}
+
+#[test]
 fn a_session_erased_in_a_file_of_several_leaves_the_chain() {
     let crib = Crib::new();
     let file = crib.dir.path().join("all.journal").to_str().unwrap().to_owned();
@@ -38,7 +72,6 @@ fn a_session_erased_in_a_file_of_several_leaves_the_chain() {
     assert_eq!(shown.matches("erased").count(), 2, "{shown}");
     crib.run(&["run", "--resume", "--journal", &file, "--session", "two-canary"]).expect(2);
     assert!(crib.run(&["run", "--resume", "--journal", &file, "--session", "three"]).expect(0).stdout.contains('T'));
-    crib.run(&["sessions", "erase", "two-canary", "--journal", &file]).expect(2);
     crib.run(&["sessions", "erase", "x", "--journal", "missing.journal"]).expect(2);
     assert!(!crib.root().join("missing.journal").exists());
 }

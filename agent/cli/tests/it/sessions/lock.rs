@@ -1,8 +1,6 @@
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
-
 use rexpect::session::PtySession;
 
+use super::prune::make_old;
 use super::{ids, listed};
 use crate::Crib;
 use crate::chat_terminal::READS;
@@ -45,19 +43,11 @@ fn an_open_session_is_not_pruned() {
     for _ in 0..11 {
         crib.run(&["run", "time.now"]).expect(0);
     }
-    let old = std::time::SystemTime::now() - Duration::from_secs(40 * 24 * 60 * 60);
-    for file in std::fs::read_dir(super::folder(&crib)).unwrap() {
-        std::fs::File::options().write(true).open(file.unwrap().path()).unwrap().set_modified(old).unwrap();
-    }
+    make_old(&crib);
     crib.run(&["sessions", "prune"]).expect(0);
     let left = ids(&crib);
     assert!(left.len() == 11 && left.contains(&id), "{left:?}");
     drop(chat);
-}
-
-fn begin(crib: &Crib, arguments: &[&str]) -> Child {
-    let mut command = crib.command(arguments);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 #[test]
@@ -66,15 +56,7 @@ fn a_killed_session_is_resumed_and_does_nothing_twice() {
     let script = crate::journal::counting(&crib, 60);
     let session = ["--script", &script, "--grant", "fs:write:**", "--max-steps", "100"];
     for (goal, first) in [(5, &["run", "go"][..]), (20, &["run", "--resume"])] {
-        let mut child = begin(&crib, &[first, &session].concat());
-        let since = Instant::now();
-        while !std::fs::read_to_string(crib.root().join("log.txt")).is_ok_and(|log| log.contains(&format!("{goal} ")))
-            && since.elapsed() < Duration::from_secs(20)
-        {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
+        crate::journal::kill_at(&crib, &[first, &session].concat(), goal);
         assert_eq!(listed(&crib)[0]["state"], "interrupted");
         crib.run(&["audit", "verify", &ids(&crib)[0]]).expect(0);
     }

@@ -3,7 +3,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use super::{folder, ids, listed};
+use super::{folder, ids, interrupted, listed, whole};
 use crate::Crib;
 use crate::chat_terminal::READS;
 use crate::terminal::{TIMEOUT_MS, say};
@@ -47,10 +47,51 @@ fn a_folder_open_to_others_is_closed() {
     [&state, &folder(&crib)].into_iter().for_each(|path| set_mode(path, 0o777));
     crib.run(&["run", "time.now", "--max-steps", "1"]).expect(7);
     assert_eq!([&state, &folder(&crib)].map(|path| mode(path)), [0o700; 2]);
-    let journal = folder(&crib).join(format!("{}.journal", ids(&crib)[0]));
+}
+
+#[test]
+fn a_folder_or_a_journal_that_others_can_write_is_not_read() {
+    let crib = Crib::new();
+    interrupted(&crib);
+    let id = &ids(&crib)[0];
+    let journal = folder(&crib).join(format!("{id}.journal"));
+    let refused = |reason: &str| {
+        let before = std::fs::read(&journal).unwrap();
+        for arguments in [
+            &["run", "--resume"][..],
+            &["run", "--resume", id],
+            &["chat", "--resume", id],
+            &["sessions", "fork", id],
+            &["audit", "show", id],
+        ] {
+            let ended = crib.run(arguments).expect(2);
+            assert!(ended.stdout.is_empty() && ended.stderr.contains(reason), "{ended:#?}");
+        }
+        assert_eq!(std::fs::read(&journal).unwrap(), before);
+    };
+    set_mode(&folder(&crib), 0o777);
+    refused("other users");
+    set_mode(&folder(&crib), 0o700);
     set_mode(&journal, 0o666);
-    crib.run(&["run", "--resume"]).expect(0);
-    assert_eq!(mode(&journal), 0o600);
+    refused("other users");
+    set_mode(&journal, 0o600);
+    let elsewhere = crib.dir.path().join("elsewhere.journal");
+    std::fs::rename(&journal, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &journal).unwrap();
+    refused("not a regular file");
+    std::fs::rename(&elsewhere, &journal).unwrap();
+    crib.run(&["run", "--resume", id, "--script", &whole(&crib)]).expect(0);
+
+    // Root can also give the files away.
+    for path in [&journal, &folder(&crib)] {
+        if std::os::unix::fs::chown(path, Some(12_345), None).is_ok() {
+            refused("other users");
+            std::os::unix::fs::chown(path, Some(0), None).unwrap();
+        }
+    }
+    set_mode(&journal, 0o666);
+    crib.run(&["sessions", "erase", id]).expect(0);
+    assert!(!journal.exists());
 }
 
 #[test]

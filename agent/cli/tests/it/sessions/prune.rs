@@ -5,7 +5,7 @@ use crate::Crib;
 use crate::config::write_user;
 
 /// Sets the last change of all files of sessions to 40 days ago.
-fn make_old(crib: &Crib) {
+pub(super) fn make_old(crib: &Crib) {
     for file in std::fs::read_dir(folder(crib)).unwrap() {
         let file = std::fs::File::options().write(true).open(file.unwrap().path()).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(40 * 24 * 60 * 60)).unwrap();

@@ -136,3 +136,16 @@ fn a_damaged_session_is_reported_and_left_alone() {
     crib.run(&["sessions", "erase", &id]).expect(0);
     assert!(!journal.exists());
 }
+
+#[test]
+fn a_damaged_session_that_is_not_resumed_is_named() {
+    let crib = Crib::new();
+    interrupted(&crib);
+    let older = ids(&crib).remove(0);
+    crib.run(&["run", "time.now"]).expect(0);
+    let damaged = ids(&crib).remove(0);
+    std::fs::write(super::folder(&crib).join(format!("{damaged}.journal")), "damaged ".repeat(1000)).unwrap();
+    let ended = crib.run(&["run", "--resume", "--script", &whole(&crib)]).expect(0);
+    assert!(ended.stderr.contains(&format!("warning: the session {damaged}")), "{ended:#?}");
+    assert!(ended.stderr.contains(&format!("resuming the session {older}")), "{ended:#?}");
+}
