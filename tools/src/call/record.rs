@@ -1,5 +1,6 @@
 //! Record: writes each call to the journal before it runs, and its outcome or refusal afterwards. Replays recorded calls.
 
+use std::borrow::Cow;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -40,7 +41,7 @@ pub(super) struct Record {
     tool_digest: Option<Digest>,
     arguments: Option<CallArguments>,
     attempt: u32,
-    ruling: Option<String>,
+    ruling: Option<Cow<'static, str>>,
     state: State,
 }
 

@@ -56,7 +56,8 @@ impl ToolContext {
     }
 
     fn ruling<'a>(&'a self, tool: Option<&'a ToolName>, target: Option<&'a Target>) -> Ruling<'a> {
-        Ruling::new(self.grant(), self.policy().zip(tool), self.sensitive_paths(), target)
+        let touched = target.map(|target| (target, self.sensitive_paths()));
+        Ruling::new(self.grant(), self.policy().zip(tool), touched)
     }
 
     pub(crate) fn approval_timeout(&self) -> Duration {

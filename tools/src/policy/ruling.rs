@@ -1,5 +1,6 @@
 //! [`Ruling`]: the decision about one target of a call.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -9,6 +10,9 @@ use serde::{Serialize, Serializer};
 
 use super::reason::{distinct, quoted_rules};
 use super::{Policy, Reason, Rule, SensitivePaths, Verdict};
+
+/// The ruling about a call without targets and without a policy, as text.
+const UNTOUCHED: &str = "the call is allowed: it touches nothing, and no rule is about it";
 
 /// The decision about one target of a call, or about a call without targets. The strictest verdict about a target holds for the call.
 ///
@@ -22,7 +26,8 @@ pub struct Ruling<'a> {
     pub target: Option<&'a Target>,
     grant: &'a Grant,
     policy: Option<(&'a Policy, &'a ToolName)>,
-    paths: &'a SensitivePaths,
+    /// `None` for a call without targets, so that the first such call does not build the built-in table.
+    paths: Option<&'a SensitivePaths>,
     verdict: Verdict,
 }
 
@@ -31,9 +36,9 @@ impl<'a> Ruling<'a> {
     pub(crate) fn new(
         grant: &'a Grant,
         policy: Option<(&'a Policy, &'a ToolName)>,
-        paths: &'a SensitivePaths,
-        target: Option<&'a Target>,
+        touched: Option<(&'a Target, &'a SensitivePaths)>,
     ) -> Self {
+        let (target, paths) = touched.unzip();
         let undecided = Self { target, grant, policy, paths, verdict: Verdict::Allow };
         let verdict = if undecided.rules(Verdict::Deny).next().is_some() {
             Verdict::Deny
@@ -82,21 +87,23 @@ impl<'a> Ruling<'a> {
         let ungranted = self.target.filter(|target| !self.grant.permits(target)).map(|_| Reason::Ungranted);
         let rules = Reason::from_rules(self.rules(Verdict::Ask));
         let default = self.default().filter(|_| self.rules(Verdict::Allow).next().is_none()).map(Reason::Default);
-        let sensitive = move |target| self.paths.needing_approval(self.grant, self.policy, target);
-        let sensitive = self.target.into_iter().flat_map(sensitive).map(Reason::Sensitive);
+        let sensitive = move |(target, paths): (&'a Target, &'a SensitivePaths)| {
+            paths.needing_approval(self.grant, self.policy, target)
+        };
+        let sensitive = self.target.zip(self.paths).into_iter().flat_map(sensitive).map(Reason::Sensitive);
         ungranted.into_iter().chain(rules).chain(default).chain(sensitive)
     }
 
     /// Returns the reasons of a target that is neither denied nor asked about.
     fn allowing(self) -> Vec<Reason<'a>> {
         let allowing: Vec<_> = self.rules(Verdict::Allow).collect();
-        let Some(target) = self.target else {
+        let Some((target, paths)) = self.target.zip(self.paths) else {
             return vec![Reason::from_rules(allowing).unwrap_or(Reason::Untouched)];
         };
         let deciding = match self.default() {
             Some(_) => allowing,
             // The rules decide nothing, except where they name a sensitive path that the grant does not name.
-            None => self.paths.naming_rules(self.grant, &allowing, target),
+            None => paths.naming_rules(self.grant, &allowing, target),
         };
         let covering =
             |layer: &'a [Clause]| Reason::Granted(layer.iter().filter(|clause| clause.matches(target)).collect());
@@ -105,13 +112,17 @@ impl<'a> Ruling<'a> {
 
     /// Returns the decision about a call without the values of its targets, which the arguments contain: their access and scheme, the
     /// verdict and the reasons.
-    pub(crate) fn summary_of(rulings: impl Iterator<Item = Self>) -> String {
+    pub(crate) fn summary_of(rulings: impl Iterator<Item = Self>) -> Cow<'static, str> {
+        let mut rulings = rulings.peekable();
+        if rulings.peek().is_some_and(|ruling| ruling.target.is_none() && ruling.policy.is_none()) {
+            return Cow::Borrowed(UNTOUCHED);
+        }
         let mut seen = HashSet::new();
         let summaries = rulings.map(|ruling| match ruling.target {
             Some(target) => format!("{}:{} {}", target.scheme(), target.access(), ruling.decision()),
             None => ruling.to_string(),
         });
-        summaries.filter(|summary| seen.insert(summary.clone())).collect::<Vec<_>>().join(" | ")
+        summaries.filter(|summary| seen.insert(summary.clone())).collect::<Vec<_>>().join(" | ").into()
     }
 
     /// Returns the reason for a denial as text: the rules that deny.
@@ -166,11 +177,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_summary_of_a_call_without_targets_is_its_ruling() {
+        let grant = Grant::default();
+        let ruling = Ruling::new(&grant, None, None);
+        assert_eq!(Ruling::summary_of([ruling].into_iter()), ruling.to_string());
+    }
+
+    #[test]
     fn a_summary_has_each_decision_once_and_no_values_of_targets() {
         let grant = Grant::new(["fs:read:**".parse().unwrap()]);
         let texts = ["fs:read:canary", "fs:write:canary", "fs:read:canary2", "fs:write:canary2"];
         let targets = texts.map(|target| target.parse::<Target>().unwrap());
-        let rulings = targets.iter().map(|target| Ruling::new(&grant, None, SensitivePaths::built_in(), Some(target)));
+        let rulings =
+            targets.iter().map(|target| Ruling::new(&grant, None, Some((target, SensitivePaths::built_in()))));
         let summary = Ruling::summary_of(rulings);
         let (read, write) = summary.split_once(" | ").unwrap();
         assert!(read.starts_with("fs:read is allowed") && read.contains("`fs:read:**`"), "{summary}");

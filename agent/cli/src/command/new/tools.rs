@@ -13,7 +13,13 @@ pub fn count(
 }
 
 /// Saves a note. Its effect is declared, so each call needs a grant or the approval of a person.
-#[tool(name = "note.save", writes = "fs:notes/{name}.md", idempotent, needs = Workspace)]
+#[tool(
+    name = "note.save",
+    writes = "fs:notes/{name}.md",
+    idempotent,
+    needs = Workspace,
+    example({"name": "milk", "text": "Buy some."}),
+)]
 pub fn save(
     cx: &ToolContext,
     /// The name of the note.
