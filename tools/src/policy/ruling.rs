@@ -40,7 +40,9 @@ impl<'a> Ruling<'a> {
     ) -> Self {
         let (target, paths) = touched.unzip();
         let undecided = Self { target, grant, policy, paths, verdict: Verdict::Allow };
-        let verdict = if undecided.rules(Verdict::Deny).next().is_some() {
+        let verdict = if target.is_none() && policy.is_none() {
+            Verdict::Allow
+        } else if undecided.rules(Verdict::Deny).next().is_some() {
             Verdict::Deny
         } else if undecided.asking().next().is_some() {
             Verdict::Ask
