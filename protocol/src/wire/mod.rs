@@ -3,9 +3,11 @@
 mod anthropic;
 mod format;
 mod name;
+mod name_table;
 mod openai_chat;
 mod parameters;
 
 pub use format::{Format, FormatCell};
-pub use name::{WireNames, plain_spelling};
+pub use name::NameGrammar;
+pub use name_table::{NameCollision, WireNames};
 pub use parameters::parameters;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use protocol::Tool;
-use protocol::wire::{self, Format, plain_spelling};
+use protocol::wire::{self, Format, NameGrammar};
 use serde_json::{Value, json};
 
 use crate::sample::{config, exact, nested};
@@ -12,7 +12,7 @@ fn tool(name: &str, description: &str) -> Tool {
 }
 
 fn definition(format: Format, tool: &Tool) -> Value {
-    serde_json::from_str(&format.definition(tool, &plain_spelling(&tool.name))).unwrap()
+    serde_json::from_str(&format.definition(tool, &NameGrammar::Provider.encode(&tool.name))).unwrap()
 }
 
 /// Returns the name, the description and the parameters from a definition in the given format.
