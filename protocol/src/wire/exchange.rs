@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Format;
 use crate::json::InvalidJson;
@@ -168,13 +168,12 @@ impl Piece {
 /// Returns the JSON of content that a model cannot be shown, without its data.
 fn described(content: &Content) -> String {
     let mut value = serde_json::to_value(content).unwrap_or_default();
-    for fields in [value.pointer_mut("/resource").map(Value::take), Some(value)].into_iter().flatten() {
-        if let Value::Object(mut fields) = fields {
-            fields.retain(|key, value| key != "data" && key != "blob" && !value.is_null());
-            return Value::Object(fields).to_string();
-        }
+    let resource = value.get_mut("resource").map(Value::take);
+    let mut value = resource.unwrap_or(value);
+    if let Some(fields) = value.as_object_mut() {
+        fields.retain(|key, _| key != "data" && key != "blob");
     }
-    json!({}).to_string()
+    value.to_string()
 }
 
 /// Returns a call whose arguments are a JSON value, or JSON text as OpenAI has it. An empty text stands for no arguments.

@@ -7,7 +7,7 @@ use super::definition::{Definition, json as text};
 use super::exchange::{Exchange, InvalidCall, WireResult, list, parse_call, text_field};
 use super::format::Spec;
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
-use crate::{Content, ResourceContents, ToolCall, ToolResult};
+use crate::{Content, ToolCall, ToolResult};
 
 pub(super) const SPEC: Spec = Spec {
     name: "mcp",
@@ -73,13 +73,9 @@ fn write_content(content: &Content) -> Value {
     renamed(value, "mime_type", "mimeType")
 }
 
+/// Returns `None` for content of a kind that the protocol does not have.
 fn read_content(content: &Value) -> Option<Content> {
-    let content = serde_json::from_value(renamed(content.clone(), "mimeType", "mime_type")).ok()?;
-    match content {
-        // An empty URI names nothing.
-        Content::Resource { resource: ResourceContents::Text { uri, .. } } if uri.is_empty() => None,
-        content => Some(content),
-    }
+    serde_json::from_value(renamed(content.clone(), "mimeType", "mime_type")).ok()
 }
 
 /// Renames a field of a content block and of the resource in it.

@@ -22,6 +22,8 @@ pub(super) struct Document {
     pub(super) definitions: BTreeMap<String, Definition>,
     /// The changes that its draft required.
     pub(super) changes: Vec<Change>,
+    /// True if the draft judges values by `format`. Draft 2020-12 does not.
+    pub(super) judges_formats: bool,
 }
 
 /// The target of a reference.
@@ -54,7 +56,7 @@ impl Document {
             .iter()
             .map(|(pointer, name)| (name.clone(), Definition { pointer: pointer.clone(), schema: import(pointer) }));
         let definitions = definitions.collect();
-        Ok(Self { root, definitions, changes })
+        Ok(Self { root, definitions, changes, judges_formats: Draft::of(schema) <= Draft::D7 })
     }
 
     /// Returns the schema that a reference of this document names. Returns `None` if it is unresolved.
@@ -76,6 +78,14 @@ impl Document {
             pending.extend(references.into_iter().filter(|reference| seen.insert(reference.clone())));
         }
         false
+    }
+
+    /// Returns true if a schema has a `format` that judges values.
+    pub(super) fn judges_format_in(&self, schema: &Value) -> bool {
+        let Value::Object(keywords) = schema else { return false };
+        let mut found = keywords.contains_key("format");
+        for_each(keywords, |_, schema| found |= self.judges_format_in(schema));
+        self.judges_formats && found
     }
 
     /// Returns the root and the definitions.

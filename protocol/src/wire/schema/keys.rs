@@ -81,6 +81,7 @@ impl WireKeys {
             root: self.renamed(&document.root),
             definitions: document.definitions.iter().map(definition).collect(),
             changes: document.changes.clone(),
+            judges_formats: document.judges_formats,
         }
     }
 

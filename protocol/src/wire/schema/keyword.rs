@@ -89,7 +89,7 @@ pub(super) fn strings(list: Option<&Value>) -> impl Iterator<Item = &str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Returns the names in `required` and the members of `properties`.
+/// Returns the members of a keyword's object, such as `properties`.
 pub(super) fn members<'a>(keywords: &'a Map<String, Value>, keyword: &str) -> Option<&'a Map<String, Value>> {
     keywords.get(keyword)?.as_object()
 }

@@ -127,7 +127,8 @@ fn rewrite(document: &Document, dialect: &Dialect, has_other_keys: bool, known: 
         let Some(definition) = document.target(&name) else { break };
         let mark = rewriter.log.mark();
         let schema = rewriter.definition(&definition.schema, definition.pointer.clone());
-        if rewriter.log.is_loosened_since(mark) || uses_any(&schema, known) {
+        let judges_format = document.judges_format_in(&definition.schema);
+        if rewriter.log.is_loosened_since(mark) || uses_any(&schema, known) || judges_format {
             inexact.insert(name.clone());
         }
         definitions.insert(name, schema);

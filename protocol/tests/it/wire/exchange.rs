@@ -1,7 +1,7 @@
 //! Calls and results in the JSON of each service.
 
 use protocol::wire::{Format, WireResult};
-use protocol::{Content, Json, ToolCall, ToolResult};
+use protocol::{Content, Json, ResourceContents, ToolCall, ToolResult};
 use serde_json::{Value, json};
 
 fn calls() -> Vec<ToolCall> {
@@ -65,6 +65,18 @@ fn pictures_reach_the_model() {
             assert_eq!(read[0].result, result, "{format}");
         }
     }
+}
+
+#[test]
+fn content_that_a_model_cannot_be_shown_is_described_without_its_data() {
+    let blob = ResourceContents::Blob { uri: "file:a".to_owned(), mime_type: None, blob: "c2VjcmV0".to_owned() };
+    let result = ToolResult::from(Content::Resource { resource: blob });
+    for format in Format::ALL.into_iter().filter(|format| *format != Format::Mcp) {
+        let text = json!(format.write_results(&[WireResult::new("1", "f", result.clone())])).to_string();
+        assert!(text.contains("file:a") && !text.contains("c2VjcmV0"), "{format}: {text}");
+    }
+    let read = read_results(Format::Mcp, &Format::Mcp.write_results(&[WireResult::new("", "", result.clone())]));
+    assert_eq!(read[0].result, result);
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub(super) fn check(schema: &Value, arguments: &[Value]) -> Result<(), TestCaseE
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(config(150))]
 
     #[test]
     fn the_wire_accepts_what_the_schema_accepts(seed in any::<u64>()) {

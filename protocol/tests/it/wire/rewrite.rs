@@ -93,6 +93,18 @@ fn a_looser_form_inside_of_a_negation_removes_the_negation() {
 }
 
 #[test]
+fn a_negated_format_goes_if_the_draft_judges_by_it() {
+    let negated = json!({"not": {"type": "string", "format": "date"}});
+    assert_property(OpenAiChat, negated.clone(), negated.clone(), 0, 0);
+    let named = json!({"x": {"not": {"$ref": "#/definitions/d"}}, "y": negated});
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": named,
+        "definitions": {"d": {"format": "date"}},
+    });
+    assert_eq!(rewrite(OpenAiChat, &schema).schema["properties"], json!({"x": {}, "y": {}}));
+}
+
+#[test]
 fn alternatives_are_exact_where_they_are_disjoint() {
     let tagged = |tag: &str| json!({"type": "object", "properties": {"kind": {"enum": [tag]}}, "required": ["kind"]});
     let disjoint = [tagged("a"), tagged("b")];

@@ -181,7 +181,7 @@ fn without_nulls(value: &Value) -> Value {
 }
 
 proptest! {
-    #![proptest_config(config(400))]
+    #![proptest_config(config(150))]
 
     #[test]
     fn a_strict_wire_accepts_what_the_schema_names(seed in any::<u64>()) {
