@@ -82,8 +82,8 @@ fn every_real_call_is_accepted_on_every_wire() {
             let encoded = wire.arguments.encode(&arguments);
             let is_accepted = validator.is_valid(encoded.value());
             if wire.is_strict {
-                // Some calls have arguments that the schema does not name.
-                narrowed += usize::from(!is_accepted);
+                // A strict wire refuses arguments that the schema does not name. Other kinds have them on purpose.
+                narrowed += usize::from(!is_accepted && row["kind"] == "gold");
             } else {
                 assert!(is_accepted, "{row}\n{encoded}\n{}", wire.definition);
                 assert_eq!(wire.arguments.decode(&encoded), arguments, "{row}");

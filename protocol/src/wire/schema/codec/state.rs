@@ -11,7 +11,7 @@ use crate::wire::schema::strict::Nulls;
 pub(in crate::wire::schema) struct State {
     /// The replaced keys, by catalog key.
     pub(super) wires: BTreeMap<String, String>,
-    /// The same by wire key.
+    /// The replaced keys, by wire key.
     pub(super) keys: BTreeMap<String, String>,
     pub(super) nulls: Nulls,
     pub(super) properties: BTreeMap<String, usize>,
