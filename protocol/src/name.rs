@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The name of a tool: 1 to 512 characters of `[A-Za-z0-9_.:/%-]`.
 ///
 /// The set includes common names (`fs.read`, `github/search`, `ns:tool`) and is safe in logs, paths and prompts. Providers
-/// allow fewer characters; [`WireNames`](crate::wire::WireNames) translates.
+/// allow fewer characters; [`NameGrammar`](crate::wire::NameGrammar) translates.
 ///
 /// ```
 /// use protocol::ToolName;

@@ -1,71 +1,159 @@
-//! [`Format`]: the formats of tool definitions.
+//! [`Format`]: the formats of model services and MCP.
 
-use std::sync::{Arc, OnceLock};
+use std::str::FromStr;
+use std::sync::OnceLock;
 
-use serde_json::Value;
+use super::definition::Definition;
+use super::exchange::Exchange;
+use super::schema::{Dialect, NotStrict, Unsendable, WireSchema};
+use super::{NameGrammar, WireTool, anthropic, gemini, mcp, ollama, openai_chat, openai_responses};
+use crate::Tool;
 
-use super::{anthropic, openai_chat, parameters};
-use crate::{Tool, canonical_json};
-
-/// The format in which a provider's API takes tool definitions.
+/// The format in which a service takes tools and makes calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// The `tools` of OpenAI's Chat Completions API and of compatible services.
+    /// OpenAI's Chat Completions API and compatible services.
     OpenAiChat,
-    /// The `tools` of Anthropic's Messages API.
+    /// OpenAI's Responses API.
+    OpenAiResponses,
+    /// Anthropic's Messages API.
     Anthropic,
+    /// Google's Gemini API.
+    Gemini,
+    /// Ollama's chat API.
+    Ollama,
+    /// The Model Context Protocol.
+    Mcp,
 }
 
-/// A lazily initialised value per format.
-#[derive(Clone, Debug)]
-pub struct FormatCell<T> {
-    openai_chat: OnceLock<T>,
-    anthropic: OnceLock<T>,
+/// The mode of a definition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Strictness {
+    /// The model may send any arguments. The pipeline judges them.
+    #[default]
+    Relaxed,
+    /// The service makes the model send arguments that match the schema.
+    Strict,
 }
+
+/// The facts of a format.
+pub(super) struct Spec {
+    pub(super) name: &'static str,
+    pub(super) names: NameGrammar,
+    pub(super) dialect: Dialect,
+    pub(super) strict: Option<Dialect>,
+    /// Returns one element of the service's list of tools.
+    pub(super) definition: fn(&Definition<'_>) -> String,
+    pub(super) exchange: Exchange,
+}
+
+/// A lazily initialised value per format and mode.
+#[derive(Clone, Debug)]
+pub struct FormatCell<T>([[OnceLock<T>; 2]; Format::ALL.len()]);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 2] = [Self::OpenAiChat, Self::Anthropic];
+    pub const ALL: [Self; 6] =
+        [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Ollama, Self::Mcp];
 
-    /// Returns the definition of a tool as JSON text, with the given [spelling](super::WireNames) of its name. The bytes do not
-    /// depend on the order of keys in the schema.
+    /// Returns the name, such as `openai-chat`.
+    pub fn name(self) -> &'static str {
+        self.spec().name
+    }
+
+    /// Returns the grammar of tool names.
+    pub fn names(self) -> NameGrammar {
+        self.spec().names
+    }
+
+    /// Returns the part of JSON Schema that the service takes. Returns `None` if the service does not have the mode.
+    pub fn dialect(self, strictness: Strictness) -> Option<&'static Dialect> {
+        match strictness {
+            Strictness::Relaxed => Some(&self.spec().dialect),
+            Strictness::Strict => self.spec().strict.as_ref(),
+        }
+    }
+
+    /// Returns a tool as the service takes it. If the tool has no strict definition, the result is relaxed and has the reason.
     ///
     /// ```
     /// use protocol::Tool;
-    /// use protocol::wire::Format;
+    /// use protocol::wire::{Format, Strictness};
     /// use serde_json::json;
     ///
-    /// let tool = Tool::new("fs.read", "Reads.", json!({"type": "object"}))?;
+    /// let tool = Tool::new("fs.read", "Reads.", json!({"properties": {"$at": {"type": "string"}}}))?;
+    /// let wire = Format::Anthropic.tool(&tool, Strictness::Relaxed)?;
     /// assert_eq!(
-    ///     &*Format::Anthropic.definition(&tool, "fs_read"),
-    ///     r#"{"name":"fs_read","description":"Reads.","input_schema":{"type":"object"}}"#,
+    ///     &*wire.definition,
+    ///     r#"{"name":"fs__read","description":"Reads.","input_schema":{"properties":{"at":{"type":"string"}},"type":"object"}}"#,
     /// );
-    /// # Ok::<(), protocol::InvalidName>(())
+    /// assert_eq!(wire.arguments.decode(&json!({"at": "x"}).into()), json!({"$at": "x"}));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn definition(self, tool: &Tool, spelling: &str) -> Arc<str> {
-        let render = match self {
-            Self::OpenAiChat => openai_chat::definition,
-            Self::Anthropic => anthropic::definition,
-        };
-        let [name, description] = [spelling, &tool.description].map(|text| canonical_json(&Value::from(text)));
-        render(&name, &description, &canonical_json(&*parameters::typed(&tool.parameters))).into()
+    ///
+    /// # Errors
+    /// Returns the reason if the service would refuse every form of the tool. A request has to skip the tool.
+    pub fn tool(self, tool: &Tool, strictness: Strictness) -> Result<WireTool, Unsendable> {
+        let spec = self.spec();
+        let mut not_strict = None;
+        if strictness == Strictness::Strict {
+            match spec.strict.as_ref().map(|dialect| WireSchema::new(&tool.parameters, dialect)) {
+                None => not_strict = Some(NotStrict::Unavailable),
+                Some(Ok(schema)) => return Ok(WireTool::new(spec, tool, schema, None, true)),
+                Some(Err(Unsendable::NotStrict(reason))) => not_strict = Some(reason),
+                Some(Err(reason)) => return Err(reason),
+            }
+        }
+        let schema = WireSchema::new(&tool.parameters, &spec.dialect)?;
+        Ok(WireTool::new(spec, tool, schema, not_strict, false))
+    }
+
+    pub(super) fn spec(self) -> &'static Spec {
+        match self {
+            Self::OpenAiChat => &openai_chat::SPEC,
+            Self::OpenAiResponses => &openai_responses::SPEC,
+            Self::Anthropic => &anthropic::SPEC,
+            Self::Gemini => &gemini::SPEC,
+            Self::Ollama => &ollama::SPEC,
+            Self::Mcp => &mcp::SPEC,
+        }
+    }
+}
+
+/// No format has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no format {name:?}; use one of: {}", Format::ALL.map(Format::name).join(", "))]
+#[non_exhaustive]
+pub struct UnknownFormat {
+    /// The text that names no format.
+    pub name: String,
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        let found = Self::ALL.into_iter().find(|format| format.name() == name);
+        found.ok_or_else(|| UnknownFormat { name: name.to_owned() })
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 
 impl<T> FormatCell<T> {
     /// Creates an empty cell.
     pub const fn new() -> Self {
-        Self { openai_chat: OnceLock::new(), anthropic: OnceLock::new() }
+        Self([const { [const { OnceLock::new() }; 2] }; Format::ALL.len()])
     }
 
-    /// Returns the value of a format. Calls `make` on first use.
-    pub fn get_or_init(&self, format: Format, make: impl FnOnce() -> T) -> &T {
-        let cell = match format {
-            Format::OpenAiChat => &self.openai_chat,
-            Format::Anthropic => &self.anthropic,
-        };
-        cell.get_or_init(make)
+    /// Returns the value of a format and mode. Calls `make` on first use.
+    pub fn get_or_init(&self, format: Format, strictness: Strictness, make: impl FnOnce() -> T) -> &T {
+        self.0[format as usize][strictness as usize].get_or_init(make)
     }
 }
 

@@ -1,11 +1,20 @@
-//! Tool definitions and tool names in the formats of model providers.
+//! Tools, calls and results in the formats of model services and MCP.
 
 mod anthropic;
+mod definition;
+mod exchange;
 mod format;
+mod gemini;
+mod mcp;
 mod name;
+mod name_table;
+mod ollama;
 mod openai_chat;
-mod parameters;
+mod openai_responses;
+pub mod schema;
 
-pub use format::{Format, FormatCell};
-pub use name::{WireNames, plain_spelling};
-pub use parameters::parameters;
+pub use definition::WireTool;
+pub use exchange::{InvalidCall, WireResult};
+pub use format::{Format, FormatCell, Strictness, UnknownFormat};
+pub use name::NameGrammar;
+pub use name_table::{NameCollision, WireNames};

@@ -1,126 +1,129 @@
-//! [`WireNames`]: tool names as providers allow them.
+//! [`NameGrammar`]: tool names as providers and MCP allow them.
+
+mod escape;
+mod token;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::mem;
 
+use self::token::{Token, tokens};
 use crate::{Digest, ToolName};
 
-/// The names of a tool set as they are spelt for providers: `^[a-zA-Z0-9_-]{1,64}$`, which OpenAI and Anthropic both accept.
+/// The names that a wire allows, and the code between them and [`ToolName`]s.
 ///
-/// - Each spelling belongs to exactly one tool of the set.
-/// - A valid name is its own spelling. In other names, `_` replaces each invalid character.
-/// - If such a spelling is too long or collides with another, eight digits of the name's digest make it unique.
-/// - The spellings depend on the set of names, but not on their order.
+/// The wire form of a name depends on that name alone. It is one of three, and no text is of two of them:
+///
+/// - **plain**: an allowed name stays, unless it has two of `_` and `-` in a row.
+/// - **escaped**: `__` is `.`, `--` is `/`, `-_` is `:`, and `_-` is a space of a foreign name. Longer rows of `_` and `-` stand for
+///   other characters.
+/// - **digested**: the words of a name whose escaped form is too long, `_-_`, and 96 bits of the name's digest in hexadecimal.
+///   Only a table of names leads back: [`WireNames`](super::WireNames).
 ///
 /// ```
-/// use protocol::{ToolName, wire::WireNames};
+/// use protocol::ToolName;
+/// use protocol::wire::NameGrammar::Provider;
 ///
-/// let read = ToolName::new("fs.read")?;
-/// let names = WireNames::new([&read]);
-/// assert_eq!(names.spelling("fs.read"), "fs_read");
-/// assert_eq!(names.tool("fs_read"), Some(&read));
+/// for (name, wire) in [
+///     ("read_file", "read_file"),
+///     ("fs.read", "fs__read"),
+///     ("mcp:github/create_issue", "mcp-_github--create_issue"),
+///     ("Get%20MP3", "Get_-MP3"),
+///     ("mcp__github", "mcp____github"),
+/// ] {
+///     assert_eq!(Provider.encode(name), wire);
+///     assert_eq!(Provider.decode(wire), Some(ToolName::new(name)?));
+/// }
 /// # Ok::<(), protocol::InvalidName>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WireNames {
-    tools: BTreeMap<String, ToolName>,
-    /// The names whose spelling has a digest instead of being [`plain_spelling`]. Usually empty.
-    with_digest: BTreeMap<ToolName, String>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum NameGrammar {
+    /// `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`, which OpenAI, Anthropic and Gemini accept.
+    Provider,
+    /// `^[a-zA-Z0-9_.-]{1,128}$`.
+    Mcp,
 }
 
-impl WireNames {
-    /// The maximum length of a spelling, in characters.
-    pub const MAX_LENGTH: usize = 64;
+/// Stands between the words and the digest of a digested form. No escaped form has this row of three.
+const BEFORE_DIGEST: &str = "_-_";
 
-    /// Creates the spellings of a set of names.
-    pub fn new<'a>(names: impl IntoIterator<Item = &'a ToolName>) -> Self {
-        let mut claims: Vec<(String, &ToolName)> = names.into_iter().map(|name| (legal(name), name)).collect();
-        claims.sort();
-        claims.dedup();
-        // Plain spellings are assigned first, so that a digest never displaces one.
-        let (mut plain, mut rest) = (Vec::with_capacity(claims.len()), Vec::new());
-        for rivals in claims.chunk_by_mut(|(one, _), (other, _)| one == other) {
-            let is_alone = rivals.len() == 1;
-            for (spelling, name) in rivals {
-                let is_plain = spelling.len() <= Self::MAX_LENGTH && (is_alone || *spelling == name.as_str());
-                if is_plain {
-                    plain.push((mem::take(spelling), name.clone()));
-                } else {
-                    rest.push(*name);
+/// The number of hexadecimal digits in a digested form: 96 bits.
+const DIGITS: usize = 24;
+
+impl NameGrammar {
+    /// Returns the maximum length of a wire form, in characters.
+    pub fn max_length(self) -> usize {
+        match self {
+            Self::Provider => 64,
+            Self::Mcp => 128,
+        }
+    }
+
+    /// Returns true if the grammar allows the text.
+    pub fn allows(self, text: &str) -> bool {
+        let starts = |c: char| self != Self::Provider || c.is_ascii_alphabetic() || c == '_';
+        (1..=self.max_length()).contains(&text.len())
+            && text.starts_with(starts)
+            && text.chars().all(|c| self.is_word(c) || is_separator(c))
+    }
+
+    /// Returns the wire form of a name. A text that is no [`ToolName`], such as one that a model made up, gets an allowed form too.
+    pub fn encode(self, name: &str) -> Cow<'_, str> {
+        if self.is_plain(name) {
+            return Cow::Borrowed(name);
+        }
+        let escaped = escape::escape(self, name);
+        Cow::Owned(if self.allows(&escaped) {
+            escaped
+        } else {
+            self.digested(name, &Digest::hash_bytes(name.as_bytes()))
+        })
+    }
+
+    /// Returns the name with this plain or escaped form. Returns `None` for any other text.
+    pub fn decode(self, wire: &str) -> Option<ToolName> {
+        if self.is_plain(wire) {
+            return ToolName::new(wire).ok();
+        }
+        let name = ToolName::new(escape::unescape(self, wire)?).ok()?;
+        (self.encode(&name) == wire).then_some(name)
+    }
+
+    /// Returns the digested form of a name.
+    fn digested(self, name: &str, digest: &Digest) -> String {
+        let most = self.max_length() - BEFORE_DIGEST.len() - DIGITS;
+        let mut words = String::new();
+        for token in tokens(self, name) {
+            match token {
+                Token::Literal(c) if words.is_empty() && !self.allows(c.encode_utf8(&mut [0; 4])) => {
+                    words.extend(['_', c])
                 }
+                Token::Literal(c) => words.push(c),
+                Token::Symbol(_) if words.is_empty() || words.ends_with('_') => {}
+                Token::Symbol(_) => words.push('_'),
             }
         }
-        let mut table = Self { tools: plain.into_iter().collect(), with_digest: BTreeMap::new() };
-        for name in rest {
-            let spelling = table.first_free(name);
-            table.with_digest.insert(name.clone(), spelling.clone());
-            table.tools.insert(spelling, name.clone());
-        }
-        table
+        words.truncate(most);
+        let words = match words.trim_end_matches('_') {
+            "" => "tool",
+            words => words,
+        };
+        let digest = digest.to_string();
+        format!("{words}{BEFORE_DIGEST}{}", &digest[..DIGITS])
     }
 
-    /// Returns the spelling of a name. For a name outside the set, such as one in an older message, the spelling is valid but may
-    /// belong to another tool.
-    pub fn spelling(&self, name: &str) -> Cow<'_, str> {
-        match self.with_digest.get(name) {
-            Some(spelling) => Cow::Borrowed(spelling),
-            None => Cow::Owned(plain_spelling(name)),
-        }
+    /// Returns true if the text is its own wire form.
+    fn is_plain(self, text: &str) -> bool {
+        let pairs = text.as_bytes().windows(2);
+        self.allows(text) && !pairs.into_iter().any(|pair| pair.iter().all(|byte| is_separator(char::from(*byte))))
     }
 
-    /// Returns the spelling of a name if it has a digest. Returns `None` if the spelling is the [plain](plain_spelling) one.
-    pub fn spelling_with_digest(&self, name: &ToolName) -> Option<&str> {
-        self.with_digest.get(name).map(String::as_str)
-    }
-
-    /// Returns the name with this spelling. Returns `None` if no name of the set has it.
-    pub fn tool(&self, spelling: &str) -> Option<&ToolName> {
-        self.tools.get(spelling)
-    }
-
-    /// Returns the first unused spelling with a digest. Terminates, because the set is finite and each salt gives another digest.
-    fn first_free(&self, name: &ToolName) -> String {
-        let mut salt = 0_u64;
-        loop {
-            let spelling = digested(name, salt);
-            if !self.tools.contains_key(&spelling) {
-                return spelling;
-            }
-            salt += 1;
-        }
+    /// Returns true if the wire has the character in any place after the first, and it is not a separator.
+    fn is_word(self, c: char) -> bool {
+        c.is_ascii_alphanumeric() || (self == Self::Mcp && c == '.')
     }
 }
 
-/// Returns the spelling of a name that collides with no other name.
-pub fn plain_spelling(name: &str) -> String {
-    let mut spelling = legal(name);
-    spelling.truncate(WireNames::MAX_LENGTH);
-    spelling
-}
-
-fn is_allowed(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
-}
-
-/// Replaces invalid characters with `_`. Returns `_` for an empty name. The result may be too long.
-fn legal(name: &str) -> String {
-    if name.is_empty() {
-        return "_".to_owned();
-    }
-    let mut spelling = String::with_capacity(name.len());
-    spelling.extend(name.chars().map(|c| if is_allowed(c) { c } else { '_' }));
-    spelling
-}
-
-fn digested(name: &str, salt: u64) -> String {
-    const DIGITS: usize = 8;
-    let digest = Digest::hash_bytes(format!("{name} {salt}").as_bytes()).to_string();
-    let legal = legal(name);
-    format!("{}_{}", cut(&legal, WireNames::MAX_LENGTH - DIGITS - 1), cut(&digest, DIGITS))
-}
-
-/// Returns the first `length` bytes of an ASCII text.
-fn cut(text: &str, length: usize) -> &str {
-    &text[..text.len().min(length)]
+/// Returns true for the characters whose rows have a meaning in an escaped form.
+fn is_separator(c: char) -> bool {
+    matches!(c, '_' | '-')
 }

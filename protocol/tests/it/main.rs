@@ -12,5 +12,4 @@ mod pattern;
 mod round_trip;
 mod sample;
 mod target;
-mod wire_definition;
-mod wire_name;
+mod wire;

@@ -1,0 +1,89 @@
+//! [`WireNames`]: the wire names of a set of tools.
+
+use std::collections::BTreeMap;
+
+use super::NameGrammar;
+use crate::ToolName;
+
+/// Leads wire names of a set back to tools, including the digested ones.
+///
+/// ```
+/// use protocol::ToolName;
+/// use protocol::wire::{NameGrammar, WireNames};
+///
+/// let long = ToolName::new(format!("server.{}", "x".repeat(80)))?;
+/// let names = WireNames::new(NameGrammar::Provider, [&long])?;
+/// assert_eq!(names.tool(&NameGrammar::Provider.encode(&long)), Some(long));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WireNames {
+    grammar: NameGrammar,
+    /// The names whose wire form is digested. Usually empty.
+    digested: BTreeMap<String, ToolName>,
+}
+
+/// Two names of a set with the same digested form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the tools {first} and {second} have the same name on the wire, {wire}; rename one of them")]
+#[non_exhaustive]
+pub struct NameCollision {
+    /// The common wire form.
+    pub wire: String,
+    /// The first name in the order of the set.
+    pub first: ToolName,
+    /// The second name.
+    pub second: ToolName,
+}
+
+impl WireNames {
+    /// Creates the table of a set of names.
+    ///
+    /// # Errors
+    /// Returns an error if the digests of two names agree in 96 bits.
+    pub fn new<'a>(grammar: NameGrammar, names: impl IntoIterator<Item = &'a ToolName>) -> Result<Self, NameCollision> {
+        Self::with_encoding(grammar, names, |name| {
+            let wire = grammar.encode(name);
+            grammar.decode(&wire).is_none().then(|| wire.into_owned())
+        })
+    }
+
+    /// Returns the name with this wire form, in the set or not. Returns `None` if the text is no wire form, or the digested form of a
+    /// name outside the set.
+    pub fn tool(&self, wire: &str) -> Option<ToolName> {
+        self.grammar.decode(wire).or_else(|| self.digested.get(wire).cloned())
+    }
+
+    fn with_encoding<'a>(
+        grammar: NameGrammar,
+        names: impl IntoIterator<Item = &'a ToolName>,
+        digested_form: impl Fn(&ToolName) -> Option<String>,
+    ) -> Result<Self, NameCollision> {
+        let mut digested = BTreeMap::new();
+        for name in names {
+            let Some(wire) = digested_form(name) else { continue };
+            match digested.get(&wire) {
+                Some(first) if first != name => {
+                    return Err(NameCollision { first: ToolName::clone(first), second: name.clone(), wire });
+                }
+                _ => drop(digested.insert(wire, name.clone())),
+            }
+        }
+        Ok(Self { grammar, digested })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_names_with_one_digested_form_are_refused() {
+        let names = ["a", "b"].map(|name| ToolName::new(name).unwrap());
+        let collision =
+            WireNames::with_encoding(NameGrammar::Provider, &names, |_| Some("same".to_owned())).unwrap_err();
+        assert_eq!((collision.first, collision.second), (names[0].clone(), names[1].clone()));
+        let twice = [&names[0], &names[0]];
+        assert!(WireNames::with_encoding(NameGrammar::Provider, twice, |_| Some("same".to_owned())).is_ok());
+    }
+}

@@ -1,0 +1,104 @@
+//! Turns schemas of older drafts into draft 2020-12.
+
+use serde_json::{Map, Value};
+
+/// A draft of JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Draft {
+    D4,
+    D6,
+    D7,
+    D2019,
+    D2020,
+}
+
+impl Draft {
+    /// Returns the draft that `$schema` names, or 2020-12.
+    pub(super) fn of(schema: &Value) -> Self {
+        let name = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+        let drafts = [("draft-04", Self::D4), ("draft-06", Self::D6), ("draft-07", Self::D7), ("2019-09", Self::D2019)];
+        drafts.into_iter().find(|(part, _)| name.contains(part)).map_or(Self::D2020, |(_, draft)| draft)
+    }
+
+    /// Rewrites the keywords of one schema, not of those inside. Returns true if it changed their form.
+    pub(super) fn modernise(self, keywords: &mut Map<String, Value>) -> bool {
+        let mut changed = false;
+        keywords.retain(|keyword, _| self.has(keyword));
+        if self <= Self::D7 && keywords.contains_key("$ref") {
+            // Up to draft 7, a reference hides its neighbours.
+            keywords.retain(|keyword, _| matches!(&**keyword, "$ref" | "description" | "title"));
+        }
+        if self < Self::D2020 {
+            changed |= self.tuples(keywords);
+        }
+        keywords.remove("additionalItems");
+        if self <= Self::D7 {
+            changed |= dependencies(keywords);
+        }
+        keywords.remove("dependencies");
+        if self == Self::D4 {
+            changed |= bound(keywords, "exclusiveMinimum", "minimum");
+            changed |= bound(keywords, "exclusiveMaximum", "maximum");
+        }
+        if !keywords.contains_key("if") {
+            keywords.remove("then");
+            keywords.remove("else");
+        }
+        changed
+    }
+
+    /// Returns true unless the keyword is newer than the draft, which then ignores it.
+    fn has(self, keyword: &str) -> bool {
+        let since = match keyword {
+            "const" | "contains" | "propertyNames" | "examples" => Self::D6,
+            "if" | "then" | "else" => Self::D7,
+            "dependentRequired"
+            | "dependentSchemas"
+            | "maxContains"
+            | "minContains"
+            | "unevaluatedItems"
+            | "unevaluatedProperties"
+            | "$anchor" => Self::D2019,
+            "prefixItems" | "$dynamicRef" | "$dynamicAnchor" => Self::D2020,
+            _ => Self::D4,
+        };
+        self >= since
+    }
+
+    /// An array of `items` becomes `prefixItems`, and `additionalItems` becomes `items`.
+    fn tuples(self, keywords: &mut Map<String, Value>) -> bool {
+        if !keywords.get("items").is_some_and(Value::is_array) {
+            return false;
+        }
+        let rest = keywords.remove("additionalItems");
+        match keywords.remove("items") {
+            Some(Value::Array(items)) if !items.is_empty() => {
+                keywords.insert("prefixItems".to_owned(), Value::Array(items));
+            }
+            _ => {}
+        }
+        keywords.extend(rest.map(|rest| ("items".to_owned(), rest)));
+        true
+    }
+}
+
+/// A `dependencies` becomes `dependentRequired` and `dependentSchemas`.
+fn dependencies(keywords: &mut Map<String, Value>) -> bool {
+    let Some(Value::Object(dependencies)) = keywords.remove("dependencies") else { return false };
+    let (required, schemas): (Map<_, _>, Map<_, _>) = dependencies.into_iter().partition(|(_, value)| value.is_array());
+    for (keyword, members) in [("dependentRequired", required), ("dependentSchemas", schemas)] {
+        if !members.is_empty() {
+            keywords.insert(keyword.to_owned(), Value::Object(members));
+        }
+    }
+    true
+}
+
+/// A boolean exclusive bound becomes a number.
+fn bound(keywords: &mut Map<String, Value>, exclusive: &str, inclusive: &str) -> bool {
+    let Some(Value::Bool(is_exclusive)) = keywords.remove(exclusive) else { return false };
+    if is_exclusive && let Some(bound) = keywords.remove(inclusive) {
+        keywords.insert(exclusive.to_owned(), bound);
+    }
+    true
+}

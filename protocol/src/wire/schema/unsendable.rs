@@ -1,0 +1,77 @@
+//! [`Unsendable`] and [`NotStrict`]: the reasons that a schema cannot be sent.
+
+/// The reason that a tool cannot be offered on a wire. It is skipped, so that the request with the other tools succeeds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsendable {
+    /// The schema accepts no object, but arguments are always an object.
+    #[error("the schema of its parameters accepts no object; set its type to object")]
+    NotAnObject,
+    /// The schema nests too deep, or its references unfold to too many schemas.
+    #[error("the schema of its parameters {problem}; simplify it")]
+    TooLarge {
+        /// The exceeded limit.
+        problem: String,
+    },
+    /// The dialect is strict, and the schema has no strict form.
+    #[error("it has no strict definition, because {0}")]
+    NotStrict(#[from] NotStrict),
+}
+
+/// The reason that a tool has no strict definition on a wire.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotStrict {
+    /// The service has no strict mode.
+    #[error("the service has no strict mode")]
+    Unavailable,
+    /// An object accepts properties that its schema does not list.
+    #[error(
+        "{} accepts properties that it does not list; list them, or set additionalProperties to false",
+        place(pointer)
+    )]
+    OpenObject {
+        /// The JSON pointer of the object's schema.
+        pointer: String,
+    },
+    /// A schema accepts any value.
+    #[error("{} accepts values of any type; state a type", place(pointer))]
+    AnyValue {
+        /// The JSON pointer of the schema.
+        pointer: String,
+    },
+    /// An array has a schema per position.
+    #[error("{} has a schema per position; use an object, or one schema for all items", place(pointer))]
+    Tuple {
+        /// The JSON pointer of the array's schema.
+        pointer: String,
+    },
+    /// A schema contains itself, which the service does not take.
+    #[error("{} contains itself; limit the depth", place(pointer))]
+    Recursive {
+        /// The JSON pointer of the reference.
+        pointer: String,
+    },
+    /// Alternatives cannot be told apart by the values of a common required property.
+    #[error("the alternatives of {} have no common required property that tells them apart; add one", place(pointer))]
+    UntaggedUnion {
+        /// The JSON pointer of the schema with the alternatives.
+        pointer: String,
+    },
+    /// An object has both properties and alternatives.
+    #[error("{} has properties beside alternatives; move them into each alternative", place(pointer))]
+    MixedUnion {
+        /// The JSON pointer of the schema with the alternatives.
+        pointer: String,
+    },
+    /// A null is a value in one alternative and absence in another.
+    #[error("a null for {key:?} is a value in one alternative and absence in another; require it in all")]
+    AmbiguousNull {
+        /// The key.
+        key: String,
+    },
+}
+
+fn place(pointer: &str) -> &str {
+    if pointer.is_empty() { "the root" } else { pointer }
+}

@@ -1,0 +1,108 @@
+//! The law of every rewrite: the wire accepts the encoded form of all arguments that the canonical schema accepts, and decoding
+//! returns them.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use protocol::wire::schema::{Fidelity, WireSchema};
+use protocol::wire::{Format, Strictness};
+use protocol::{Json, Tool};
+use serde_json::Value;
+
+use super::judge::Judge;
+use super::sampler::{Choices, Sampler};
+use super::schemas::{OTHER_KEYS, schema};
+use crate::sample::config;
+
+/// Returns arguments that the schema accepts.
+pub(super) fn accepted(schema: &Value, seed: u64, count: usize, other_keys: &[&str]) -> Vec<Value> {
+    let Ok(canonical) = jsonschema::validator_for(schema) else { return Vec::new() };
+    let mut sampler = Sampler { root: schema, choices: Choices::new(seed), other_keys };
+    let values = (0..count).map(|_| sampler.value(schema, 0));
+    values.filter(|value| value.is_object() && canonical.is_valid(value)).collect()
+}
+
+/// Checks the law for some arguments of a schema, in every relaxed format.
+pub(super) fn check(schema: &Value, arguments: &[Value]) -> Result<(), TestCaseError> {
+    static JUDGES: LazyLock<[(Format, Judge); 6]> =
+        LazyLock::new(|| Format::ALL.map(|format| (format, Judge::new(format, Strictness::Relaxed))));
+    let tool = Tool::new("a.tool", "A tool.", schema.clone()).unwrap();
+    for (format, judge) in &*JUDGES {
+        let wire = format.tool(&tool, Strictness::Relaxed).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let judged = judge.violations(&wire.value());
+        prop_assert!(judged.is_empty(), "{}: {:?}\n{}\n{}", format, judged, schema, wire.definition);
+        let validator = jsonschema::validator_for(&wire.parameters);
+        let validator = validator.map_err(|error| TestCaseError::fail(format!("{error}: {}", wire.parameters)))?;
+        for value in arguments {
+            let value = Json::from(value.clone());
+            let encoded = wire.arguments.encode(&value);
+            prop_assert!(
+                validator.is_valid(encoded.value()),
+                "{format}: {encoded} of {value}\n{schema}\n{}\n{:?}",
+                wire.parameters,
+                wire.changes
+            );
+            prop_assert_eq!(wire.arguments.decode(&encoded), value, "{}", encoded);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn the_wire_accepts_what_the_schema_accepts(seed in any::<u64>()) {
+        let schema = schema(&mut Choices::new(seed));
+        check(&schema, &accepted(&schema, seed, 12, &OTHER_KEYS))?;
+    }
+
+    #[test]
+    fn a_definition_is_the_same_for_any_order_of_keys(seed in any::<u64>()) {
+        let schema = schema(&mut Choices::new(seed));
+        let other: Value = serde_json::from_str(&reversed(&schema)).unwrap();
+        for format in Format::ALL {
+            let definition = |schema: &Value| {
+                let tool = Tool::new("a", "A.", schema.clone()).unwrap();
+                format.tool(&tool, Strictness::Strict).unwrap().definition
+            };
+            prop_assert_eq!(definition(&schema), definition(&other));
+        }
+    }
+
+    #[test]
+    fn an_exact_form_refuses_what_the_schema_refuses(seed in any::<u64>()) {
+        let schema = schema(&mut Choices::new(seed));
+        // A format is judged up to draft 7 alone.
+        let without_formats = |schema: &Value| jsonschema::options().should_validate_formats(false).build(schema);
+        let Ok(canonical) = without_formats(&schema) else { return Ok(()) };
+        let mut sampler = Sampler { root: &schema, choices: Choices::new(seed), other_keys: &OTHER_KEYS };
+        let values: Vec<_> = (0..12).map(|_| sampler.value(&schema, 0)).collect();
+        for format in Format::ALL {
+            let wire = WireSchema::new(&schema, format.dialect(Strictness::Relaxed).unwrap()).unwrap();
+            if wire.changes.iter().any(|change| change.fidelity != Fidelity::Exact) {
+                continue;
+            }
+            let validator = without_formats(&wire.schema).unwrap();
+            for value in values.iter().filter(|value| value.is_object() && !canonical.is_valid(value)) {
+                let encoded = wire.arguments.encode(&value.clone().into());
+                prop_assert!(!validator.is_valid(encoded.value()), "{}: {}\n{}\n{}", format, value, schema, wire.schema);
+            }
+        }
+    }
+}
+
+/// Returns the JSON text with the members of all objects in reverse order.
+fn reversed(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(key, _)| *key);
+            let members =
+                members.iter().rev().map(|(key, value)| format!("{}:{}", Value::from(&***key), reversed(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(reversed).collect::<Vec<_>>().join(",")),
+        value => value.to_string(),
+    }
+}

@@ -1,0 +1,339 @@
+//! Each rule of rewriting on one schema, with its report.
+
+use protocol::Json;
+use protocol::wire::Format::{self, Anthropic, Gemini, Mcp, Ollama, OpenAiChat};
+use protocol::wire::Strictness::Relaxed;
+use protocol::wire::schema::{Fidelity, Unsendable, WireSchema};
+use serde_json::{Value, json};
+
+fn rewrite(format: Format, schema: &Value) -> WireSchema {
+    WireSchema::new(schema, format.dialect(Relaxed).unwrap()).unwrap()
+}
+
+/// Returns the wire form of the property `x` with a schema, and the changes at it and inside.
+fn property(format: Format, schema: Value) -> (Value, Vec<String>) {
+    let wire = rewrite(format, &json!({"type": "object", "properties": {"x": schema}}));
+    (wire.schema["properties"]["x"].clone(), wire.changes.iter().map(ToString::to_string).collect())
+}
+
+/// Asserts the wire form of a property and the number of its changes of each kind.
+fn assert_property(format: Format, schema: Value, expected: Value, exact: usize, loosened: usize) {
+    let wire = rewrite(format, &json!({"type": "object", "properties": {"x": schema.clone()}}));
+    assert_eq!(wire.schema["properties"]["x"], expected, "{format}");
+    let count = |fidelity| wire.changes.iter().filter(|change| change.fidelity == fidelity).count();
+    assert_eq!((count(Fidelity::Exact), count(Fidelity::Loosened)), (exact, loosened), "{:?}", wire.changes);
+}
+
+#[test]
+fn a_construct_that_the_service_takes_stays() {
+    for schema in [
+        json!({"oneOf": [{"type": "string"}, {"type": "integer", "exclusiveMinimum": 3}]}),
+        json!({"allOf": [{"minimum": 3}, {"not": {"const": 4}}]}),
+        json!({"if": {"type": "string"}, "then": {"minLength": 3}}),
+        json!({"type": ["string", "null"], "format": "custom", "default": null}),
+        json!({"contains": {"const": 1}, "maxContains": 3}),
+    ] {
+        for format in [OpenAiChat, Anthropic, Mcp] {
+            assert_property(format, schema.clone(), schema.clone(), 0, 0);
+        }
+    }
+}
+
+#[test]
+fn references_stay_or_are_replaced() {
+    let schema = json!({"properties": {"x": {"$ref": "#/definitions/P"}}, "definitions": {"P": {"type": "string"}}});
+    let kept = rewrite(Anthropic, &schema);
+    assert_eq!(kept.schema["properties"]["x"], json!({"$ref": "#/$defs/P"}));
+    assert_eq!(kept.schema["$defs"], json!({"P": {"type": "string"}}));
+    let replaced = rewrite(Ollama, &schema);
+    assert_eq!(replaced.schema["properties"]["x"], json!({"type": "string"}));
+    assert_eq!(replaced.schema.get("$defs"), None);
+    assert!(replaced.changes.iter().all(|change| change.fidelity == Fidelity::Exact));
+}
+
+#[test]
+fn recursion_is_cut_off_where_the_service_takes_none() {
+    let node = json!({"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}});
+    let schema = json!({"type": "object", "properties": {"list": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}});
+    assert_eq!(rewrite(OpenAiChat, &schema).schema["$defs"]["Node"], node);
+    for format in [Gemini, Ollama] {
+        let wire = rewrite(format, &schema);
+        assert_eq!(wire.schema["properties"]["list"]["properties"]["next"]["properties"]["next"], json!({}));
+        assert!(wire.changes.iter().any(|change| change.fidelity == Fidelity::Loosened));
+    }
+}
+
+#[test]
+fn a_reference_that_leads_nowhere_accepts_anything() {
+    for target in ["https://example.com/schema", "#/$defs/none", "#nowhere"] {
+        assert_property(OpenAiChat, json!({"$ref": target}), json!({}), 0, 1);
+    }
+}
+
+#[test]
+fn anchors_and_pointers_of_any_form_are_found() {
+    for target in ["#P", "#/$defs/a%20b~1c", "#/properties/p"] {
+        let string = json!({"type": "string"});
+        let schema = json!({
+            "properties": {"x": {"$ref": target}, "p": string},
+            "$defs": {"a b/c": string, "p": {"$anchor": "P", "type": "string"}},
+        });
+        assert_eq!(rewrite(Ollama, &schema).schema["properties"]["x"], string, "{target}");
+    }
+}
+
+#[test]
+fn a_looser_form_inside_of_a_negation_removes_the_negation() {
+    // Without the format, `not` would accept less.
+    let recursive = json!({"$ref": "#/properties/x"});
+    let schema = json!({"type": "object", "properties": {"x": {"properties": {"y": {"not": recursive}}}}});
+    let wire = rewrite(Ollama, &schema);
+    assert_eq!(wire.schema["properties"]["x"]["properties"]["y"], json!({}));
+    assert!(wire.changes.iter().any(|change| change.fidelity == Fidelity::Loosened));
+}
+
+#[test]
+fn a_negated_format_goes_if_the_draft_judges_by_it() {
+    let negated = json!({"not": {"type": "string", "format": "date"}});
+    assert_property(OpenAiChat, negated.clone(), negated.clone(), 0, 0);
+    let named = json!({"x": {"not": {"$ref": "#/definitions/d"}}, "y": negated});
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": named,
+        "definitions": {"d": {"format": "date"}},
+    });
+    assert_eq!(rewrite(OpenAiChat, &schema).schema["properties"], json!({"x": {}, "y": {}}));
+}
+
+#[test]
+fn alternatives_are_exact_where_they_are_disjoint() {
+    let tagged = |tag: &str| json!({"type": "object", "properties": {"kind": {"enum": [tag]}}, "required": ["kind"]});
+    let disjoint = [tagged("a"), tagged("b")];
+    assert_property(Gemini, json!({"oneOf": disjoint}), json!({"anyOf": disjoint}), 1, 0);
+    let types = json!([{"type": "string"}, {"type": "integer"}]);
+    assert_property(Gemini, json!({"oneOf": types}), json!({"anyOf": types}), 1, 0);
+    let overlapping = json!([{"type": "number"}, {"type": "integer"}]);
+    assert_property(Gemini, json!({"oneOf": overlapping}), json!({"anyOf": overlapping}), 0, 1);
+}
+
+#[test]
+fn conjunctions_are_merged() {
+    assert_property(
+        Gemini,
+        json!({"description": "d", "allOf": [
+            {"type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"]},
+            {"properties": {"a": {"minimum": 1}, "b": {"type": "string"}}, "required": ["b"]},
+        ]}),
+        json!({
+            "description": "d", "type": "object", "required": ["a", "b"],
+            "properties": {"a": {"type": "number", "minimum": 1}, "b": {"type": "string"}},
+        }),
+        2,
+        0,
+    );
+    let closed = json!({"allOf": [
+        {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false},
+        {"properties": {"b": {"type": "string"}}},
+    ]});
+    let expected = json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false});
+    assert_property(Gemini, closed, expected, 1, 0);
+}
+
+#[test]
+fn values_bounds_and_formats_become_those_that_the_service_knows() {
+    assert_property(Gemini, json!({"const": "a"}), json!({"enum": ["a"]}), 1, 0);
+    assert_property(Gemini, json!({"enum": ["a", null]}), json!({"anyOf": [{"enum": ["a"]}, {"type": "null"}]}), 1, 0);
+    assert_property(Gemini, json!({"enum": [true]}), json!({"type": "boolean"}), 0, 1);
+    assert_property(
+        Gemini,
+        json!({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 9}),
+        json!({"type": "integer", "minimum": 1, "maximum": 8}),
+        1,
+        0,
+    );
+    assert_property(
+        Gemini,
+        json!({"type": "number", "exclusiveMinimum": 0}),
+        json!({"type": "number", "minimum": 0}),
+        0,
+        1,
+    );
+    assert_property(Gemini, json!({"type": "string", "default": "x"}), json!({"type": "string"}), 1, 0);
+    assert_property(Gemini, json!({"type": "string", "minLength": 1}), json!({"type": "string"}), 0, 1);
+}
+
+#[test]
+fn booleans_become_objects() {
+    assert_property(OpenAiChat, json!(true), json!({}), 1, 0);
+    assert_property(
+        OpenAiChat,
+        json!({"anyOf": [{"not": {}}, {"type": "number"}]}),
+        json!({"anyOf": [{"type": "number"}]}),
+        1,
+        0,
+    );
+    let list = json!({"type": "array", "items": false});
+    assert_property(OpenAiChat, list, json!({"type": "array", "items": {}, "maxItems": 0}), 2, 0);
+    let refused = json!({"type": "object", "properties": {"y": false}});
+    assert_property(OpenAiChat, refused, json!({"type": "object", "properties": {}}), 0, 1);
+}
+
+#[test]
+fn objects_and_arrays_have_their_parts() {
+    assert_property(OpenAiChat, json!({"type": "object"}), json!({"type": "object", "properties": {}}), 1, 0);
+    assert_property(Anthropic, json!({"type": "array"}), json!({"type": "array", "items": {}}), 1, 0);
+}
+
+#[test]
+fn older_drafts_become_the_newest() {
+    let draft_7 = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {"x": {"type": "array", "items": [{"type": "string"}], "additionalItems": {"type": "null"}}},
+        "dependencies": {"x": ["y"], "y": {"required": ["z"]}},
+    });
+    let wire = rewrite(Anthropic, &draft_7).schema;
+    assert_eq!(
+        wire["properties"]["x"],
+        json!({"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "null"}})
+    );
+    assert_eq!(
+        (&wire["dependentRequired"], &wire["dependentSchemas"]),
+        (&json!({"x": ["y"]}), &json!({"y": {"required": ["z"]}}))
+    );
+    assert_eq!((wire.get("$schema"), wire.get("dependencies")), (None, None));
+    let draft_4 = json!({
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "properties": {"x": {"minimum": 3, "exclusiveMinimum": true}},
+    });
+    assert_eq!(rewrite(Anthropic, &draft_4).schema["properties"]["x"], json!({"exclusiveMinimum": 3}));
+}
+
+#[test]
+fn the_root_is_an_object_without_alternatives() {
+    for format in [OpenAiChat, Anthropic, Gemini, Ollama] {
+        let tagged = |tag: &str, key: &str| {
+            json!({
+                "type": "object", "additionalProperties": false, "required": ["kind", key],
+                "properties": {"kind": {"type": "string", "const": tag}, key: {"type": "integer"}},
+            })
+        };
+        let wire = rewrite(format, &json!({"oneOf": [tagged("a", "x"), tagged("b", "y")]})).schema;
+        let integer = json!({"type": "integer"});
+        let expected = json!({
+            "type": "object", "required": ["kind"], "additionalProperties": false,
+            "properties": {"kind": {"type": "string", "enum": ["a", "b"]}, "x": integer, "y": integer},
+        });
+        assert_eq!(wire, expected, "{format}");
+        let either =
+            json!({"properties": {"a": integer, "b": integer}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
+        assert_eq!(
+            rewrite(format, &either).schema,
+            json!({"type": "object", "properties": {"a": integer, "b": integer}})
+        );
+        for schema in [json!({}), json!(true), json!({"type": ["object", "null"]}), json!({"not": {"required": ["a"]}})]
+        {
+            assert_eq!(
+                rewrite(format, &schema).schema,
+                json!({"type": "object", "properties": {}}),
+                "{format} {schema}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_open_alternative_at_the_root_keeps_the_other_ones_types_visible() {
+    let schema =
+        json!({"anyOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"b": {"type": "string"}}}]});
+    let properties = &rewrite(OpenAiChat, &schema).schema["properties"];
+    assert_eq!(properties["a"], json!({"anyOf": [{"type": "integer"}, {}]}));
+}
+
+#[test]
+fn keys_are_replaced_and_led_back() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "$filter": {"type": "string"},
+            "año": {"type": "array", "items": {"$ref": "#/$defs/Part"}},
+            "plain-key.x": {},
+            "free": {"type": "object", "additionalProperties": {"type": "string"}},
+        },
+        "required": ["$filter"],
+        "$defs": {"Part": {"anyOf": [{"properties": {"a b": {}}, "required": ["a b"]}, {"type": "null"}]}},
+    });
+    let wire = rewrite(Anthropic, &schema);
+    assert_eq!(wire.schema["required"], json!(["filter"]));
+    let mut keys: Vec<_> = wire.schema["properties"].as_object().unwrap().keys().collect();
+    keys.sort();
+    assert_eq!(keys, ["a_o", "filter", "free", "plain-key.x"]);
+    let sent = json!({"filter": "f", "a_o": [{"a_b": {"filter": 1}}, null], "free": {"filter": "kept", "a_b": "kept"}});
+    let meant =
+        json!({"$filter": "f", "año": [{"a b": {"filter": 1}}, null], "free": {"filter": "kept", "a_b": "kept"}});
+    assert_eq!(wire.arguments.decode(&sent.clone().into()), meant);
+    assert_eq!(wire.arguments.encode(&meant.clone().into()), sent);
+    // A model may know the key from elsewhere.
+    assert_eq!(wire.arguments.decode(&meant.clone().into()), meant);
+    // A key that no schema names keeps its meaning.
+    for other in [json!({"$filter": "f", "filter": 1}), json!({"filter": 1, "filter_": 2, "filter__": 3})] {
+        let other = Json::from(other);
+        assert_eq!(wire.arguments.decode(&wire.arguments.encode(&other)), other);
+    }
+    assert!(rewrite(Ollama, &schema).arguments.is_identity());
+}
+
+#[test]
+fn keys_with_the_same_words_get_digests() {
+    let wire = rewrite(Gemini, &json!({"properties": {"a b": {}, "a-b": {}, "a.b": {}, "1st": {}, "$": {}, "ok": {}}}));
+    let keys: Vec<_> = wire.schema["properties"].as_object().unwrap().keys().cloned().collect();
+    let dialect = Gemini.dialect(Relaxed).unwrap();
+    assert!(keys.iter().all(|key| dialect.keys.allows(key)), "{keys:?}");
+    assert_eq!(keys.iter().filter(|key| key.starts_with("a_b_") && key.len() == 12).count(), 3, "{keys:?}");
+    assert!(["key_1st", "key", "ok"].iter().all(|key| keys.iter().any(|own| own == key)), "{keys:?}");
+}
+
+#[test]
+fn integers_of_any_length_survive_the_codec() {
+    let wire = rewrite(Anthropic, &json!({"properties": {"$n": {"type": "integer"}}}));
+    let sent = Json::parse(r#"{"n":340282366920938463463374607431768211457}"#).unwrap();
+    assert_eq!(wire.arguments.decode(&sent).to_string(), r#"{"$n":340282366920938463463374607431768211457}"#);
+}
+
+#[test]
+fn changes_say_where_and_what() {
+    let (_, changes) = property(Gemini, json!({"type": "number", "exclusiveMinimum": 0}));
+    assert_eq!(changes, ["/properties/x: the exclusive bound is inclusive; accepts more"]);
+    let (_, changes) = property(Gemini, json!({"properties": {"a/b": {"const": 1}}}));
+    assert_eq!(changes.len(), 2, "{changes:?}");
+    assert!(changes[1].starts_with("/properties/x/properties/a~1b: the key is a_b"), "{changes:?}");
+}
+
+#[test]
+fn a_schema_that_accepts_no_object_is_refused() {
+    for format in Format::ALL {
+        let refused = |schema: Value| WireSchema::new(&schema, format.dialect(Relaxed).unwrap()).unwrap_err();
+        for schema in [json!(false), json!({"type": "string"}), json!({"type": ["null", "array"]}), json!("text")] {
+            assert_eq!(refused(schema), Unsendable::NotAnObject);
+        }
+    }
+    let mut deep = json!({});
+    for _ in 0..100 {
+        deep = json!({"properties": {"a": deep}});
+    }
+    let error = WireSchema::new(&deep, Anthropic.dialect(Relaxed).unwrap()).unwrap_err();
+    assert!(matches!(error, Unsendable::TooLarge { .. }));
+}
+
+#[test]
+fn a_schema_that_unfolds_without_end_stays_small() {
+    let mut definitions = json!({});
+    for index in 0..24 {
+        let next = json!({"$ref": format!("#/$defs/n{}", index + 1)});
+        definitions[format!("n{index}")] = json!({"properties": {"a": next, "b": next}});
+    }
+    definitions["n24"] = json!({"type": "string"});
+    let schema = json!({"properties": {"x": {"$ref": "#/$defs/n0"}}, "$defs": definitions});
+    for format in Format::ALL {
+        assert!(rewrite(format, &schema).schema.to_string().len() < 1_000_000, "{format}");
+    }
+}
