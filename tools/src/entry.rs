@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use protocol::json::Node;
-use protocol::wire::{Format, FormatCell, plain_spelling};
+use protocol::wire::schema::Unsendable;
+use protocol::wire::{Format, FormatCell, Strictness, WireTool};
 use protocol::{Digest, Effects, Json, Target, TargetError, Tool, ToolName};
 use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
-use crate::schema::{Inspected, Mask, SimpleSchema, Validator};
+use crate::schema::{Inspected, Mask, Misspelt, SimpleSchema, Validator, misspelt};
 use crate::{Handler, Input, Need, RegisterError, SchemaError, Source, ToolErrorKind, Violation};
 
 /// A tool in a catalog: its definition, its handler and the place of its declaration. Immutable; replacing a tool creates a new entry.
@@ -18,7 +19,7 @@ pub struct Entry {
     handler: Box<dyn Handler>,
     source: Source,
     digest: OnceLock<Digest>,
-    definitions: FormatCell<Arc<str>>,
+    wires: OnceLock<Box<WireCells>>,
     limiter: Option<Arc<Limiter>>,
     admission: OnceLock<Arc<Admission>>,
     /// The secret arguments. `None` if the schema has none, which is usual.
@@ -29,6 +30,9 @@ pub struct Entry {
     /// The output schema, which few tools have.
     output: Option<Box<Inspected>>,
 }
+
+/// The tool on each wire, or the reason that it cannot be sent there.
+type WireCells = FormatCell<Result<Arc<WireTool>, Unsendable>>;
 
 impl Entry {
     /// Creates an entry after these checks:
@@ -98,10 +102,14 @@ impl Entry {
         *self.digest.get_or_init(|| self.tool.digest())
     }
 
-    /// Returns the [definition](Format::definition) in a provider's format, under the [plain](plain_spelling) spelling of the name.
-    /// Each format is rendered once.
-    pub fn definition(&self, format: Format) -> &Arc<str> {
-        self.definitions.get_or_init(format, || format.definition(&self.tool, &plain_spelling(self.name())))
+    /// Returns the tool as a service takes it. Rendered once per format and mode.
+    ///
+    /// # Errors
+    /// Returns the reason if the service would refuse every form of the tool.
+    pub fn wire(&self, format: Format, strictness: Strictness) -> Result<&Arc<WireTool>, &Unsendable> {
+        // Boxed, because most tools of a large catalog are not sent.
+        let wires = self.wires.get_or_init(Box::default);
+        wires.get_or_init(format, strictness, || format.tool(&self.tool, strictness).map(Arc::new)).as_ref()
     }
 
     /// Returns true if the schema marks an argument as `writeOnly`, as [`Secret`](crate::Secret) does.
@@ -134,21 +142,24 @@ impl Entry {
         self.tool.effects.targets(&self.tool.name, &self.tool.parameters, arguments)
     }
 
-    /// Checks that the arguments are an object and fit the schema. A schema without a `type` would accept any value.
+    /// Checks that the arguments are an object and fit the schema, and returns those that are probably misspelt. A schema without a
+    /// `type` would accept any value.
     ///
     /// Compiles the output schema as well, so that a faulty one fails the call before the tool runs.
-    pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolErrorKind> {
+    pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<Vec<Misspelt>, ToolErrorKind> {
         self.output().transpose().map_err(|error| self.unavailable("output", error))?;
         if !arguments.node().is_object() {
             let violation = Violation::no_object(arguments.value());
             return Err(ToolErrorKind::InvalidArguments { violations: vec![violation] });
         }
+        // The simple schema accepts only arguments that it names.
         if self.plain().is_some_and(|plain| plain.accepts(arguments.node())) {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let (schema, validator) = self.parameters().map_err(|error| self.unavailable("parameters", error))?;
         validator
             .check(schema, arguments.node(), self.mask.as_deref())
+            .map(|()| misspelt(schema, arguments.node()))
             .map_err(|violations| ToolErrorKind::InvalidArguments { violations })
     }
 
@@ -198,7 +209,7 @@ impl Entry {
             handler,
             source,
             digest: OnceLock::new(),
-            definitions: FormatCell::new(),
+            wires: OnceLock::new(),
             limiter: limiter.map(Arc::new),
             admission: OnceLock::new(),
             mask: mask.map(Box::new),

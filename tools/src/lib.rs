@@ -37,6 +37,7 @@ mod shared;
 mod size;
 mod slot;
 mod source;
+mod spelling;
 mod submission;
 mod subscription;
 mod sync;

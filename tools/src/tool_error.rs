@@ -10,11 +10,11 @@ use std::io;
 use std::iter::successors;
 use std::time::Duration;
 
-use protocol::wire::WireNames;
 use protocol::{ErrorCode, ToolName};
 
 use self::message::{Message, display_name};
 use crate::near::near;
+use crate::spelling::Spelling;
 
 pub use self::kind::ToolErrorKind;
 pub(crate) use self::message::listed;
@@ -33,7 +33,7 @@ pub(crate) use self::message::listed;
 /// assert!(denied.is_recoverable());
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", .0.message(None))]
+#[error("{}", .0.message(Spelling::default()))]
 pub struct ToolError(#[source] Failure);
 
 /// The content of a [`ToolError`]. It is also the error's source, so that it is found behind wrappers that forward to the source.
@@ -46,8 +46,8 @@ struct Failure {
 }
 
 impl Failure {
-    fn message<'a>(&'a self, names: Option<&'a WireNames>) -> Message<'a> {
-        Message { kind: &self.kind, tool: self.tool.as_deref(), names }
+    fn message<'a>(&'a self, spelling: Spelling<'a>) -> Message<'a> {
+        Message { kind: &self.kind, tool: self.tool.as_deref(), spelling }
     }
 }
 

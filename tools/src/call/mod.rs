@@ -17,7 +17,8 @@
 //! 11. *run* calls the [`Layer`](crate::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
 //! 12. *check output* checks the structured result against the output schema.
 //! 13. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
-//! 14. *record outcome* writes the outcome to the journal, also if an earlier stage refused the call.
+//! 14. *note* tells the model about arguments that the tool ignored because their names are misspelt.
+//! 15. *record outcome* writes the outcome to the journal, also if an earlier stage refused the call.
 //!
 //! Each call, refused or not, is a `tracing` span with the name `execute_tool`, the level `INFO` and the target `tools`. Its attributes
 //! follow OpenTelemetry's conventions for generative AI. The span of a nested call is a child of the outer call's span. Arguments and
@@ -69,6 +70,7 @@ mod bound;
 mod clock;
 mod convention;
 pub(crate) mod execution;
+mod note;
 mod overflow;
 mod parse;
 mod preview;
@@ -90,6 +92,7 @@ use tokio::time::Instant;
 
 use self::overflow::Overflow;
 use self::record::Record;
+use self::validate::Validated;
 use crate::context::CallScope;
 use crate::{Arguments, Entry, Input, Scope, ToolContext, ToolError, ToolErrorKind, schema};
 
@@ -124,7 +127,7 @@ pub fn validate(entry: &Entry, arguments: Arguments) -> Result<Vec<Target>, Tool
     let validated = parse::parse(entry, arguments).and_then(|arguments| {
         in_time(ToolContext::new().deadline_for(entry), || validate::validate(entry, &arguments))
     });
-    validated.map_err(|kind| ToolError::new(entry.name().as_str(), kind))
+    validated.map(|validated| validated.targets).map_err(|kind| ToolError::new(entry.name().as_str(), kind))
 }
 
 /// Runs a call in a scope that is the running call's scope or a part of it.
@@ -194,7 +197,7 @@ async fn run_stages(
         return Ok(result);
     }
     let mut time_limit = caller.deadline_for(entry);
-    let targets = in_time(time_limit, || validate::validate(entry, &arguments))?;
+    let Validated { targets, misspelt } = in_time(time_limit, || validate::validate(entry, &arguments))?;
     let keys = admit::keys(&caller, &targets);
     if let Some(record) = record.as_deref_mut() {
         record.set_ruling(caller.rulings(entry.name(), &targets));
@@ -245,7 +248,9 @@ async fn run_stages(
     if !result.is_error && entry.tool().output.is_some() {
         in_time((call.deadline.at(), call.limit), || entry.check_output(result.structured.as_ref()))?;
     }
-    Ok(bound::bound(overflow, result)?)
+    let mut result = bound::bound(overflow, result)?;
+    note::add(&mut result, entry, &call.caller, &misspelt);
+    Ok(result)
 }
 
 /// Runs a synchronous stage until the deadline.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use protocol::wire::WireNames;
+use protocol::wire::Format;
 use protocol::{Digest, ErrorCode, Json, ToolResult};
 use tokio::time::Instant;
 
@@ -18,6 +18,7 @@ use crate::journal::{
     BeginResult, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, RecordedCall,
 };
 use crate::policy::Ruling;
+use crate::spelling::Spelling;
 use crate::timer::timer;
 use crate::{Entry, ToolContext, ToolError, ToolErrorKind};
 
@@ -35,9 +36,11 @@ pub(super) struct Record {
     key: Option<CallKey>,
     parent: Option<IntentId>,
     depth: u32,
-    /// The names of tools for the model, which does not read the errors of nested calls.
-    names: Option<Arc<WireNames>>,
+    /// The format in which the model knows the tools. It does not read the errors of nested calls.
+    wire: Option<Format>,
     tool: String,
+    /// The tool, once its call is known to the journal.
+    entry: Option<Arc<Entry>>,
     tool_digest: Option<Digest>,
     arguments: Option<CallArguments>,
     attempt: u32,
@@ -89,9 +92,10 @@ impl Record {
             key: cx.next_key(),
             parent: cx.parent_call().map(|parent| parent.intent),
             depth: cx.depth(),
-            names: cx.wire_names().filter(|_| cx.depth() == 0).cloned(),
+            wire: cx.wire().filter(|_| cx.depth() == 0),
             // The name comes from a model and can be of any length; a valid one is at most this long.
             tool: tool.chars().take(protocol::ToolName::MAX_LENGTH).collect(),
+            entry: None,
             tool_digest: None,
             arguments: None,
             attempt: 1,
@@ -109,13 +113,14 @@ impl Record {
     /// - [`ToolErrorKind::Internal`] if the journal failed, and [`ToolErrorKind::Cancelled`] if the call was cancelled.
     pub(super) async fn replay(
         &mut self,
-        entry: &Entry,
+        entry: &Arc<Entry>,
         caller: &ToolContext,
         arguments: &Json,
     ) -> Result<Option<ToolResult>, ToolErrorKind> {
         // Neither a secret nor a digest of it is stored, because the secret could be guessed from its digest.
         let arguments = self.arguments.insert(CallArguments::new(entry.masked(arguments)));
         self.tool_digest = Some(entry.digest());
+        self.entry = Some(entry.clone());
         let Some(key) = &self.key else { return Ok(None) };
 
         let by = Instant::now() + JOURNAL_TIMEOUT;
@@ -200,7 +205,7 @@ impl Record {
                 let outcome = match outcome {
                     Ok(result) => OutcomeRecord { result, error: None, duration },
                     Err(error) => {
-                        failed = error.to_result(self.names.as_deref());
+                        failed = error.to_result(Spelling::for_error(self.wire, self.entry.as_deref(), error));
                         OutcomeRecord { result: &failed, error: Some(error.code()), duration }
                     }
                 };

@@ -21,7 +21,7 @@ mod spelling;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use protocol::wire::WireNames;
+use protocol::wire::Format;
 use protocol::{Clause, Grant, ToolName};
 use tokio_util::sync::CancellationToken;
 
@@ -95,7 +95,7 @@ struct Facts {
     channel: Option<Arc<str>>,
     chat: Option<Arc<str>>,
     correlation_id: Option<Arc<str>>,
-    wire_names: Option<Arc<WireNames>>,
+    wire: Option<Format>,
     records_content: bool,
 }
 

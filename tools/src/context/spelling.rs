@@ -1,45 +1,43 @@
 //! The names by which the model of a session knows its tools.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use protocol::ToolResult;
-use protocol::wire::WireNames;
+use protocol::wire::Format;
 
 use super::ToolContext;
-use crate::ToolError;
+use crate::spelling::Spelling;
+use crate::{Entry, ToolError};
 
 impl ToolContext {
-    /// Sets the names by which the model knows the tools. Texts for the model, such as errors, then use them.
+    /// Sets the format in which the model knows the tools. Texts for the model, such as errors, then use its names of tools and
+    /// arguments.
     ///
     /// ```
-    /// use std::sync::Arc;
-    /// use tools::protocol::wire::WireNames;
-    /// use tools::{ToolContext, ToolName};
+    /// use tools::ToolContext;
+    /// use tools::protocol::wire::Format;
     ///
-    /// let read = ToolName::new("fs.read")?;
-    /// let cx = ToolContext::new().with_wire_names(Arc::new(WireNames::new([&read])));
-    /// assert_eq!(cx.spelling("fs.read"), "fs_read");
+    /// let cx = ToolContext::new().with_wire(Format::Anthropic);
+    /// assert_eq!(cx.spelling("fs.read"), "fs__read");
     /// assert_eq!(ToolContext::new().spelling("fs.read"), "fs.read");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn with_wire_names(self, names: Arc<WireNames>) -> Self {
-        self.with(|facts| facts.wire_names = Some(names))
+    pub fn with_wire(self, format: Format) -> Self {
+        self.with(|facts| facts.wire = Some(format))
     }
 
     /// Returns the name by which the model knows a tool. A tool that names another tool in a result or an error uses it.
-    pub fn spelling<'a>(&'a self, tool: &'a str) -> Cow<'a, str> {
-        self.wire_names().map_or(Cow::Borrowed(tool), |names| names.spelling(tool))
+    pub fn spelling<'a>(&self, tool: &'a str) -> Cow<'a, str> {
+        Spelling::new(self.wire()).tool(tool)
     }
 
-    /// Returns the result of a failed call for the model, with the names of tools that it knows in the text. The structured value is
-    /// the same for all models.
-    pub fn error_result(&self, error: &ToolError) -> ToolResult {
-        error.to_result(self.wire_names().map(|names| &**names))
+    /// Returns the result of a failed call for the model. The text has the names that the model knows. The structured value is the
+    /// same for all models. `called` is the tool of the call, if there is one.
+    pub fn error_result(&self, called: Option<&Entry>, error: &ToolError) -> ToolResult {
+        error.to_result(Spelling::for_error(self.wire(), called, error))
     }
 
-    pub(crate) fn wire_names(&self) -> Option<&Arc<WireNames>> {
-        self.facts.wire_names.as_ref()
+    pub(crate) fn wire(&self) -> Option<Format> {
+        self.facts.wire
     }
 }

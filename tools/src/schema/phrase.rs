@@ -27,7 +27,7 @@ pub(crate) fn show(value: &Value) -> String {
 }
 
 /// Returns the text in backquotes, cut after `most` characters, with invisible characters escaped.
-pub(super) fn quote(text: &str, most: usize) -> String {
+pub(crate) fn quote(text: &str, most: usize) -> String {
     format!("`{}`", visible(text, most))
 }
 

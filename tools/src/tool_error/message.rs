@@ -5,25 +5,17 @@ use std::fmt;
 use std::time::Duration;
 
 use protocol::Target;
-use protocol::wire::WireNames;
 
 use super::ToolErrorKind;
 use crate::policy::{SensitivePath, Sensitivity};
+use crate::spelling::Spelling;
 use crate::{Source, Violation};
 
 /// The message of an error.
 pub(super) struct Message<'a> {
     pub(super) kind: &'a ToolErrorKind,
     pub(super) tool: Option<&'a str>,
-    /// The names of tools for the reader, or `None` for their own names.
-    pub(super) names: Option<&'a WireNames>,
-}
-
-impl<'a> Message<'a> {
-    /// Returns the name of a tool for the reader.
-    fn spelling(&self, tool: &'a str) -> Cow<'a, str> {
-        self.names.map_or(Cow::Borrowed(tool), |names| names.spelling(tool))
-    }
+    pub(super) spelling: Spelling<'a>,
 }
 
 impl fmt::Display for Message<'_> {
@@ -31,11 +23,11 @@ impl fmt::Display for Message<'_> {
         let tool = match self.tool {
             None => Cow::Borrowed("the tool"),
             Some(name) if name.trim().is_empty() => Cow::Borrowed(UNNAMED),
-            Some(name) => self.spelling(name),
+            Some(name) => self.spelling.tool(name),
         };
         match self.kind {
             ToolErrorKind::NotFound { near } => {
-                let near: Vec<_> = near.iter().map(|name| self.spelling(name)).collect();
+                let near: Vec<_> = near.iter().map(|name| self.spelling.tool(name)).collect();
                 match self.tool {
                     // The name as the caller gave it.
                     Some(name) => write!(f, "there is no tool named {name:?}{}", suggested(&near)),
@@ -48,7 +40,9 @@ impl fmt::Display for Message<'_> {
                 Source::listed(sources)
             ),
             ToolErrorKind::InvalidArguments { violations } => {
-                write!(f, "the arguments of {tool} do not fit: {}", listed(violations))
+                let violations: Vec<_> =
+                    violations.iter().map(|violation| self.spelling.violation(violation)).collect();
+                write!(f, "the arguments of {tool} do not fit: {}", listed(violations.iter().map(Cow::as_ref)))
             }
             ToolErrorKind::PermissionDenied { needed, granted } => write!(
                 f,
@@ -113,8 +107,8 @@ fn joined(targets: &[Target]) -> String {
 }
 
 /// Joins violations into one text.
-pub(crate) fn listed(violations: &[Violation]) -> String {
-    violations.iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
+pub(crate) fn listed<'a>(violations: impl IntoIterator<Item = &'a Violation>) -> String {
+    violations.into_iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn suggested(near: &[Cow<'_, str>]) -> String {

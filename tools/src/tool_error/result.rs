@@ -1,16 +1,16 @@
 //! Errors as results that a model can act on.
 
-use protocol::wire::WireNames;
 use protocol::{Target, ToolResult};
 use serde_json::json;
 
 use super::{ToolError, ToolErrorKind};
 use crate::policy::SensitivePath;
 use crate::schema::readable;
+use crate::spelling::Spelling;
 
 impl ToolError {
-    /// Returns the result of a failed call, whose text has these names of tools. The structured value always has their own names.
-    pub(crate) fn to_result(&self, names: Option<&WireNames>) -> ToolResult {
+    /// Returns the result of a failed call, whose text has this spelling. The structured value always has the catalog's names.
+    pub(crate) fn to_result(&self, spelling: Spelling<'_>) -> ToolResult {
         let mut detail = json!({"kind": self.code(), "tool": self.tool_name()});
         match self.kind() {
             ToolErrorKind::InvalidArguments { violations } | ToolErrorKind::InvalidOutput { violations } => {
@@ -31,7 +31,7 @@ impl ToolError {
             }
             _ => {}
         }
-        let message = self.0.message(names).to_string();
+        let message = self.0.message(spelling).to_string();
         ToolResult { structured: Some(json!({"error": detail}).into()), ..ToolResult::error(readable(&message)) }
     }
 }
@@ -40,7 +40,7 @@ impl From<&ToolError> for ToolResult {
     /// Converts an error into a result: the message as text, with invisible characters escaped, and a structured value
     /// `{"error": {"kind", "tool", …}}` for programs, with the violations if there are any.
     fn from(error: &ToolError) -> Self {
-        error.to_result(None)
+        error.to_result(Spelling::default())
     }
 }
 

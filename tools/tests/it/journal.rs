@@ -9,7 +9,7 @@ use crate::sample::{No, closed, echo, granted, pure, reader};
 use serde_json::{Value, json};
 use tools::call::{CallPlace, refuse};
 use tools::journal::CallKey;
-use tools::protocol::wire::WireNames;
+use tools::protocol::wire::Format;
 use tools::{
     CancellationToken, Catalog, Digest, Effects, ErrorCode, Grant, Policy, Tool, ToolContext, ToolError, ToolResult,
 };
@@ -116,12 +116,11 @@ async fn a_replayed_failure_has_the_text_that_the_model_read() {
     let (notebook, mut catalog) = (Notebook::default(), Catalog::new());
     let fails = async |_: ToolContext, _: Value| Err::<String, _>("no luck");
     catalog.register(pure("x.fails"), fails).unwrap();
-    let names = WireNames::new([catalog.get("x.fails").unwrap().name()]);
-    let cx = || context(&notebook).with_wire_names(Arc::new(names.clone())).with_place(CallPlace::new(1, 0));
+    let cx = || context(&notebook).with_wire(Format::OpenAiChat).with_place(CallPlace::new(1, 0));
     let error = run(&catalog, &cx(), "x.fails", json!({})).await.unwrap_err();
     let replayed = run(&catalog, &cx(), "x.fails", json!({})).await.unwrap();
-    assert_eq!(replayed, cx().error_result(&error));
-    assert_eq!(replayed.to_text(), "x_fails failed: no luck");
+    assert_eq!(replayed, cx().error_result(catalog.get("x.fails").ok().as_deref(), &error));
+    assert_eq!(replayed.to_text(), "x__fails failed: no luck");
 }
 
 #[tokio::test]

@@ -32,5 +32,6 @@ mod run;
 mod sample;
 mod scope;
 mod shared_catalog;
+mod spelling;
 
 pub mod tool_macro;

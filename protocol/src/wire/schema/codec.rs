@@ -39,6 +39,11 @@ impl ArgumentsCodec {
         self.states.is_empty()
     }
 
+    /// Returns the property keys with another key on the wire, each with that key, in no order.
+    pub fn replaced_keys(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.states.iter().flat_map(|state| &state.wires).map(|(key, wire)| (&**key, &**wire))
+    }
+
     /// Returns the arguments as the catalog's schema names them, given those of a model.
     ///
     /// Arguments that do not match the schema are translated as far as they match. The canonical schema judges them afterwards.

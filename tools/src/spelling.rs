@@ -1,0 +1,72 @@
+//! [`Spelling`]: the names of tools and arguments as a model knows them.
+
+use std::borrow::Cow;
+
+use protocol::wire::schema::ArgumentsCodec;
+use protocol::wire::{Format, Strictness};
+
+use crate::{Entry, ToolError, Violation};
+
+/// The names of tools and arguments in texts for one reader.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Spelling<'a> {
+    /// The format in which a model knows the tools. `None` for a reader of their own names.
+    format: Option<Format>,
+    /// The codec of the arguments that the reader sent. `None` if both know the same names.
+    codec: Option<&'a ArgumentsCodec>,
+}
+
+impl<'a> Spelling<'a> {
+    pub(crate) fn new(format: Option<Format>) -> Self {
+        Self { format, codec: None }
+    }
+
+    /// Returns the spelling for an error. Arguments are respelt if the error is about those of the called tool: the model did not
+    /// write the arguments of a nested call.
+    pub(crate) fn for_error(format: Option<Format>, called: Option<&'a Entry>, error: &ToolError) -> Self {
+        let called = called.filter(|entry| entry.name().as_str() == error.tool_name());
+        called.map_or(Self::new(format), |entry| Self::new(format).with_arguments_of(entry))
+    }
+
+    /// Sets the tool whose arguments the reader sent.
+    pub(crate) fn with_arguments_of(self, entry: &'a Entry) -> Self {
+        // Both modes of a format have the same keys.
+        let wire = self.format.and_then(|format| entry.wire(format, Strictness::Relaxed).ok());
+        let codec = wire.map(|wire| &wire.arguments).filter(|codec| codec.replaced_keys().next().is_some());
+        Self { codec, ..self }
+    }
+
+    /// Returns the name of a tool for the reader.
+    pub(crate) fn tool<'t>(self, name: &'t str) -> Cow<'t, str> {
+        self.format.map_or(Cow::Borrowed(name), |format| format.names().encode(name))
+    }
+
+    /// Returns the name of an argument for the reader.
+    pub(crate) fn argument<'t>(self, key: &'t str) -> &'t str
+    where
+        'a: 't,
+    {
+        let mut keys = self.codec.into_iter().flat_map(ArgumentsCodec::replaced_keys);
+        keys.find(|(own, _)| *own == key).map_or(key, |(_, wire)| wire)
+    }
+
+    /// Returns a violation of the arguments for the reader.
+    pub(crate) fn violation(self, violation: &Violation) -> Cow<'_, Violation> {
+        let Some(codec) = self.codec else { return Cow::Borrowed(violation) };
+        let segment = |segment: &str| {
+            let key = segment.replace("~1", "/").replace("~0", "~");
+            self.argument(&key).replace('~', "~0").replace('/', "~1")
+        };
+        let mut spelt = Violation {
+            pointer: violation.pointer.split('/').map(segment).collect::<Vec<_>>().join("/"),
+            near: violation.near.iter().map(|name| self.argument(name).to_owned()).collect(),
+            ..violation.clone()
+        };
+        for (own, wire) in codec.replaced_keys() {
+            // Phrases quote names, and the found value is JSON.
+            spelt.expected = spelt.expected.replace(&format!("`{own}`"), &format!("`{wire}`"));
+            spelt.found = spelt.found.replace(&format!("\"{own}\":"), &format!("\"{wire}\":"));
+        }
+        Cow::Owned(spelt)
+    }
+}
