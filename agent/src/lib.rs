@@ -11,10 +11,12 @@ pub mod refusal;
 mod run;
 mod selection;
 mod session;
+mod skipped_tool;
 mod system;
 pub mod tool;
 mod tool_set;
 pub mod visible;
+mod wire_tool_set;
 mod workspace_domain;
 
 pub use argument::{ArgumentError, arguments_from_pairs, pairs_from_arguments};
@@ -31,7 +33,9 @@ pub use provider::{
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
 pub use selection::{InvalidSelection, Selection};
 pub use session::Session;
+pub use skipped_tool::{SkipReason, SkippedTool};
 pub use system::SystemText;
-pub use tool_set::{SkipReason, SkippedTool, ToolSet};
+pub use tool_set::ToolSet;
+pub use wire_tool_set::WireToolSet;
 pub use tools;
 pub use workspace_domain::WorkspaceDomain;

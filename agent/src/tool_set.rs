@@ -1,18 +1,15 @@
 //! [`ToolSet`]: the fixed tools of a session.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use serde::Serialize;
 use serde_json::json;
 use tools::call::Resolve;
-use tools::protocol::wire::{Format, FormatCell, WireNames};
+use tools::protocol::wire::{Format, FormatCell, Strictness};
 use tools::{
-    Arguments, Digest, Entry, Execution, Json, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
-    ToolName,
+    Arguments, Digest, Entry, Execution, Json, Services, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
 };
 
-use crate::Selection;
+use crate::{Selection, SkipReason, SkippedTool, WireToolSet};
 
 /// An immutable, sorted subset of a catalog.
 ///
@@ -32,41 +29,13 @@ use crate::Selection;
 #[derive(Clone, Debug)]
 pub struct ToolSet(Arc<Inner>);
 
-/// A tool that was selected but is not in the set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct SkippedTool {
-    /// The name of the tool.
-    pub name: ToolName,
-    /// The reason that it was skipped.
-    pub reason: SkipReason,
-}
-
-/// The reason that a selected tool is not in the set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum SkipReason {
-    /// The host does not offer a service that the tool needs.
-    Unmet {
-        /// The type names of the missing services.
-        services: Vec<String>,
-    },
-    /// Several tools have this name, for example from two catalogs.
-    Ambiguous {
-        /// The places that declare them.
-        sources: Vec<Source>,
-    },
-}
-
 #[derive(Debug)]
 struct Inner {
     /// Sorted by name, each name once.
     entries: Vec<Arc<Entry>>,
     skipped: Vec<SkippedTool>,
     digest: OnceLock<Digest>,
-    wire_names: OnceLock<Arc<WireNames>>,
-    wire_definitions: FormatCell<Arc<str>>,
+    wires: FormatCell<WireToolSet>,
 }
 
 impl ToolSet {
@@ -87,8 +56,7 @@ impl ToolSet {
             entries,
             skipped,
             digest: OnceLock::new(),
-            wire_names: OnceLock::new(),
-            wire_definitions: FormatCell::new(),
+            wires: FormatCell::new(),
         }))
     }
 
@@ -102,16 +70,9 @@ impl ToolSet {
         self.0.entries.iter().map(|entry| entry.tool())
     }
 
-    /// Returns the definitions as a JSON array in the format of a provider. Equal sets give equal bytes. The array is built
-    /// once per format, from the [definitions of the entries](Entry::definition). A provider that takes JSON values uses
-    /// [`parameters`](tools::protocol::wire::parameters) instead.
-    pub fn wire_definitions(&self, format: Format) -> Arc<str> {
-        self.0.wire_definitions.get_or_init(format, || joined(self.list(), self.wire_names(), format)).clone()
-    }
-
-    /// Returns the names of the tools in provider formats. Computed on first use.
-    pub fn wire_names(&self) -> &Arc<WireNames> {
-        self.0.wire_names.get_or_init(|| Arc::new(WireNames::new(self.definitions().map(|tool| &tool.name))))
+    /// Returns the tools as a service takes them. Built once per format and mode, from the [wire tools](Entry::wire) of the entries.
+    pub fn wire(&self, format: Format, strictness: Strictness) -> &WireToolSet {
+        self.0.wires.get_or_init(format, strictness, || WireToolSet::new(self, format, strictness))
     }
 
     /// Returns the number of tools.
@@ -204,24 +165,6 @@ impl Inner {
     }
 }
 
-impl fmt::Display for SkippedTool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.reason)
-    }
-}
-
-impl fmt::Display for SkipReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unmet { services } => write!(f, "the host offers no {}", services.join(" and no ")),
-            Self::Ambiguous { sources } => {
-                let sources: Vec<_> = sources.iter().map(Source::to_string).collect();
-                write!(f, "different tools have this name: {}; offer only one of them", sources.join(" and "))
-            }
-        }
-    }
-}
-
 /// Returns the reason to skip the tool of this name, or `None` to take it. The same tool offered twice counts once.
 fn skip_reason(same: &[Arc<Entry>], services: &Services) -> Option<SkipReason> {
     let first = &same[0];
@@ -245,24 +188,4 @@ fn digest(entries: &[Arc<Entry>]) -> Digest {
         pinned.extend_from_slice(entry.digest().as_bytes());
     }
     Digest::hash_bytes(&pinned)
-}
-
-/// Returns the definitions as a JSON array. A tool whose wire name collides with another tool's is rendered again.
-fn joined(entries: &[Arc<Entry>], names: &WireNames, format: Format) -> Arc<str> {
-    let definition = |entry: &Arc<Entry>| match names.spelling_with_digest(entry.name()) {
-        None => entry.definition(format).clone(),
-        Some(spelling) => format.definition(entry.tool(), spelling),
-    };
-    let definitions: Vec<Arc<str>> = entries.iter().map(definition).collect();
-    let bytes: usize = definitions.iter().map(|definition| definition.len() + 1).sum();
-    let mut text = String::with_capacity(bytes + 2);
-    text.push('[');
-    for (position, definition) in definitions.iter().enumerate() {
-        if position > 0 {
-            text.push(',');
-        }
-        text.push_str(definition);
-    }
-    text.push(']');
-    text.into()
 }

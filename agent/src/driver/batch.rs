@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::task::JoinError;
 use tools::call::{CallOrder, CallPlace, Panic};
-use tools::{ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind};
+use tools::{ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 use super::alarm::Overdue;
 use super::call_reporter::CallReporter;
@@ -13,7 +13,7 @@ use super::gated_execution::GatedExecution;
 use super::tasks::{BatchEvent, Joined, RunningCall, Tasks};
 use super::worker_gate::PollState;
 use super::{Driver, DriverError, RunContext};
-use crate::{PendingCall, Run};
+use crate::{PendingCall, Run, ToolSet};
 
 /// The calls of a turn and their tasks.
 struct Batch<'a> {
@@ -21,6 +21,7 @@ struct Batch<'a> {
     calls: Vec<(PendingCall, Option<Arc<CallReporter>>)>,
     tasks: &'a mut Tasks,
     cx: &'a ToolContext,
+    tools: &'a ToolSet,
     /// The first error that ends the run, except cancellation.
     fatal: Option<ToolError>,
 }
@@ -44,7 +45,8 @@ impl Driver {
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         self.propagate_cancellation(run_cx.token);
-        let mut batch = Batch { run, calls, tasks, cx: run_cx.cx, fatal: None };
+        let (cx, tools) = (run_cx.cx, run_cx.session.tools());
+        let mut batch = Batch { run, calls, tasks, cx, tools, fatal: None };
         batch.refuse(run_cx)?;
         batch.spawn(run_cx);
         while !batch.tasks.running.is_empty() {
@@ -130,7 +132,7 @@ impl<'a> Batch<'a> {
                 self.run.result(&call.id, result)?;
             }
             Err(error) => {
-                let result = pending.refusal().unwrap_or_else(|| self.cx.error_result(&error));
+                let result = pending.refusal().unwrap_or_else(|| self.error_result(&pending.call, &error));
                 reporter.iter().for_each(|reporter| reporter.finish(&result));
                 self.run.error_with_result(&call.id, &error, result)?;
                 if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
@@ -139,6 +141,11 @@ impl<'a> Batch<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the result of a failed call, in the words of the model.
+    fn error_result(&self, call: &ToolCall, error: &ToolError) -> ToolResult {
+        self.cx.error_result(self.tools.get(&call.name).ok().as_deref(), error)
     }
 
     /// Abandons an overdue call.
@@ -193,7 +200,7 @@ impl<'a> Batch<'a> {
         running.token.cancel();
         let (pending, reporter) = &self.calls[running.position];
         let error = ToolError::new(pending.call.name.as_str(), kind);
-        let result = pending.refusal().unwrap_or_else(|| self.cx.error_result(&error));
+        let result = pending.refusal().unwrap_or_else(|| self.error_result(&pending.call, &error));
         if let Some(reporter) = reporter {
             if state == PollState::Polling {
                 reporter.abandon(self.tasks.gate.abandoned());

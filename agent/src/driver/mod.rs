@@ -21,7 +21,7 @@ use tools::{CancellationToken, Content, JournalError, ToolContext, ToolError};
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
-use self::request_turn::{request_turn, wire_names};
+use self::request_turn::{request_turn, wire};
 use crate::{
     Event, EventSink, Provider, ProviderError, Request, RetrySink, Run, RunError, Session, Step, Summary, TextSink,
     Turn,
@@ -65,7 +65,7 @@ pub struct Driver {
 /// The session, token, runtime and sink of one run.
 struct RunContext<'a> {
     session: &'a Session,
-    /// The session's context, with the names by which the provider's model knows the tools.
+    /// The session's context, with the format in which the provider's model knows the tools.
     cx: &'a ToolContext,
     token: &'a CancellationToken,
     runtime: &'a Handle,
@@ -204,8 +204,7 @@ impl Driver {
         let mut tasks = None;
         let sink = Arc::new(GuardedSink::new(self.events.clone()));
 
-        let names = wire_names(&*self.provider, session.tools());
-        let cx = names.into_iter().fold(session.context().clone(), ToolContext::with_wire_names);
+        let cx = wire(&*self.provider).into_iter().fold(session.context().clone(), ToolContext::with_wire);
         let run_cx = RunContext { session: &*session, cx: &cx, token: &token, runtime: &runtime, sink: &sink };
         let (mut failure, mut last) = (None, None);
         let steps = async {

@@ -1,11 +1,9 @@
 //! Requests a turn and catches the provider's panics.
 
-use std::sync::Arc;
-
 use tools::call::{Isolated, Panic};
-use tools::protocol::wire::WireNames;
+use tools::protocol::wire::Format;
 
-use crate::{Provider, ProviderError, Request, ToolSet, Turn};
+use crate::{Provider, ProviderError, Request, Turn};
 
 /// Requests a turn. A panic while the future is created, polled or dropped becomes [`ProviderError::Panicked`].
 pub(super) async fn request_turn(provider: &dyn Provider, request: Request<'_>) -> Result<Turn, ProviderError> {
@@ -13,9 +11,9 @@ pub(super) async fn request_turn(provider: &dyn Provider, request: Request<'_>) 
     turn.unwrap_or_else(|Panic(message)| Err(ProviderError::Panicked { provider: name_of(provider), message }))
 }
 
-/// Returns the names by which the provider's model knows the tools. Returns `None` if it knows their own names, or after a panic.
-pub(super) fn wire_names(provider: &dyn Provider, tools: &ToolSet) -> Option<Arc<WireNames>> {
-    Panic::catch(|| provider.wire_names(tools).cloned()).ok().flatten()
+/// Returns the format in which the provider's model knows the tools. Returns `None` if it knows their own names, or after a panic.
+pub(super) fn wire(provider: &dyn Provider) -> Option<Format> {
+    Panic::catch(|| provider.wire()).ok().flatten()
 }
 
 /// Returns the name of the provider. `name` may panic as well.

@@ -16,12 +16,11 @@ mod turn;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Instant;
 
 use tools::CancellationToken;
 use tools::protocol::Message;
-use tools::protocol::wire::WireNames;
+use tools::protocol::wire::Format;
 
 use crate::ToolSet;
 
@@ -62,9 +61,9 @@ pub trait Provider: Send + Sync {
     /// Returns the name of the provider, for people.
     fn name(&self) -> &str;
 
-    /// Returns the names by which the model knows the tools, which errors then use. Returns `None` if it knows their own names.
-    fn wire_names<'a>(&self, tools: &'a ToolSet) -> Option<&'a Arc<WireNames>> {
-        let _ = tools;
+    /// Returns the format in which the model knows the tools. Errors then use its names of tools and arguments. Returns `None` if the
+    /// model knows the names of the catalog.
+    fn wire(&self) -> Option<Format> {
         None
     }
 

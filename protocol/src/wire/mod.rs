@@ -12,9 +12,11 @@ mod ollama;
 mod openai_chat;
 mod openai_responses;
 pub mod schema;
+mod strict_limits;
 
 pub use definition::WireTool;
 pub use exchange::{InvalidCall, WireResult};
 pub use format::{Format, FormatCell, Strictness, UnknownFormat};
 pub use name::NameGrammar;
 pub use name_table::{NameCollision, WireNames};
+pub use strict_limits::StrictLimits;

@@ -48,7 +48,7 @@ pub(super) fn holds(keyword: &str) -> Option<Holds> {
 }
 
 /// Calls `each` with every schema directly inside of `keywords` and its JSON pointer from there.
-pub(super) fn for_each<'a>(keywords: &'a Map<String, Value>, mut each: impl FnMut(String, &'a Value)) {
+pub(in crate::wire) fn for_each<'a>(keywords: &'a Map<String, Value>, mut each: impl FnMut(String, &'a Value)) {
     for (keyword, value) in sorted(keywords) {
         match (holds(keyword), value) {
             (Some(Holds::One), schema) => each(format!("/{keyword}"), schema),

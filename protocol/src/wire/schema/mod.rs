@@ -9,7 +9,7 @@ mod dialect;
 mod document;
 mod draft;
 mod keys;
-mod keyword;
+pub(super) mod keyword;
 mod log;
 mod merge;
 pub(super) mod order;

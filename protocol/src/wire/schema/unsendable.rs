@@ -25,6 +25,9 @@ pub enum NotStrict {
     /// The service has no strict mode.
     #[error("the service has no strict mode")]
     Unavailable,
+    /// The strict tools before it in the request leave no room for it.
+    #[error("the other strict tools use up the limits of one request; select fewer tools")]
+    RequestLimit,
     /// An object accepts properties that its schema does not list.
     #[error(
         "{} accepts properties that it does not list; list them, or set additionalProperties to false",

@@ -1,0 +1,70 @@
+//! [`SkippedTool`]: a selected tool that is not offered.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use tools::protocol::wire::schema::Unsendable;
+use tools::protocol::wire::{Format, NameCollision};
+use tools::{Source, ToolName};
+
+/// A tool that was selected but is not in the set, or not sent to a service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SkippedTool {
+    /// The name of the tool.
+    pub name: ToolName,
+    /// The reason that it was skipped.
+    pub reason: SkipReason,
+}
+
+/// The reason that a selected tool is not in the set, or not sent to a service.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// The host does not offer a service that the tool needs.
+    Unmet {
+        /// The type names of the missing services.
+        services: Vec<String>,
+    },
+    /// Several tools have this name, for example from two catalogs.
+    Ambiguous {
+        /// The places that declare them.
+        sources: Vec<Source>,
+    },
+    /// The service would refuse every form of the tool.
+    Unsendable {
+        /// The format of the service.
+        #[serde(serialize_with = "as_text")]
+        format: Format,
+        /// The reason.
+        #[serde(serialize_with = "as_text")]
+        reason: Unsendable,
+    },
+    /// Two tools have the same name on the wire.
+    Collision(#[serde(serialize_with = "as_text")] NameCollision),
+}
+
+impl fmt::Display for SkippedTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.reason)
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unmet { services } => write!(f, "the host offers no {}", services.join(" and no ")),
+            Self::Ambiguous { sources } => {
+                let sources: Vec<_> = sources.iter().map(Source::to_string).collect();
+                write!(f, "different tools have this name: {}; offer only one of them", sources.join(" and "))
+            }
+            Self::Unsendable { format, reason } => write!(f, "it cannot be sent as {format}: {reason}"),
+            Self::Collision(collision) => collision.fmt(f),
+        }
+    }
+}
+
+fn as_text<S: Serializer>(value: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}

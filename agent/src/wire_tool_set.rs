@@ -1,0 +1,178 @@
+//! [`WireToolSet`]: the tools of a set as a service takes them.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use tools::protocol::wire::schema::NotStrict;
+use tools::protocol::wire::{Format, NameCollision, StrictLimits, Strictness, WireNames, WireTool};
+use tools::{Entry, ToolCall, ToolName};
+
+use crate::{SkipReason, SkippedTool, ToolSet};
+
+/// The tools of a [`ToolSet`] as a service takes them.
+///
+/// - The tools are sorted by their names in the catalog. Equal sets give equal bytes.
+/// - A tool without a form that the service accepts is [skipped](Self::skipped), so that the request with the others succeeds.
+/// - A relaxed definition does not depend on the other tools. Some services [limit](Format::strict_limits) the strict tools of a
+///   request; the tools after the limit, in the order of their names, are relaxed.
+///
+/// ```
+/// use agent::{Selection, ToolSet};
+/// use tools::protocol::wire::{Format, Strictness};
+/// use tools::{Catalog, Effects, Services, Tool, ToolCall, ToolContext};
+/// use serde_json::{Value, json};
+///
+/// let mut catalog = Catalog::new();
+/// let schema = json!({"type": "object", "properties": {"$at": {"type": "string"}}});
+/// let tool = Tool::new("fs.read", "Reads.", schema)?.with_effects(Effects::Pure);
+/// catalog.register(tool, async |_: ToolContext, _: Value| "text".to_owned())?;
+/// let set = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
+///
+/// let wire = set.wire(Format::Anthropic, Strictness::Relaxed);
+/// assert!(wire.definitions().starts_with(r#"[{"name":"fs__read""#));
+/// let call = wire.read_call(ToolCall::new("1", "fs__read", json!({"at": "x"})));
+/// assert_eq!(call, ToolCall::new("1", "fs.read", json!({"$at": "x"})));
+/// assert_eq!(wire.write_call(&call).name, "fs__read");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct WireToolSet {
+    format: Format,
+    /// Sorted by the name in the catalog.
+    tools: Vec<(Arc<Entry>, Arc<WireTool>)>,
+    names: WireNames,
+    skipped: Vec<SkippedTool>,
+    definitions: OnceLock<Arc<str>>,
+}
+
+impl WireToolSet {
+    pub(crate) fn new(set: &ToolSet, format: Format, strictness: Strictness) -> Self {
+        let (mut tools, mut skipped) = (Vec::with_capacity(set.len()), set.skipped().to_vec());
+        let mut limits = format.strict_limits();
+        for entry in set.list() {
+            match wire(entry, format, strictness, &mut limits) {
+                Ok(wire) => tools.push((entry.clone(), wire)),
+                Err(reason) => skipped.push(SkippedTool { name: entry.name().clone(), reason }),
+            }
+        }
+        let names = loop {
+            let long = tools.iter().filter(|(_, wire)| wire.name.len() >= SHORTEST_DIGESTED);
+            match WireNames::new(format.names(), long.map(|(entry, _)| entry.name())) {
+                Ok(names) => break names,
+                Err(collision) => skip(collision, &mut tools, &mut skipped),
+            }
+        };
+        skipped.sort_by(|a, b| a.name.cmp(&b.name));
+        Self { format, tools, names, skipped, definitions: OnceLock::new() }
+    }
+
+    /// Returns the format.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Returns the tools, sorted by their names in the catalog.
+    pub fn list(&self) -> impl ExactSizeIterator<Item = &WireTool> {
+        self.tools.iter().map(|(_, wire)| &**wire)
+    }
+
+    /// Returns the definitions as a JSON array. Joined on first use.
+    pub fn definitions(&self) -> &Arc<str> {
+        self.definitions.get_or_init(|| joined(&self.tools).into())
+    }
+
+    /// Returns the selected tools that are not sent, sorted by name: those that the set [skipped](ToolSet::skipped), and those that
+    /// the service would refuse.
+    pub fn skipped(&self) -> &[SkippedTool] {
+        &self.skipped
+    }
+
+    /// Returns the name of a tool on the wire, in the set or not.
+    pub fn name<'a>(&self, tool: &'a str) -> Cow<'a, str> {
+        self.format.names().encode(tool)
+    }
+
+    /// Returns a model's call with the names of the catalog.
+    ///
+    /// A wire name takes precedence, so that no tool can take the place of another. The catalog's own name is understood as well. A
+    /// name that is neither does not change.
+    pub fn read_call(&self, call: ToolCall) -> ToolCall {
+        let ToolCall { id, name, arguments } = call;
+        let name = match self.names.tool(&name).filter(|name| self.knows(name)) {
+            Some(own) => own.to_string(),
+            None => name,
+        };
+        let arguments = match self.get(&name) {
+            Some(wire) => wire.arguments.decode(&arguments),
+            None => arguments,
+        };
+        ToolCall { id, name, arguments }
+    }
+
+    /// Returns an earlier call with the names of the wire.
+    pub fn write_call(&self, call: &ToolCall) -> ToolCall {
+        let arguments = match self.get(&call.name) {
+            Some(wire) => wire.arguments.encode(&call.arguments),
+            None => call.arguments.clone(),
+        };
+        ToolCall { id: call.id.clone(), name: self.name(&call.name).into_owned(), arguments }
+    }
+
+    /// Returns the tool of this name in the catalog.
+    fn get(&self, name: &str) -> Option<&WireTool> {
+        let position = self.tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
+        Some(&self.tools[position].1)
+    }
+
+    /// Returns true if the tool was selected. A call of a skipped tool fails with the reason, and no other tool takes its place.
+    fn knows(&self, name: &ToolName) -> bool {
+        self.get(name).is_some() || self.skipped.binary_search_by(|skipped| skipped.name.cmp(name)).is_ok()
+    }
+}
+
+/// The length of the shortest digested name. Shorter names need no table.
+const SHORTEST_DIGESTED: usize = 28;
+
+/// Returns a tool on the wire. A strict tool uses up `limits`, and is relaxed if they do not suffice.
+fn wire(
+    entry: &Entry,
+    format: Format,
+    strictness: Strictness,
+    limits: &mut Option<StrictLimits>,
+) -> Result<Arc<WireTool>, SkipReason> {
+    let unsendable = |reason: &_| SkipReason::Unsendable { format, reason: Clone::clone(reason) };
+    let wire = entry.wire(format, strictness).map_err(unsendable)?;
+    let Some(left) = limits.filter(|_| wire.is_strict) else { return Ok(wire.clone()) };
+    match left.after(wire) {
+        Some(left) => {
+            *limits = Some(left);
+            Ok(wire.clone())
+        }
+        None => {
+            let mut relaxed = WireTool::clone(entry.wire(format, Strictness::Relaxed).map_err(unsendable)?);
+            relaxed.not_strict = Some(NotStrict::RequestLimit);
+            Ok(Arc::new(relaxed))
+        }
+    }
+}
+
+/// Skips both tools of a collision.
+fn skip(collision: NameCollision, tools: &mut Vec<(Arc<Entry>, Arc<WireTool>)>, skipped: &mut Vec<SkippedTool>) {
+    let colliding = [collision.first.clone(), collision.second.clone()];
+    tools.retain(|(entry, _)| !colliding.contains(entry.name()));
+    skipped.extend(colliding.map(|name| SkippedTool { name, reason: SkipReason::Collision(collision.clone()) }));
+}
+
+fn joined(tools: &[(Arc<Entry>, Arc<WireTool>)]) -> String {
+    let bytes: usize = tools.iter().map(|(_, wire)| wire.definition.len() + 1).sum();
+    let mut text = String::with_capacity(bytes + 2);
+    text.push('[');
+    for (position, (_, wire)) in tools.iter().enumerate() {
+        if position > 0 {
+            text.push(',');
+        }
+        text.push_str(&wire.definition);
+    }
+    text.push(']');
+    text
+}
