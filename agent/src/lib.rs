@@ -36,6 +36,6 @@ pub use session::Session;
 pub use skipped_tool::{SkipReason, SkippedTool};
 pub use system::SystemText;
 pub use tool_set::ToolSet;
-pub use wire_tool_set::WireToolSet;
 pub use tools;
+pub use wire_tool_set::WireToolSet;
 pub use workspace_domain::WorkspaceDomain;

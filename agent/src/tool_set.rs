@@ -52,12 +52,7 @@ impl ToolSet {
                 None => entries.push(same[0].clone()),
             }
         }
-        Self(Arc::new(Inner {
-            entries,
-            skipped,
-            digest: OnceLock::new(),
-            wires: FormatCell::new(),
-        }))
+        Self(Arc::new(Inner { entries, skipped, digest: OnceLock::new(), wires: FormatCell::new() }))
     }
 
     /// Returns the tools, sorted by name.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::workshop::{add, calling, results};
-use agent::{Driver, Provider, Request, Scripted, Selection, Session, ToolSet, Turn, TurnFuture};
+use agent::{Driver, Provider, Request, Scripted, Selection, Session, Turn, TurnFuture};
 use serde_json::{Value, json};
-use tools::protocol::wire::WireNames;
+use tools::protocol::wire::Format;
 use tools::{Catalog, Grant, OutputStore, ToolContext, ToolError, ToolResult, tool};
 
 /// A scripted model that knows the tools by their wire names.
@@ -16,8 +16,8 @@ impl Provider for Remote {
         "remote"
     }
 
-    fn wire_names<'a>(&self, tools: &'a ToolSet) -> Option<&'a Arc<WireNames>> {
-        Some(tools.wire_names())
+    fn wire(&self) -> Option<Format> {
+        Some(Format::OpenAiChat)
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -74,8 +74,8 @@ async fn a_model_reads_the_names_that_it_knows() {
     let results = run(Remote(turns())).await;
     let texts: Vec<_> = results.iter().map(ToolResult::to_text).collect();
     for (text, part) in texts.iter().zip([
-        "did you mean x_fine?", "x_names failed: call x_fine first", "x_names failed: call x_fine first",
-        "tools_output reads them", "x_denied needs fs:read:secret", "x.fine",
+        "did you mean x__fine?", "x__names failed: call x__fine first", "x__names failed: call x__fine first",
+        "tools__output reads them", "x__denied needs fs:read:secret", "x.fine",
     ]) {
         assert!(text.contains(part), "{part}: {text}");
     }

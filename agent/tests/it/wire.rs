@@ -1,93 +1,189 @@
-//! Wire definitions of a tool set: sorted, legal, and equal bytes for equal tools.
+//! The tools of a set on the wire: sorted, legal, equal bytes for equal tools, and independent of each other.
 
 use crate::workshop;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::workshop::catalog;
-use agent::{Selection, ToolSet};
+use crate::workshop::{add, catalog};
+use agent::{Selection, SkipReason, ToolSet};
 use proptest::prelude::*;
-use serde_json::Value;
-use tools::protocol::wire::Format;
-use tools::{Catalog, Entry, Services};
+use serde_json::{Value, json};
+use tools::protocol::wire::schema::{NotStrict, Unsendable};
+use tools::protocol::wire::{Format, Strictness};
+use tools::{Catalog, Effects, Entry, Services, Tool, ToolCall, ToolContext};
 
-const NAMES: [&str; 6] = ["fs.read", "fs/read", "fs_read", "time.now", "a", "z:z"];
+const NAMES: [&str; 8] = ["fs.read", "fs/read", "fs_read", "fs__read", "fs--read", "time.now", "a", "z:z"];
+const MODES: [Strictness; 2] = [Strictness::Relaxed, Strictness::Strict];
 
 fn set(entries: impl IntoIterator<Item = Arc<Entry>>, globs: &[&str]) -> ToolSet {
     ToolSet::new(entries, &Selection::parse(globs).unwrap(), &Services::new())
 }
 
-fn names(format: Format, text: &str) -> Vec<String> {
-    let definitions: Vec<Value> = serde_json::from_str(text).unwrap();
-    let name = |definition: &Value| match format {
-        Format::OpenAiChat => definition["function"]["name"].as_str().unwrap().to_owned(),
-        _ => definition["name"].as_str().unwrap().to_owned(),
-    };
-    definitions.iter().map(name).collect()
+/// Returns each format with each mode.
+fn wires() -> impl Iterator<Item = (Format, Strictness)> {
+    Format::ALL.into_iter().flat_map(|format| MODES.map(|mode| (format, mode)))
+}
+
+fn definitions(set: &ToolSet, format: Format, mode: Strictness) -> Vec<Value> {
+    serde_json::from_str(set.wire(format, mode).definitions()).unwrap()
+}
+
+fn with_schema(catalog: &mut Catalog, name: &str, schema: Value) {
+    let tool = Tool::new(name, "Takes arguments.", schema).unwrap().with_effects(Effects::Pure);
+    catalog.register(tool, async |_: ToolContext, arguments: Value| Ok::<_, String>(arguments)).unwrap();
 }
 
 #[test]
 fn definitions_stand_in_the_order_of_the_tools_by_names_that_lead_back() {
     let set = set(catalog(NAMES).list(), &[]);
-    for format in Format::ALL {
-        let names = names(format, &set.wire_definitions(format));
+    for (format, mode) in wires() {
+        let wire = set.wire(format, mode);
+        let names: Vec<_> = wire.list().map(|tool| tool.name.clone()).collect();
+        assert!(names.iter().all(|name| format.names().allows(name)), "{names:?}");
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), NAMES.len(), "{names:?}");
-        let tools: Vec<_> = names.iter().map(|name| set.wire_names().tool(name).unwrap()).collect();
-        assert_eq!(tools, set.list().iter().map(|entry| entry.name()).collect::<Vec<_>>());
-        let is_legal = |name: &String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-        assert!(names.iter().all(is_legal), "{names:?}");
+        let called = |name: &String| wire.read_call(ToolCall::new("1", &**name, json!({}))).name;
+        let tools: Vec<_> = names.iter().map(called).collect();
+        assert_eq!(tools, set.list().iter().map(|entry| entry.name().as_str()).collect::<Vec<_>>());
+        assert_eq!(definitions(&set, format, mode).len(), NAMES.len());
     }
 }
 
 #[test]
 fn equal_sets_give_equal_bytes_however_they_came_about() {
     let mut backwards = Catalog::new();
-    NAMES.iter().rev().for_each(|name| workshop::add(&mut backwards, name));
+    NAMES.iter().rev().for_each(|name| add(&mut backwards, name));
     let mut entries = catalog(NAMES).list();
     entries.reverse();
-    for format in Format::ALL {
-        let text = set(catalog(NAMES).list(), &[]).wire_definitions(format);
-        assert_eq!(set(backwards.list(), &[]).wire_definitions(format), text);
-        assert_eq!(set(entries.clone(), &[]).wire_definitions(format), text);
+    for (format, mode) in wires() {
+        let text = set(catalog(NAMES).list(), &[]).wire(format, mode).definitions().clone();
+        assert_eq!(*set(backwards.list(), &[]).wire(format, mode).definitions(), text);
+        assert_eq!(*set(entries.clone(), &[]).wire(format, mode).definitions(), text);
     }
 }
 
 #[test]
-fn an_unchanged_set_gives_the_bytes_it_has() {
-    let set = set(catalog(NAMES).list(), &[]);
-    for format in Format::ALL {
-        let bytes = |set: &ToolSet| set.wire_definitions(format).as_ptr();
-        assert_eq!(bytes(&set), bytes(&set.clone()));
-    }
-    let [one, other] = Format::ALL.map(|format| set.wire_definitions(format));
-    assert_ne!(one, other);
-}
-
-#[test]
-fn the_text_of_a_set_is_the_definitions_of_its_entries_in_a_row() {
-    let set = set(catalog(["time.now", "b", "a"]).list(), &[]);
-    for format in Format::ALL {
-        let definitions: Vec<_> = set.list().iter().map(|entry| entry.definition(format).clone()).collect();
-        assert_eq!(*set.wire_definitions(format), format!("[{}]", definitions.join(",")));
-    }
-    assert_eq!(Format::ALL.map(|format| ToolSet::default().wire_definitions(format).to_string()), ["[]", "[]"]);
-}
-
-#[test]
-fn a_respelt_name_changes_nothing_but_the_spelling() {
-    let set = set(catalog(NAMES).list(), &[]);
-    for format in Format::ALL {
-        let definitions: Vec<_> = (set.list().iter())
-            .map(|entry| format.definition(entry.tool(), &set.wire_names().spelling(entry.name())))
-            .collect();
-        assert_eq!(*set.wire_definitions(format), format!("[{}]", definitions.join(",")));
-        let names = names(format, &set.wire_definitions(format));
-        assert!(
-            set.wire_names().spelling_with_digest(set.get("fs.read").unwrap().name()).is_some(),
-            "another tool has that name"
+fn each_format_and_mode_has_its_own_bytes_which_are_built_once() {
+    let mut catalog = catalog(NAMES);
+    with_schema(&mut catalog, "closed", json!({"type": "object", "properties": {}, "additionalProperties": false}));
+    let set = set(catalog.list(), &[]);
+    for (format, mode) in wires() {
+        assert_eq!(
+            set.wire(format, mode).definitions().as_ptr(),
+            set.clone().wire(format, mode).definitions().as_ptr()
         );
-        assert!(names.contains(&set.wire_names().spelling("fs.read").into_owned()), "{names:?}");
     }
+    let texts: BTreeSet<_> =
+        Format::ALL.map(|format| set.wire(format, Strictness::Relaxed).definitions().clone()).into();
+    assert_eq!(texts.len(), Format::ALL.len());
+    let [relaxed, strict] = MODES.map(|mode| set.wire(Format::OpenAiChat, mode).definitions().clone());
+    assert_ne!(relaxed, strict);
+    assert_eq!(&**ToolSet::default().wire(Format::Anthropic, Strictness::Relaxed).definitions(), "[]");
+}
+
+#[test]
+fn one_more_tool_changes_no_other_definition_and_no_other_name() {
+    for newcomer in NAMES {
+        let rest: Vec<_> = NAMES.into_iter().filter(|name| *name != newcomer).collect();
+        let (few, all) = (set(catalog(rest).list(), &[]), set(catalog(NAMES).list(), &[]));
+        for (format, mode) in wires() {
+            let added = all.get(newcomer).unwrap().wire(format, mode).unwrap().definition.to_string();
+            let mut left: Vec<_> = all.wire(format, mode).list().map(|tool| tool.definition.to_string()).collect();
+            left.retain(|definition| *definition != added);
+            let before: Vec<_> = few.wire(format, mode).list().map(|tool| tool.definition.to_string()).collect();
+            assert_eq!(left, before, "{newcomer} changed others");
+        }
+    }
+}
+
+#[test]
+fn no_foreign_name_takes_the_place_of_a_tool() {
+    // Every form that `fs.read` has on a wire, and the digested form of a long name, each as the name of another tool.
+    let long = format!("server.{}", "x".repeat(120));
+    let own = ["fs.read".to_owned(), long];
+    for (format, mode) in wires() {
+        let foreign: Vec<_> = own.iter().map(|name| format.names().encode(name).into_owned()).collect();
+        let names: BTreeSet<_> = own.iter().chain(&foreign).map(String::as_str).collect();
+        let both = set(catalog(names.iter().copied()).list(), &[]);
+        let wire = both.wire(format, mode);
+        assert_eq!(wire.list().map(|tool| &tool.name).collect::<BTreeSet<_>>().len(), names.len());
+        for (own, spelling) in own.iter().zip(&foreign) {
+            assert_eq!(wire.read_call(ToolCall::new("1", &**spelling, json!({}))).name, *own, "on {format}");
+        }
+    }
+}
+
+#[test]
+fn a_call_by_the_own_name_of_a_tool_is_understood() {
+    let set = set(catalog(NAMES).list(), &[]);
+    let read = |name: &str| {
+        set.wire(Format::Anthropic, Strictness::Relaxed).read_call(ToolCall::new("1", name, json!({}))).name
+    };
+    assert_eq!(["fs.read", "fs/read", "fs_read", "z:z"].map(read), ["fs.read", "fs/read", "fs_read", "z:z"]);
+    assert_eq!(read("fs__read"), "fs.read", "a wire name takes precedence");
+    assert_eq!(read("fs..raed"), "fs..raed", "an unknown name stays as the model wrote it");
+}
+
+#[test]
+fn a_skipped_tool_is_not_called_by_the_name_of_another() {
+    let (one, other) = (catalog(["fs.read"]), catalog(["fs.read", "fs__read"]));
+    // `fs.read` is ambiguous, so it is skipped, and its wire name is the own name of the tool that is left.
+    let set = set(one.list().into_iter().chain(other.list()), &[]);
+    let wire = set.wire(Format::OpenAiChat, Strictness::Relaxed);
+    assert_eq!(wire.skipped()[0].name.as_str(), "fs.read");
+    assert_eq!(wire.read_call(ToolCall::new("1", "fs__read", json!({}))).name, "fs.read");
+}
+
+#[test]
+fn a_tool_that_a_service_refuses_is_skipped_with_the_reason() {
+    let mut catalog = catalog(["a", "z"]);
+    with_schema(&mut catalog, "m", json!({"enum": [1]}));
+    let set = set(catalog.list(), &[]);
+    assert!(set.skipped().is_empty() && set.contains("m"), "programs can call it");
+    for (format, mode) in wires() {
+        let wire = set.wire(format, mode);
+        let names: Vec<_> = wire.list().map(|tool| &*tool.name).collect();
+        if names == ["a", "z"] {
+            let [skipped] = wire.skipped() else { panic!("{:?}", wire.skipped()) };
+            assert_eq!(skipped.name.as_str(), "m");
+            assert!(matches!(skipped.reason, SkipReason::Unsendable { .. }), "{skipped}");
+            assert!(skipped.to_string().contains(format.name()), "{skipped}");
+        } else {
+            assert_eq!(names, ["a", "m", "z"], "{format} takes every schema");
+        }
+    }
+    let mut catalog = Catalog::new();
+    with_schema(&mut catalog, "text", json!({"type": "string"}));
+    let refused = catalog.get("text").unwrap();
+    assert!(matches!(refused.wire(Format::Anthropic, Strictness::Relaxed), Err(Unsendable::NotAnObject)));
+}
+
+#[test]
+fn arguments_are_those_of_the_wire_outside_and_of_the_catalog_inside() {
+    let mut catalog = Catalog::new();
+    let schema = json!({"type": "object", "properties": {"$filter": {"type": "string"}}});
+    with_schema(&mut catalog, "q.find", schema);
+    let set = set(catalog.list(), &[]);
+    let wire = set.wire(Format::Anthropic, Strictness::Relaxed);
+    let call = ToolCall::new("1", "q__find", json!({"filter": "a", "other": 1}));
+    let read = wire.read_call(call.clone());
+    assert_eq!((&*read.name, read.arguments.value()), ("q.find", &json!({"$filter": "a", "other": 1})));
+    assert_eq!(wire.write_call(&read), call);
+    let unknown = ToolCall::new("1", "no.such", json!({"filter": 1}));
+    assert_eq!(wire.write_call(&unknown).arguments, unknown.arguments);
+}
+
+#[test]
+fn strict_tools_fit_the_limits_of_a_request_in_the_order_of_their_names() {
+    let mut catalog = Catalog::new();
+    let names: Vec<_> = (10..40).map(|number| format!("t{number}")).collect();
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false});
+    names.iter().for_each(|name| with_schema(&mut catalog, name, schema.clone()));
+    let set = set(catalog.list(), &[]);
+    let limits = Format::Anthropic.strict_limits().unwrap();
+    let strict = |format| set.wire(format, Strictness::Strict).list().filter(|tool| tool.is_strict).count();
+    assert_eq!((strict(Format::Anthropic), strict(Format::OpenAiChat)), (limits.tools, names.len()));
+    let last = set.wire(Format::Anthropic, Strictness::Strict).list().last().unwrap();
+    assert_eq!((last.is_strict, &last.not_strict), (false, &Some(NotStrict::RequestLimit)));
 }
 
 proptest! {
@@ -100,9 +196,9 @@ proptest! {
         let catalog = catalog(NAMES);
         for names in &requests {
             let some = |catalog: &Catalog| names.iter().map(|name| catalog.get(name).unwrap()).collect::<Vec<_>>();
-            for format in Format::ALL {
-                let fresh = set(some(&workshop::catalog(NAMES)), &[]);
-                prop_assert_eq!(set(some(&catalog), &[]).wire_definitions(format), fresh.wire_definitions(format));
+            for (format, mode) in wires() {
+                let (again, fresh) = (set(some(&catalog), &[]), set(some(&workshop::catalog(NAMES)), &[]));
+                prop_assert_eq!(again.wire(format, mode).definitions(), fresh.wire(format, mode).definitions());
             }
         }
     }
