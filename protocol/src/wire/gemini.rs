@@ -11,7 +11,7 @@ use crate::{Content, ToolCall, ToolResult};
 
 pub(super) const SPEC: Spec = Spec {
     name: "gemini",
-    names: NameGrammar::Provider,
+    names: NameGrammar::Gemini,
     dialect: DIALECT,
     strict: None,
     definition,

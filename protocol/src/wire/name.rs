@@ -8,15 +8,15 @@ use std::borrow::Cow;
 use self::token::{Token, tokens};
 use crate::{Digest, ToolName};
 
-/// The names that a wire allows, and the code between them and [`ToolName`]s.
+/// The tool names that a service allows, and their encoding.
 ///
-/// The wire form of a name depends on that name alone. It is one of three, and no text is of two of them:
+/// The wire form of a name depends on that name alone. There are three forms, and no text has two of them:
 ///
-/// - **plain**: an allowed name stays, unless it has two of `_` and `-` in a row.
-/// - **escaped**: `__` is `.`, `--` is `/`, `-_` is `:`, and `_-` is a space of a foreign name. Longer rows of `_` and `-` stand for
-///   other characters.
+/// - **plain**: an allowed name without two adjacent separators (`_`, `-`) is its own wire form.
+/// - **escaped**: `__` is `.`, `--` is `/`, `-_` is `:`, and `_-` is a space of a foreign name. Longer rows of separators are other
+///   characters. A legal name with adjacent separators has this form too, so that no name is the wire form of another.
 /// - **digested**: the words of a name whose escaped form is too long, `_-_`, and 96 bits of the name's digest in hexadecimal.
-///   Only a table of names leads back: [`WireNames`](super::WireNames).
+///   [`WireNames`](super::WireNames) resolves it.
 ///
 /// ```
 /// use protocol::ToolName;
@@ -37,13 +37,24 @@ use crate::{Digest, ToolName};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum NameGrammar {
-    /// `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`, which OpenAI, Anthropic and Gemini accept.
+    /// `^[a-zA-Z0-9_-]{1,64}$`.
+    ///
+    /// - [OpenAI](https://platform.openai.com/docs/api-reference/chat/create): "Must be a-z, A-Z, 0-9, or contain underscores and
+    ///   dashes, with a maximum length of 64".
+    /// - [Anthropic](https://github.com/cyanheads/atlas-mcp-server/issues/14) took 64 characters. It has
+    ///   [taken 128](https://github.com/home-assistant/core/issues/147760) since, but services that pass a request on have not.
     Provider,
-    /// `^[a-zA-Z0-9_.-]{1,128}$`.
+    /// `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: names of [`Provider`](Self::Provider) that Gemini takes.
+    ///
+    /// Gemini wants [a letter or an underscore first](https://github.com/kaitranntt/ccs/issues/25). It also takes dots and colons,
+    /// which are not used, so that a conversation can change services without changing the names of its tools.
+    Gemini,
+    /// `^[a-zA-Z0-9_.-]{1,128}$`, from the
+    /// [specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names).
     Mcp,
 }
 
-/// Stands between the words and the digest of a digested form. No escaped form has this row of three.
+/// The row between the words and the digest of a digested form. No escaped form has it, because a single dot is `__`.
 const BEFORE_DIGEST: &str = "_-_";
 
 /// The number of hexadecimal digits in a digested form: 96 bits.
@@ -53,14 +64,14 @@ impl NameGrammar {
     /// Returns the maximum length of a wire form, in characters.
     pub fn max_length(self) -> usize {
         match self {
-            Self::Provider => 64,
+            Self::Provider | Self::Gemini => 64,
             Self::Mcp => 128,
         }
     }
 
     /// Returns true if the grammar allows the text.
     pub fn allows(self, text: &str) -> bool {
-        let starts = |c: char| self != Self::Provider || c.is_ascii_alphabetic() || c == '_';
+        let starts = |c: char| self != Self::Gemini || c.is_ascii_alphabetic() || c == '_';
         (1..=self.max_length()).contains(&text.len())
             && text.starts_with(starts)
             && text.chars().all(|c| self.is_word(c) || is_separator(c))
@@ -86,6 +97,13 @@ impl NameGrammar {
         }
         let name = ToolName::new(escape::unescape(self, wire)?).ok()?;
         (self.encode(&name) == wire).then_some(name)
+    }
+
+    /// Returns true if the text can be a digested form only.
+    pub(super) fn is_digested(text: &str) -> bool {
+        text.rsplit_once(BEFORE_DIGEST).is_some_and(|(words, digest)| {
+            !words.is_empty() && !words.ends_with(is_separator) && digest.len() == DIGITS && is_lower_hex(digest)
+        })
     }
 
     /// Returns the digested form of a name.
@@ -121,6 +139,11 @@ impl NameGrammar {
     fn is_word(self, c: char) -> bool {
         c.is_ascii_alphanumeric() || (self == Self::Mcp && c == '.')
     }
+}
+
+/// Returns true if the text consists of the digits of lower-case hexadecimal numbers.
+fn is_lower_hex(text: &str) -> bool {
+    text.bytes().all(|digit| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit))
 }
 
 /// Returns true for the characters whose rows have a meaning in an escaped form.

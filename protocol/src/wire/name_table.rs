@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use super::NameGrammar;
 use crate::ToolName;
 
-/// Leads wire names of a set back to tools, including the digested ones.
+/// Resolves the names in calls of a model to the tools of a set.
 ///
 /// ```
 /// use protocol::ToolName;
 /// use protocol::wire::{NameGrammar, WireNames};
 ///
-/// let long = ToolName::new(format!("server.{}", "x".repeat(80)))?;
-/// let names = WireNames::new(NameGrammar::Provider, [&long])?;
+/// let (read, long) = (ToolName::new("fs.read")?, ToolName::new(format!("server.{}", "x".repeat(80)))?);
+/// let names = WireNames::new(NameGrammar::Provider, [&read, &long])?;
+/// assert_eq!(names.tool("fs__read"), Some(read.clone()));
+/// assert_eq!(names.tool("fs.read"), Some(read));
 /// assert_eq!(names.tool(&NameGrammar::Provider.encode(&long)), Some(long));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -48,10 +50,15 @@ impl WireNames {
         })
     }
 
-    /// Returns the name with this wire form, in the set or not. Returns `None` if the text is no wire form, or the digested form of a
-    /// name outside the set.
-    pub fn tool(&self, wire: &str) -> Option<ToolName> {
-        self.grammar.decode(wire).or_else(|| self.digested.get(wire).cloned())
+    /// Returns the name that a model means, in the set or not: the name with this wire form, otherwise the text itself. So a tool
+    /// named like the wire form of another is never called in its place, even if the other is outside the set.
+    ///
+    /// Returns `None` for the digested form of a name outside the set, and for a text that is no name.
+    pub fn tool(&self, text: &str) -> Option<ToolName> {
+        if NameGrammar::is_digested(text) {
+            return self.digested.get(text).cloned();
+        }
+        self.grammar.decode(text).or_else(|| ToolName::new(text).ok())
     }
 
     fn with_encoding<'a>(

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod clause;
+mod corpus;
 mod derived;
 mod digest;
 mod effects;

@@ -1,11 +1,11 @@
 //! The escaped form of a name.
 //!
 //! A row is a longest sequence of `_` and `-`. A row of one is itself, a row of two is one symbol of [`SINGLE`], and a longer row is
-//! a sequence of the [`CODES`], of which none is the beginning of another. The code [`BYTES`] ends its row. After it stand pairs of
-//! hexadecimal digits, and `z`.
+//! a sequence of codes, of which none is the beginning of another: the [`CODES`], and [`OTHER`] with five more separators for a
+//! character of [`PUNCTUATION`]. A row that ends with [`OTHER`] precedes bytes: pairs of hexadecimal digits, and `z`.
 
 use super::token::{Symbol, Token, tokens};
-use super::{NameGrammar, is_separator};
+use super::{NameGrammar, is_lower_hex, is_separator};
 
 /// The rows of two.
 const SINGLE: [(Symbol, &str); 4] =
@@ -22,17 +22,23 @@ const CODES: [(Symbol, &str); 7] = [
     (Symbol::Space, "-_--"),
 ];
 
-/// The code before bytes. Begins with `_`, so that it can begin a name.
-const BYTES: &str = "_--_";
+/// The beginning of all other codes. Begins with `_`, so that it can begin a name.
+const OTHER: &str = "_--_";
 
-/// Stands after bytes.
+/// The characters with a code of [`OTHER`] and their index in binary, with `_` as 0 and `-` as 1.
+const PUNCTUATION: &[u8; 31] = b"!\"#$%&'()*+,;<=>?@[\\]^`{|}~-/: ";
+
+/// The number of binary digits of an index.
+const INDEX_BITS: usize = 5;
+
+/// The end of bytes.
 const END: char = 'z';
 
-/// Returns the escaped form of a name. It may be too long.
+/// Returns the escaped form of a name, which may be too long for the wire.
 pub(super) fn escape(grammar: NameGrammar, name: &str) -> String {
     let mut tokens = tokens(grammar, name);
     let escaped = rows(&tokens);
-    // A first character that cannot begin a wire name is written as a byte.
+    // A first character that cannot begin a wire name has a code that can.
     let first = escaped.chars().next();
     if let (Some(first), Some(token)) = (first, tokens.first_mut())
         && !grammar.allows(first.encode_utf8(&mut [0; 4]))
@@ -64,7 +70,7 @@ pub(super) fn unescape(grammar: NameGrammar, wire: &str) -> Option<String> {
         match row.len() {
             0 | 1 => name.push_str(row),
             2 => SINGLE.iter().find(|(_, code)| *code == row)?.0.write(&mut name),
-            _ if symbols(row, &mut name)? => rest = bytes(rest, &mut name)?,
+            _ if decode_row(row, &mut name)? => rest = bytes(rest, &mut name)?,
             _ => {}
         }
     }
@@ -78,12 +84,13 @@ fn rows(tokens: &[Token]) -> String {
     while let Some(token) = tokens.next() {
         match token {
             Token::Literal(c) => escaped.push(*c),
-            Token::Symbol(Symbol::Byte(byte)) => {
-                row.iter().for_each(|symbol| escaped.push_str(code(symbol)));
-                row.clear();
-                escaped.push_str(BYTES);
+            Token::Symbol(Symbol::Byte(byte)) if index(*byte).is_none() => {
+                row.drain(..).for_each(|symbol| code(symbol, &mut escaped));
+                escaped.push_str(OTHER);
                 escaped.push_str(&format!("{byte:02x}"));
-                while let Some(Token::Symbol(Symbol::Byte(byte))) = tokens.peek() {
+                while let Some(Token::Symbol(Symbol::Byte(byte))) = tokens.peek()
+                    && index(*byte).is_none()
+                {
                     escaped.push_str(&format!("{byte:02x}"));
                     tokens.next();
                 }
@@ -100,7 +107,7 @@ fn rows(tokens: &[Token]) -> String {
                     [symbol] if let Some((_, code)) = SINGLE.iter().find(|(single, _)| *single == symbol) => {
                         escaped.push_str(code);
                     }
-                    _ => row.iter().for_each(|symbol| escaped.push_str(code(symbol))),
+                    _ => row.iter().for_each(|symbol| code(*symbol, &mut escaped)),
                 }
                 row.clear();
             }
@@ -109,19 +116,39 @@ fn rows(tokens: &[Token]) -> String {
     escaped
 }
 
-fn code(symbol: &Symbol) -> &'static str {
-    CODES.iter().find(|(coded, _)| coded == symbol).map_or(BYTES, |(_, code)| code)
+/// Returns the index of a byte in [`PUNCTUATION`].
+fn index(byte: u8) -> Option<usize> {
+    PUNCTUATION.iter().position(|other| *other == byte)
+}
+
+/// Appends the code of a symbol in a longer row.
+fn code(symbol: Symbol, escaped: &mut String) {
+    if let Some((_, code)) = CODES.iter().find(|(coded, _)| *coded == symbol) {
+        return escaped.push_str(code);
+    }
+    escaped.push_str(OTHER);
+    if let Some(index) = index(symbol.byte()) {
+        let bit = |bit: usize| if index >> bit & 1 == 0 { '_' } else { '-' };
+        escaped.extend((0..INDEX_BITS).rev().map(bit));
+    }
 }
 
 /// Appends the symbols of a row. Returns true if bytes follow, and `None` if the row is not a sequence of codes.
-fn symbols(mut row: &str, name: &mut String) -> Option<bool> {
+fn decode_row(mut row: &str, name: &mut String) -> Option<bool> {
     while !row.is_empty() {
-        if row == BYTES {
-            return Some(true);
+        if let Some(rest) = row.strip_prefix(OTHER) {
+            if rest.is_empty() {
+                return Some(true);
+            }
+            let digits = rest.get(..INDEX_BITS)?;
+            let index = digits.bytes().fold(0, |index, digit| 2 * index + usize::from(digit == b'-'));
+            Symbol::Byte(*PUNCTUATION.get(index)?).write(name);
+            row = &rest[INDEX_BITS..];
+        } else {
+            let (symbol, code) = CODES.iter().find(|(_, code)| row.starts_with(code))?;
+            symbol.write(name);
+            row = &row[code.len()..];
         }
-        let (symbol, code) = CODES.iter().find(|(_, code)| row.starts_with(code))?;
-        symbol.write(name);
-        row = &row[code.len()..];
     }
     Some(false)
 }
@@ -129,10 +156,7 @@ fn symbols(mut row: &str, name: &mut String) -> Option<bool> {
 /// Appends bytes and returns the text after them. Returns `None` if there are none.
 fn bytes<'a>(text: &'a str, name: &mut String) -> Option<&'a str> {
     let (digits, rest) = text.split_once(END)?;
-    if digits.is_empty()
-        || digits.len() % 2 != 0
-        || !digits.bytes().all(|d| d.is_ascii_digit() || (b'a'..=b'f').contains(&d))
-    {
+    if digits.is_empty() || digits.len() % 2 != 0 || !is_lower_hex(digits) {
         return None;
     }
     for pair in digits.as_bytes().chunks_exact(2) {

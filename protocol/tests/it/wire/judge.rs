@@ -5,7 +5,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 /// The rules of a service and mode.
-pub(super) struct Judge {
+pub(crate) struct Judge {
     at: Value,
     rules: Value,
     name: Option<Regex>,
@@ -15,13 +15,13 @@ pub(super) struct Judge {
 
 /// A broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Violation {
-    pub(super) rule: &'static str,
-    pub(super) place: String,
+pub(crate) struct Violation {
+    pub(crate) rule: &'static str,
+    pub(crate) place: String,
 }
 
 impl Judge {
-    pub(super) fn new(format: Format, strictness: Strictness) -> Self {
+    pub(crate) fn new(format: Format, strictness: Strictness) -> Self {
         let file = match format {
             Format::OpenAiChat => include_str!("../rules/openai-chat.json"),
             Format::OpenAiResponses => include_str!("../rules/openai-responses.json"),
@@ -41,7 +41,7 @@ impl Judge {
     }
 
     /// Returns the broken rules of a definition.
-    pub(super) fn violations(&self, definition: &Value) -> Vec<Violation> {
+    pub(crate) fn violations(&self, definition: &Value) -> Vec<Violation> {
         let part = |name: &str| definition.pointer(self.at[name].as_str().unwrap()).unwrap_or(&Value::Null);
         let mut found = Vec::new();
         let mut break_rule = |rule, place: &str| found.push(Violation { rule, place: place.to_owned() });

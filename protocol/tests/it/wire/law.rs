@@ -15,7 +15,7 @@ use super::schemas::{OTHER_KEYS, schema};
 use crate::sample::config;
 
 /// Returns arguments that the schema accepts.
-pub(super) fn accepted(schema: &Value, seed: u64, count: usize, other_keys: &[&str]) -> Vec<Value> {
+pub(crate) fn accepted(schema: &Value, seed: u64, count: usize, other_keys: &[&str]) -> Vec<Value> {
     let Ok(canonical) = jsonschema::validator_for(schema) else { return Vec::new() };
     let mut sampler = Sampler { root: schema, choices: Choices::new(seed), other_keys };
     let values = (0..count).map(|_| sampler.value(schema, 0));
@@ -23,7 +23,7 @@ pub(super) fn accepted(schema: &Value, seed: u64, count: usize, other_keys: &[&s
 }
 
 /// Checks the law for some arguments of a schema, in every relaxed format.
-pub(super) fn check(schema: &Value, arguments: &[Value]) -> Result<(), TestCaseError> {
+pub(crate) fn check(schema: &Value, arguments: &[Value]) -> Result<(), TestCaseError> {
     static JUDGES: LazyLock<[(Format, Judge); 6]> =
         LazyLock::new(|| Format::ALL.map(|format| (format, Judge::new(format, Strictness::Relaxed))));
     let tool = Tool::new("a.tool", "A tool.", schema.clone()).unwrap();

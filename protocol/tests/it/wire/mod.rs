@@ -1,12 +1,11 @@
 //! Tools, calls and results in the formats of services.
 
-mod corpus;
 mod definition;
 mod exchange;
-mod judge;
+pub(crate) mod judge;
 mod judged;
-mod law;
-mod name;
+pub(crate) mod law;
+pub(crate) mod name;
 mod rewrite;
 mod sampler;
 mod schemas;

@@ -1,17 +1,14 @@
-//! Real definitions and arguments, from data that is not part of the project. `TOOLCRIB_DATA` names its folder.
+//! Real definitions and calls on every wire.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 
-use flate2::read::GzDecoder;
 use protocol::wire::schema::Fidelity;
 use protocol::wire::{Format, Strictness, WireTool};
 use protocol::{Json, Tool, ToolName};
-use serde_json::Value;
 
-use super::judge::Judge;
-use super::law;
+use super::rows_of;
+use crate::wire::judge::Judge;
+use crate::wire::law;
 
 const STRICT: [Format; 3] = [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic];
 
@@ -94,11 +91,4 @@ fn every_real_call_is_accepted_on_every_wire() {
     eprintln!("{accepted} calls; on strict wires refused: {narrowed}");
     assert!(accepted > 5_000, "{accepted}");
     assert!(narrowed < accepted / 20, "{narrowed} of {accepted}");
-}
-
-fn rows_of(file: &str) -> impl Iterator<Item = Value> {
-    let folder = std::env::var_os("TOOLCRIB_DATA").expect("TOOLCRIB_DATA names the folder of the test data");
-    let path = PathBuf::from(folder).join(file);
-    let data = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    BufReader::new(GzDecoder::new(data)).lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap())
 }
