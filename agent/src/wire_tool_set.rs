@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use tools::protocol::wire::schema::NotStrict;
 use tools::protocol::wire::{Format, NameCollision, StrictLimits, Strictness, WireNames, WireTool};
-use tools::{Entry, ToolCall, ToolName};
+use tools::{Entry, ToolCall};
 
 use crate::{SkipReason, SkippedTool, ToolSet};
 
@@ -30,7 +30,7 @@ use crate::{SkipReason, SkippedTool, ToolSet};
 ///
 /// let wire = set.wire(Format::Anthropic, Strictness::Relaxed);
 /// assert!(wire.definitions().starts_with(r#"[{"name":"fs__read""#));
-/// let call = wire.read_call(ToolCall::new("1", "fs__read", json!({"at": "x"})));
+/// let call = wire.read_call(ToolCall::new("1", "fs__read", json!({"at": "x"})))?;
 /// assert_eq!(call, ToolCall::new("1", "fs.read", json!({"$at": "x"})));
 /// assert_eq!(wire.write_call(&call).name, "fs__read");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -94,19 +94,22 @@ impl WireToolSet {
 
     /// Returns a model's call with the names of the catalog.
     ///
-    /// A wire name takes precedence, so that no tool can take the place of another. The catalog's own name is understood as well. A
-    /// name that is neither does not change.
-    pub fn read_call(&self, call: ToolCall) -> ToolCall {
-        let ToolCall { id, name, arguments } = call;
-        let name = match self.names.tool(&name).filter(|name| self.knows(name)) {
+    /// A wire name takes precedence, so that no tool can take the place of another, also of one outside the set. Otherwise the name
+    /// is the catalog's own.
+    ///
+    /// # Errors
+    /// Returns an error if the call must not be run.
+    pub fn read_call(&self, call: ToolCall) -> Result<ToolCall, UnreadableCall> {
+        let name = match self.names.tool(&call.name) {
             Some(own) => own.to_string(),
-            None => name,
+            None if self.get(&call.name).is_some() => return Err(UnreadableCall::Absent { name: call.name }),
+            None => call.name,
         };
         let arguments = match self.get(&name) {
-            Some(wire) => wire.arguments.decode(&arguments),
-            None => arguments,
+            Some(wire) => wire.arguments.decode(&call.arguments),
+            None => call.arguments,
         };
-        ToolCall { id, name, arguments }
+        Ok(ToolCall { id: call.id, name, arguments })
     }
 
     /// Returns an earlier call with the names of the wire.
@@ -123,11 +126,18 @@ impl WireToolSet {
         let position = self.tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
         Some(&self.tools[position].1)
     }
+}
 
-    /// Returns true if the tool was selected. A call of a skipped tool fails with the reason, and no other tool takes its place.
-    fn knows(&self, name: &ToolName) -> bool {
-        self.get(name).is_some() || self.skipped.binary_search_by(|skipped| skipped.name.cmp(name)).is_ok()
-    }
+/// A call of a model that must not be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnreadableCall {
+    /// The name is the wire name of a tool outside the set.
+    #[error("the tool {name} is not available; call one of the tools of this request")]
+    Absent {
+        /// The name, as the model wrote it.
+        name: String,
+    },
 }
 
 /// The length of the shortest digested name. Shorter names need no table.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use protocol::ToolName;
 use protocol::wire::schema::ArgumentsCodec;
 use protocol::wire::{Format, Strictness};
 
@@ -36,9 +37,12 @@ impl<'a> Spelling<'a> {
         Self { codec, ..self }
     }
 
-    /// Returns the name of a tool for the reader.
+    /// Returns the name of a tool for the reader. A text that cannot name a tool stays.
     pub(crate) fn tool<'t>(self, name: &'t str) -> Cow<'t, str> {
-        self.format.map_or(Cow::Borrowed(name), |format| format.names().encode(name))
+        match self.format {
+            Some(format) if ToolName::new(name).is_ok() => format.names().encode(name),
+            _ => Cow::Borrowed(name),
+        }
     }
 
     /// Returns the name of an argument for the reader.

@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::provider::is_plain_url;
 use agent::{
-    KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, ToolSet,
-    TurnFuture,
+    KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, TurnFuture,
 };
 use secrecy::SecretString;
-use tools::protocol::wire::WireNames;
+use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
 use crate::adapter::{Api, Model};
@@ -33,6 +32,7 @@ pub struct Remote {
     base_url: Option<String>,
     model: Model,
     streaming: bool,
+    strictness: Strictness,
     retry_policy: RetryPolicy,
 }
 
@@ -73,7 +73,8 @@ impl Remote {
         let model = Model::new(api, &name, base_url.as_deref(), key, &timeouts)?;
         let retry_policy = options.retry_policy.unwrap_or_default();
         let streaming = options.streaming.unwrap_or(true);
-        Ok(Self { api, name, base_url, model, streaming, retry_policy })
+        let strictness = options.strictness.unwrap_or_default();
+        Ok(Self { api, name, base_url, model, streaming, strictness, retry_policy })
     }
 }
 
@@ -102,13 +103,13 @@ impl Provider for Remote {
         self.api.name()
     }
 
-    fn wire_names<'a>(&self, tools: &'a ToolSet) -> Option<&'a Arc<WireNames>> {
-        Some(tools.wire_names())
+    fn wire(&self) -> Option<Format> {
+        Some(self.api.format())
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
         Box::pin(async move {
-            let names = request.tools.wire_names();
+            let tools = request.tools.wire(self.api.format(), self.strictness);
             // Sent text cannot be withdrawn, so a turn is not retried once its text has begun.
             let is_sent = AtomicBool::new(false);
             let send = |text: &str| {
@@ -117,7 +118,7 @@ impl Provider for Remote {
             };
             let text_sink = (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
             let attempt = || async {
-                let turn = self.model.turn(&request, names, self.streaming, text_sink).await;
+                let turn = self.model.turn(&request, tools, self.streaming, text_sink).await;
                 turn.map_err(|failure| Failure {
                     is_transient: failure.is_transient && !is_sent.load(Ordering::Relaxed),
                     ..failure

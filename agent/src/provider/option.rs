@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use tools::protocol::wire::Strictness;
+
 use super::{RetryPolicy, Timeouts};
 
 /// The configuration of a provider. A provider ignores the options that it does not use. `None` means the default.
@@ -18,6 +20,8 @@ pub struct ProviderOptions {
     pub key: Option<KeySource>,
     /// True to stream the model's text. Defaults to true.
     pub streaming: Option<bool>,
+    /// The mode of tool definitions. Defaults to [`Strictness::Relaxed`].
+    pub strictness: Option<Strictness>,
     /// The time limits of a request. Defaults to [`Timeouts::default`].
     pub timeouts: Option<Timeouts>,
     /// The retries after transient errors. Defaults to [`RetryPolicy::default`].
@@ -72,6 +76,14 @@ impl ProviderOptions {
     #[must_use]
     pub fn with_streaming(mut self, streaming: bool) -> Self {
         self.streaming = Some(streaming);
+        self
+    }
+
+    /// Sets the mode of tool definitions. A tool without a strict form stays relaxed, and so do the tools after the
+    /// [limits](tools::protocol::wire::Format::strict_limits) of a request.
+    #[must_use]
+    pub fn with_strictness(mut self, strictness: Strictness) -> Self {
+        self.strictness = Some(strictness);
         self
     }
 

@@ -29,8 +29,9 @@ impl fmt::Display for Message<'_> {
             ToolErrorKind::NotFound { near } => {
                 let near: Vec<_> = near.iter().map(|name| self.spelling.tool(name)).collect();
                 match self.tool {
-                    // The name as the caller gave it.
-                    Some(name) => write!(f, "there is no tool named {name:?}{}", suggested(&near)),
+                    Some(name) => {
+                        write!(f, "there is no tool named {:?}{}", self.spelling.tool(name), suggested(&near))
+                    }
                     None => write!(f, "there is no tool with that name{}", suggested(&near)),
                 }
             }

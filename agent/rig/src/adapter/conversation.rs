@@ -1,14 +1,14 @@
 //! Converts a conversation to rig's request.
 
-use agent::{ProviderError, Request};
+use agent::{ProviderError, Request, WireToolSet};
 use rig_core::completion::CompletionRequest;
 use rig_core::message::{
     AssistantContent, AssistantMessage, CallId, DocumentSourceKind, Image, ImageMediaType, Message as RigMessage,
     MimeType, Origin, Text, ToolCall as RigCall, ToolFunction, ToolName as RigName, ToolResult as RigResult,
     ToolResultContent, UserContent,
 };
-use serde_json::Value;
-use tools::protocol::wire::WireNames;
+use serde_json::{Value, json};
+use tools::protocol::wire::WireTool;
 use tools::protocol::{Message, Part, Role};
 use tools::{Content, ToolResult};
 
@@ -16,41 +16,44 @@ use super::Api;
 use super::turn::{BLOCK, ORIGIN};
 use crate::retry::Failure;
 
-pub(super) fn request(api: Api, request: &Request<'_>, names: &WireNames) -> Result<CompletionRequest, Failure> {
-    let history: Vec<_> = request.messages.iter().filter_map(|sent| message(api, sent, names)).collect();
+pub(super) fn request(api: Api, request: &Request<'_>, tools: &WireToolSet) -> Result<CompletionRequest, Failure> {
+    let history: Vec<_> = request.messages.iter().filter_map(|sent| message(api, sent, tools)).collect();
     if !history.iter().any(|message| matches!(message, RigMessage::User { .. })) {
         return Err(Failure { error: ProviderError::NoPrompt, is_transient: false });
     }
     // rig would append the prompt, so the history holds all messages in our order.
     let mut completion = CompletionRequest::new("");
     completion.chat_history = history;
-    Ok(completion)
+    // rig passes these tools on as they are. Its own definitions have no mode per tool, and fields that gateways refuse.
+    let definitions: Vec<_> = tools.list().map(WireTool::value).collect();
+    Ok(if definitions.is_empty() { completion } else { completion.additional_params(json!({"tools": definitions})) })
 }
 
 /// Returns `None` if the message has no content to send, because services refuse empty messages. rig merges adjacent user
 /// messages.
-fn message(api: Api, message: &Message, names: &WireNames) -> Option<RigMessage> {
+fn message(api: Api, message: &Message, tools: &WireToolSet) -> Option<RigMessage> {
     match message.role {
         Role::System => Some(RigMessage::system(message.to_text())),
         Role::Assistant => {
-            let turn = assistant(api, message, names);
+            let turn = assistant(api, message, tools);
             (!turn.content.is_empty()).then_some(RigMessage::Assistant(turn))
         }
         _ => {
-            let content: Vec<_> = message.parts.iter().filter_map(|part| user(part, names)).collect();
+            let content: Vec<_> = message.parts.iter().filter_map(|part| user(part, tools)).collect();
             (!content.is_empty()).then_some(RigMessage::User { content })
         }
     }
 }
 
-fn assistant(api: Api, message: &Message, names: &WireNames) -> AssistantMessage {
+fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessage {
     let block = |part: &Part| match part {
         // rig also omits blank text, but only after the check for a final thought below.
         Part::Content(Content::Text { text }) if text.trim().is_empty() => None,
         Part::Content(Content::Text { text }) => Some(AssistantContent::Text(Text::new(text.as_str()))),
         Part::Content(content) => Some(AssistantContent::Text(Text::new(described(content)))),
         Part::ToolCall(call) => {
-            let function = ToolFunction::new(name(&call.name, names)?, call.arguments.value().clone());
+            let call = tools.write_call(call);
+            let function = ToolFunction::new(RigName::new(call.name).ok()?, call.arguments.into_value());
             Some(AssistantContent::ToolCall(RigCall::new(CallId::from_wire(call.id.as_str()), function)))
         }
         Part::Reasoning { opaque, .. } => serde_json::from_value(opaque.get(BLOCK)?.clone()).ok(),
@@ -70,7 +73,7 @@ fn assistant(api: Api, message: &Message, names: &WireNames) -> AssistantMessage
     AssistantMessage::new(content).with_origin(origin)
 }
 
-fn user(part: &Part, names: &WireNames) -> Option<UserContent> {
+fn user(part: &Part, tools: &WireToolSet) -> Option<UserContent> {
     match part {
         Part::Content(Content::Text { text }) => Some(UserContent::Text(Text::new(text.as_str()))),
         Part::Content(content) => Some(match image(content) {
@@ -79,7 +82,7 @@ fn user(part: &Part, names: &WireNames) -> Option<UserContent> {
         }),
         Part::ToolResult { id, name: called, result } => Some(UserContent::ToolResult(RigResult {
             call: CallId::from_wire(id.as_str()),
-            name: name(called, names)?,
+            name: name(called, tools)?,
             content: result_content(result),
             is_error: result.is_error,
         })),
@@ -115,6 +118,6 @@ fn described(content: &Content) -> String {
     }
 }
 
-fn name(name: &str, names: &WireNames) -> Option<RigName> {
-    RigName::new(names.spelling(name)).ok()
+fn name(tool: &str, tools: &WireToolSet) -> Option<RigName> {
+    RigName::new(tools.name(tool)).ok()
 }

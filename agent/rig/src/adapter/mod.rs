@@ -1,14 +1,13 @@
 //! The only module that uses rig. No type of rig leaves it.
 
 mod conversation;
-mod definition;
 mod failure;
 mod message_end;
 mod transport;
 mod turn;
 
 use agent::provider::DefaultService;
-use agent::{ProviderError, Request, TextSink, Turn};
+use agent::{ProviderError, Request, TextSink, Turn, WireToolSet};
 use futures_util::StreamExt;
 use rig_core::DynModel;
 use rig_core::completion::{CompletionRequest, CompletionResponse};
@@ -19,7 +18,7 @@ use rig_core::providers::openai::OpenAIConfig;
 use rig_core::providers::openai::completion::GPT_5_1;
 use rig_core::streaming::{Item, StreamEvent};
 use secrecy::{ExposeSecret, SecretString};
-use tools::protocol::wire::WireNames;
+use tools::protocol::wire::Format;
 
 use crate::Timeouts;
 use crate::retry::Failure;
@@ -40,6 +39,14 @@ impl Api {
         match self {
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",
+        }
+    }
+
+    /// Returns the format of tools and calls.
+    pub(crate) fn format(self) -> Format {
+        match self {
+            Self::OpenAi => Format::OpenAiChat,
+            Self::Anthropic => Format::Anthropic,
         }
     }
 
@@ -94,18 +101,17 @@ impl Model {
     pub(crate) async fn turn(
         &self,
         request: &Request<'_>,
-        names: &WireNames,
+        tools: &WireToolSet,
         streaming: bool,
         text_sink: Option<TextSink<'_>>,
     ) -> Result<Turn, Failure> {
-        let completion = conversation::request(self.api, request, names)?
-            .tools(definition::definitions(self.api, request.tools, names)?)
+        let completion = conversation::request(self.api, request, tools)?
             .max_tokens(self.max_tokens)
             .accept_unknown_finish_reasons(true);
         let response =
             if streaming { self.streamed(completion, text_sink).await } else { self.model.call(completion).await };
         response
-            .map(|response| turn::turn(response, names))
+            .map(|response| turn::turn(response, tools))
             .map_err(|error| failure::failure(self.api, &self.key, &error))
     }
 

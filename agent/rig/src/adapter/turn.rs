@@ -1,10 +1,9 @@
 //! Converts rig's response to a turn.
 
-use agent::{StopReason, Turn, Usage};
+use agent::{StopReason, Turn, Usage, WireToolSet};
 use rig_core::completion::{CompletionResponse, FinishReason};
 use rig_core::message::{AssistantContent, DocumentSourceKind, Image, MimeType, ToolCall as RigCall};
 use serde_json::{Value, json};
-use tools::protocol::wire::WireNames;
 use tools::protocol::{Message, Part, Role};
 use tools::{Content, ToolCall};
 
@@ -12,7 +11,7 @@ use tools::{Content, ToolCall};
 pub(super) const BLOCK: &str = "block";
 pub(super) const ORIGIN: &str = "origin";
 
-pub(super) fn turn(mut response: CompletionResponse, names: &WireNames) -> Turn {
+pub(super) fn turn(mut response: CompletionResponse, tools: &WireToolSet) -> Turn {
     let stop = stop(&response);
     let last = response.choice.len().saturating_sub(1);
     let mut parts = Vec::new();
@@ -22,8 +21,14 @@ pub(super) fn turn(mut response: CompletionResponse, names: &WireNames) -> Turn 
             AssistantContent::Text(text) if !text.text.is_empty() => parts.push(Part::Content(text.text.into())),
             AssistantContent::Text(_) => {}
             AssistantContent::ToolCall(call) => {
-                faults.push(fault(&call, &stop, index == last));
-                parts.push(Part::ToolCall(tool_call(call, names)));
+                let fault = fault(&call, &stop, index == last);
+                let call = tool_call(call);
+                let (call, fault) = match tools.read_call(call.clone()) {
+                    Ok(call) => (call, fault),
+                    Err(error) => (call, fault.or_else(|| Some(error.to_string()))),
+                };
+                faults.push(fault);
+                parts.push(Part::ToolCall(call));
             }
             AssistantContent::Image(image) => parts.extend(picture(&image).map(Part::Content)),
             other => parts.push(Part::Reasoning { text: readable(&other), opaque: opaque(&response, &other) }),
@@ -79,16 +84,13 @@ fn fault(call: &RigCall, stop: &StopReason, is_last: bool) -> Option<String> {
     }
 }
 
-fn tool_call(call: RigCall, names: &WireNames) -> ToolCall {
-    let spelling = call.function.name.as_str();
-    // An unknown name does not change: the session's error lists the known names.
-    let name = names.tool(spelling).map_or(spelling, |name| name.as_str());
+fn tool_call(call: RigCall) -> ToolCall {
     let id = call.id.provider().map(|id| id.as_str().to_owned()).unwrap_or_default();
     let arguments = match call.function.invalid_arguments {
         Some(text) => Value::String(text),
         None => Value::Object(call.function.arguments),
     };
-    ToolCall::new(id, name, arguments)
+    ToolCall::new(id, call.function.name.as_str(), arguments)
 }
 
 fn readable(block: &AssistantContent) -> String {

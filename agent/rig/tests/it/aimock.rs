@@ -73,7 +73,7 @@ fn judge_journal(journal: &[Value], provider: &str, streaming: bool, session: &S
             body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
         assert_eq!(
             names,
-            ["fs_edit", "fs_glob", "fs_list", "fs_move", "fs_read", "fs_remove", "fs_search", "fs_write"]
+            ["fs__edit", "fs__glob", "fs__list", "fs__move", "fs__read", "fs__remove", "fs__search", "fs__write"]
         );
         assert_eq!(body["tools"], journal[0]["body"]["tools"]);
         assert!(!entry.to_string().contains(KEY));

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use crate::service::reply::{Api, Block, Way, completion};
 use crate::service::{KEY, Reply, Service};
-use crate::workshop::{answer, catalog, result, run};
+use crate::workshop::{Ran, answer, catalog, result, run};
 use agent::{Driver, Provider, Request, Selection, Session, StopReason, SystemText};
-use serde_json::json;
-use tools::protocol::wire::Format;
+use agent_rig::Remote;
+use serde_json::{Value, json};
+use tools::protocol::wire::{Format, Strictness};
 use tools::protocol::{Message, Part, Role};
-use tools::{CancellationToken, Content, ToolCall, ToolContext, ToolResult};
+use tools::{CancellationToken, Catalog, Content, Effects, Tool, ToolCall, ToolContext, ToolResult};
 
 #[tokio::test]
 async fn a_call_goes_out_and_back_by_its_wire_name() {
-    let service = Service::new([calls(&[("c1", "fs_read", r#"{"path":"a"}"#)]), Api::Chat.answer(Way::Whole)]).await;
+    let service = Service::new([calls(&[("c1", "fs__read", r#"{"path":"a"}"#)]), Api::Chat.answer(Way::Whole)]).await;
     let (summary, session, ran) = run(service.openai(false), &["fs.read", "fs/read.all"]).await;
     assert_eq!(answer(&summary), ("ok", &StopReason::Answer));
     assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "a"}))]);
@@ -24,14 +25,14 @@ async fn a_call_goes_out_and_back_by_its_wire_name() {
     let first = service.body(0);
     assert_eq!(first["model"], "gpt-test");
     let names: Vec<_> = first["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
-    assert_eq!(names, ["fs_read", "fs_read_all"]);
+    assert_eq!(names, ["fs__read", "fs--read__all"]);
     let second = service.body(1);
     let messages = second["messages"].as_array().unwrap();
     assert_eq!(
         messages.iter().map(|message| message["role"].as_str().unwrap()).collect::<Vec<_>>(),
         ["user", "assistant", "tool"]
     );
-    assert_eq!(messages[1]["tool_calls"][0]["function"]["name"], "fs_read");
+    assert_eq!(messages[1]["tool_calls"][0]["function"]["name"], "fs__read");
     assert_eq!(messages[2]["tool_call_id"], "c1");
     assert!(messages[2].to_string().contains("ran fs.read"), "{}", messages[2]);
     assert!(service.head(0).contains(&format!("authorization: bearer {KEY}")));
@@ -45,7 +46,7 @@ async fn an_error_goes_back_by_wire_names() {
         let service = Service::new([call, api.answer(Way::Whole)]).await;
         run(api.model(&service, false), &["fs.reads"]).await;
         let second = service.body(1)["messages"].to_string();
-        assert!(second.contains("did you mean fs_reads?") && !second.contains("fs.reads"), "{second}");
+        assert!(second.contains("did you mean fs__reads?") && !second.contains("fs.reads"), "{second}");
     }
 }
 
@@ -88,14 +89,68 @@ async fn the_definitions_sent_equal_those_of_the_tool_set() {
             let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
             Driver::new(model.clone()).run(&mut session, "go").await.unwrap();
             // Bodies keep the order of keys here.
-            let mut sent = service.body(turn)["tools"].take();
-            for tool in sent.as_array_mut().unwrap() {
-                // rig adds a field for Anthropic.
-                tool.as_object_mut().unwrap().remove("eager_input_streaming");
-            }
-            assert_eq!(sent.to_string(), *session.tools().wire_definitions(format));
+            let sent = service.body(turn)["tools"].to_string();
+            assert_eq!(sent, **session.tools().wire(format, Strictness::Relaxed).definitions());
         }
     }
+}
+
+#[tokio::test]
+async fn rewritten_definitions_are_sent_and_the_calls_are_read_with_the_names_of_the_catalog() {
+    let properties =
+        json!({"$filter": {"const": "a"}, "limit": {"type": ["integer", "null"]}, "path": {"type": "string"}});
+    let schema = json!({"oneOf": [{"required": ["path"]}, {"required": ["$filter"]}], "properties": properties});
+    for (api, format) in [(Api::Chat, Format::OpenAiChat), (Api::Messages, Format::Anthropic)] {
+        let ran = Ran::default();
+        let (runs, mut catalog) = (ran.clone(), Catalog::new());
+        let tool = Tool::new("fs.read", "Finds.", schema.clone()).unwrap().with_effects(Effects::Pure);
+        let find = move |_: ToolContext, arguments: Value| {
+            runs.lock().unwrap().push(("fs.read".to_owned(), arguments));
+            async { "found" }
+        };
+        catalog.register(tool, find).unwrap();
+        let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+        let calls = [r#"{"filter":"a"}"#, r#"{"filter":"b"}"#].map(|arguments| {
+            let blocks = [Block::Call("c1", arguments)];
+            api.reply(Way::Whole, &blocks, Some(api.stops(&blocks)))
+        });
+        let service = Service::new(calls.into_iter().chain([api.answer(Way::Whole)])).await;
+        Driver::new(Arc::new(api.model(&service, false))).run(&mut session, "go").await.unwrap();
+
+        let sent = service.body(0)["tools"].to_string();
+        assert_eq!(sent, **session.tools().wire(format, Strictness::Relaxed).definitions());
+        assert!(sent.contains("fs__read") && sent.contains("\"filter\"") && !sent.contains('$'), "{sent}");
+        assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"$filter": "a"}))]);
+        let again = service.body(2)["messages"].to_string();
+        assert!(again.contains("fs__read") && again.contains("`/filter`"), "{again}");
+        assert!(!again.contains("fs.read") && !again.contains('$'), "the model reads its own names: {again}");
+    }
+}
+
+#[tokio::test]
+async fn strict_definitions_are_sent_on_request() {
+    let mut catalog = Catalog::new();
+    let open = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    let tool = Tool::new("open", "Is open.", open).unwrap().with_effects(Effects::Pure);
+    catalog.register(tool, async |_: ToolContext, _: Value| "open").unwrap();
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "additionalProperties": false});
+    let tool = Tool::new("fs.read", "Is closed.", schema).unwrap().with_effects(Effects::Pure);
+    catalog.register(tool, async |_: ToolContext, arguments: Value| arguments.to_string()).unwrap();
+    let arguments = Block::Call("c1", r#"{"path":null}"#);
+    let call = Api::Chat.reply(Way::Whole, &[arguments], Some(Api::Chat.stops(&[arguments])));
+    let service = Service::new([call, Api::Chat.answer(Way::Whole)]).await;
+    let options = service.options("gpt-test", false).with_base_url(format!("{}/v1", service.url));
+    let model = Remote::openai(&options.with_strictness(Strictness::Strict)).unwrap();
+    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    Driver::new(Arc::new(model)).run(&mut session, "go").await.unwrap();
+    let sent = service.body(0)["tools"].clone();
+    assert_eq!(sent.to_string(), **session.tools().wire(Format::OpenAiChat, Strictness::Strict).definitions());
+    assert_eq!(
+        (&sent[0]["function"]["strict"], sent[1]["function"]["strict"] == true),
+        (&json!(true), false),
+        "{sent:#}"
+    );
+    assert_eq!(result(&session.messages()[2].parts[0]), "{}", "a null for an optional argument is its absence");
 }
 
 #[tokio::test]
@@ -153,10 +208,10 @@ async fn a_picture_in_a_result_is_shown_to_the_model() {
 #[tokio::test]
 async fn malformed_and_foreign_calls_get_one_error_each_and_the_others_run() {
     let turn_of_calls = calls(&[
-        ("a", "fs_read", r#"{"path": "#),
-        ("b", "fs_read", "{}"),
+        ("a", "fs__read", r#"{"path": "#),
+        ("b", "fs__read", "{}"),
         ("c", "no_such", "{}"),
-        ("d", "fs_read", "[1]"),
+        ("d", "fs__read", "[1]"),
     ]);
     let service = Service::new([turn_of_calls, Api::Chat.answer(Way::Whole)]).await;
     let (summary, session, ran) = run(service.openai(false), &["fs.read"]).await;

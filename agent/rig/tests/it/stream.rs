@@ -64,8 +64,8 @@ fn streamed_calls() -> Reply {
     let end = json!({"id": "x", "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
     events(
         [
-            start(0, "a", "fs_read"),
-            start(1, "b", "time_now"),
+            start(0, "a", "fs__read"),
+            start(1, "b", "time__now"),
             more(0, r#"{"path":"#),
             more(1, r#"{"zone":"U"#),
             more(0, r#""é"}"#),

@@ -82,7 +82,7 @@ fn chat(blocks: &[Block], reason: Option<&str>) -> Reply {
             Thought(text) => message.insert("reasoning_content".to_owned(), json!(text)),
             Sealed(_) => None,
             Call(id, arguments) => {
-                let function = json!({"name": "fs_read", "arguments": arguments});
+                let function = json!({"name": "fs__read", "arguments": arguments});
                 calls.push(json!({"id": id, "type": "function", "function": function}));
                 None
             }
@@ -114,7 +114,7 @@ fn chunks(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Reply {
             Thought(text) => chunk(json!({"reasoning_content": text}), None),
             Sealed(_) => String::new(),
             Call(id, arguments) => {
-                let start = json!({"index": index, "id": id, "type": "function", "function": {"name": "fs_read"}});
+                let start = json!({"index": index, "id": id, "type": "function", "function": {"name": "fs__read"}});
                 let more = json!({"index": index, "function": {"arguments": arguments}});
                 chunk(json!({"tool_calls": [start]}), None) + &chunk(json!({"tool_calls": [more]}), None)
             }
@@ -134,7 +134,7 @@ fn message(blocks: &[Block], reason: Option<&str>) -> Reply {
         Call(id, arguments) => {
             // Invalid JSON is sent unchanged.
             let input = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
-            json!({"type": "tool_use", "id": id, "name": "fs_read", "input": input})
+            json!({"type": "tool_use", "id": id, "name": "fs__read", "input": input})
         }
     });
     whole(200, envelope(content.collect::<Vec<_>>().into(), reason))
@@ -156,7 +156,7 @@ fn message_events(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Rep
             ),
             Sealed(data) => (json!({"type": "redacted_thinking", "data": data}), Vec::new()),
             Call(id, arguments) => (
-                json!({"type": "tool_use", "id": id, "name": "fs_read", "input": {}}),
+                json!({"type": "tool_use", "id": id, "name": "fs__read", "input": {}}),
                 halves(arguments).map(|half| json!({"type": "input_json_delta", "partial_json": half})).to_vec(),
             ),
         };
