@@ -11,10 +11,11 @@ mod name_table;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+mod piece;
 pub mod schema;
 
 pub use definition::WireTool;
-pub use exchange::{InvalidCall, WireResult};
+pub use exchange::{InvalidCall, WireCall, WireResult};
 pub use format::{Format, FormatCell, Strictness, UnknownFormat};
 pub use name::NameGrammar;
 pub use name_table::{NameCollision, WireNames};
