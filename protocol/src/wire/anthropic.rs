@@ -1,30 +1,37 @@
 //! Anthropic's Messages API.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::definition::Definition;
-use super::exchange::{Exchange, InvalidCall, Piece, WireResult, list, parse_call, text_field};
-use super::format::Spec;
-use super::schema::{Dialect, Enums, Keywords, References};
-use super::{NameGrammar, openai_chat};
+use super::definition::{Definition, Fields};
+use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
+use super::piece::{Image, Piece};
+use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
 use crate::{Content, ToolCall, ToolResult};
 
-pub(super) const SPEC: Spec = Spec {
-    name: "anthropic",
-    names: NameGrammar::Provider,
-    dialect: DIALECT,
-    strict: Some(STRICT),
-    definition,
-    exchange: Exchange { read_calls, write_calls, read_results, write_results },
+/// The schemas of tools that are not strict: [draft 2020-12](https://platform.claude.com/docs/en/api/messages/create), with limits.
+///
+/// - The root is an object: ["input_schema does not support oneOf, allOf, or anyOf at the top
+///   level"](https://github.com/anthropics/claude-code/issues/40075).
+/// - Keys of properties: ["Property keys should match pattern
+///   '^[a-zA-Z0-9_.-]{1,64}$'"](https://github.com/beautyfree/appstore-connect-mcp/issues/2).
+///
+/// Missing `properties` and `items` and boolean schemas are written out for services that pass the schema on to other models.
+pub(super) const DIALECT: Dialect = Dialect {
+    is_complete: false,
+    keywords: Keywords::AllBut(&[]),
+    references: References::Any,
+    booleans: false,
+    containers: true,
+    enums: Enums::Any,
+    formats: None,
+    keys: KeyGrammar::Plain,
+    strict: false,
 };
 
-/// Every schema of draft 2020-12 below a root that is an object without combinators: "input_schema does not support oneOf, allOf, or
-/// anyOf at the top level" (anthropics/claude-code#40075). "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'"
-/// (beautyfree/appstore-connect-mcp#2).
-const DIALECT: Dialect = openai_chat::DIALECT;
-
-/// The subset of strict tool use, from the guide "Structured outputs" of Claude's platform: no recursion, no bounds, no lengths.
-const STRICT: Dialect = Dialect {
+/// The schemas of strict tools: the guide
+/// ["JSON Schema limitations"](https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations) has
+/// no recursion, no bounds, no lengths and no compound values in `enum`.
+pub(super) const STRICT: Dialect = Dialect {
     keywords: Keywords::Only(&[
         "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "format", "items",
         "patternProperties", "prefixItems", "properties", "required", "title", "type",
@@ -32,54 +39,86 @@ const STRICT: Dialect = Dialect {
     references: References::AloneWithoutRecursion,
     enums: Enums::Scalars,
     formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]),
-    ..openai_chat::STRICT
+    strict: true,
+    ..DIALECT
 };
 
-fn definition(definition: &Definition<'_>) -> String {
-    let Definition { name, description, parameters, is_strict, .. } = definition;
-    let strict = if *is_strict { r#","strict":true"# } else { "" };
-    format!(r#"{{"name":{name},"description":{description},"input_schema":{parameters}{strict}}}"#)
+/// The types of images in the [reference](https://platform.claude.com/docs/en/api/messages/create) of `Base64ImageSource`.
+const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+/// Sends examples as [`input_examples`](https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use), which have
+/// to match the schema.
+pub(super) fn definition(definition: Definition<'_>) -> Fields {
+    let mut fields = definition.fields("input_schema");
+    if !definition.examples.is_empty() {
+        fields.push(("input_examples", Some(definition.examples.to_vec().into())));
+    }
+    if definition.is_strict {
+        fields.push(("strict", Some(true.into())));
+    }
+    fields
 }
 
-fn read_calls(message: &Value) -> Vec<Result<ToolCall, InvalidCall>> {
-    list(message, "content")
-        .filter(|block| block["type"] == "tool_use")
-        .map(|block| parse_call(text_field(block, "id"), text_field(block, "name"), &block["input"]))
-        .collect()
+pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
+    let read = |block: &Value| parse_call(text_field(block, "id"), text_field(block, "name"), &block["input"]);
+    list(message, "content").filter(|block| block["type"] == "tool_use").map(|block| (block, read(block))).collect()
 }
 
-fn write_calls(calls: &[ToolCall]) -> Vec<Value> {
-    let call = |call: &ToolCall| json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments.value()});
-    vec![json!({"role": "assistant", "content": calls.iter().map(call).collect::<Vec<_>>()})]
+pub(super) fn write_call(call: &ToolCall) -> Value {
+    json!({"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call)})
 }
 
-fn write_results(results: &[WireResult]) -> Vec<Value> {
-    let result = |WireResult { id, result, .. }: &WireResult| {
-        let piece = |piece: Piece| match piece {
-            Piece::Text(text) => json!({"type": "text", "text": text}),
-            Piece::Image { data, mime_type } => {
-                json!({"type": "image", "source": {"type": "base64", "media_type": mime_type, "data": data}})
-            }
-        };
-        let content: Vec<_> = Piece::all(result).into_iter().map(piece).collect();
-        let mut block = Map::from_iter([
-            ("type".to_owned(), "tool_result".into()),
-            ("tool_use_id".to_owned(), Value::from(&**id)),
-            ("content".to_owned(), content.into()),
-        ]);
+pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
+    vec![json!({"role": "assistant", "content": calls})]
+}
+
+/// The images of a failed call follow all results, because ["all content must be type `text` if `is_error` is
+/// true"](https://github.com/vellum-ai/vellum-assistant/pull/18387) and
+/// [results come first](https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use#handling-tool-use-and-tool-result-content-blocks).
+pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
+    let mut blocks = Vec::new();
+    let mut images = Vec::new();
+    for WireResult { id, result, .. } in results {
+        let pieces = Piece::all(result, &IMAGES);
+        let mut block = json!({"type": "tool_result", "tool_use_id": id});
         if result.is_error {
-            block.insert("is_error".to_owned(), true.into());
+            let (mut text, shown) = Piece::split(pieces);
+            if !shown.is_empty() {
+                text = Piece::with_note(text);
+                images.push(text_block(&Piece::label(id)));
+                images.extend(shown.iter().map(image_block));
+            }
+            block["content"] = vec![text_block(&text)].into();
+            block["is_error"] = true.into();
+        } else {
+            block["content"] = pieces.iter().map(content_block).collect();
         }
-        Value::Object(block)
-    };
-    vec![json!({"role": "user", "content": results.iter().map(result).collect::<Vec<_>>()})]
+        blocks.push(block);
+    }
+    blocks.append(&mut images);
+    vec![json!({"role": "user", "content": blocks})]
 }
 
-fn read_results(message: &Value) -> Vec<WireResult> {
+fn content_block(piece: &Piece) -> Value {
+    match piece {
+        Piece::Text(text) => text_block(text),
+        Piece::Image(image) => image_block(image),
+    }
+}
+
+fn text_block(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn image_block(Image { media_type, data }: &Image) -> Value {
+    json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}})
+}
+
+pub(super) fn read_results(message: &Value) -> Vec<WireResult> {
     let result = |block: &Value| {
         let content = match &block["content"] {
             Value::String(text) => vec![Content::text(text)],
-            parts => parts.as_array().into_iter().flatten().filter_map(part).collect(),
+            _ => list(block, "content").filter_map(read_block).collect(),
         };
         let is_error = block["is_error"] == true;
         WireResult::new(text_field(block, "tool_use_id"), "", ToolResult { content, is_error, ..ToolResult::default() })
@@ -87,12 +126,12 @@ fn read_results(message: &Value) -> Vec<WireResult> {
     list(message, "content").filter(|block| block["type"] == "tool_result").map(result).collect()
 }
 
-fn part(part: &Value) -> Option<Content> {
-    match part["type"].as_str()? {
-        "text" => Some(Content::text(part["text"].as_str()?)),
+fn read_block(block: &Value) -> Option<Content> {
+    match block["type"].as_str()? {
+        "text" => Some(Content::text(block["text"].as_str()?)),
         "image" => Some(Content::Image {
-            data: part["source"]["data"].as_str()?.to_owned(),
-            mime_type: part["source"]["media_type"].as_str()?.to_owned(),
+            data: block["source"]["data"].as_str()?.to_owned(),
+            mime_type: block["source"]["media_type"].as_str()?.to_owned(),
         }),
         _ => None,
     }

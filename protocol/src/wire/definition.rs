@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::format::Spec;
+use super::Format;
 use super::schema::{ArgumentsCodec, Change, NotStrict, WireSchema, order};
-use crate::Tool;
+use crate::{Json, Tool};
 
 /// A tool as a service takes it.
 #[derive(Clone, Debug)]
@@ -26,46 +26,88 @@ pub struct WireTool {
     pub is_strict: bool,
     /// The reason that the definition is not strict. `None` if it is, or if no strict one was requested.
     pub not_strict: Option<NotStrict>,
+    format: Format,
+    fields: Fields,
 }
 
-/// The parts of a definition as JSON texts.
+/// The parts of a definition.
+#[derive(Clone, Copy)]
 pub(super) struct Definition<'a> {
     pub(super) tool: &'a Tool,
-    pub(super) name: String,
-    pub(super) description: String,
-    pub(super) parameters: String,
+    pub(super) name: &'a str,
+    pub(super) description: &'a str,
     pub(super) is_strict: bool,
+    /// The arguments of the examples, as on the wire.
+    pub(super) examples: &'a [Value],
+}
+
+/// The fields of a definition in their order. `None` is the schema of the parameters.
+pub(super) type Fields = Vec<(&'static str, Option<Value>)>;
+
+impl Definition<'_> {
+    /// Returns the fields that every format has.
+    pub(super) fn fields(&self, parameters: &'static str) -> Fields {
+        vec![("name", Some(self.name.into())), ("description", Some(self.description.into())), (parameters, None)]
+    }
 }
 
 impl WireTool {
     pub(super) fn new(
-        spec: &Spec,
+        format: Format,
         tool: &Tool,
-        schema: WireSchema,
-        not_strict: Option<NotStrict>,
-        is_strict: bool,
+        WireSchema { schema: parameters, arguments, changes, .. }: WireSchema,
+        (is_strict, not_strict): (bool, Option<NotStrict>),
+        describes_examples: bool,
     ) -> Self {
-        let name = spec.names.encode(&tool.name).into_owned();
-        let definition = Definition {
-            tool,
-            name: json(&name),
-            description: json(&tool.description),
-            parameters: order::to_text(&schema.schema),
-            is_strict,
+        let name = format.names().encode(&tool.name).into_owned();
+        let encoded =
+            |arguments_of_example: &Value| arguments.encode(&Json::from(arguments_of_example.clone())).value().clone();
+        let examples: Vec<_> = tool.examples.iter().map(|example| encoded(&example.arguments)).collect();
+        let description = if describes_examples && !format.takes_examples() {
+            described(&tool.description, &examples)
+        } else {
+            tool.description.clone()
         };
-        let definition = (spec.definition)(&definition).into();
-        let WireSchema { schema: parameters, arguments, changes, .. } = schema;
-        Self { name, definition, parameters, arguments, changes, is_strict, not_strict }
+        let definition = Definition { tool, name: &name, description: &description, is_strict, examples: &examples };
+        let fields = format.fields(definition);
+        let text = text_of(&fields, &parameters);
+        let definition =
+            if format.wraps_functions() { format!(r#"{{"type":"function","function":{text}}}"#) } else { text };
+        Self {
+            name,
+            definition: definition.into(),
+            parameters,
+            arguments,
+            changes,
+            is_strict,
+            not_strict,
+            format,
+            fields,
+        }
     }
 
     /// Returns the definition as a JSON value.
     pub fn value(&self) -> Value {
-        // The definition is made of JSON texts.
-        serde_json::from_str(&self.definition).unwrap_or_default()
+        let field = |(name, value): &(&str, Option<Value>)| {
+            ((*name).to_owned(), value.as_ref().unwrap_or(&self.parameters).clone())
+        };
+        let fields: Map<_, _> = self.fields.iter().map(field).collect();
+        if self.format.wraps_functions() { json!({"type": "function", "function": fields}) } else { fields.into() }
     }
 }
 
-/// Returns a text as a JSON string.
-pub(super) fn json(text: &str) -> String {
-    Value::from(text).to_string()
+/// Returns a description that ends with examples.
+fn described(description: &str, examples: &[Value]) -> String {
+    if examples.is_empty() {
+        return description.to_owned();
+    }
+    let lines: Vec<_> = examples.iter().map(order::to_text).collect();
+    format!("{description}\n\nExamples of arguments:\n{}", lines.join("\n"))
+}
+
+fn text_of(fields: &Fields, parameters: &Value) -> String {
+    let field = |(name, value): &(&str, Option<Value>)| {
+        format!("{}:{}", Value::from(*name), order::to_text(value.as_ref().unwrap_or(parameters)))
+    };
+    format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
 }

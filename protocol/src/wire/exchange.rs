@@ -2,30 +2,39 @@
 
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::Format;
+use super::{Format, anthropic, gemini, mcp, ollama, openai_chat, openai_responses};
 use crate::json::InvalidJson;
-use crate::{Content, Json, ResourceContents, ToolCall, ToolResult};
+use crate::{Json, ToolCall, ToolResult};
 
-/// The functions of a format.
-pub(super) struct Exchange {
-    pub(super) read_calls: fn(&Value) -> Vec<Result<ToolCall, InvalidCall>>,
-    pub(super) write_calls: fn(&[ToolCall]) -> Vec<Value>,
-    pub(super) read_results: fn(&Value) -> Vec<WireResult>,
-    pub(super) write_results: fn(&[WireResult]) -> Vec<Value>,
+/// A call with the fields that its service sent beside it, such as Gemini's `thoughtSignature`.
+///
+/// [`Format::write_calls`] sends the fields back unchanged, as services require. A call that was read from another format has none.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WireCall {
+    /// The call, with its names as on the wire.
+    pub call: ToolCall,
+    beside: Option<(Format, Map<String, Value>)>,
 }
 
 /// The result of one call, with the names by which a service finds the call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WireResult {
-    /// The id of the call. Empty if the service keeps it elsewhere.
+    /// The id of the call. Empty if the service does not repeat it: results are then in the order of the calls.
     pub id: String,
     /// The wire name of the tool. Empty if the service does not repeat it.
     pub name: String,
     /// The result.
     pub result: ToolResult,
+}
+
+impl From<ToolCall> for WireCall {
+    fn from(call: ToolCall) -> Self {
+        Self { call, beside: None }
+    }
 }
 
 impl WireResult {
@@ -35,9 +44,9 @@ impl WireResult {
     }
 }
 
-/// A call whose arguments are no JSON. Answer it with an error result, so that the model can repeat it.
+/// A call whose arguments are not JSON. Answer it with an error result, so that the model can repeat it.
 #[derive(Clone, PartialEq, thiserror::Error)]
-#[error("the arguments of the call to {name} are no JSON: {source}; send one JSON object")]
+#[error("the arguments of the call to {name} are not JSON: {source}; send one JSON object")]
 #[non_exhaustive]
 pub struct InvalidCall {
     /// The id of the call.
@@ -62,21 +71,26 @@ impl fmt::Debug for InvalidCall {
     }
 }
 
-/// The forms of calls and results are those of one message, or of one item where the service has no messages:
+/// A call as read, and the JSON value that is the call.
+pub(super) type ReadCall<'a> = (&'a Value, Result<ToolCall, InvalidCall>);
+
+/// Calls and results have the form of one message, or of one item if the service has no messages:
 ///
-/// | format | call | result |
-/// |---|---|---|
-/// | OpenAI chat | assistant message | tool messages, and a user message for pictures |
-/// | OpenAI Responses | output items | input items |
-/// | Anthropic | assistant message | user message |
-/// | Gemini | content of the model | content of the user |
-/// | Ollama | assistant message | tool messages |
-/// | MCP | parameters of `tools/call` | result of `tools/call` |
+/// | format | call | result | a failed call | its images |
+/// |---|---|---|---|---|
+/// | OpenAI chat | assistant message | tool messages | "Error: " in the text | in a user message |
+/// | OpenAI Responses | output items | input items | "Error: " in the text | in the result |
+/// | Anthropic | assistant message | user message | `is_error` | after the results |
+/// | Gemini | content of the model | content of the user | `error` | in the result |
+/// | Ollama | assistant message | tool messages | "Error: " in the text | in the result |
+/// | MCP | parameters of `tools/call` | result of `tools/call` | `isError` | in the result |
 ///
 /// Names and arguments are those of the wire: see [`NameGrammar`](super::NameGrammar) and
 /// [`ArgumentsCodec`](super::schema::ArgumentsCodec).
 impl Format {
-    /// Returns the calls in a model's message, in order. A call whose arguments are no JSON does not affect the others.
+    /// Returns the calls in a model's message, in order. A call whose arguments are not JSON does not affect the others.
+    ///
+    /// Calls of other kinds are skipped, such as those of a service's own tools and OpenAI's `custom` tools.
     ///
     /// ```
     /// use protocol::wire::Format;
@@ -85,98 +99,121 @@ impl Format {
     /// let function = json!({"name": "fs__read", "arguments": "{\"path\":\"a\"}"});
     /// let message = json!({"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]});
     /// let calls = Format::OpenAiChat.read_calls(&message);
-    /// assert_eq!(calls[0].as_ref().map(|call| call.arguments["path"].clone()), Ok(json!("a")));
+    /// assert_eq!(calls[0].as_ref().map(|read| read.call.arguments["path"].clone()), Ok(json!("a")));
     /// ```
-    pub fn read_calls(self, message: &Value) -> Vec<Result<ToolCall, InvalidCall>> {
-        (self.spec().exchange.read_calls)(message)
+    pub fn read_calls(self, message: &Value) -> Vec<Result<WireCall, InvalidCall>> {
+        let calls = match self {
+            Self::OpenAiChat => openai_chat::read_calls(message),
+            Self::OpenAiResponses => openai_responses::read_calls(message),
+            Self::Anthropic => anthropic::read_calls(message),
+            Self::Gemini => gemini::read_calls(message),
+            Self::Ollama => ollama::read_calls(message),
+            Self::Mcp => mcp::read_calls(message),
+        };
+        let with_fields = |(value, call): ReadCall<'_>| {
+            let call = call?;
+            let beside = without(value, &self.write_call(&call));
+            Ok(WireCall { call, beside: Some((self, beside)) })
+        };
+        calls.into_iter().map(with_fields).collect()
     }
 
-    /// Returns the messages or items with calls that a model made earlier.
-    pub fn write_calls(self, calls: &[ToolCall]) -> Vec<Value> {
-        (self.spec().exchange.write_calls)(calls)
+    /// Returns the messages or items with calls that a model made earlier. There are none without calls.
+    pub fn write_calls(self, calls: &[WireCall]) -> Vec<Value> {
+        let call = |WireCall { call, beside }: &WireCall| {
+            let mut value = self.write_call(call);
+            if let Some((format, fields)) = beside
+                && *format == self
+            {
+                add(&mut value, fields);
+            }
+            value
+        };
+        let calls: Vec<_> = calls.iter().map(call).collect();
+        match self {
+            _ if calls.is_empty() => Vec::new(),
+            Self::OpenAiChat => openai_chat::message(calls),
+            Self::Anthropic => anthropic::message(calls),
+            Self::Gemini => gemini::message(calls),
+            Self::Ollama => ollama::message(calls),
+            Self::OpenAiResponses | Self::Mcp => calls,
+        }
     }
 
     /// Returns the results in a message or item.
+    ///
+    /// A service without a field for failures does not tell which calls failed. Their results read as successful, with the text that
+    /// the model was sent.
     pub fn read_results(self, message: &Value) -> Vec<WireResult> {
-        (self.spec().exchange.read_results)(message)
-    }
-
-    /// Returns the messages or items with the results of one turn's calls.
-    pub fn write_results(self, results: &[WireResult]) -> Vec<Value> {
-        (self.spec().exchange.write_results)(results)
-    }
-}
-
-/// A part of a result that model services know.
-pub(super) enum Piece {
-    Text(String),
-    Image { data: String, mime_type: String },
-}
-
-/// Begins the text of a failed call on services without a field for it.
-const ERROR: &str = "Error: ";
-
-impl Piece {
-    /// Returns the parts of a result. Other content is its JSON without the data. There is at least one part.
-    pub(super) fn all(result: &ToolResult) -> Vec<Self> {
-        let piece = |content: &Content| match content {
-            Content::Text { text } | Content::Resource { resource: ResourceContents::Text { text, .. } } => {
-                Self::Text(text.clone())
-            }
-            Content::Image { data, mime_type } => Self::Image { data: data.clone(), mime_type: mime_type.clone() },
-            other => Self::Text(described(other)),
-        };
-        let pieces: Vec<_> = result.content.iter().map(piece).collect();
-        // Services refuse results without content.
-        if pieces.is_empty() { vec![Self::Text("(no content)".to_owned())] } else { pieces }
-    }
-
-    /// Returns the texts, joined with line breaks.
-    pub(super) fn joined(pieces: &[Self]) -> String {
-        let text = |piece: &Self| match piece {
-            Self::Text(text) => Some(text.clone()),
-            Self::Image { .. } => None,
-        };
-        pieces.iter().filter_map(text).collect::<Vec<_>>().join("\n")
-    }
-
-    /// Returns the base64 text of a picture.
-    pub(super) fn into_image_data(self) -> Option<String> {
         match self {
-            Self::Image { data, .. } => Some(data),
-            Self::Text(_) => None,
+            Self::OpenAiChat => openai_chat::read_results(message),
+            Self::OpenAiResponses => openai_responses::read_results(message),
+            Self::Anthropic => anthropic::read_results(message),
+            Self::Gemini => gemini::read_results(message),
+            Self::Ollama => ollama::read_results(message),
+            Self::Mcp => mcp::read_results(message),
         }
     }
 
-    /// Returns the text, marked if the call failed.
-    pub(super) fn marked(text: String, result: &ToolResult) -> String {
-        if result.is_error && !text.starts_with(ERROR) { format!("{ERROR}{text}") } else { text }
-    }
-
-    /// Returns a result that failed if its text is [marked](Self::marked), without the mark.
-    pub(super) fn unmarked(mut result: ToolResult) -> ToolResult {
-        if let Some(Content::Text { text }) = result.content.first_mut()
-            && let Some(rest) = text.strip_prefix(ERROR)
-        {
-            *text = rest.to_owned();
-            result.is_error = true;
+    /// Returns the messages or items with the results of one turn's calls. There are none without results.
+    ///
+    /// What a service does not take is described in text: other content than text and images, and images of other types than its
+    /// documentation lists. A result without content has the text "(no content)".
+    pub fn write_results(self, results: &[WireResult]) -> Vec<Value> {
+        match self {
+            _ if results.is_empty() => Vec::new(),
+            Self::OpenAiChat => openai_chat::write_results(results),
+            Self::OpenAiResponses => openai_responses::write_results(results),
+            Self::Anthropic => anthropic::write_results(results),
+            Self::Gemini => gemini::write_results(results),
+            Self::Ollama => ollama::write_results(results),
+            Self::Mcp => mcp::write_results(results),
         }
-        result
+    }
+
+    fn write_call(self, call: &ToolCall) -> Value {
+        match self {
+            Self::OpenAiChat => openai_chat::write_call(call),
+            Self::OpenAiResponses => openai_responses::write_call(call),
+            Self::Anthropic => anthropic::write_call(call),
+            Self::Gemini => gemini::write_call(call),
+            Self::Ollama => ollama::write_call(call),
+            Self::Mcp => mcp::write_call(call),
+        }
     }
 }
 
-/// Returns the JSON of content that a model cannot be shown, without its data.
-fn described(content: &Content) -> String {
-    let mut value = serde_json::to_value(content).unwrap_or_default();
-    let resource = value.get_mut("resource").map(Value::take);
-    let mut value = resource.unwrap_or(value);
-    if let Some(fields) = value.as_object_mut() {
-        fields.retain(|key, _| key != "data" && key != "blob");
+/// Returns the fields of a value that another does not have, at any depth.
+fn without(value: &Value, other: &Value) -> Map<String, Value> {
+    let mut rest = Map::new();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        match other.get(key) {
+            None => drop(rest.insert(key.clone(), value.clone())),
+            Some(other @ Value::Object(_)) => {
+                let inner = without(value, other);
+                if !inner.is_empty() {
+                    rest.insert(key.clone(), inner.into());
+                }
+            }
+            Some(_) => {}
+        }
     }
-    value.to_string()
+    rest
 }
 
-/// Returns a call whose arguments are a JSON value, or JSON text as OpenAI has it. An empty text stands for no arguments.
+/// Adds the fields that [`without`] returned.
+fn add(value: &mut Value, fields: &Map<String, Value>) {
+    let Value::Object(members) = value else { return };
+    for (key, field) in fields {
+        match (members.get_mut(key), field) {
+            (Some(inner), Value::Object(fields)) => add(inner, fields),
+            (Some(_), _) => {}
+            (None, field) => drop(members.insert(key.clone(), field.clone())),
+        }
+    }
+}
+
+/// Returns a call whose arguments are a JSON value, or JSON text as OpenAI has it. An empty text and null are no arguments.
 pub(super) fn parse_call(id: String, name: String, arguments: &Value) -> Result<ToolCall, InvalidCall> {
     let arguments = match arguments {
         Value::String(text) if text.trim().is_empty() => Json::default(),
@@ -190,9 +227,11 @@ pub(super) fn parse_call(id: String, name: String, arguments: &Value) -> Result<
     Ok(ToolCall { id, name, arguments })
 }
 
-/// Returns the arguments of a call as JSON text, with all digits.
-pub(super) fn arguments_text(call: &ToolCall) -> String {
-    call.arguments.to_string()
+/// Returns the arguments of a call as a JSON object, for services that refuse other values. A model of another service may have sent
+/// one.
+pub(super) fn arguments_object(call: &ToolCall) -> Value {
+    let value = call.arguments.value();
+    if value.is_object() { value.clone() } else { serde_json::json!({"arguments": value}) }
 }
 
 /// Returns the elements of an array in a field. Returns nothing if there is no array.
@@ -203,13 +242,4 @@ pub(super) fn list<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = &'
 /// Returns the text of a field, or an empty text.
 pub(super) fn text_field(value: &Value, field: &str) -> String {
     value[field].as_str().unwrap_or_default().to_owned()
-}
-
-pub(super) fn data_url(mime_type: &str, data: &str) -> String {
-    format!("data:{mime_type};base64,{data}")
-}
-
-pub(super) fn from_data_url(url: &str) -> Option<Content> {
-    let (mime_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
-    Some(Content::Image { data: data.to_owned(), mime_type: mime_type.to_owned() })
 }

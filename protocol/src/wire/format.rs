@@ -3,8 +3,7 @@
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use super::definition::Definition;
-use super::exchange::Exchange;
+use super::definition::{Definition, Fields};
 use super::schema::{Dialect, NotStrict, Unsendable, WireSchema};
 use super::{NameGrammar, WireTool, anthropic, gemini, mcp, ollama, openai_chat, openai_responses};
 use crate::Tool;
@@ -37,17 +36,6 @@ pub enum Strictness {
     Strict,
 }
 
-/// The facts of a format.
-pub(super) struct Spec {
-    pub(super) name: &'static str,
-    pub(super) names: NameGrammar,
-    pub(super) dialect: Dialect,
-    pub(super) strict: Option<Dialect>,
-    /// Returns one element of the service's list of tools.
-    pub(super) definition: fn(&Definition<'_>) -> String,
-    pub(super) exchange: Exchange,
-}
-
 /// A lazily initialised value per format and mode.
 #[derive(Clone, Debug)]
 pub struct FormatCell<T>([[OnceLock<T>; 2]; Format::ALL.len()]);
@@ -59,19 +47,39 @@ impl Format {
 
     /// Returns the name, such as `openai-chat`.
     pub fn name(self) -> &'static str {
-        self.spec().name
+        match self {
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
+            Self::Mcp => "mcp",
+        }
     }
 
     /// Returns the grammar of tool names.
     pub fn names(self) -> NameGrammar {
-        self.spec().names
+        match self {
+            Self::OpenAiChat | Self::OpenAiResponses | Self::Anthropic | Self::Ollama => NameGrammar::Provider,
+            Self::Gemini => NameGrammar::Gemini,
+            Self::Mcp => NameGrammar::Mcp,
+        }
     }
 
     /// Returns the part of JSON Schema that the service takes. Returns `None` if the service does not have the mode.
     pub fn dialect(self, strictness: Strictness) -> Option<&'static Dialect> {
-        match strictness {
-            Strictness::Relaxed => Some(&self.spec().dialect),
-            Strictness::Strict => self.spec().strict.as_ref(),
+        let (relaxed, strict) = self.dialects();
+        if strictness == Strictness::Strict { strict } else { Some(relaxed) }
+    }
+
+    /// Returns the part of JSON Schema without strict mode, and the one in strict mode.
+    fn dialects(self) -> (&'static Dialect, Option<&'static Dialect>) {
+        match self {
+            Self::OpenAiChat | Self::OpenAiResponses => (&openai_chat::DIALECT, Some(&openai_chat::STRICT)),
+            Self::Anthropic => (&anthropic::DIALECT, Some(&anthropic::STRICT)),
+            Self::Gemini => (&gemini::DIALECT, None),
+            Self::Ollama => (&ollama::DIALECT, None),
+            Self::Mcp => (&mcp::DIALECT, None),
         }
     }
 
@@ -95,29 +103,52 @@ impl Format {
     /// # Errors
     /// Returns the reason if the service would refuse every form of the tool. A request has to skip the tool.
     pub fn tool(self, tool: &Tool, strictness: Strictness) -> Result<WireTool, Unsendable> {
-        let spec = self.spec();
+        self.render(tool, strictness, false)
+    }
+
+    /// Returns a tool like [`tool`](Self::tool), with its examples at the end of the description. A service with a field for examples
+    /// gets them there, in both functions.
+    ///
+    /// # Errors
+    /// Returns the reason if the service would refuse every form of the tool. A request has to skip the tool.
+    pub fn tool_with_examples(self, tool: &Tool, strictness: Strictness) -> Result<WireTool, Unsendable> {
+        self.render(tool, strictness, true)
+    }
+
+    fn render(self, tool: &Tool, strictness: Strictness, describes_examples: bool) -> Result<WireTool, Unsendable> {
+        let (relaxed, strict) = self.dialects();
         let mut not_strict = None;
         if strictness == Strictness::Strict {
-            match spec.strict.as_ref().map(|dialect| WireSchema::new(&tool.parameters, dialect)) {
+            match strict.map(|dialect| WireSchema::new(&tool.parameters, dialect)) {
                 None => not_strict = Some(NotStrict::Unavailable),
-                Some(Ok(schema)) => return Ok(WireTool::new(spec, tool, schema, None, true)),
+                Some(Ok(schema)) => return Ok(WireTool::new(self, tool, schema, (true, None), describes_examples)),
                 Some(Err(Unsendable::NotStrict(reason))) => not_strict = Some(reason),
                 Some(Err(reason)) => return Err(reason),
             }
         }
-        let schema = WireSchema::new(&tool.parameters, &spec.dialect)?;
-        Ok(WireTool::new(spec, tool, schema, not_strict, false))
+        let schema = WireSchema::new(&tool.parameters, relaxed)?;
+        Ok(WireTool::new(self, tool, schema, (false, not_strict), describes_examples))
     }
 
-    pub(super) fn spec(self) -> &'static Spec {
+    /// Returns the fields of one element of the service's list of tools.
+    pub(super) fn fields(self, definition: Definition<'_>) -> Fields {
         match self {
-            Self::OpenAiChat => &openai_chat::SPEC,
-            Self::OpenAiResponses => &openai_responses::SPEC,
-            Self::Anthropic => &anthropic::SPEC,
-            Self::Gemini => &gemini::SPEC,
-            Self::Ollama => &ollama::SPEC,
-            Self::Mcp => &mcp::SPEC,
+            Self::OpenAiChat | Self::Ollama => openai_chat::definition(definition),
+            Self::OpenAiResponses => openai_responses::definition(definition),
+            Self::Anthropic => anthropic::definition(definition),
+            Self::Gemini => gemini::definition(definition),
+            Self::Mcp => mcp::definition(definition),
         }
+    }
+
+    /// Returns true if the fields of a definition are in an object `function`.
+    pub(super) fn wraps_functions(self) -> bool {
+        matches!(self, Self::OpenAiChat | Self::Ollama)
+    }
+
+    /// Returns true if a definition has a field for examples.
+    pub(super) fn takes_examples(self) -> bool {
+        self == Self::Anthropic
     }
 }
 

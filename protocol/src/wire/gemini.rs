@@ -1,28 +1,23 @@
 //! Google's Gemini API.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::NameGrammar;
-use super::definition::Definition;
-use super::exchange::{Exchange, InvalidCall, Piece, WireResult, list, parse_call, text_field};
-use super::format::Spec;
+use super::definition::{Definition, Fields};
+use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
+use super::piece::{Image, Piece};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
 use crate::{Content, ToolCall, ToolResult};
 
-pub(super) const SPEC: Spec = Spec {
-    name: "gemini",
-    names: NameGrammar::Gemini,
-    dialect: DIALECT,
-    strict: None,
-    definition,
-    exchange: Exchange { read_calls, write_calls, read_results, write_results },
-};
-
-/// The keywords of `parametersJsonSchema`, from the reference of `GenerationConfig.responseJsonSchema`. A reference there has no
-/// neighbours. Recursion is "unrolled to a limited degree", so it is unrolled here. Keys are those of the reference of
-/// `FunctionDeclaration`: "must start with a letter or an underscore and must only contain chars a-z, A-Z, 0-9, or underscores with a
-/// maximum length of 64".
-const DIALECT: Dialect = Dialect {
+/// The schemas of `parametersJsonSchema`. Google documents no keywords for it, but those of
+/// [`responseJsonSchema`](https://googleapis.github.io/python-genai/genai.html#genai.types.GenerateContentConfig.response_json_schema),
+/// which the [same releases](https://github.com/google-gemini/gemini-cli/pull/4176) brought.
+///
+/// - `$id` and `$anchor` are left out, because no reference needs them, and `oneOf`, because it is read as `anyOf`.
+/// - A reference has no other keywords beside it. Recursion "is unrolled to a limited degree", so it is unrolled here.
+/// - Arrays have [`items`](https://github.com/cline/cline/issues/7339).
+/// - Keys are those of [`parameters`](https://googleapis.github.io/python-genai/genai.html#genai.types.FunctionDeclaration.parameters):
+///   "must start with a letter or an underscore and must only contain chars a-z, A-Z, 0-9, or underscores with a maximum length of 64".
+pub(super) const DIALECT: Dialect = Dialect {
     is_complete: false,
     keywords: Keywords::Only(&[
         "$ref", "additionalProperties", "anyOf", "description", "enum", "format", "items", "maxItems", "maximum",
@@ -37,76 +32,77 @@ const DIALECT: Dialect = Dialect {
     strict: false,
 };
 
-/// Begins the ids of calls to which the service gave none. They are not sent back.
+/// The types of images in
+/// ["Multimodal function responses"](https://ai.google.dev/gemini-api/docs/function-calling#multimodal-function-responses).
+const IMAGES: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
+
+/// Begins the ids of calls that the service sent without one. They are not sent back.
 const OWN_ID: &str = "gemini_call_";
 
-fn definition(definition: &Definition<'_>) -> String {
-    let Definition { name, description, parameters, .. } = definition;
-    format!(r#"{{"name":{name},"description":{description},"parametersJsonSchema":{parameters}}}"#)
+pub(super) fn definition(definition: Definition<'_>) -> Fields {
+    definition.fields("parametersJsonSchema")
 }
 
-fn read_calls(content: &Value) -> Vec<Result<ToolCall, InvalidCall>> {
-    let calls = list(content, "parts").filter_map(|part| part.get("functionCall"));
-    let read = |(index, call): (usize, &Value)| {
+pub(super) fn read_calls(content: &Value) -> Vec<ReadCall<'_>> {
+    let calls = list(content, "parts").filter_map(|part| Some((part, part.get("functionCall")?)));
+    let read = |(index, (part, call)): (usize, (_, &Value))| {
         let id = call["id"].as_str().map_or_else(|| format!("{OWN_ID}{index}"), str::to_owned);
-        let none = json!({});
-        parse_call(id, text_field(call, "name"), call.get("args").unwrap_or(&none))
+        (part, parse_call(id, text_field(call, "name"), &call["args"]))
     };
     calls.enumerate().map(read).collect()
 }
 
-fn write_calls(calls: &[ToolCall]) -> Vec<Value> {
-    let call = |call: &ToolCall| {
-        let fields = [("name", Value::from(&*call.name)), ("args", call.arguments.value().clone())];
-        json!({"functionCall": with_id(&call.id, fields)})
-    };
-    vec![json!({"role": "model", "parts": calls.iter().map(call).collect::<Vec<_>>()})]
+pub(super) fn write_call(call: &ToolCall) -> Value {
+    let function = json!({"name": call.name, "args": arguments_object(call)});
+    json!({"functionCall": with_id(&call.id, function)})
 }
 
-/// A response is an object with `output` or `error`. Pictures follow it as parts of the same content.
-fn write_results(results: &[WireResult]) -> Vec<Value> {
-    let mut parts = Vec::new();
-    for WireResult { id, name, result } in results {
-        let (texts, pictures): (Vec<_>, Vec<_>) =
-            Piece::all(result).into_iter().partition(|piece| matches!(piece, Piece::Text(_)));
+pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
+    vec![json!({"role": "model", "parts": calls})]
+}
+
+/// A response is an object
+/// [with `output` or `error`](https://googleapis.github.io/python-genai/genai.html#genai.types.FunctionResponse.response). Its images are
+/// [in its `parts`](https://ai.google.dev/gemini-api/docs/function-calling#multimodal-function-responses): other parts beside it are
+/// [refused](https://github.com/google-gemini/gemini-cli/pull/16137).
+pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
+    let part = |WireResult { id, name, result }: &WireResult| {
+        let (text, images) = Piece::split(Piece::all(result, &IMAGES));
         let key = if result.is_error { "error" } else { "output" };
-        let response = json!({key: Piece::joined(&texts)});
-        parts.push(json!({"functionResponse": with_id(id, [("name", Value::from(&**name)), ("response", response)])}));
-        for picture in pictures {
-            if let Piece::Image { data, mime_type } = picture {
-                parts.push(json!({"inlineData": {"mimeType": mime_type, "data": data}}));
-            }
+        let mut response = json!({"name": name, "response": {key: text}});
+        if !images.is_empty() {
+            let part = |image: &Image| json!({"inlineData": {"mimeType": image.media_type, "data": image.data}});
+            response["parts"] = images.iter().map(part).collect();
         }
-    }
-    vec![json!({"role": "user", "parts": parts})]
+        json!({"functionResponse": with_id(id, response)})
+    };
+    vec![json!({"role": "user", "parts": results.iter().map(part).collect::<Vec<_>>()})]
 }
 
-fn read_results(content: &Value) -> Vec<WireResult> {
-    let mut results: Vec<WireResult> = Vec::new();
-    for part in list(content, "parts") {
-        if let Some(response) = part.get("functionResponse") {
-            let index = results.len();
-            let id = response["id"].as_str().map_or_else(|| format!("{OWN_ID}{index}"), str::to_owned);
-            let body = &response["response"];
-            let (is_error, value) = match (body.get("error"), body.get("output")) {
-                (Some(error), _) => (true, error),
-                (None, output) => (false, output.unwrap_or(body)),
-            };
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let result = ToolResult { is_error, ..ToolResult::text(text) };
-            results.push(WireResult::new(id, text_field(response, "name"), result));
-        } else if let (Some(data), Some(last)) = (part.get("inlineData"), results.last_mut()) {
-            let (data, mime_type) = (text_field(data, "data"), text_field(data, "mimeType"));
-            last.result.content.push(Content::Image { data, mime_type });
-        }
-    }
-    results
+/// The whole response is the output if it has neither `output` nor `error`.
+pub(super) fn read_results(content: &Value) -> Vec<WireResult> {
+    let read = |response: &Value| {
+        let body = &response["response"];
+        let error = body.get("error");
+        let value = error.or_else(|| body.get("output")).unwrap_or(body);
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let images: Vec<_> = list(response, "parts").filter_map(read_image).collect();
+        let text = (!text.is_empty() || images.is_empty()).then(|| Content::text(text));
+        let content = text.into_iter().chain(images).collect();
+        let result = ToolResult { content, is_error: error.is_some(), ..ToolResult::default() };
+        WireResult::new(text_field(response, "id"), text_field(response, "name"), result)
+    };
+    list(content, "parts").filter_map(|part| part.get("functionResponse")).map(read).collect()
 }
 
-fn with_id<const N: usize>(id: &str, fields: [(&str, Value); N]) -> Value {
-    let mut object: Map<_, _> = fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    if !id.starts_with(OWN_ID) {
-        object.insert("id".to_owned(), id.into());
+fn read_image(part: &Value) -> Option<Content> {
+    let image = part.get("inlineData")?;
+    Some(Content::Image { data: text_field(image, "data"), mime_type: text_field(image, "mimeType") })
+}
+
+fn with_id(id: &str, mut value: Value) -> Value {
+    if !id.is_empty() && !id.starts_with(OWN_ID) {
+        value["id"] = id.into();
     }
-    Value::Object(object)
+    value
 }

@@ -2,24 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::NameGrammar;
-use super::definition::{Definition, json as text};
-use super::exchange::{Exchange, InvalidCall, WireResult, list, parse_call, text_field};
-use super::format::Spec;
+use super::definition::{Definition, Fields};
+use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
 use crate::{Content, ToolCall, ToolResult};
 
-pub(super) const SPEC: Spec = Spec {
-    name: "mcp",
-    names: NameGrammar::Mcp,
-    dialect: DIALECT,
-    strict: None,
-    definition,
-    exchange: Exchange { read_calls, write_calls, read_results, write_results },
-};
-
-/// Every schema whose root has the type `object`.
-const DIALECT: Dialect = Dialect {
+/// The schemas of `inputSchema`: all of draft 2020-12 whose root has the type `object`
+/// ([specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool)).
+pub(super) const DIALECT: Dialect = Dialect {
     is_complete: true,
     keywords: Keywords::AllBut(&[]),
     references: References::Any,
@@ -31,28 +21,37 @@ const DIALECT: Dialect = Dialect {
     strict: false,
 };
 
-fn definition(definition: &Definition<'_>) -> String {
-    let Definition { tool, name, description, parameters, .. } = definition;
-    let title = tool.title.as_ref().map_or_else(String::new, |title| format!(r#","title":{}"#, text(title)));
-    format!(r#"{{"name":{name}{title},"description":{description},"inputSchema":{parameters}}}"#)
+/// An `outputSchema` is left out if its root is not an object: clients of revisions before
+/// [SEP-2106](https://modelcontextprotocol.io/seps/2106-json-schema-2020-12) refuse it.
+pub(super) fn definition(definition: Definition<'_>) -> Fields {
+    let tool = definition.tool;
+    let mut fields = definition.fields("inputSchema");
+    if let Some(title) = &tool.title {
+        fields.insert(1, ("title", Some(title.as_str().into())));
+    }
+    if let Some(output) = tool.output.as_ref().filter(|schema| schema["type"] == "object") {
+        fields.push(("outputSchema", Some(output.clone())));
+    }
+    fields.push(("annotations", Some(json!(tool.effects.annotations()))));
+    fields
 }
 
-/// Reads the parameters of one `tools/call`. The id is that of the JSON-RPC request, which carries them.
-fn read_calls(params: &Value) -> Vec<Result<ToolCall, InvalidCall>> {
-    let none = json!({});
-    let arguments = params.get("arguments").unwrap_or(&none);
-    vec![parse_call(String::new(), text_field(params, "name"), arguments)]
+/// Reads the parameters of one `tools/call`. The id is that of the JSON-RPC request.
+pub(super) fn read_calls(params: &Value) -> Vec<ReadCall<'_>> {
+    let name = params.get("name").and_then(Value::as_str);
+    let call = |name: &str| (params, parse_call(String::new(), name.to_owned(), &params["arguments"]));
+    name.map(call).into_iter().collect()
 }
 
-fn write_calls(calls: &[ToolCall]) -> Vec<Value> {
-    calls.iter().map(|call| json!({"name": call.name, "arguments": call.arguments.value()})).collect()
+pub(super) fn write_call(call: &ToolCall) -> Value {
+    json!({"name": call.name, "arguments": arguments_object(call)})
 }
 
-fn write_results(results: &[WireResult]) -> Vec<Value> {
+pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
     let result = |WireResult { result, .. }: &WireResult| {
         let content: Vec<_> = result.content.iter().map(write_content).collect();
         let mut written = json!({"content": content, "isError": result.is_error});
-        // The protocol wants an object.
+        // The specification has an object here.
         if let Some(structured) = result.structured.as_ref().filter(|value| value.node().is_object()) {
             written["structuredContent"] = structured.value().clone();
         }
@@ -61,7 +60,10 @@ fn write_results(results: &[WireResult]) -> Vec<Value> {
     results.iter().map(result).collect()
 }
 
-fn read_results(result: &Value) -> Vec<WireResult> {
+pub(super) fn read_results(result: &Value) -> Vec<WireResult> {
+    if result.get("content").is_none() {
+        return Vec::new();
+    }
     let content = list(result, "content").filter_map(read_content).collect();
     let structured = result.get("structuredContent").cloned().map(Into::into);
     let result = ToolResult { content, structured, is_error: result["isError"] == true };

@@ -11,11 +11,12 @@ mod name_table;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+mod piece;
 pub mod schema;
 mod strict_limits;
 
 pub use definition::WireTool;
-pub use exchange::{InvalidCall, WireResult};
+pub use exchange::{InvalidCall, WireCall, WireResult};
 pub use format::{Format, FormatCell, Strictness, UnknownFormat};
 pub use name::NameGrammar;
 pub use name_table::{NameCollision, WireNames};

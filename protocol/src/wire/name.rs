@@ -41,13 +41,14 @@ pub enum NameGrammar {
     ///
     /// - [OpenAI](https://platform.openai.com/docs/api-reference/chat/create): "Must be a-z, A-Z, 0-9, or contain underscores and
     ///   dashes, with a maximum length of 64".
-    /// - [Anthropic](https://github.com/cyanheads/atlas-mcp-server/issues/14) took 64 characters. It has
-    ///   [taken 128](https://github.com/home-assistant/core/issues/147760) since, but services that pass a request on have not.
+    /// - [Anthropic](https://github.com/cyanheads/atlas-mcp-server/issues/14) had the same grammar, and now takes
+    ///   [128 characters](https://github.com/home-assistant/core/issues/147760). Names stay those of OpenAI.
+    /// - Ollama documents none.
     Provider,
     /// `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: names of [`Provider`](Self::Provider) that Gemini takes.
     ///
-    /// Gemini wants [a letter or an underscore first](https://github.com/kaitranntt/ccs/issues/25). It also takes dots and colons,
-    /// which are not used, so that a conversation can change services without changing the names of its tools.
+    /// Gemini wants [a letter or an underscore first](https://github.com/kaitranntt/ccs/issues/25). It also takes dots and colons.
+    /// They are escaped, so that the tools in a conversation keep their names if it continues with another service.
     Gemini,
     /// `^[a-zA-Z0-9_.-]{1,128}$`, from the
     /// [specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names).

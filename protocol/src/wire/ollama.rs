@@ -1,26 +1,19 @@
-//! Ollama's chat API.
+//! Ollama's chat API. Definitions are those of [`openai_chat`](super::openai_chat), without strict mode.
 
 use serde_json::{Value, json};
 
-use super::exchange::{Exchange, InvalidCall, Piece, WireResult, list, parse_call, text_field};
-use super::format::Spec;
+use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
+use super::piece::{Image, Piece};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
-use super::{NameGrammar, openai_chat};
 use crate::{Content, ToolCall, ToolResult};
 
-pub(super) const SPEC: Spec = Spec {
-    name: "ollama",
-    names: NameGrammar::Provider,
-    dialect: DIALECT,
-    strict: None,
-    definition: openai_chat::SPEC.definition,
-    exchange: Exchange { read_calls, write_calls, read_results, write_results },
-};
-
-/// Ollama reads definitions into Go types (`api/types.go`: `ToolFunctionParameters`, `ToolProperty`). They refuse a boolean as a
-/// schema and a root whose `type` is not a string. They drop references and combinators other than `anyOf` without an error, so that
-/// the model would not see them.
-const DIALECT: Dialect = Dialect {
+/// The schemas that [`ToolFunctionParameters` and `ToolProperty`](https://github.com/ollama/ollama/blob/562c76d7/api/types.go#L203-L321)
+/// hold.
+///
+/// The Go types refuse a boolean as a schema and a root whose `type` is not a string. Without an error, they drop all keywords of a
+/// property except `type`, `anyOf`, `items`, `description`, `enum` and `properties`. References and combinators are rewritten to those.
+/// Bounds and formats stay, although the model does not see them: the definition is then as exact as the format allows.
+pub(super) const DIALECT: Dialect = Dialect {
     is_complete: false,
     keywords: Keywords::AllBut(&["allOf", "const", "oneOf"]),
     references: References::None,
@@ -32,58 +25,58 @@ const DIALECT: Dialect = Dialect {
     strict: false,
 };
 
-/// Begins the ids of calls to which the service gave none. They are not sent back.
+/// The types of images that [all versions take](https://github.com/ollama/ollama/issues/2457).
+const IMAGES: [&str; 2] = ["image/png", "image/jpeg"];
+
+/// Begins the ids of calls that the service sent without one. They are not sent back.
 const OWN_ID: &str = "ollama_call_";
 
-fn read_calls(message: &Value) -> Vec<Result<ToolCall, InvalidCall>> {
-    let read = |(index, call): (usize, &Value)| {
-        let id = call["id"].as_str().filter(|id| !id.is_empty());
-        let id = id.map_or_else(|| format!("{OWN_ID}{index}"), str::to_owned);
-        let none = json!({});
+pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
+    let read = |(index, call): (usize, _)| {
+        let id = Some(text_field(call, "id")).filter(|id| !id.is_empty());
         let function = &call["function"];
-        parse_call(id, text_field(function, "name"), function.get("arguments").unwrap_or(&none))
+        let id = id.unwrap_or_else(|| format!("{OWN_ID}{index}"));
+        (call, parse_call(id, text_field(function, "name"), &function["arguments"]))
     };
     list(message, "tool_calls").enumerate().map(read).collect()
 }
 
-fn write_calls(calls: &[ToolCall]) -> Vec<Value> {
-    let call = |call: &ToolCall| {
-        let mut written = json!({"function": {"name": call.name, "arguments": call.arguments.value()}});
-        if !call.id.starts_with(OWN_ID) {
-            written["id"] = Value::from(&*call.id);
-        }
-        written
-    };
-    vec![json!({"role": "assistant", "content": "", "tool_calls": calls.iter().map(call).collect::<Vec<_>>()})]
+pub(super) fn write_call(call: &ToolCall) -> Value {
+    let function = json!({"name": call.name, "arguments": arguments_object(call)});
+    with_id("id", &call.id, json!({"function": function}))
 }
 
-fn write_results(results: &[WireResult]) -> Vec<Value> {
+pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
+    vec![json!({"role": "assistant", "content": "", "tool_calls": calls})]
+}
+
+pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
     let result = |WireResult { id, name, result }: &WireResult| {
-        let (texts, pictures): (Vec<_>, Vec<_>) =
-            Piece::all(result).into_iter().partition(|piece| matches!(piece, Piece::Text(_)));
-        let text = Piece::marked(Piece::joined(&texts), result);
+        let (text, images) = Piece::split(Piece::all_marked(result, &IMAGES));
         let mut message = json!({"role": "tool", "tool_name": name, "content": text});
-        if !id.starts_with(OWN_ID) {
-            message["tool_call_id"] = Value::from(&**id);
-        }
-        let images: Vec<_> = pictures.into_iter().filter_map(Piece::into_image_data).collect();
         if !images.is_empty() {
-            message["images"] = images.into();
+            message["images"] = images.into_iter().map(|image| image.data).collect();
         }
-        message
+        with_id("tool_call_id", id, message)
     };
     results.iter().map(result).collect()
 }
 
-fn read_results(message: &Value) -> Vec<WireResult> {
+pub(super) fn read_results(message: &Value) -> Vec<WireResult> {
     if message["role"] != "tool" {
         return Vec::new();
     }
-    let mut result = ToolResult::text(text_field(message, "content"));
-    for image in list(message, "images").filter_map(Value::as_str) {
-        // The service does not keep the type of a picture.
-        result.content.push(Content::Image { data: image.to_owned(), mime_type: "image/*".to_owned() });
+    let images = list(message, "images").filter_map(|data| Image::from_base64(data.as_str()?));
+    let images: Vec<_> = images.map(Content::from).collect();
+    let text = Some(text_field(message, "content")).filter(|text| !text.is_empty() || images.is_empty());
+    let content = text.map(Content::text).into_iter().chain(images).collect();
+    let result = ToolResult { content, ..ToolResult::default() };
+    vec![WireResult::new(text_field(message, "tool_call_id"), text_field(message, "tool_name"), result)]
+}
+
+fn with_id(field: &str, id: &str, mut value: Value) -> Value {
+    if !id.is_empty() && !id.starts_with(OWN_ID) {
+        value[field] = id.into();
     }
-    let id = message["tool_call_id"].as_str().unwrap_or("ollama_call_0");
-    vec![WireResult::new(id, text_field(message, "tool_name"), Piece::unmarked(result))]
+    value
 }

@@ -2,27 +2,22 @@
 
 use serde_json::{Value, json};
 
-use super::NameGrammar;
-use super::definition::Definition;
-use super::exchange::{
-    Exchange, InvalidCall, Piece, WireResult, arguments_text, data_url, list, parse_call, text_field,
-};
-use super::format::Spec;
+use super::definition::{Definition, Fields};
+use super::exchange::{ReadCall, WireResult, list, parse_call, text_field};
+use super::piece::Piece;
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
 use crate::{ToolCall, ToolResult};
 
-pub(super) const SPEC: Spec = Spec {
-    name: "openai-chat",
-    names: NameGrammar::Provider,
-    dialect: DIALECT,
-    strict: Some(STRICT),
-    definition,
-    exchange: Exchange { read_calls, write_calls, read_results, write_results },
-};
-
-/// Every schema below a root that is an object without combinators: "schema must have type 'object' and not have
-/// 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level" (langchain-ai/langchainjs#9804). Objects need `properties`, arrays need
-/// `items`. Gateways pass the schema to Anthropic, so keys are those of Anthropic.
+/// The schemas of functions that are not strict, also of the Responses API.
+///
+/// - The root is an object: ["schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top
+///   level"](https://github.com/langchain-ai/langchainjs/issues/9804), and [no 'const'](https://github.com/goruck/home-generative-agent/pull/545).
+/// - Arrays have `items`: ["array schema missing
+///   items"](https://github.com/streamnative/streamnative-mcp-server/issues/26).
+/// - OpenAI documents no grammar of property keys. Keys are Anthropic's, because compatible services such as
+///   [LiteLLM](https://docs.litellm.ai/docs/providers/anthropic) send the schema to Claude.
+///
+/// Missing `properties` and boolean schemas are written out for services that parse schemas into structures, such as Ollama.
 pub(super) const DIALECT: Dialect = Dialect {
     is_complete: false,
     keywords: Keywords::AllBut(&[]),
@@ -35,9 +30,11 @@ pub(super) const DIALECT: Dialect = Dialect {
     strict: false,
 };
 
-/// The subset for structured outputs, from OpenAI's guide "Supported schemas" (quoted in ai-dynamo/dynamo#15153). Patterns are left
-/// out, because only some regular expressions are taken. Schemas per position and per pattern of keys are here so that they are a
-/// reason against strict mode.
+/// The schemas of strict functions: the subset in the guide
+/// ["Supported schemas"](https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
+///
+/// The guide lists `pattern` without the regular expressions that are taken, so it is left out. Schemas per position and per pattern
+/// of keys are listed here because they are a reason against strict mode.
 pub(super) const STRICT: Dialect = Dialect {
     keywords: Keywords::Only(&[
         "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "exclusiveMaximum",
@@ -52,69 +49,64 @@ pub(super) const STRICT: Dialect = Dialect {
     ..DIALECT
 };
 
-fn definition(definition: &Definition<'_>) -> String {
-    let Definition { name, description, parameters, is_strict, .. } = definition;
-    // Compatible services may not know `strict`. Absent, it is false.
-    let strict = if *is_strict { r#","strict":true"# } else { "" };
-    format!(
-        r#"{{"type":"function","function":{{"name":{name},"description":{description},"parameters":{parameters}{strict}}}}}"#
-    )
-}
+/// The types of images in the guide ["Images and vision"](https://platform.openai.com/docs/guides/images-vision). Animations are not
+/// told apart.
+pub(super) const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-fn read_calls(message: &Value) -> Vec<Result<ToolCall, InvalidCall>> {
-    list(message, "tool_calls")
-        .map(|call| {
-            parse_call(text_field(call, "id"), text_field(&call["function"], "name"), &call["function"]["arguments"])
-        })
-        .collect()
-}
-
-fn write_calls(calls: &[ToolCall]) -> Vec<Value> {
-    let call = |call: &ToolCall| {
-        let function = json!({"name": call.name, "arguments": arguments_text(call)});
-        json!({"id": call.id, "type": "function", "function": function})
-    };
-    vec![json!({"role": "assistant", "content": null, "tool_calls": calls.iter().map(call).collect::<Vec<_>>()})]
-}
-
-/// Tool messages hold text alone, so pictures follow in a message of the user, after all results.
-fn write_results(results: &[WireResult]) -> Vec<Value> {
-    let mut messages = Vec::new();
-    let mut pictures = Vec::new();
-    for WireResult { id, result, .. } in results {
-        let mut texts = Vec::new();
-        for piece in Piece::all(result) {
-            match piece {
-                Piece::Text(text) => texts.push(text),
-                Piece::Image { data, mime_type } => {
-                    texts.push("(the picture follows)".to_owned());
-                    pictures.push(json!({"type": "text", "text": format!("Picture of the result of {id}:")}));
-                    let url = data_url(&mime_type, &data);
-                    pictures.push(json!({"type": "image_url", "image_url": {"url": url}}));
-                }
-            }
-        }
-        messages.push(json!({"role": "tool", "tool_call_id": id, "content": Piece::marked(texts.join("\n"), result)}));
+/// States `strict` only if it is true. Absent, it is
+/// [false](https://platform.openai.com/docs/api-reference/chat/create), and some compatible services
+/// [refuse the field](https://github.com/earendil-works/pi/issues/1172).
+pub(super) fn definition(definition: Definition<'_>) -> Fields {
+    let mut fields = definition.fields("parameters");
+    if definition.is_strict {
+        fields.push(("strict", Some(true.into())));
     }
-    if !pictures.is_empty() {
-        messages.push(json!({"role": "user", "content": pictures}));
+    fields
+}
+
+/// Skips the calls of `custom` tools, which have no `function`.
+pub(super) fn read_calls(message: &Value) -> Vec<ReadCall<'_>> {
+    let read = |call: &Value| {
+        let function = call.get("function")?;
+        Some(parse_call(text_field(call, "id"), text_field(function, "name"), &function["arguments"]))
+    };
+    list(message, "tool_calls").filter_map(|call| Some((call, read(call)?))).collect()
+}
+
+pub(super) fn write_call(call: &ToolCall) -> Value {
+    let function = json!({"name": call.name, "arguments": call.arguments.to_string()});
+    json!({"id": call.id, "type": "function", "function": function})
+}
+
+pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
+    vec![json!({"role": "assistant", "content": null, "tool_calls": calls})]
+}
+
+/// Tool messages [hold text alone](https://platform.openai.com/docs/api-reference/chat/create), so images follow in a message of the
+/// user, after all results.
+pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
+    let mut messages = Vec::new();
+    let mut images = Vec::new();
+    for WireResult { id, result, .. } in results {
+        let (mut text, shown) = Piece::split(Piece::all_marked(result, &IMAGES));
+        if !shown.is_empty() {
+            text = Piece::with_note(text);
+            images.push(json!({"type": "text", "text": Piece::label(id)}));
+            images.extend(shown.iter().map(|image| json!({"type": "image_url", "image_url": {"url": image.to_url()}})));
+        }
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+    }
+    if !images.is_empty() {
+        messages.push(json!({"role": "user", "content": images}));
     }
     messages
 }
 
-fn read_results(message: &Value) -> Vec<WireResult> {
+pub(super) fn read_results(message: &Value) -> Vec<WireResult> {
     if message["role"] != "tool" {
         return Vec::new();
     }
-    let text = match &message["content"] {
-        Value::String(text) => text.clone(),
-        parts => parts
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|part| part["text"].as_str())
-            .collect::<Vec<_>>()
-            .join("\n"),
-    };
-    vec![WireResult::new(text_field(message, "tool_call_id"), "", Piece::unmarked(ToolResult::text(text)))]
+    let parts = || list(message, "content").filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n");
+    let text = message["content"].as_str().map_or_else(parts, str::to_owned);
+    vec![WireResult::new(text_field(message, "tool_call_id"), "", ToolResult::text(text))]
 }

@@ -1,8 +1,8 @@
 //! Wire definitions: complete JSON, with identical bytes for identical tools.
 
 use proptest::prelude::*;
-use protocol::Tool;
 use protocol::wire::{Format, FormatCell, Strictness, UnknownFormat};
+use protocol::{Example, Tool};
 use serde_json::{Value, json};
 
 use super::sampler::Choices;
@@ -30,8 +30,10 @@ fn each_format_is_spelt_as_its_service_wants_it() {
         (Format::Ollama, function),
         (
             Format::Mcp,
-            r#"{"name":"fs.read","title":"Read","description":"Reads \"it\".","inputSchema":{"type":"object"}}"#
-                .to_owned(),
+            format!(
+                r#"{{"name":"fs.read","title":"Read","description":"Reads \"it\".","inputSchema":{{"type":"object"}},{}}}"#,
+                r#""annotations":{"destructiveHint":true,"idempotentHint":false,"openWorldHint":true,"readOnlyHint":false}"#
+            ),
         ),
     ] {
         assert_eq!(relaxed(format, &tool), expected, "{format}");
@@ -47,6 +49,70 @@ fn strict_definitions_say_so() {
         let wire = format.tool(&tool, Strictness::Strict).unwrap();
         assert!(wire.is_strict && wire.not_strict.is_none());
         assert_eq!(wire.value().pointer(place), Some(&json!(true)), "{format}");
+    }
+}
+
+#[test]
+fn relaxed_definitions_say_so_if_the_service_is_strict_by_default() {
+    let tool = Tool::new("a", "A.", json!({})).unwrap();
+    for (format, place, expected) in [
+        (Format::OpenAiChat, "/function/strict", None),
+        (Format::OpenAiResponses, "/strict", Some(json!(false))),
+        (Format::Anthropic, "/strict", None),
+    ] {
+        let value = format.tool(&tool, Strictness::Relaxed).unwrap().value();
+        assert_eq!(value.pointer(place), expected.as_ref(), "{format}");
+    }
+}
+
+#[test]
+fn examples_have_their_field_or_on_request_a_place_in_the_description() {
+    let parameters = json!({"properties": {"$at": {"type": "string"}, "n": {"type": "integer"}}});
+    let bare = Tool::new("t", "T.", parameters).unwrap();
+    let tool =
+        bare.clone().with_example(Example::new(json!({"n": 1, "$at": "x"}))).with_example(Example::new(json!({})));
+    for format in Format::ALL {
+        let plain = format.tool(&tool, Strictness::Relaxed).unwrap().value();
+        let described = format.tool_with_examples(&tool, Strictness::Relaxed).unwrap().value();
+        if format == Format::Anthropic {
+            assert_eq!(plain["input_examples"], json!([{"at": "x", "n": 1}, {}]));
+            assert_eq!(described, plain);
+            continue;
+        }
+        assert_eq!(plain, format.tool(&bare, Strictness::Relaxed).unwrap().value(), "{format}");
+        let fields = described.get("function").unwrap_or(&described);
+        let key = if matches!(format, Format::Ollama | Format::Mcp) { "$at" } else { "at" };
+        let expected = format!("T.\n\nExamples of arguments:\n{{\"{key}\":\"x\",\"n\":1}}\n{{}}");
+        assert_eq!(fields["description"], expected, "{format}");
+        assert_eq!(
+            format.tool_with_examples(&bare, Strictness::Relaxed).unwrap().value(),
+            format.tool(&bare, Strictness::Relaxed).unwrap().value()
+        );
+    }
+}
+
+#[test]
+fn an_mcp_definition_has_the_output_schema_of_an_object() {
+    let tool = Tool::new("t", "T.", json!({})).unwrap();
+    let output = |schema: Value| {
+        let tool = tool.clone().with_output(schema);
+        Format::Mcp.tool(&tool, Strictness::Relaxed).unwrap().value().get("outputSchema").cloned()
+    };
+    let object = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    assert_eq!(output(object.clone()), Some(object));
+    assert_eq!(output(json!({"type": "array"})), None);
+    assert_eq!(output(json!(true)), None);
+}
+
+#[test]
+fn the_value_of_a_definition_deeper_than_a_parser_reads_is_complete() {
+    let link = |depth: usize| json!({"properties": {"p": {"$ref": format!("#/$defs/{}", depth + 1)}}});
+    let mut chain: serde_json::Map<_, _> = (0..70).map(|depth| (depth.to_string(), link(depth))).collect();
+    chain.insert("70".to_owned(), json!({"type": "string"}));
+    let tool = Tool::new("t", "T.", json!({"properties": {"p": {"$ref": "#/$defs/0"}}, "$defs": chain})).unwrap();
+    for format in Format::ALL {
+        let Ok(wire) = format.tool(&tool, Strictness::Relaxed) else { continue };
+        assert_eq!(wire.value().to_string().len(), wire.definition.len(), "{format}");
     }
 }
 
