@@ -84,7 +84,10 @@ impl Chat {
 
     fn execute(&mut self, command: SlashCommand) -> Exit {
         match command {
-            SlashCommand::Tools { long } => notice::write(&page::tools(self.session.tools(), long, notice::width())),
+            SlashCommand::Tools { long } => {
+                let wire = self.runner.driver.wire();
+                notice::write(&page::tools(self.session.tools(), wire, long, notice::width()));
+            }
             SlashCommand::Select { globs } => return self.select(&globs),
             SlashCommand::Grant { clauses } => self.grant(&clauses),
             SlashCommand::Clear => self.clear(),

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::runtime::Handle;
+use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
 use tools::{CancellationToken, Content, JournalError, ToolContext, ToolError};
 
@@ -144,6 +145,11 @@ impl Driver {
         self
     }
 
+    /// Returns the format in which the provider's model knows the tools. Returns `None` if the model knows the names of the catalog.
+    pub fn wire(&self) -> Option<Format> {
+        wire(&*self.provider)
+    }
+
     /// Runs a prompt until its outcome.
     ///
     /// When the run ends, also with an error, its messages are added to the session, unless the model took no turn. If the future
@@ -204,7 +210,7 @@ impl Driver {
         let mut tasks = None;
         let sink = Arc::new(GuardedSink::new(self.events.clone()));
 
-        let cx = wire(&*self.provider).into_iter().fold(session.context().clone(), ToolContext::with_wire);
+        let cx = self.wire().into_iter().fold(session.context().clone(), ToolContext::with_wire);
         let run_cx = RunContext { session: &*session, cx: &cx, token: &token, runtime: &runtime, sink: &sink };
         let (mut failure, mut last) = (None, None);
         let steps = async {

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use agent::ToolSet;
+use agent::{ToolSet, WireToolSet};
 use anstyle::Style;
 use clap::CommandFactory as _;
+use tools::protocol::wire::{Format, Strictness};
 
 use super::command::SlashCommandParser;
 use crate::notice::{ALERT, STRONG};
@@ -20,11 +21,12 @@ const KEYS: [[&str; 2]; 5] = [
     ["// or a space", "starts a prompt that is not a command; a space also keeps it out of the history"],
 ];
 
-/// Returns the tools of a session, and the skipped tools with the reasons.
-pub(super) fn tools(tools: &ToolSet, is_long: bool, width: usize) -> String {
+/// Returns the tools of a session, and the tools that are skipped, for the format of its model or for all, with the reasons.
+pub(super) fn tools(tools: &ToolSet, wire: Option<Format>, is_long: bool, width: usize) -> String {
     let page = tool_list::page(tools.list().iter().map(Arc::as_ref), is_long, width);
     let mut skipped = Table::new([ALERT, Style::new()], 0);
-    for tool in tools.skipped() {
+    let wire = wire.map(|format| tools.wire(format, Strictness::Relaxed));
+    for tool in wire.map_or(tools.skipped(), WireToolSet::skipped) {
         skipped.push([tool.name.to_string(), format!("skipped: {}", visible(&tool.reason.to_string()))]);
     }
     let page = page + &skipped.wrapped(width);
@@ -68,9 +70,9 @@ mod tests {
         let ping = async |_: ToolContext, _: serde_json::Value| "pong".to_owned();
         catalog.register(tool.with_effects(Effects::Pure), ping).unwrap();
         let set = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
-        let page = |is_long| anstream::adapter::strip_str(&tools(&set, is_long, 80)).to_string();
+        let page = |is_long| anstream::adapter::strip_str(&tools(&set, None, is_long, 80)).to_string();
         assert_eq!(page(false), "ping  Answers.\n");
         assert!(page(true).starts_with("ping  Answers.\n      pure\n"));
-        assert!(tools(&ToolSet::default(), false, 80).contains("/select"));
+        assert!(tools(&ToolSet::default(), None, false, 80).contains("/select"));
     }
 }

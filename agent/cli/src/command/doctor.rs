@@ -1,9 +1,10 @@
 //! `toolcrib doctor`
 
-use agent::provider;
+use agent::{Selection, SkipReason, ToolSet, provider};
 use clap::Args;
 use serde::Serialize;
 use tools::Services;
+use tools::protocol::wire::{Format, Strictness};
 
 use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
@@ -16,7 +17,7 @@ use crate::output;
 use crate::provider_choice::ProviderChoice;
 use crate::visible::visible;
 
-/// Check the linked tools and providers: links, name conflicts, definitions, the settings, the root and missing services
+/// Check the linked tools and providers: links, name conflicts, definitions, the settings, the root, missing services and the formats of model services
 ///
 /// Exits with 8 if there is a finding.
 #[derive(Args, Debug)]
@@ -35,7 +36,7 @@ pub(super) struct DoctorArgs {
 /// A problem.
 #[derive(Debug, Serialize)]
 struct Finding {
-    /// The check that failed: `link`, `conflict`, `definition`, `settings`, `root` or `need`.
+    /// The check that failed: `link`, `conflict`, `definition`, `settings`, `root`, `need` or `wire`.
     check: &'static str,
     /// The tool, if the problem concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +88,10 @@ impl DoctorArgs {
                 .map(|problem| Finding::new("definition", problem.to_string()).for_provider(problem.name)),
         );
         match self.root.services() {
-            Ok(services) => findings.extend(unmet(&services)),
+            Ok(services) => {
+                findings.extend(unmet(&services));
+                findings.extend(unsent(&services));
+            }
             Err(error) => findings.push(Finding::new("root", error.to_string())),
         }
         findings
@@ -119,6 +123,20 @@ fn unmet(services: &Services) -> Vec<Finding> {
         })
     };
     tools::list().iter().filter_map(|entry| finding(entry)).collect()
+}
+
+/// Returns a finding for each tool that a service would refuse.
+fn unsent(services: &Services) -> Vec<Finding> {
+    let set = ToolSet::new(tools::list(), &Selection::new(), services);
+    let mut findings = Vec::new();
+    for format in Format::ALL {
+        let skipped = set.wire(format, Strictness::Relaxed).skipped().iter();
+        let by_wire = skipped.filter(|tool| matches!(tool.reason, SkipReason::Unsendable { .. } | SkipReason::Collision(_)));
+        findings.extend(by_wire.map(|tool| {
+            Finding::new("wire", format!("{}; requests leave the tool out", tool.reason)).for_tool(&tool.name)
+        }));
+    }
+    findings
 }
 
 /// Returns the line on the provider of a session without flags.

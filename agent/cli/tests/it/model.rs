@@ -14,7 +14,7 @@ use crate::{Crib, Ended};
 
 const CALL: &str = concat!(
     "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",",
-    "\"function\":{\"name\":\"fs_read\",\"arguments\":\"{\\\"path\\\":\\\"README.md\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n",
+    "\"function\":{\"name\":\"fs__read\",\"arguments\":\"{\\\"path\\\":\\\"README.md\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n",
     "data: [DONE]\n\n",
 );
 pub(crate) const ANSWER: &str = concat!(

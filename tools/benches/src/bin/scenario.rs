@@ -12,7 +12,7 @@ use agent::{Selection, ToolSet};
 use benches::session::{self, MEASURE, direct_measure, direct_records};
 use benches::{ADD, ORDER, ORDER_TOOL, alike, async_catalog, catalog, direct_add, direct_order};
 use serde_json::Value;
-use tools::protocol::wire::Format;
+use tools::protocol::wire::{Format, Strictness};
 use tools::{Catalog, Entry, Grant, Json, Services, SharedCatalog, Tool, ToolContext, ToolName};
 use tools_fs::Workspace;
 
@@ -66,7 +66,7 @@ fn main() {
             (0..count).for_each(|_| drop(black_box(session(black_box(&entries)))));
         }
         "direct-session" => {
-            let text = session(&alike(1_000).list()).wire_definitions(FORMAT);
+            let text = session(&alike(1_000).list()).wire(FORMAT, Strictness::Relaxed).definitions().clone();
             (0..count).for_each(|_| drop(black_box(black_box(&text).to_string())));
         }
         "read" => reading(count, |file| file.read()),
@@ -112,7 +112,7 @@ fn register(count: u64) {
 /// Starts a session: selects the tools and joins their definitions.
 fn session(entries: &[Arc<Entry>]) -> ToolSet {
     let set = ToolSet::new(entries.iter().cloned(), &Selection::new(), &Services::new());
-    black_box(set.wire_definitions(black_box(FORMAT)));
+    black_box(set.wire(black_box(FORMAT), Strictness::Relaxed).definitions());
     set
 }
 
