@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::Format;
 use super::definition::{Definition, Fields};
 use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::{Image, Piece};
@@ -44,7 +45,7 @@ pub(super) const STRICT: Dialect = Dialect {
 };
 
 /// The types of images in the [reference](https://platform.claude.com/docs/en/api/messages/create) of `Base64ImageSource`.
-const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+pub(super) const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /// Sends examples as [`input_examples`](https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use), which have
 /// to match the schema.
@@ -72,30 +73,21 @@ pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
     vec![json!({"role": "assistant", "content": calls})]
 }
 
-/// The images of a failed call follow all results, because ["all content must be type `text` if `is_error` is
-/// true"](https://github.com/vellum-ai/vellum-assistant/pull/18387) and
+/// Images that follow are after all results, because
 /// [results come first](https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use#handling-tool-use-and-tool-result-content-blocks).
 pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
-    let mut blocks = Vec::new();
-    let mut images = Vec::new();
+    let (mut blocks, mut following) = (Vec::new(), Vec::new());
     for WireResult { id, result, .. } in results {
-        let pieces = Piece::all(result, &IMAGES);
-        let mut block = json!({"type": "tool_result", "tool_use_id": id});
+        let (pieces, images) = Format::Anthropic.pieces(id, result);
+        let content: Vec<_> = pieces.iter().map(content_block).collect();
+        let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": content});
         if result.is_error {
-            let (mut text, shown) = Piece::split(pieces);
-            if !shown.is_empty() {
-                text = Piece::with_note(text);
-                images.push(text_block(&Piece::label(id)));
-                images.extend(shown.iter().map(image_block));
-            }
-            block["content"] = vec![text_block(&text)].into();
             block["is_error"] = true.into();
-        } else {
-            block["content"] = pieces.iter().map(content_block).collect();
         }
         blocks.push(block);
+        following.extend(images.iter().map(content_block));
     }
-    blocks.append(&mut images);
+    blocks.append(&mut following);
     vec![json!({"role": "user", "content": blocks})]
 }
 

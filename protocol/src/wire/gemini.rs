@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::Format;
 use super::definition::{Definition, Fields};
 use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::{Image, Piece};
@@ -34,7 +35,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 /// The types of images in
 /// ["Multimodal function responses"](https://ai.google.dev/gemini-api/docs/function-calling#multimodal-function-responses).
-const IMAGES: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
+pub(super) const IMAGES: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
 
 /// Begins the ids of calls that the service sent without one. They are not sent back.
 const OWN_ID: &str = "gemini_call_";
@@ -67,7 +68,7 @@ pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
 /// [refused](https://github.com/google-gemini/gemini-cli/pull/16137).
 pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
     let part = |WireResult { id, name, result }: &WireResult| {
-        let (text, images) = Piece::split(Piece::all(result, &IMAGES));
+        let (text, images) = Piece::split(Format::Gemini.pieces(id, result).0);
         let key = if result.is_error { "error" } else { "output" };
         let mut response = json!({"name": name, "response": {key: text}});
         if !images.is_empty() {

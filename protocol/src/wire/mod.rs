@@ -13,6 +13,7 @@ mod openai_chat;
 mod openai_responses;
 mod piece;
 pub mod schema;
+mod shown_result;
 mod strict_limits;
 
 pub use definition::WireTool;
@@ -20,4 +21,5 @@ pub use exchange::{InvalidCall, WireCall, WireResult};
 pub use format::{Format, FormatCell, Strictness, UnknownFormat};
 pub use name::NameGrammar;
 pub use name_table::{NameCollision, WireNames};
+pub use shown_result::ShownResult;
 pub use strict_limits::StrictLimits;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::Format;
 use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::{Image, Piece};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
@@ -26,7 +27,7 @@ pub(super) const DIALECT: Dialect = Dialect {
 };
 
 /// The types of images that [all versions take](https://github.com/ollama/ollama/issues/2457).
-const IMAGES: [&str; 2] = ["image/png", "image/jpeg"];
+pub(super) const IMAGES: [&str; 2] = ["image/png", "image/jpeg"];
 
 /// Begins the ids of calls that the service sent without one. They are not sent back.
 const OWN_ID: &str = "ollama_call_";
@@ -52,7 +53,7 @@ pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
 
 pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
     let result = |WireResult { id, name, result }: &WireResult| {
-        let (text, images) = Piece::split(Piece::all_marked(result, &IMAGES));
+        let (text, images) = Piece::split(Format::Ollama.pieces(id, result).0);
         let mut message = json!({"role": "tool", "tool_name": name, "content": text});
         if !images.is_empty() {
             message["images"] = images.into_iter().map(|image| image.data).collect();

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::Format;
 use super::definition::{Definition, Fields};
 use super::exchange::{ReadCall, WireResult, list, parse_call, text_field};
 use super::piece::Piece;
@@ -82,22 +83,21 @@ pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
     vec![json!({"role": "assistant", "content": null, "tool_calls": calls})]
 }
 
-/// Tool messages [hold text alone](https://platform.openai.com/docs/api-reference/chat/create), so images follow in a message of the
-/// user, after all results.
+/// Images follow in a message of the user, after all results.
 pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
-    let mut messages = Vec::new();
-    let mut images = Vec::new();
+    let part = |piece: Piece| match piece {
+        Piece::Text(text) => json!({"type": "text", "text": text}),
+        Piece::Image(image) => json!({"type": "image_url", "image_url": {"url": image.to_url()}}),
+    };
+    let (mut messages, mut following) = (Vec::new(), Vec::new());
     for WireResult { id, result, .. } in results {
-        let (mut text, shown) = Piece::split(Piece::all_marked(result, &IMAGES));
-        if !shown.is_empty() {
-            text = Piece::with_note(text);
-            images.push(json!({"type": "text", "text": Piece::label(id)}));
-            images.extend(shown.iter().map(|image| json!({"type": "image_url", "image_url": {"url": image.to_url()}})));
-        }
+        let (pieces, images) = Format::OpenAiChat.pieces(id, result);
+        let (text, _) = Piece::split(pieces);
         messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
+        following.extend(images.into_iter().map(part));
     }
-    if !images.is_empty() {
-        messages.push(json!({"role": "user", "content": images}));
+    if !following.is_empty() {
+        messages.push(json!({"role": "user", "content": following}));
     }
     messages
 }

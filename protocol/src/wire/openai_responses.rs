@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::Format;
 use super::definition::{Definition, Fields};
 use super::exchange::{ReadCall, WireResult, parse_call, text_field};
-use super::openai_chat::IMAGES;
 use super::piece::{Piece, image_of_url};
 use crate::{Content, ToolCall, ToolResult};
 
@@ -39,7 +39,7 @@ pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
         Piece::Image(image) => json!({"type": "input_image", "image_url": image.to_url()}),
     };
     let result = |WireResult { id, result, .. }: &WireResult| {
-        let pieces = Piece::all_marked(result, &IMAGES);
+        let (pieces, _) = Format::OpenAiResponses.pieces(id, result);
         let output = match &*pieces {
             [Piece::Text(text)] => Value::from(&**text),
             pieces => pieces.iter().map(part).collect(),

@@ -117,6 +117,15 @@ pub(super) fn image_of_url(url: &str) -> Option<Content> {
     Some(Content::Image { data: data.to_owned(), mime_type: mime_type.to_owned() })
 }
 
+impl From<Piece> for Content {
+    fn from(piece: Piece) -> Self {
+        match piece {
+            Piece::Text(text) => Self::text(text),
+            Piece::Image(image) => image.into(),
+        }
+    }
+}
+
 impl From<Image> for Content {
     fn from(Image { media_type, data }: Image) -> Self {
         Self::Image { data, mime_type: media_type.to_owned() }

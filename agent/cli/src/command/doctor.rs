@@ -131,7 +131,8 @@ fn unsent(services: &Services) -> Vec<Finding> {
     let mut findings = Vec::new();
     for format in Format::ALL {
         let skipped = set.wire(format, Strictness::Relaxed).skipped().iter();
-        let by_wire = skipped.filter(|tool| matches!(tool.reason, SkipReason::Unsendable { .. } | SkipReason::Collision(_)));
+        let by_wire =
+            skipped.filter(|tool| matches!(tool.reason, SkipReason::Unsendable { .. } | SkipReason::Collision(_)));
         findings.extend(by_wire.map(|tool| {
             Finding::new("wire", format!("{}; requests leave the tool out", tool.reason)).for_tool(&tool.name)
         }));

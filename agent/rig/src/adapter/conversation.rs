@@ -8,9 +8,9 @@ use rig_core::message::{
     ToolResultContent, UserContent,
 };
 use serde_json::{Value, json};
+use tools::Content;
 use tools::protocol::wire::WireTool;
 use tools::protocol::{Message, Part, Role};
-use tools::{Content, ToolResult};
 
 use super::Api;
 use super::turn::{BLOCK, ORIGIN};
@@ -39,7 +39,10 @@ fn message(api: Api, message: &Message, tools: &WireToolSet) -> Option<RigMessag
             (!turn.content.is_empty()).then_some(RigMessage::Assistant(turn))
         }
         _ => {
-            let content: Vec<_> = message.parts.iter().filter_map(|part| user(part, tools)).collect();
+            let mut following = Vec::new();
+            let mut content: Vec<_> =
+                message.parts.iter().filter_map(|part| user(part, tools, &mut following)).collect();
+            content.append(&mut following);
             (!content.is_empty()).then_some(RigMessage::User { content })
         }
     }
@@ -73,32 +76,38 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
     AssistantMessage::new(content).with_origin(origin)
 }
 
-fn user(part: &Part, tools: &WireToolSet) -> Option<UserContent> {
+/// Returns a part of a user's message. Adds the parts that have to be at its end to `following`.
+fn user(part: &Part, tools: &WireToolSet, following: &mut Vec<UserContent>) -> Option<UserContent> {
     match part {
-        Part::Content(Content::Text { text }) => Some(UserContent::Text(Text::new(text.as_str()))),
-        Part::Content(content) => Some(match image(content) {
-            Some(image) => UserContent::Image(image),
-            None => UserContent::Text(Text::new(described(content))),
-        }),
-        Part::ToolResult { id, name: called, result } => Some(UserContent::ToolResult(RigResult {
-            call: CallId::from_wire(id.as_str()),
-            name: name(called, tools)?,
-            content: result_content(result),
-            is_error: result.is_error,
-        })),
+        Part::Content(content) => Some(user_content(content)),
+        Part::ToolResult { id, name: called, result } => {
+            let shown = tools.format().show_result(id, result);
+            following.extend(shown.following.iter().map(user_content));
+            Some(UserContent::ToolResult(RigResult {
+                call: CallId::from_wire(id.as_str()),
+                name: name(called, tools)?,
+                content: shown.content.iter().map(result_content).collect(),
+                is_error: result.is_error,
+            }))
+        }
         _ => None,
     }
 }
 
-fn result_content(result: &ToolResult) -> Vec<ToolResultContent> {
-    let piece = |content: &Content| match (content, image(content)) {
+fn user_content(content: &Content) -> UserContent {
+    match (content, image(content)) {
+        (Content::Text { text }, _) => UserContent::Text(Text::new(text.as_str())),
+        (_, Some(image)) => UserContent::Image(image),
+        _ => UserContent::Text(Text::new(described(content))),
+    }
+}
+
+fn result_content(content: &Content) -> ToolResultContent {
+    match (content, image(content)) {
         (Content::Text { text }, _) => ToolResultContent::Text(Text::new(text.as_str())),
         (_, Some(image)) => ToolResultContent::Image(image),
         _ => ToolResultContent::Text(Text::new(described(content))),
-    };
-    let content: Vec<_> = result.content.iter().map(piece).collect();
-    // Services refuse results without content.
-    if content.is_empty() { vec![ToolResultContent::Text(Text::new("(no content)"))] } else { content }
+    }
 }
 
 fn image(content: &Content) -> Option<Image> {

@@ -206,6 +206,33 @@ async fn a_picture_in_a_result_is_shown_to_the_model() {
 }
 
 #[tokio::test]
+async fn the_picture_of_a_failed_call_follows_the_results() {
+    let png = Content::Image { data: "iVBORw0KGgo=".to_owned(), mime_type: "image/svg+xml".to_owned() };
+    let failed = ToolResult { content: vec![Content::text("broken"), png], is_error: true, ..ToolResult::default() };
+    let results = [("c1", failed), ("c2", ToolResult::text(""))];
+    let call = |(id, _): &(&str, ToolResult)| Part::ToolCall(ToolCall::new(*id, "fs.read", json!({})));
+    let part = |(id, result): &(&str, ToolResult)| {
+        Part::ToolResult { id: (*id).to_owned(), name: "fs.read".to_owned(), result: result.clone() }
+    };
+    let messages = [
+        Message::text(Role::User, "go"),
+        Message { role: Role::Assistant, parts: results.iter().map(call).collect() },
+        Message { role: Role::Tool, parts: results.iter().map(part).collect() },
+    ];
+    let service = Service::new([Api::Messages.answer(Way::Whole)]).await;
+    let session = Session::new(catalog(&["fs.read"]).0.list(), Selection::new(), ToolContext::new());
+    let token = CancellationToken::new();
+    service.anthropic(false).complete(Request::new(&messages, session.tools(), &token)).await.unwrap();
+    let sent = service.body(0)["messages"][2]["content"].take();
+    let kinds: Vec<_> = sent.as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["tool_result", "tool_result", "text", "image"], "{sent:#}");
+    let texts = sent[0]["content"].as_array().unwrap().iter().all(|block| block["type"] == "text");
+    assert!(texts && sent[0]["is_error"] == true, "{sent:#}");
+    assert_eq!(sent[3]["source"]["media_type"], "image/png", "the type of the data, not the one stated");
+    assert_ne!(sent[1]["content"][0]["text"], "", "{sent:#}");
+}
+
+#[tokio::test]
 async fn malformed_and_foreign_calls_get_one_error_each_and_the_others_run() {
     let turn_of_calls = calls(&[
         ("a", "fs__read", r#"{"path": "#),
