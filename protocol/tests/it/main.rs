@@ -12,5 +12,6 @@ mod name;
 mod pattern;
 mod round_trip;
 mod sample;
+mod sdk;
 mod target;
 mod wire;

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use serde_json::Value;
 
 /// Returns the rows of a file.
-fn rows_of(file: &str) -> impl Iterator<Item = Value> {
+pub(crate) fn rows_of(file: &str) -> impl Iterator<Item = Value> {
     let folder = std::env::var_os("TOOLCRIB_DATA").expect("TOOLCRIB_DATA names the folder of the test data");
     let path = PathBuf::from(folder).join(file);
     let data = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

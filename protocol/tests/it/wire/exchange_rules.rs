@@ -4,10 +4,10 @@ use protocol::wire::{Format, WireResult};
 use protocol::{Content, ToolResult};
 use serde_json::{Value, json};
 
-pub(super) const PNG: &str = "iVBORw0KGgoAAAAN";
+pub(crate) const PNG: &str = "iVBORw0KGgoAAAAN";
 
 /// Returns the media types of images, with the beginning of a file.
-pub(super) fn images() -> [(&'static str, &'static str); 4] {
+pub(crate) fn images() -> [(&'static str, &'static str); 4] {
     [
         ("image/png", PNG),
         ("image/jpeg", "/9j/4AAQSkZJRgAB"),
@@ -17,7 +17,7 @@ pub(super) fn images() -> [(&'static str, &'static str); 4] {
 }
 
 /// Returns the broken rules of messages with the results of one turn.
-pub(super) fn violations(format: Format, results: &[WireResult], messages: &[Value]) -> Vec<&'static str> {
+pub(crate) fn violations(format: Format, results: &[WireResult], messages: &[Value]) -> Vec<&'static str> {
     let mut broken = Vec::new();
     let mut expect = |rule, holds: bool| {
         if !holds && !broken.contains(&rule) {

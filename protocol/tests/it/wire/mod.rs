@@ -2,7 +2,7 @@
 
 mod definition;
 mod exchange;
-mod exchange_rules;
+pub(crate) mod exchange_rules;
 pub(crate) mod judge;
 mod judged;
 pub(crate) mod law;

@@ -1,0 +1,163 @@
+"""Validates tools, calls and results against the types of the services' own SDKs.
+
+Reads one JSON object a line from standard input: `format`, `kind` (tool, call or result) and `value`. Also plants violations in the
+first values of each kind, which the types must refuse. Prints the numbers, and fails with the first values that are judged wrongly.
+"""
+
+import copy
+import json
+import sys
+from collections import Counter
+
+import anthropic.types
+import mcp_types
+import ollama
+import openai.types.chat
+import openai.types.responses
+from google.genai import types as genai
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+
+def plain(value):
+    """Returns a validated value as JSON. Runs the lazy validation of iterables."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, (str, int, float, bool, type(None))):
+        return value
+    return [plain(inner) for inner in value]
+
+
+def exactly(kind):
+    """Returns a check that also refuses fields that the type does not have."""
+    adapter = TypeAdapter(kind)
+
+    def check(value):
+        read = plain(adapter.validate_python(value))
+        if read != value:
+            raise ValueError(f"read as {json.dumps(read)[:300]}")
+
+    return check
+
+
+def leniently(kind):
+    """Returns a check for a type with a configuration of its own for other fields."""
+    return kind.model_validate
+
+
+def ollama_message(value):
+    """Checks a message whose images are base64 texts, as on the wire. The type has objects for them."""
+    images = value.get("images")
+    if isinstance(images, list):
+        value = value | {"images": [ollama.Image(value=image) for image in images]}
+    ollama.Message.model_validate(value)
+
+
+CHECKS = {
+    ("openai-chat", "tool"): exactly(openai.types.chat.ChatCompletionFunctionToolParam),
+    ("openai-chat", "call"): exactly(openai.types.chat.ChatCompletionMessageParam),
+    ("openai-chat", "result"): exactly(openai.types.chat.ChatCompletionMessageParam),
+    ("openai-responses", "tool"): exactly(openai.types.responses.FunctionToolParam),
+    ("openai-responses", "call"): exactly(openai.types.responses.ResponseFunctionToolCallParam),
+    ("openai-responses", "result"): exactly(openai.types.responses.response_input_item_param.FunctionCallOutput),
+    ("anthropic", "tool"): exactly(anthropic.types.ToolParam),
+    ("anthropic", "call"): exactly(anthropic.types.MessageParam),
+    ("anthropic", "result"): exactly(anthropic.types.MessageParam),
+    ("gemini", "tool"): leniently(genai.FunctionDeclaration),
+    ("gemini", "call"): leniently(genai.Content),
+    ("gemini", "result"): leniently(genai.Content),
+    ("ollama", "tool"): leniently(ollama.Tool),
+    ("ollama", "call"): ollama_message,
+    ("ollama", "result"): ollama_message,
+    ("mcp", "tool"): exactly(mcp_types.Tool),
+    ("mcp", "call"): exactly(mcp_types.CallToolRequestParams),
+    ("mcp", "result"): exactly(mcp_types.CallToolResult),
+}
+
+# The place and the new value. `...` removes the place.
+PLANTED = {
+    ("openai-chat", "tool"): [
+        ("function", ...), ("function/name", ...), ("function/name", 1), ("function/parameters", []),
+        ("function/strict", "yes"), ("function/examples", []), ("type", "tool"),
+    ],
+    ("openai-chat", "call"): [
+        ("tool_calls/0/id", ...), ("tool_calls/0/function/arguments", {}), ("tool_calls/0/function/name", ...), ("role", "model"),
+    ],
+    ("openai-chat", "result"): [("tool_call_id", ...), ("content", ...), ("content", {}), ("is_error", True)],
+    ("openai-responses", "tool"): [("name", ...), ("parameters", ...), ("strict", ...), ("strict", "yes"), ("input_schema", {})],
+    ("openai-responses", "call"): [("call_id", ...), ("arguments", {}), ("name", ...), ("type", "tool_call")],
+    ("openai-responses", "result"): [("output", ...), ("output", {}), ("is_error", True), ("type", "tool_result")],
+    ("anthropic", "tool"): [
+        ("name", ...), ("input_schema", ...), ("input_schema", []), ("parameters", {}), ("strict", "yes"), ("input_examples", [1]),
+    ],
+    ("anthropic", "call"): [
+        ("content/0/id", ...), ("content/0/input", ...), ("content/0/input", "{}"), ("content/0/thoughtSignature", ""),
+    ],
+    ("anthropic", "result"): [
+        ("content/0/tool_use_id", ...), ("content/0/name", "f"), ("content/0/is_error", "yes"),
+        ("content/0/content", [{"type": "audio"}]),
+        ("content/0/content", [{"type": "image", "source": {"type": "base64", "media_type": "image/bmp", "data": ""}}]),
+    ],
+    ("gemini", "tool"): [("name", 1), ("input_schema", {}), ("strict", True)],
+    ("gemini", "call"): [("parts/0/functionCall/args", "{}"), ("parts/0/functionCall/arguments", {}), ("parts/0/tool_use", {})],
+    ("gemini", "result"): [
+        ("parts/0/functionResponse/response", "x"), ("parts/0/functionResponse/is_error", True),
+        ("parts/0/functionResponse/parts", [{"text": "x"}]),
+    ],
+    ("ollama", "tool"): [("function/name", 1), ("function/parameters/type", "array"), ("function/parameters/properties", [])],
+    ("ollama", "call"): [("role", ...), ("tool_calls/0/function/name", ...), ("tool_calls/0/function/arguments", "{}")],
+    ("ollama", "result"): [("role", ...), ("content", []), ("tool_name", 1), ("images", "aGk="), ("images", [1])],
+    ("mcp", "tool"): [("name", ...), ("inputSchema", ...), ("input_schema", {}), ("annotations/readOnlyHint", "unknown")],
+    ("mcp", "call"): [("name", ...), ("arguments", "{}"), ("input", {})],
+    ("mcp", "result"): [("content", ...), ("content/0/type", "picture"), ("is_error", True)],
+}
+
+
+def planted(value, place, change):
+    """Returns the value with a change, or None if it does not have the place."""
+    value = copy.deepcopy(value)
+    *parents, last = place.split("/")
+    inner = value
+    for parent in parents:
+        inner = inner[int(parent)] if isinstance(inner, list) else inner.get(parent)
+        if inner is None:
+            return None
+    if change is ...:
+        del inner[last]
+    else:
+        inner[last] = change
+    return value
+
+
+def refusal(key, value):
+    """Returns the reason for which a value is refused, or None."""
+    try:
+        CHECKS[key](value)
+    except (ValidationError, ValueError) as error:
+        return str(error)[:600]
+    return None
+
+
+def main():
+    seen, refused, wrong = Counter(), Counter(), []
+    for line in sys.stdin:
+        row = json.loads(line)
+        key, value = (row["format"], row["kind"]), row["value"]
+        if (reason := refusal(key, value)) is not None:
+            wrong.append(f"{key} refused: {json.dumps(value)[:600]}\n{reason}")
+        if seen[key] == 0:
+            for place, change in PLANTED[key]:
+                change_made = planted(value, place, change)
+                if change_made is None or refusal(key, change_made) is None:
+                    wrong.append(f"{key} accepted {place}: {json.dumps(change_made)[:600]}")
+                refused[key] += 1
+        seen[key] += 1
+    wrong += [f"no value for {key}" for key in CHECKS if not seen[key]]
+    for key in CHECKS:
+        print(f"{' '.join(key)}: {seen[key]} values, {refused[key]} planted violations", file=sys.stderr)
+    if wrong:
+        sys.exit("\n\n".join(wrong[:10]))
+
+
+main()
