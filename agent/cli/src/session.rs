@@ -7,6 +7,7 @@ use agent::{Driver, Provider, ProviderOptions, Session};
 use clap::Args;
 use once_cell::sync::OnceCell;
 use tools::CancellationToken;
+use tools::protocol::wire::Strictness;
 
 use crate::config::{ConfigError, KeyFlags, Origin, Setting, Settings, Values};
 use crate::console::Console;
@@ -63,6 +64,7 @@ impl SessionOptions {
         options.base_url = settings.base_url.as_ref().map(|url| url.value.clone());
         options.key = settings.key().map(|key| key.value);
         options.streaming = Some(settings.streaming.value);
+        options.strictness = settings.strict.value.then_some(Strictness::Strict);
         Ok(program::provider(&choice.provider)?.create(&options)?)
     }
 

@@ -144,6 +144,10 @@ keys! {
     streaming: Setting<bool> = Key::new("streaming", boolean(), Setting::from_default(true), "true")
         .with_project(ProjectRule::if_unset());
 
+    /// Make the service enforce the schemas of tools, as far as it can
+    strict: Setting<bool> = Key::new("strict", boolean(), Setting::from_default(false), "true")
+        .with_project(ProjectRule::if_unset());
+
     /// Apply this profile of the settings files
     profile: Option<Setting<String>> = Key::new("profile", text(filled), None, "\"review\"")
         .with_flag("--profile", Named("NAME"))

@@ -38,6 +38,19 @@ fn a_model_reads_a_file_and_answers() {
     assert!(!format!("{ended:?}").contains("sk-secret"));
 }
 
+#[test]
+fn strict_definitions_are_a_setting() {
+    for (strict, is_sent) in [("true", true), ("false", false)] {
+        let (url, requests) = serve([Some(CALL), Some(ANSWER)]);
+        let crib = Crib::new();
+        let arguments = ["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url];
+        let ended: Ended = crib.command(&arguments).env("TOOLCRIB_STRICT", strict).output().unwrap().into();
+        assert_eq!(ended.expect(0).stdout.trim_end(), "It says hello.");
+        let body = requests.recv().unwrap();
+        assert!(body.contains("fs__read") && body.contains("\"strict\":true") == is_sent, "{body}");
+    }
+}
+
 /// A response that asks for another attempt.
 const BUSY: &str = "HTTP/1.1 503 Busy\r\nretry-after: 0.2\r\nconnection: close\r\ncontent-length: 4\r\n\r\nbusy";
 const LIMITED: &str =

@@ -211,8 +211,10 @@ async fn the_picture_of_a_failed_call_follows_the_results() {
     let failed = ToolResult { content: vec![Content::text("broken"), png], is_error: true, ..ToolResult::default() };
     let results = [("c1", failed), ("c2", ToolResult::text(""))];
     let call = |(id, _): &(&str, ToolResult)| Part::ToolCall(ToolCall::new(*id, "fs.read", json!({})));
-    let part = |(id, result): &(&str, ToolResult)| {
-        Part::ToolResult { id: (*id).to_owned(), name: "fs.read".to_owned(), result: result.clone() }
+    let part = |(id, result): &(&str, ToolResult)| Part::ToolResult {
+        id: (*id).to_owned(),
+        name: "fs.read".to_owned(),
+        result: result.clone(),
     };
     let messages = [
         Message::text(Role::User, "go"),
