@@ -67,7 +67,9 @@ impl ToolSet {
 
     /// Returns the tools as a service takes them. Built once per format and mode, from the [wire tools](Entry::wire) of the entries.
     pub fn wire(&self, format: Format, strictness: Strictness) -> &WireToolSet {
-        self.0.wires.get_or_init(format, strictness, || WireToolSet::new(self, format, strictness))
+        self.0.wires.get_or_init(format, strictness, || {
+            WireToolSet::new(self.list(), self.skipped().to_vec(), format, strictness)
+        })
     }
 
     /// Returns the number of tools.

@@ -7,9 +7,9 @@ use tools::protocol::wire::schema::NotStrict;
 use tools::protocol::wire::{Format, NameCollision, StrictLimits, Strictness, WireNames, WireTool};
 use tools::{Entry, ToolCall};
 
-use crate::{SkipReason, SkippedTool, ToolSet};
+use crate::{SkipReason, SkippedTool};
 
-/// The tools of a [`ToolSet`] as a service takes them.
+/// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
 ///
 /// - The tools are sorted by their names in the catalog. Equal sets give equal bytes.
 /// - A tool without a form that the service accepts is [skipped](Self::skipped), so that the request with the others succeeds.
@@ -46,10 +46,16 @@ pub struct WireToolSet {
 }
 
 impl WireToolSet {
-    pub(crate) fn new(set: &ToolSet, format: Format, strictness: Strictness) -> Self {
-        let (mut tools, mut skipped) = (Vec::with_capacity(set.len()), set.skipped().to_vec());
+    /// Creates the set of these entries, which are sorted by name. `skipped` are the tools that no service is offered.
+    pub(crate) fn new(
+        entries: &[Arc<Entry>],
+        mut skipped: Vec<SkippedTool>,
+        format: Format,
+        strictness: Strictness,
+    ) -> Self {
+        let mut tools = Vec::with_capacity(entries.len());
         let mut limits = format.strict_limits();
-        for entry in set.list() {
+        for entry in entries {
             match wire(entry, format, strictness, &mut limits) {
                 Ok(wire) => tools.push((entry.clone(), wire)),
                 Err(reason) => skipped.push(SkippedTool { name: entry.name().clone(), reason }),
@@ -81,7 +87,7 @@ impl WireToolSet {
         self.definitions.get_or_init(|| joined(&self.tools).into())
     }
 
-    /// Returns the selected tools that are not sent, sorted by name: those that the set [skipped](ToolSet::skipped), and those that
+    /// Returns the selected tools that are not sent, sorted by name: those that the set [skipped](crate::ToolSet::skipped), and those that
     /// the service would refuse.
     pub fn skipped(&self) -> &[SkippedTool] {
         &self.skipped

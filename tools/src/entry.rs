@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
 use crate::schema::{Inspected, Mask, Misspelt, SimpleSchema, Validator, misspelt};
+use crate::spelling::Spelling;
 use crate::{Handler, Input, Need, RegisterError, SchemaError, Source, ToolErrorKind, Violation};
 
 /// A tool in a catalog: its definition, its handler and the place of its declaration. Immutable; replacing a tool creates a new entry.
@@ -110,6 +111,13 @@ impl Entry {
         // Boxed, because most tools of a large catalog are not sent.
         let wires = self.wires.get_or_init(Box::default);
         wires.get_or_init(format, strictness, || format.tool(&self.tool, strictness).map(Arc::new)).as_ref()
+    }
+
+    /// Returns the names for a reader who knows the tools in this format and called this one.
+    pub(crate) fn spelling(&self, format: Option<Format>) -> Spelling<'_> {
+        // Both modes of a format have the same keys.
+        let wire = format.and_then(|format| self.wire(format, Strictness::Relaxed).ok());
+        Spelling::new(format).with_codec(wire.map(|wire| &wire.arguments))
     }
 
     /// Returns true if the schema marks an argument as `writeOnly`, as [`Secret`](crate::Secret) does.

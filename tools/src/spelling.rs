@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use protocol::ToolName;
+use protocol::wire::Format;
 use protocol::wire::schema::ArgumentsCodec;
-use protocol::wire::{Format, Strictness};
 
-use crate::{Entry, ToolError, Violation};
+use crate::Violation;
 
 /// The names of tools and arguments in texts for one reader.
 #[derive(Clone, Copy, Default)]
@@ -22,18 +22,9 @@ impl<'a> Spelling<'a> {
         Self { format, codec: None }
     }
 
-    /// Returns the spelling for an error. Arguments are respelt if the error is about those of the called tool: the model did not
-    /// write the arguments of a nested call.
-    pub(crate) fn for_error(format: Option<Format>, called: Option<&'a Entry>, error: &ToolError) -> Self {
-        let called = called.filter(|entry| entry.name().as_str() == error.tool_name());
-        called.map_or(Self::new(format), |entry| Self::new(format).with_arguments_of(entry))
-    }
-
-    /// Sets the tool whose arguments the reader sent.
-    pub(crate) fn with_arguments_of(self, entry: &'a Entry) -> Self {
-        // Both modes of a format have the same keys.
-        let wire = self.format.and_then(|format| entry.wire(format, Strictness::Relaxed).ok());
-        let codec = wire.map(|wire| &wire.arguments).filter(|codec| codec.replaced_keys().next().is_some());
+    /// Sets the codec of the arguments that the reader sent.
+    pub(crate) fn with_codec(self, codec: Option<&'a ArgumentsCodec>) -> Self {
+        let codec = codec.filter(|codec| codec.replaced_keys().next().is_some());
         Self { codec, ..self }
     }
 

@@ -3,7 +3,6 @@
 use protocol::{Content, ToolResult};
 
 use crate::schema::{Misspelt, quote};
-use crate::spelling::Spelling;
 use crate::{Entry, ToolContext};
 
 /// Adds a note for each misspelt argument to a result. The result of a nested call is for a tool, which may parse it, so it has none.
@@ -11,7 +10,7 @@ pub(super) fn add(result: &mut ToolResult, entry: &Entry, caller: &ToolContext, 
     if misspelt.is_empty() || caller.depth() > 0 {
         return;
     }
-    let spelling = Spelling::new(caller.wire()).with_arguments_of(entry);
+    let spelling = entry.spelling(caller.wire());
     let tool = spelling.tool(entry.name());
     result.content.extend(misspelt.iter().map(|Misspelt { given, near }| {
         let (given, near) = (quote(given, 128), quote(spelling.argument(near), 128));

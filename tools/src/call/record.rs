@@ -12,13 +12,12 @@ use protocol::{Digest, ErrorCode, Json, ToolResult};
 use tokio::time::Instant;
 
 use super::clock::until_cancelled;
-use crate::context::{CallOrigin, CallScope, ParentCall};
+use crate::context::{CallOrigin, CallScope, ParentCall, error_result};
 use crate::isolate::{Isolated, Panic};
 use crate::journal::{
     BeginResult, CallArguments, CallKey, CallRecord, IntentId, Journal, JournalFuture, OutcomeRecord, RecordedCall,
 };
 use crate::policy::Ruling;
-use crate::spelling::Spelling;
 use crate::timer::timer;
 use crate::{Entry, ToolContext, ToolError, ToolErrorKind};
 
@@ -205,7 +204,7 @@ impl Record {
                 let outcome = match outcome {
                     Ok(result) => OutcomeRecord { result, error: None, duration },
                     Err(error) => {
-                        failed = error.to_result(Spelling::for_error(self.wire, self.entry.as_deref(), error));
+                        failed = error_result(self.wire, self.entry.as_deref(), error);
                         OutcomeRecord { result: &failed, error: Some(error.code()), duration }
                     }
                 };

@@ -41,6 +41,7 @@ pub use place::CallPlace;
 pub use progress::{Progress, ProgressSink};
 pub(crate) use scope::{CallScope, QueueNumber};
 pub use service::Services;
+pub(crate) use spelling::error_result;
 
 /// The facts of a call: its caller, grant, deadline, cancellation token and services.
 ///

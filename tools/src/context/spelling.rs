@@ -34,10 +34,17 @@ impl ToolContext {
     /// Returns the result of a failed call for the model. The text has the names that the model knows. The structured value is the
     /// same for all models. `called` is the tool of the call, if there is one.
     pub fn error_result(&self, called: Option<&Entry>, error: &ToolError) -> ToolResult {
-        error.to_result(Spelling::for_error(self.wire(), called, error))
+        error_result(self.wire(), called, error)
     }
 
     pub(crate) fn wire(&self) -> Option<Format> {
         self.facts.wire
     }
+}
+
+/// Returns the result of a failed call for a reader who knows the tools in this format. Arguments are respelt only if the error is
+/// about those of the called tool: the model did not write the arguments of a nested call.
+pub(crate) fn error_result(wire: Option<Format>, called: Option<&Entry>, error: &ToolError) -> ToolResult {
+    let called = called.filter(|entry| entry.name().as_str() == error.tool_name());
+    error.to_result(called.map_or(Spelling::new(wire), |entry| entry.spelling(wire)))
 }
