@@ -1,6 +1,6 @@
 """Validates tools, calls and results against the types of the services' own SDKs.
 
-Reads one JSON object a line from standard input: `format`, `kind` (tool, call or result) and `value`. Also plants violations in the
+Reads one JSON object a line from standard input: `format`, `kind` (tool, strict tool, call or result) and `value`. Also plants violations in the
 first values of each kind, which the types must refuse. Prints the numbers, and fails with the first values that are judged wrongly.
 """
 
@@ -9,11 +9,13 @@ import json
 import sys
 from collections import Counter
 
+import anthropic
 import anthropic.types
 import mcp_types
 import ollama
 import openai.types.chat
 import openai.types.responses
+from openai.lib._pydantic import _ensure_strict_json_schema
 from google.genai import types as genai
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -46,6 +48,68 @@ def leniently(kind):
     return kind.model_validate
 
 
+def strictly(kind, parameters, make_strict):
+    """Returns a check for a strict tool, whose schema the SDK's own function that makes schemas strict does not change."""
+
+    def check(value):
+        exactly(kind)(value)
+        function = value.get("function", value)
+        if function["strict"] is not True:
+            raise ValueError("not strict")
+        make_strict(function[parameters])
+
+    return check
+
+
+def openai_strict(schema):
+    # The order of the names does not matter.
+    schema = mapped(schema, lambda key, value: sorted(value) if key == "required" and isinstance(value, list) else value)
+    made = _ensure_strict_json_schema(copy.deepcopy(schema), path=(), root=schema)
+    made = mapped(made, lambda key, value: sorted(value) if key == "required" and isinstance(value, list) else value)
+    if made != schema:
+        raise ValueError(f"made strict: {json.dumps(made)[:300]}")
+
+
+def anthropic_strict(schema):
+    # The function moves what is not supported to the description, and leaves out other members.
+    schema = with_one_type(schema)
+    made = anthropic.transform_schema(copy.deepcopy(schema))
+    if not is_within(mapped(made, lambda key, value: None if (key, value) == ("format", "text") else value), schema):
+        raise ValueError(f"made strict: {json.dumps(made)[:300]}")
+
+
+def with_one_type(schema):
+    """Returns the schema without lists of types and types beside values, which the service takes and the function does not."""
+    if isinstance(schema, list):
+        return [with_one_type(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    has_values = isinstance(schema.get("enum"), list) or "const" in schema
+    members = {key: inner for key, inner in schema.items() if not (has_values and key in ("type", "items"))}
+    if isinstance(members.get("type"), list):
+        members["type"] = members["type"][0]
+    return {key: with_one_type(inner) for key, inner in members.items()}
+
+
+def is_within(part, whole):
+    """Returns true if the members of one JSON value are members of another."""
+    if isinstance(part, dict) and isinstance(whole, dict):
+        return all(key in whole and is_within(inner, whole[key]) for key, inner in part.items())
+    if isinstance(part, list) and isinstance(whole, list):
+        return len(part) == len(whole) and all(map(is_within, part, whole))
+    return part == whole
+
+
+def mapped(schema, change):
+    """Returns the JSON with each member changed, and without those that become None."""
+    if isinstance(schema, list):
+        return [mapped(inner, change) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    members = {key: change(key, inner) for key, inner in schema.items()}
+    return {key: mapped(inner, change) for key, inner in members.items() if inner is not None}
+
+
 def ollama_message(value):
     """Checks a message whose images are base64 texts, as on the wire. The type has objects for them."""
     images = value.get("images")
@@ -56,12 +120,15 @@ def ollama_message(value):
 
 CHECKS = {
     ("openai-chat", "tool"): exactly(openai.types.chat.ChatCompletionFunctionToolParam),
+    ("openai-chat", "strict tool"): strictly(openai.types.chat.ChatCompletionFunctionToolParam, "parameters", openai_strict),
     ("openai-chat", "call"): exactly(openai.types.chat.ChatCompletionMessageParam),
     ("openai-chat", "result"): exactly(openai.types.chat.ChatCompletionMessageParam),
     ("openai-responses", "tool"): exactly(openai.types.responses.FunctionToolParam),
+    ("openai-responses", "strict tool"): strictly(openai.types.responses.FunctionToolParam, "parameters", openai_strict),
     ("openai-responses", "call"): exactly(openai.types.responses.ResponseFunctionToolCallParam),
     ("openai-responses", "result"): exactly(openai.types.responses.response_input_item_param.FunctionCallOutput),
     ("anthropic", "tool"): exactly(anthropic.types.ToolParam),
+    ("anthropic", "strict tool"): strictly(anthropic.types.ToolParam, "input_schema", anthropic_strict),
     ("anthropic", "call"): exactly(anthropic.types.MessageParam),
     ("anthropic", "result"): exactly(anthropic.types.MessageParam),
     ("gemini", "tool"): leniently(genai.FunctionDeclaration),
@@ -77,6 +144,17 @@ CHECKS = {
 
 # The place and the new value. `...` removes the place.
 PLANTED = {
+    ("openai-chat", "strict tool"): [
+        ("function/strict", False), ("function/parameters/additionalProperties", ...), ("function/parameters/required", ["path"]),
+        ("function/parameters/properties/limit", {"$ref": "#/properties/path", "description": "x"}),
+    ],
+    ("openai-responses", "strict tool"): [
+        ("strict", False), ("parameters/additionalProperties", ...), ("parameters/required", ["path"]),
+    ],
+    ("anthropic", "strict tool"): [
+        ("strict", False), ("input_schema/additionalProperties", ...), ("input_schema/properties/path/minLength", 1),
+        ("input_schema/properties/path/format", "regex"), ("input_schema/properties/limit", {"oneOf": [{"type": "integer"}]}),
+    ],
     ("openai-chat", "tool"): [
         ("function", ...), ("function/name", ...), ("function/name", 1), ("function/parameters", []),
         ("function/strict", "yes"), ("function/examples", []), ("type", "tool"),

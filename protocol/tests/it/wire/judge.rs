@@ -1,4 +1,4 @@
-//! An independent judge of definitions: one file of rules per service, and one function that applies them.
+//! An independent judge of definitions: one file of rules per service, each with its source, and one function that applies them.
 
 use protocol::wire::{Format, Strictness};
 use regex::Regex;
@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 /// The rules of a service and mode.
 pub(crate) struct Judge {
     at: Value,
-    rules: Value,
+    /// Each rule with what it `is` and its `source`.
+    rules: Map<String, Value>,
     name: Option<Regex>,
     keys: Option<Regex>,
     is_strict: bool,
@@ -18,6 +19,23 @@ pub(crate) struct Judge {
 pub(crate) struct Violation {
     pub(crate) rule: &'static str,
     pub(crate) place: String,
+}
+
+/// The violations of one definition, and what is limited in all of it.
+#[derive(Default)]
+struct Findings {
+    violations: Vec<Violation>,
+    properties: u64,
+    enum_values: u64,
+    characters: u64,
+}
+
+impl Findings {
+    fn expect(&mut self, rule: &'static str, place: &str, holds: bool) {
+        if !holds {
+            self.violations.push(Violation { rule, place: place.to_owned() });
+        }
+    }
 }
 
 impl Judge {
@@ -33,74 +51,83 @@ impl Judge {
         };
         let mut file: Value = serde_json::from_str(file).unwrap();
         let is_strict = strictness == Strictness::Strict;
-        let rules = file[if is_strict { "strict" } else { "relaxed" }].take();
-        assert!(rules.is_object(), "{format} has no rules for {strictness:?}");
-        let pattern = |rule: &str| rules.get(rule).map(|pattern| Regex::new(pattern.as_str().unwrap()).unwrap());
-        let (name, keys) = (pattern("name"), pattern("keys"));
+        let rules = file[if is_strict { "strict" } else { "relaxed" }].as_object().unwrap().clone();
+        let pattern = |rule: &str| Some(Regex::new(rules.get(rule)?["is"].as_str()?).unwrap());
+        let (name, keys) = (pattern("name"), pattern("key"));
         Self { at: file["at"].take(), rules, name, keys, is_strict }
+    }
+
+    /// Returns the names and sources of the rules.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.rules.iter().map(|(name, rule)| (&**name, rule["source"].as_str().unwrap_or_default()))
+    }
+
+    /// Returns what a rule is, or `None` if the service does not have it.
+    fn rule(&self, name: &str) -> Option<&Value> {
+        Some(&self.rules.get(name)?["is"])
+    }
+
+    /// Returns true if a rule lists a text, or if the service does not have the rule.
+    fn lists(&self, rule: &str, text: &str) -> bool {
+        self.rule(rule).is_none_or(|list| strings(list).any(|other| other == text))
     }
 
     /// Returns the broken rules of a definition.
     pub(crate) fn violations(&self, definition: &Value) -> Vec<Violation> {
         let part = |name: &str| definition.pointer(self.at[name].as_str().unwrap()).unwrap_or(&Value::Null);
-        let mut found = Vec::new();
-        let mut break_rule = |rule, place: &str| found.push(Violation { rule, place: place.to_owned() });
-        if !part("name").as_str().is_some_and(|name| matches(self.name.as_ref(), name)) {
-            break_rule("name", "");
-        }
-        if self.at.get("strict").is_some() && (part("strict") == true) != self.is_strict {
-            break_rule("strict", "");
-        }
+        let mut found = Findings::default();
+        found.expect("name", "", part("name").as_str().is_some_and(|name| matches(self.name.as_ref(), name)));
+        let has_mode = self.at.get("strict").is_none() || (part("strict") == true) == self.is_strict;
+        found.expect("strict", "", has_mode);
         let root = part("parameters");
-        if root["type"] != "object" {
-            break_rule("root type", "");
+        found.expect("root type", "", root["type"] == *self.rule("root type").unwrap());
+        for keyword in self.rule("root keyword").into_iter().flat_map(strings) {
+            found.expect("root keyword", keyword, root.get(keyword).is_none());
         }
-        for keyword in strings(&self.rules["root_without"]) {
-            if root.get(keyword).is_some() {
-                break_rule("root keyword", keyword);
-            }
+        self.schema(root, root, "", 0, &mut found);
+        for (name, schema) in root.get("$defs").and_then(Value::as_object).into_iter().flatten() {
+            found.characters += name.len() as u64;
+            self.schema(root, schema, &format!("/$defs/{name}"), 0, &mut found);
         }
-        self.schema(root, root, "", &mut break_rule);
-        let definitions = root.get("$defs").and_then(Value::as_object);
-        for (name, schema) in definitions.into_iter().flatten() {
-            self.schema(root, schema, &format!("/$defs/{name}"), &mut break_rule);
+        if let Some(limits) = self.rule("limit") {
+            let within = |name: &str, number: u64| limits[name].as_u64().unwrap() >= number;
+            found.expect("limit", "properties", within("properties", found.properties));
+            found.expect("limit", "enum values", within("enum values", found.enum_values));
+            found.expect("limit", "characters", within("characters", found.characters));
         }
-        found
+        found.violations
     }
 
-    fn schema(&self, root: &Value, schema: &Value, place: &str, break_rule: &mut impl FnMut(&'static str, &str)) {
+    fn schema(&self, root: &Value, schema: &Value, place: &str, nesting: u64, found: &mut Findings) {
         let Value::Object(keywords) = schema else {
-            if self.rules["booleans"] == false || !schema.is_boolean() {
-                break_rule("boolean", place);
-            }
-            return;
+            return found.expect("boolean", place, schema.is_boolean() && self.rule("boolean").is_none());
         };
         for keyword in keywords.keys() {
-            let is_listed = self.rules.get("keywords").is_none_or(|list| strings(list).any(|other| other == keyword));
-            if !is_listed || self.rules.get("without").is_some_and(|list| strings(list).any(|other| other == keyword)) {
-                break_rule("keyword", &format!("{place}/{keyword}"));
-            }
+            let at = format!("{place}/{keyword}");
+            found.expect("keyword", &at, self.lists("keyword", keyword));
+            found.expect("without", &at, self.rule("without").is_none() || !self.lists("without", keyword));
         }
-        self.reference(root, keywords, place, break_rule);
-        self.values(keywords, place, break_rule);
-        self.containers(keywords, place, break_rule);
+        self.reference(root, keywords, place, found);
+        self.values(keywords, place, found);
+        self.containers(keywords, place, nesting, found);
         for (keyword, value) in keywords {
             let at = format!("{place}/{keyword}");
             match (&**keyword, value) {
                 ("additionalProperties", Value::Bool(_)) => {}
                 ("anyOf" | "allOf" | "items" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
-                    schemas.iter().for_each(|schema| self.schema(root, schema, &at, break_rule));
+                    schemas.iter().for_each(|schema| self.schema(root, schema, &at, nesting, found));
                 }
                 (
                     "additionalProperties" | "items" | "not" | "if" | "then" | "else" | "contains" | "propertyNames",
                     schema,
-                ) => self.schema(root, schema, &at, break_rule),
+                ) => self.schema(root, schema, &at, nesting, found),
                 ("properties" | "patternProperties" | "dependentSchemas", Value::Object(schemas)) => {
                     for (key, schema) in schemas {
-                        if keyword != "patternProperties" && !matches(self.keys.as_ref(), key) {
-                            break_rule("key", &format!("{at}/{key}"));
-                        }
-                        self.schema(root, schema, &format!("{at}/{key}"), break_rule);
+                        let is_key = keyword == "patternProperties" || matches(self.keys.as_ref(), key);
+                        found.expect("key", &format!("{at}/{key}"), is_key);
+                        found.properties += 1;
+                        found.characters += key.len() as u64;
+                        self.schema(root, schema, &format!("{at}/{key}"), nesting + 1, found);
                     }
                 }
                 _ => {}
@@ -108,78 +135,58 @@ impl Judge {
         }
     }
 
-    fn reference(
-        &self,
-        root: &Value,
-        keywords: &Map<String, Value>,
-        place: &str,
-        break_rule: &mut impl FnMut(&'static str, &str),
-    ) {
-        let Some(reference) = keywords.get("$ref") else { return };
-        let rule = self.rules["references"].as_str().unwrap();
+    fn reference(&self, root: &Value, keywords: &Map<String, Value>, place: &str, found: &mut Findings) {
+        let (Some(rule), Some(reference)) = (self.rule("reference"), keywords.get("$ref")) else { return };
         let target = reference.as_str().unwrap().strip_prefix('#');
         let Some(target) = target.and_then(|pointer| root.pointer(pointer)) else {
-            return break_rule("reference", place);
+            return found.expect("reference", place, false);
         };
         let is_alone = keywords.len() == 1;
-        let has_room = rule == "alone" && keywords.keys().all(|key| key == "$ref" || key == "description");
-        let is_recursive = || reaches(root, target, reference);
-        let is_fine = match rule {
-            "any" => true,
+        let holds = match rule.as_str().unwrap() {
+            "resolved" => true,
             "none" => false,
-            "alone" => is_alone || has_room,
-            _ => is_alone && !is_recursive(),
+            "alone" => is_alone,
+            _ => is_alone && !reaches(root, target, reference),
         };
-        if !is_fine {
-            break_rule("reference", place);
+        found.expect("reference", place, holds);
+    }
+
+    fn values(&self, keywords: &Map<String, Value>, place: &str, found: &mut Findings) {
+        let listed: Vec<_> = keywords.get("enum").and_then(Value::as_array).into_iter().flatten().collect();
+        found.enum_values += listed.len() as u64;
+        let all = listed.into_iter().chain(keywords.get("const"));
+        for value in all {
+            found.characters += value.as_str().map_or(0, str::len) as u64;
+            found.expect("enum", place, self.lists("enum", type_of(value)));
+        }
+        if let Some(format) = keywords.get("format").and_then(Value::as_str) {
+            found.expect("format", place, self.lists("format", format));
         }
     }
 
-    fn values(&self, keywords: &Map<String, Value>, place: &str, break_rule: &mut impl FnMut(&'static str, &str)) {
-        if let Some(types) = self.rules.get("enums") {
-            let is_taken = |value: &Value| strings(types).any(|name| name == type_of(value));
-            let listed = keywords.get("enum").and_then(Value::as_array).into_iter().flatten();
-            if !listed.chain(keywords.get("const")).all(is_taken) {
-                break_rule("enum", place);
-            }
-        }
-        if let (Some(known), Some(format)) = (self.rules.get("formats"), keywords.get("format"))
-            && !strings(known).any(|name| format == name)
-        {
-            break_rule("format", place);
-        }
-    }
-
-    fn containers(&self, keywords: &Map<String, Value>, place: &str, break_rule: &mut impl FnMut(&'static str, &str)) {
-        let has = |name: &str| match keywords.get("type") {
+    fn containers(&self, keywords: &Map<String, Value>, place: &str, nesting: u64, found: &mut Findings) {
+        let has_type = |name: &str| match keywords.get("type") {
             Some(Value::String(kind)) => kind == name,
             Some(kinds) => strings(kinds).any(|kind| kind == name),
             None => false,
         };
-        if self.rules["containers"] == true {
-            if has("object") && !keywords.contains_key("properties") {
-                break_rule("properties", place);
-            }
-            if has("array") && !keywords.contains_key("items") {
-                break_rule("items", place);
-            }
+        let has = |keyword: &&str| keywords.contains_key(*keyword);
+        if has_type("array") {
+            found.expect("items", place, self.rule("items").is_none() || has(&"items"));
         }
-        if !self.is_strict {
-            return;
-        }
-        if has("object") {
+        if has_type("object") {
+            found.expect("properties", place, self.rule("properties").is_none() || has(&"properties"));
             let required: Vec<_> = keywords.get("required").map(|list| strings(list).collect()).unwrap_or_default();
-            let properties = keywords.get("properties").and_then(Value::as_object);
-            if !properties.into_iter().flatten().all(|(key, _)| required.contains(&&**key)) {
-                break_rule("required", place);
-            }
-            if keywords.get("additionalProperties") != Some(&Value::Bool(false)) {
-                break_rule("closed", place);
-            }
+            let mut keys = keywords.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+            let is_required = self.rule("required").is_none() || keys.all(|key| required.contains(&&**key));
+            found.expect("required", place, is_required);
+            let is_closed = keywords.get("additionalProperties") == Some(&Value::Bool(false));
+            found.expect("closed", place, self.rule("closed").is_none() || is_closed);
+            let most = self.rule("limit").and_then(|limits| limits["nesting"].as_u64());
+            found.expect("limit", place, most.is_none_or(|most| nesting < most));
         }
-        if !["type", "anyOf", "$ref"].iter().any(|keyword| keywords.contains_key(*keyword)) {
-            break_rule("typed", place);
-        }
+        let is_typed = self.rule("typed").is_none_or(|types| strings(types).any(|keyword| has(&keyword)));
+        found.expect("typed", place, is_typed);
     }
 }
 
