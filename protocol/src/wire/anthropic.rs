@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Format;
-use super::definition::{Definition, Fields};
+use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::{Image, Piece};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
@@ -49,12 +49,12 @@ pub(super) const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "i
 
 /// Sends examples as [`input_examples`](https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use), which have
 /// to match the schema.
-pub(super) fn definition(definition: Definition<'_>) -> Fields {
-    let mut fields = definition.fields("input_schema");
-    if !definition.examples.is_empty() {
-        fields.push(("input_examples", Some(definition.examples.to_vec().into())));
+pub(super) fn definition(parts: Parts<'_>) -> Fields {
+    let mut fields = parts.fields("input_schema");
+    if !parts.examples.is_empty() {
+        fields.push(("input_examples", Some(parts.examples.to_vec().into())));
     }
-    if definition.is_strict {
+    if parts.is_strict {
         fields.push(("strict", Some(true.into())));
     }
     fields

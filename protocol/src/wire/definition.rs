@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::Format;
 use super::schema::{ArgumentsCodec, Change, NotStrict, WireSchema, order};
-use crate::{Json, Tool};
+use super::{Format, Strictness};
+use crate::{Example, Json, Tool, canonical_json};
 
 /// A tool as a service takes it.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub struct WireTool {
 
 /// The parts of a definition.
 #[derive(Clone, Copy)]
-pub(super) struct Definition<'a> {
+pub(super) struct Parts<'a> {
     pub(super) tool: &'a Tool,
     pub(super) name: &'a str,
     pub(super) description: &'a str,
@@ -44,7 +44,7 @@ pub(super) struct Definition<'a> {
 /// The fields of a definition in their order. `None` is the schema of the parameters.
 pub(super) type Fields = Vec<(&'static str, Option<Value>)>;
 
-impl Definition<'_> {
+impl Parts<'_> {
     /// Returns the fields that every format has.
     pub(super) fn fields(&self, parameters: &'static str) -> Fields {
         vec![("name", Some(self.name.into())), ("description", Some(self.description.into())), (parameters, None)]
@@ -56,20 +56,20 @@ impl WireTool {
         format: Format,
         tool: &Tool,
         WireSchema { schema: parameters, arguments, changes, .. }: WireSchema,
-        (is_strict, not_strict): (bool, Option<NotStrict>),
+        strictness: Strictness,
         describes_examples: bool,
     ) -> Self {
+        let is_strict = strictness == Strictness::Strict;
         let name = format.names().encode(&tool.name).into_owned();
-        let encoded =
-            |arguments_of_example: &Value| arguments.encode(&Json::from(arguments_of_example.clone())).value().clone();
-        let examples: Vec<_> = tool.examples.iter().map(|example| encoded(&example.arguments)).collect();
+        let encoded = |example: &Example| arguments.encode(&Json::from(example.arguments.clone())).value().clone();
+        let examples: Vec<_> = tool.examples.iter().map(encoded).collect();
         let description = if describes_examples && !format.takes_examples() {
             described(&tool.description, &examples)
         } else {
             tool.description.clone()
         };
-        let definition = Definition { tool, name: &name, description: &description, is_strict, examples: &examples };
-        let fields = format.fields(definition);
+        let parts = Parts { tool, name: &name, description: &description, is_strict, examples: &examples };
+        let fields = format.fields(parts);
         let text = text_of(&fields, &parameters);
         let definition =
             if format.wraps_functions() { format!(r#"{{"type":"function","function":{text}}}"#) } else { text };
@@ -80,7 +80,7 @@ impl WireTool {
             arguments,
             changes,
             is_strict,
-            not_strict,
+            not_strict: None,
             format,
             fields,
         }
@@ -101,7 +101,7 @@ fn described(description: &str, examples: &[Value]) -> String {
     if examples.is_empty() {
         return description.to_owned();
     }
-    let lines: Vec<_> = examples.iter().map(order::to_text).collect();
+    let lines: Vec<_> = examples.iter().map(canonical_json).collect();
     format!("{description}\n\nExamples of arguments:\n{}", lines.join("\n"))
 }
 

@@ -157,8 +157,8 @@ impl Format {
 
     /// Returns the messages or items with the results of one turn's calls. There are none without results.
     ///
-    /// What a service does not take is described in text: other content than text and images, and images of other types than its
-    /// documentation lists. A result without content has the text "(no content)".
+    /// Content other than text and images is described in text, and so are images of types that the service does not document. A
+    /// result without content has the text "(no content)".
     pub fn write_results(self, results: &[WireResult]) -> Vec<Value> {
         match self {
             _ if results.is_empty() => Vec::new(),

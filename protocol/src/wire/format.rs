@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use super::definition::{Definition, Fields};
+use super::definition::{Fields, Parts};
 use super::schema::{Dialect, NotStrict, Unsendable, WireSchema};
 use super::{NameGrammar, WireTool, anthropic, gemini, mcp, ollama, openai_chat, openai_responses};
 use crate::Tool;
@@ -121,23 +121,25 @@ impl Format {
         if strictness == Strictness::Strict {
             match strict.map(|dialect| WireSchema::new(&tool.parameters, dialect)) {
                 None => not_strict = Some(NotStrict::Unavailable),
-                Some(Ok(schema)) => return Ok(WireTool::new(self, tool, schema, (true, None), describes_examples)),
+                Some(Ok(schema)) => return Ok(WireTool::new(self, tool, schema, strictness, describes_examples)),
                 Some(Err(Unsendable::NotStrict(reason))) => not_strict = Some(reason),
                 Some(Err(reason)) => return Err(reason),
             }
         }
         let schema = WireSchema::new(&tool.parameters, relaxed)?;
-        Ok(WireTool::new(self, tool, schema, (false, not_strict), describes_examples))
+        let mut wire = WireTool::new(self, tool, schema, Strictness::Relaxed, describes_examples);
+        wire.not_strict = not_strict;
+        Ok(wire)
     }
 
     /// Returns the fields of one element of the service's list of tools.
-    pub(super) fn fields(self, definition: Definition<'_>) -> Fields {
+    pub(super) fn fields(self, parts: Parts<'_>) -> Fields {
         match self {
-            Self::OpenAiChat | Self::Ollama => openai_chat::definition(definition),
-            Self::OpenAiResponses => openai_responses::definition(definition),
-            Self::Anthropic => anthropic::definition(definition),
-            Self::Gemini => gemini::definition(definition),
-            Self::Mcp => mcp::definition(definition),
+            Self::OpenAiChat | Self::Ollama => openai_chat::definition(parts),
+            Self::OpenAiResponses => openai_responses::definition(parts),
+            Self::Anthropic => anthropic::definition(parts),
+            Self::Gemini => gemini::definition(parts),
+            Self::Mcp => mcp::definition(parts),
         }
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Format;
-use super::definition::{Definition, Fields};
+use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::{Image, Piece};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
@@ -40,8 +40,8 @@ pub(super) const IMAGES: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
 /// Begins the ids of calls that the service sent without one. They are not sent back.
 const OWN_ID: &str = "gemini_call_";
 
-pub(super) fn definition(definition: Definition<'_>) -> Fields {
-    definition.fields("parametersJsonSchema")
+pub(super) fn definition(parts: Parts<'_>) -> Fields {
+    parts.fields("parametersJsonSchema")
 }
 
 pub(super) fn read_calls(content: &Value) -> Vec<ReadCall<'_>> {

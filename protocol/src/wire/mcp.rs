@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::definition::{Definition, Fields};
+use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call};
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
 use crate::{Content, ToolCall, ToolResult};
@@ -23,9 +23,9 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 /// An `outputSchema` is left out if its root is not an object: clients of revisions before
 /// [SEP-2106](https://modelcontextprotocol.io/seps/2106-json-schema-2020-12) refuse it.
-pub(super) fn definition(definition: Definition<'_>) -> Fields {
-    let tool = definition.tool;
-    let mut fields = definition.fields("inputSchema");
+pub(super) fn definition(parts: Parts<'_>) -> Fields {
+    let tool = parts.tool;
+    let mut fields = parts.fields("inputSchema");
     if let Some(title) = &tool.title {
         fields.insert(1, ("title", Some(title.as_str().into())));
     }

@@ -47,7 +47,7 @@ pub enum NameGrammar {
     Provider,
     /// `^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`: names of [`Provider`](Self::Provider) that Gemini takes.
     ///
-    /// Gemini wants [a letter or an underscore first](https://github.com/kaitranntt/ccs/issues/25). It also takes dots and colons.
+    /// Gemini requires [a letter or an underscore first](https://github.com/kaitranntt/ccs/issues/25). It also takes dots and colons.
     /// They are escaped, so that the tools in a conversation keep their names if it continues with another service.
     Gemini,
     /// `^[a-zA-Z0-9_.-]{1,128}$`, from the

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Format;
-use super::definition::{Definition, Fields};
+use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, list, parse_call, text_field};
 use super::piece::Piece;
 use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
@@ -57,9 +57,9 @@ pub(super) const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "
 /// States `strict` only if it is true. Absent, it is
 /// [false](https://platform.openai.com/docs/api-reference/chat/create), and some compatible services
 /// [refuse the field](https://github.com/earendil-works/pi/issues/1172).
-pub(super) fn definition(definition: Definition<'_>) -> Fields {
-    let mut fields = definition.fields("parameters");
-    if definition.is_strict {
+pub(super) fn definition(parts: Parts<'_>) -> Fields {
+    let mut fields = parts.fields("parameters");
+    if parts.is_strict {
         fields.push(("strict", Some(true.into())));
     }
     fields

@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use super::Format;
-use super::definition::{Definition, Fields};
+use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, parse_call, text_field};
 use super::piece::{Piece, image_of_url};
 use crate::{Content, ToolCall, ToolResult};
 
 /// Always states `strict`: [absent, it is true](https://platform.openai.com/docs/guides/function-calling#strict-mode).
-pub(super) fn definition(definition: Definition<'_>) -> Fields {
-    let mut fields = definition.fields("parameters");
+pub(super) fn definition(parts: Parts<'_>) -> Fields {
+    let mut fields = parts.fields("parameters");
     fields.insert(0, ("type", Some("function".into())));
-    fields.push(("strict", Some(definition.is_strict.into())));
+    fields.push(("strict", Some(parts.is_strict.into())));
     fields
 }
 

@@ -53,7 +53,7 @@ pub(super) fn tokens(grammar: NameGrammar, name: &str) -> Vec<Token> {
 }
 
 impl Symbol {
-    /// Returns the byte that the symbol stands for.
+    /// Returns the byte of the symbol.
     pub(super) fn byte(self) -> u8 {
         match self {
             Self::Underscore => b'_',

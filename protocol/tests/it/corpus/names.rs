@@ -22,7 +22,7 @@ fn numbered(mut number: u64) -> String {
 
 #[test]
 #[ignore = "takes half a minute: cargo test -p toolcrib-protocol --test it -- --ignored corpus::names"]
-fn a_million_names_lead_back_and_no_two_have_one_wire_form() {
+fn a_million_names_are_decoded_and_no_two_have_one_wire_form() {
     for grammar in GRAMMARS {
         // The grammars share the code.
         let count = if grammar == Provider { 1_000_000 } else { 50_000 };
@@ -38,7 +38,7 @@ fn a_million_names_lead_back_and_no_two_have_one_wire_form() {
 
 #[test]
 #[ignore = "needs the data folder: TOOLCRIB_DATA=... cargo test -p toolcrib-protocol --test it -- --ignored corpus::names"]
-fn every_real_name_leads_back_and_shows_its_words() {
+fn every_real_name_is_decoded_and_shows_its_words() {
     let names: BTreeSet<_> = rows_of("tools_livemcp_bfcl_ref.jsonl.gz")
         .map(|row| ToolName::from_foreign(row["name"].as_str().unwrap_or_default()).unwrap())
         .collect();

@@ -1,4 +1,4 @@
-//! Names on a wire: allowed, independent of other tools, and leading back.
+//! Names on a wire: allowed, decoded to the name, and independent of other tools.
 
 use proptest::prelude::*;
 use protocol::ToolName;
@@ -30,7 +30,7 @@ fn name(text: &str) -> ToolName {
     ToolName::new(text).unwrap()
 }
 
-/// Checks the laws of one name, and returns its wire form: it is allowed and leads back, with a table if and only if it is digested.
+/// Checks the laws of one name, and returns its wire form: it is allowed and decoded to the name, by a table if and only if it is digested.
 pub(crate) fn check(grammar: NameGrammar, name: &ToolName) -> Result<String, TestCaseError> {
     let wire = grammar.encode(name);
     prop_assert!(is_legal(grammar, &wire), "{name} is {wire}");
@@ -153,7 +153,7 @@ proptest! {
     #![proptest_config(config(4096))]
 
     #[test]
-    fn every_name_has_an_allowed_form_that_leads_back(
+    fn every_name_has_an_allowed_form_that_is_decoded(
         text in "[a.:/_%-]{1,8}|[A-Za-z0-9_.:/%-]{1,90}|([a-z]{1,4}(%20|%[0-9A-F]{2}|[_.:/%-])){1,12}"
     ) {
         for grammar in GRAMMARS {
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn every_text_on_the_wire_leads_to_one_name_at_most(text in "[a-z0-9_-]{1,12}|[_-]{1,6}[0-9a-f]{2}z[_-]{0,6}") {
+    fn every_text_on_the_wire_is_one_name_at_most(text in "[a-z0-9_-]{1,12}|[_-]{1,6}[0-9a-f]{2}z[_-]{0,6}") {
         for grammar in GRAMMARS {
             if let Some(name) = grammar.decode(&text) {
                 prop_assert_eq!(grammar.encode(&name), text.as_str());
