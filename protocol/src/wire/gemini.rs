@@ -14,6 +14,8 @@ use crate::{Content, ToolCall, ToolResult};
 /// which the [same releases](https://github.com/google-gemini/gemini-cli/pull/4176) brought.
 ///
 /// - `$id` and `$anchor` are left out, because no reference needs them, and `oneOf`, because it is read as `anyOf`.
+/// - `maxItems` is left out, because a request is refused if its sum is
+///   [above 960](https://github.com/googleapis/python-genai/issues/2170).
 /// - A reference has no other keywords beside it. Recursion "is unrolled to a limited degree", so it is unrolled here.
 /// - Arrays have [`items`](https://github.com/cline/cline/issues/7339).
 /// - Keys are those of [`parameters`](https://googleapis.github.io/python-genai/genai.html#genai.types.FunctionDeclaration.parameters):
@@ -21,8 +23,8 @@ use crate::{Content, ToolCall, ToolResult};
 pub(super) const DIALECT: Dialect = Dialect {
     is_complete: false,
     keywords: Keywords::Only(&[
-        "$ref", "additionalProperties", "anyOf", "description", "enum", "format", "items", "maxItems", "maximum",
-        "minItems", "minimum", "prefixItems", "properties", "required", "title", "type",
+        "$ref", "additionalProperties", "anyOf", "description", "enum", "format", "items", "maximum", "minItems",
+        "minimum", "prefixItems", "properties", "required", "title", "type",
     ]),
     references: References::AloneWithoutRecursion,
     booleans: false,

@@ -83,6 +83,7 @@ fn planted(format: Format, mode: Strictness, rule: &str) -> Vec<(&'static str, V
             }
             keywords
         }
+        "without" if format == Format::Gemini => vec![("/properties/tags/maxItems", json!(1))],
         "without" => vec![("/properties/path/oneOf", json!([{}])), ("/properties/path/const", json!("a"))],
         "enum" => vec![("/properties/kind/enum", json!([{}])), ("/properties/kind/enum", json!(["a", []]))],
         "format" => vec![("/properties/path/format", json!("regex"))],
