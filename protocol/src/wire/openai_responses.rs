@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Format;
 use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, parse_call, text_field};
-use super::piece::{Piece, image_of_url};
+use super::piece::{Piece, image_from_url};
 use crate::{Content, ToolCall, ToolResult};
 
 /// Always states `strict`: [absent, it is true](https://platform.openai.com/docs/guides/function-calling#strict-mode).
@@ -63,7 +63,7 @@ pub(super) fn read_results(output: &Value) -> Vec<WireResult> {
 fn read_part(part: &Value) -> Option<Content> {
     match part["type"].as_str()? {
         "input_text" => Some(Content::text(part["text"].as_str()?)),
-        "input_image" => image_of_url(part["image_url"].as_str()?),
+        "input_image" => image_from_url(part["image_url"].as_str()?),
         _ => None,
     }
 }

@@ -79,7 +79,7 @@ impl Piece {
     }
 
     /// Returns the text of a result whose images follow all results.
-    pub(super) fn with_note(text: String) -> String {
+    pub(super) fn noted(text: String) -> String {
         if text.is_empty() { "(the images follow)".to_owned() } else { text + "\n(the images follow)" }
     }
 
@@ -112,7 +112,7 @@ impl Image {
 }
 
 /// Returns the image in a `data:` URL.
-pub(super) fn image_of_url(url: &str) -> Option<Content> {
+pub(super) fn image_from_url(url: &str) -> Option<Content> {
     let (mime_type, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
     Some(Content::Image { data: data.to_owned(), mime_type: mime_type.to_owned() })
 }
