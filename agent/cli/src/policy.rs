@@ -29,7 +29,7 @@ impl PolicyOptions {
         let granted: Vec<_> = granted.map(Setting::<Clause>::labelled).collect();
         let consent = consent::rules_from_grant(&granted);
         let allowed = self.allowed().map(|clause| Rule::for_target(Verdict::Allow, clause.labelled()));
-        Policy::by_effects().with_rules(rules(settings)).with_rules(consent).with_rules(allowed)
+        Policy::by_effects().with_rules(settings.rules()).with_rules(consent).with_rules(allowed)
     }
 
     /// Returns the clauses of `--allow`.
@@ -45,17 +45,13 @@ impl PolicyOptions {
 
 /// Returns the policy for a call typed by a person: only rules ask.
 pub(crate) fn call_policy(settings: &Settings, typed: &[Target]) -> Policy {
-    Policy::new().with_rules(rules(settings)).with_rules(consent::rules_from_typed(typed))
+    Policy::new().with_rules(settings.rules()).with_rules(consent::rules_from_typed(typed))
 }
 
 /// Returns one flag per target, with the clause that matches only this target.
 pub(crate) fn flags(needed: &[Target], flag: impl Fn(&Target) -> &'static str) -> String {
     let one = |target: &Target| format!("{} {}", flag(target), shell::quoted(target.to_clause().as_str()));
     needed.iter().map(one).collect::<Vec<_>>().join(" ")
-}
-
-fn rules(settings: &Settings) -> impl Iterator<Item = Rule> {
-    settings.policy.iter().map(Setting::<Rule>::labelled)
 }
 
 #[cfg(test)]

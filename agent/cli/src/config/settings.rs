@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::path::Path;
 
 use agent::{InvalidSelection, KeySource, RetryPolicy, Selection, Timeouts};
+use tools::policy::Rule;
 use tools::{Clause, Grant};
 
 use super::error::ConfigError;
@@ -75,6 +76,11 @@ impl Settings {
         let from_flags = || self.grants.iter().filter(is_flag).map(Setting::<Clause>::labelled);
         let all = Grant::new(self.grants.iter().map(Setting::<Clause>::labelled));
         self.within.iter().fold(all, |grant, within| grant.narrowed(within.labelled().chain(from_flags())))
+    }
+
+    /// Returns the rules of the policy that a person can change.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = Rule> {
+        self.policy.iter().map(Setting::<Rule>::labelled)
     }
 
     /// Returns the rules that choose the session's tools.
