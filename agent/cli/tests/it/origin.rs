@@ -81,3 +81,14 @@ fn a_resumed_session_names_its_start_as_well() {
         assert!(resumed.contains(part), "{resumed}");
     }
 }
+
+#[test]
+fn a_chat_names_its_command() {
+    let crib = Crib::new();
+    let file = crib.dir.path().join("calls.journal").to_str().unwrap().to_owned();
+    let input = b"/grant fs:write:a\nfs.write path=a content=x\n";
+    crib.run_with_input(&["chat", "--journal", &file], input).expect(0);
+    let rows = crib.run(&["audit", "show", &file, "--json"]).expect(0).documents();
+    let ruling = rows[0]["ruling"].as_str().unwrap();
+    assert!(ruling.contains("by `fs:write:a` (/grant)") && ruling.ends_with("(/grant) decides"), "{ruling}");
+}
