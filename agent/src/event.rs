@@ -32,8 +32,8 @@ pub enum Event {
         arguments: Json,
         /// The targets that the arguments name; empty if they cannot be derived.
         targets: Vec<Target>,
-        /// The pipeline's decision about each target with the clauses or rules that decide: the JSON of a
-        /// [`Ruling`](tools::policy::Ruling). Empty if the targets cannot be derived.
+        /// The pipeline's decision about each target with the clauses or rules that decide and the places that set them: the JSON of
+        /// a [`Ruling`](tools::policy::Ruling). Empty if the targets cannot be derived.
         rulings: Vec<Json>,
     },
     /// A running call reports its progress.

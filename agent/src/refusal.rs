@@ -16,8 +16,8 @@ use tools::{ErrorCode, Target, ToolError, ToolErrorKind, ToolName, ToolResult};
 ///
 /// let error = ToolError::new("fs.write", ToolErrorKind::Denied { reason: "by a rule".to_owned() });
 /// let refusal = Refusal::from_error(&error, &["fs:write:a".parse()?]).unwrap();
-/// let rule = Rule::for_target(Verdict::Deny, "fs:write:**".parse()?);
-/// let remedies = remedies(&[refusal], [(&rule, &"settings.toml:3")]);
+/// let rule = Rule::for_target(Verdict::Deny, "fs:write:**".parse()?).with_origin("settings.toml:3");
+/// let remedies = remedies(&[refusal], [&rule]);
 /// assert!(remedies[0].to_string().contains("at settings.toml:3 denies it"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -31,22 +31,17 @@ pub struct Refusal {
     cause: Cause,
 }
 
-/// A change that would permit refused calls. `O` is the origin of a rule, such as the line of a settings file. A host may word a
-/// remedy itself, for example as flags. `Display` has general words.
+/// A change that would permit refused calls. A host may word a remedy itself, for example as flags. `Display` has general words and
+/// names the [origins](Rule::origins) of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Remedy<'a, O> {
+pub enum Remedy<'a> {
     /// Grant these targets. Those that [always ask](Target::approval_default) also need an allow rule.
     Grant(Vec<Target>),
     /// Approve the call on this target each time, or edit the file by hand. No grant allows it.
     Approve(Target),
     /// Change the rule, which no grant overrides.
-    ChangeRule {
-        /// The rule.
-        rule: &'a Rule,
-        /// The origin of the rule.
-        origin: &'a O,
-    },
+    ChangeRule(&'a Rule),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,21 +77,21 @@ impl Refusal {
     }
 
     /// Returns the positions of the rules that cause the refusal.
-    fn rules<O>(&self, rules: &[(&Rule, &O)]) -> Vec<usize> {
+    fn rules(&self, rules: &[&Rule]) -> Vec<usize> {
         match &self.targets[..] {
             [] => self.rule(None, rules).into_iter().collect(),
             targets => targets.iter().filter_map(|target| self.rule(Some(target), rules)).collect(),
         }
     }
 
-    fn rule<O>(&self, target: Option<&Target>, rules: &[(&Rule, &O)]) -> Option<usize> {
+    fn rule(&self, target: Option<&Target>, rules: &[&Rule]) -> Option<usize> {
         let verdict = if self.cause == Cause::Denied { Verdict::Deny } else { Verdict::Ask };
-        rules.iter().position(|(rule, _)| rule.verdict() == verdict && rule.applies(&self.tool, target))
+        rules.iter().position(|rule| rule.verdict() == verdict && rule.applies(&self.tool, target))
     }
 }
 
 /// Returns the changes that would permit the calls, each once. `rules` are the rules of the policy that a person can change.
-pub fn remedies<'a, O>(refusals: &[Refusal], rules: impl IntoIterator<Item = (&'a Rule, &'a O)>) -> Vec<Remedy<'a, O>> {
+pub fn remedies<'a>(refusals: &[Refusal], rules: impl IntoIterator<Item = &'a Rule>) -> Vec<Remedy<'a>> {
     let rules: Vec<_> = rules.into_iter().collect();
     let mut needed = BTreeSet::new();
     let settings: BTreeSet<_> = refusals.iter().flat_map(|refusal| &refusal.settings).collect();
@@ -116,7 +111,7 @@ pub fn remedies<'a, O>(refusals: &[Refusal], rules: impl IntoIterator<Item = (&'
     }
     let grant = (!needed.is_empty()).then(|| Remedy::Grant(needed.into_iter().collect()));
     let approve = settings.into_iter().map(|target| Remedy::Approve(target.clone()));
-    let change = causes.into_iter().map(|index| Remedy::ChangeRule { rule: rules[index].0, origin: rules[index].1 });
+    let change = causes.into_iter().map(|index| Remedy::ChangeRule(rules[index]));
     grant.into_iter().chain(approve).chain(change).collect()
 }
 
@@ -143,7 +138,7 @@ pub fn for_person(error: &ToolError) -> String {
     }
 }
 
-impl<O: fmt::Display> fmt::Display for Remedy<'_, O> {
+impl fmt::Display for Remedy<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Grant(targets) => write!(f, "to allow it, grant {}", listed(targets)),
@@ -151,14 +146,14 @@ impl<O: fmt::Display> fmt::Display for Remedy<'_, O> {
                 f,
                 "no grant allows {target}, because it decides what tools may do; edit the file yourself, or approve the call"
             ),
-            Self::ChangeRule { rule, origin } if rule.verdict() == Verdict::Deny => {
-                write!(f, "the rule `{rule}` at {origin} denies it; to allow it, change the rule")
-            }
-            Self::ChangeRule { rule, origin } => {
-                write!(
-                    f,
-                    "the rule `{rule}` at {origin} asks about it even if granted; change the rule, or approve the call"
-                )
+            Self::ChangeRule(rule) => {
+                let (origins, verdict) = (rule.origins(), rule.verdict());
+                let at = if origins.is_empty() { String::new() } else { format!(" at {origins}") };
+                let words = match verdict {
+                    Verdict::Deny => "denies it; to allow it, change the rule",
+                    _ => "asks about it even if granted; change the rule, or approve the call",
+                };
+                write!(f, "the rule `{rule}`{at} {words}")
             }
         }
     }

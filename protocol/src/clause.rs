@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::pattern::Pattern;
-use crate::{Access, InvalidTarget, Target, UnknownAccess};
+use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess};
 
 /// One entry of a [`Grant`](crate::Grant): `scheme:access:pattern`, such as `fs:write:src/**`.
 ///
@@ -29,7 +29,8 @@ use crate::{Access, InvalidTarget, Target, UnknownAccess};
 /// A pattern of scheme `fs` is a path below the workspace root and is kept normalised. Only `.` and `**` (or `**/**`) cover the
 /// root itself; `*` covers its entries.
 ///
-/// A clause is compiled once, and clones share the compiled form. Clauses are compared by their text.
+/// A clause is compiled once, and clones share the compiled form. Clauses are compared by their text. Their [`Origins`] have no
+/// influence.
 ///
 /// ```
 /// use protocol::{Clause, Target};
@@ -43,7 +44,10 @@ use crate::{Access, InvalidTarget, Target, UnknownAccess};
 /// ```
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Clause(Arc<Compiled>);
+pub struct Clause {
+    compiled: Arc<Compiled>,
+    origins: Origins,
+}
 
 struct Compiled {
     text: String,
@@ -91,9 +95,25 @@ pub enum InvalidClause {
 }
 
 impl Clause {
+    /// Adds the place that sets the clause, for explanations.
+    #[must_use]
+    pub fn with_origin(mut self, origin: impl Into<Arc<str>>) -> Self {
+        self.origins.add(origin);
+        self
+    }
+
+    /// Returns the places that set the clause.
+    pub fn origins(&self) -> &Origins {
+        &self.origins
+    }
+
+    pub(crate) fn merge_origins(&mut self, other: &Self) {
+        self.origins.merge(&other.origins);
+    }
+
     /// Returns true if this clause covers the target.
     pub fn matches(&self, target: &Target) -> bool {
-        let Compiled { scheme, access, pattern, .. } = &*self.0;
+        let Compiled { scheme, access, pattern, .. } = &*self.compiled;
         scheme.as_deref().is_none_or(|scheme| scheme == target.scheme())
             && access.is_none_or(|access| access == target.access())
             && pattern.matches(target.value())
@@ -101,22 +121,22 @@ impl Clause {
 
     /// Returns the clause as text, normalised.
     pub fn as_str(&self) -> &str {
-        &self.0.text
+        &self.compiled.text
     }
 
     /// Returns the scheme. Returns `None` if the clause covers every scheme.
     pub fn scheme(&self) -> Option<&str> {
-        self.0.scheme.as_deref()
+        self.compiled.scheme.as_deref()
     }
 
     /// Returns the access. Returns `None` if the clause covers every access.
     pub fn access(&self) -> Option<Access> {
-        self.0.access
+        self.compiled.access
     }
 
     /// Returns the pattern, normalised.
     pub fn pattern(&self) -> &str {
-        &self.0.text[self.0.start..]
+        &self.compiled.text[self.compiled.start..]
     }
 
     /// Creates `*:*:**`, which covers every target.
@@ -147,7 +167,8 @@ impl Clause {
     fn assemble(scheme: Option<&str>, access: Option<Access>, text: &str, pattern: Pattern) -> Self {
         let head = format!("{}:{}:", scheme.unwrap_or("*"), access.map_or("*", Access::as_str));
         let start = head.len();
-        Self(Arc::new(Compiled { text: head + text, start, scheme: scheme.map(str::to_owned), access, pattern }))
+        let compiled = Compiled { text: head + text, start, scheme: scheme.map(str::to_owned), access, pattern };
+        Self { compiled: Arc::new(compiled), origins: Origins::default() }
     }
 }
 

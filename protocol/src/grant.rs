@@ -13,7 +13,8 @@ use crate::{Clause, InvalidClause, Target};
 /// The clauses of one layer are alternatives. Narrowing a grant adds a layer, so the result never permits more than either
 /// side. The default grant has no clauses and permits nothing, which suffices for pure tools.
 ///
-/// The JSON form is a list of layers, each a list of clauses. Layers and clauses are kept sorted and without duplicates.
+/// The JSON form is a list of layers, each a list of clauses. Layers and clauses are kept sorted and without duplicates. Of duplicates
+/// one remains, with the [origins](crate::Origins) of all.
 ///
 /// ```
 /// use protocol::{Grant, Target};
@@ -62,6 +63,14 @@ impl Grant {
         Self::new([Clause::all()])
     }
 
+    /// Adds an origin to every clause.
+    #[must_use]
+    pub fn with_origin(self, origin: impl Into<Arc<str>>) -> Self {
+        let origin = origin.into();
+        let labelled = |layer: &Layer| layer.iter().map(|clause| clause.clone().with_origin(origin.clone())).collect();
+        Self { layers: self.layers.iter().map(labelled).collect() }
+    }
+
     /// Returns true if a call may touch the target.
     pub fn permits(&self, target: &Target) -> bool {
         self.layers.iter().all(|layer| layer.iter().any(|clause| clause.matches(target)))
@@ -70,7 +79,7 @@ impl Grant {
     /// Returns the grant that permits a target if both grants do.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
-        if self == other {
+        if Arc::ptr_eq(&self.layers, &other.layers) {
             return self.clone();
         }
         Self::from_layers([&*self.layers, &*other.layers].concat())
@@ -98,13 +107,25 @@ impl Grant {
             layers.push(Layer::new());
         }
         for layer in &mut layers {
-            layer.sort();
-            layer.dedup();
+            sort_and_merge(layer, Clause::merge_origins);
         }
-        layers.sort();
-        layers.dedup();
+        sort_and_merge(&mut layers, |layer, equal| {
+            layer.iter_mut().zip(equal).for_each(|(clause, equal)| clause.merge_origins(equal));
+        });
         Self { layers: layers.into() }
     }
+}
+
+/// Sorts the items and keeps the first of equal ones, after merging each of the others into it.
+fn sort_and_merge<T: Ord>(items: &mut Vec<T>, merge: impl Fn(&mut T, &T)) {
+    items.sort();
+    items.dedup_by(|later, first| {
+        let is_equal = later == first;
+        if is_equal {
+            merge(first, later);
+        }
+        is_equal
+    });
 }
 
 impl Default for Grant {

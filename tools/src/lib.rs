@@ -50,6 +50,15 @@ mod tool_error;
 #[path = "macro_support.rs"]
 pub mod __private;
 
+/// The examples of `#[tool]`, which are tested here; the manifest of `toolcrib-macros` has the reason.
+#[cfg(doctest)]
+mod macro_examples {
+    #[doc = include_str!("../macros/README.md")]
+    mod readme {}
+    #[doc = include_str!("../macros/src/tool.md")]
+    mod attribute {}
+}
+
 pub use admission::Admission;
 pub use arguments::Arguments;
 pub use bounded_text::BoundedText;

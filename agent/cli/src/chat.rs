@@ -114,13 +114,14 @@ impl Chat {
 
     /// Adds the clauses to every layer of the grant and consents to writes that they cover.
     fn grant(&mut self, clauses: &[Clause]) {
+        let clauses: Vec<_> = clauses.iter().map(|clause| clause.clone().with_origin("/grant")).collect();
         if !clauses.is_empty() {
             let grant = self.session.context().grant();
-            let wider = grant.layers().map(|layer| Grant::new(layer.iter().chain(clauses).cloned()));
+            let wider = grant.layers().map(|layer| Grant::new(layer.iter().chain(&clauses).cloned()));
             if let Some(wider) = wider.reduce(|all, layer| all.intersect(&layer)) {
                 self.session.set_grant(wider);
                 let policy = self.session.context().policy().cloned().unwrap_or_default();
-                self.session.set_policy(policy.with_rules(rules_from_grant(clauses)));
+                self.session.set_policy(policy.with_rules(rules_from_grant(&clauses)));
             }
         }
         notice::note(&format!("granted: {}", self.session.context().grant()));

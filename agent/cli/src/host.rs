@@ -59,7 +59,7 @@ impl HostOptions {
     /// Returns the effective settings: these options together with the other flags and the files.
     pub(crate) fn settings(&self, mut flags: Values) -> Result<Settings, Error> {
         flags.merge(self.keys.values()?);
-        flags.grants.extend(self.policy.allow.iter().map(|clause| Setting::from_flag("--allow", clause.clone())));
+        flags.grants.extend(self.policy.allowed());
         flags.policy = self.policy.rules()?;
         Ok(self.config.settings(flags)?)
     }

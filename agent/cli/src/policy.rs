@@ -15,7 +15,7 @@ use crate::shell;
 pub(crate) struct PolicyOptions {
     /// Grant the clause and never ask about its targets, even for destroys such as fs:destroy:tmp/**; repeatable
     #[arg(long, value_name = "CLAUSE")]
-    pub(crate) allow: Vec<Clause>,
+    allow: Vec<Clause>,
 
     /// Apply the rules (`[[policy]]` tables) of this TOML file; the strictest matching rule applies
     #[arg(long, value_name = "FILE")]
@@ -26,9 +26,15 @@ impl PolicyOptions {
     /// Returns the policy for calls of a model: writes ask unless a flag or a file grants them, and destroys always ask.
     pub(crate) fn session_policy(&self, settings: &Settings) -> Policy {
         let granted = settings.grants.iter().filter(|grant| grant.origin != Origin::Default);
-        let consent = consent::rules_from_grant(granted.map(|grant| &grant.value));
-        let allowed = self.allow.iter().map(allow);
-        Policy::by_effects().with_rules(rules(settings)).with_rules(consent).with_rules(allowed)
+        let granted: Vec<_> = granted.map(Setting::<Clause>::labelled).collect();
+        let consent = consent::rules_from_grant(&granted);
+        let allowed = self.allowed().map(|clause| Rule::for_target(Verdict::Allow, clause.labelled()));
+        Policy::by_effects().with_rules(settings.rules()).with_rules(consent).with_rules(allowed)
+    }
+
+    /// Returns the clauses of `--allow`.
+    pub(crate) fn allowed(&self) -> impl Iterator<Item = Setting<Clause>> {
+        self.allow.iter().map(|clause| Setting::from_flag("--allow", clause.clone()))
     }
 
     /// Returns the rules of the file of `--policy`.
@@ -39,21 +45,13 @@ impl PolicyOptions {
 
 /// Returns the policy for a call typed by a person: only rules ask.
 pub(crate) fn call_policy(settings: &Settings, typed: &[Target]) -> Policy {
-    Policy::new().with_rules(rules(settings)).with_rules(consent::rules_from_typed(typed))
+    Policy::new().with_rules(settings.rules()).with_rules(consent::rules_from_typed(typed))
 }
 
 /// Returns one flag per target, with the clause that matches only this target.
 pub(crate) fn flags(needed: &[Target], flag: impl Fn(&Target) -> &'static str) -> String {
     let one = |target: &Target| format!("{} {}", flag(target), shell::quoted(target.to_clause().as_str()));
     needed.iter().map(one).collect::<Vec<_>>().join(" ")
-}
-
-fn rules(settings: &Settings) -> impl Iterator<Item = Rule> {
-    settings.policy.iter().map(|rule| rule.value.clone())
-}
-
-fn allow(clause: &Clause) -> Rule {
-    Rule::for_target(Verdict::Allow, clause.clone())
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use agent::{Direct, Driver, Outcome, Run, Session, Step, StopReason, Summary};
 use tools::policy::Rule;
 use tools::{CancellationToken, Grant, Target};
 
-use crate::config::Setting;
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -35,7 +34,7 @@ pub(crate) struct PromptRunner {
     /// The grant that a resumed session began with.
     pub(crate) first_grant: Option<Grant>,
     /// The policy rules of the files, which no grant overrides.
-    pub(crate) rules: Vec<Setting<Rule>>,
+    pub(crate) rules: Vec<Rule>,
 }
 
 /// The input of a run.

@@ -4,8 +4,6 @@ use agent::refusal::{Refusal, Remedy, remedies};
 use tools::policy::Rule;
 use tools::{Grant, Target};
 
-use crate::config::Setting;
-
 /// Words the hint for refused targets. A resumed session has at most the grant that it began with, which is given.
 pub(crate) type HowToGrant = fn(&[Target], Option<&Grant>) -> String;
 
@@ -15,11 +13,7 @@ pub(crate) fn is_beyond<'a>(first: Option<&Grant>, needed: impl IntoIterator<Ite
 }
 
 /// Returns the hints that would permit the calls: flags or a command, worded by `how_to_grant`, and the rules to change.
-pub(crate) fn hints(
-    refusals: &[Refusal],
-    rules: &[Setting<Rule>],
-    how_to_grant: impl Fn(&[Target]) -> String,
-) -> Vec<String> {
+pub(crate) fn hints(refusals: &[Refusal], rules: &[Rule], how_to_grant: impl Fn(&[Target]) -> String) -> Vec<String> {
     let hint = |remedy| match remedy {
         Remedy::Grant(needed) => how_to_grant(&needed),
         Remedy::Approve(target) => format!(
@@ -27,5 +21,5 @@ pub(crate) fn hints(
         ),
         remedy => remedy.to_string(),
     };
-    remedies(refusals, rules.iter().map(|rule| (&rule.value, &rule.origin))).into_iter().map(hint).collect()
+    remedies(refusals, rules).into_iter().map(hint).collect()
 }

@@ -101,7 +101,7 @@ impl SessionOptions {
         let provider = self.provider(&choice)?;
         let name = provider.name().to_owned();
         let driver = Driver::new(provider).with_checkpoints(true).with_max_steps(settings.max_steps.value);
-        let rules = settings.policy.clone();
+        let rules = settings.rules().collect();
         Ok(PromptRunner {
             driver,
             provider: name,

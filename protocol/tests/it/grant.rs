@@ -1,5 +1,7 @@
 //! Properties of targets, clauses and grants.
 
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -175,6 +177,45 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    #![proptest_config(config(512))]
+
+    #[test]
+    fn origins_are_kept_and_change_nothing_else(a in grant(), b in grant(), target in small_target()) {
+        let (labelled, other) = (a.clone().with_origin("a"), b.clone().with_origin("b"));
+        prop_assert_eq!(&labelled, &a);
+        prop_assert_eq!(hash(&labelled), hash(&a));
+        prop_assert_eq!(labelled.to_string(), a.to_string());
+        prop_assert_eq!(serde_json::to_value(&labelled).unwrap(), serde_json::to_value(&a).unwrap());
+        prop_assert_eq!(labelled.permits(&target), a.permits(&target));
+        let both = labelled.intersect(&other);
+        prop_assert_eq!(&both, &a.intersect(&b));
+        for layer in both.layers() {
+            let holds = |grant: &Grant| grant.layers().any(|side| side == layer);
+            let expected = match (holds(&a), holds(&b)) {
+                (true, true) => "a, b",
+                (true, false) => "a",
+                _ => "b",
+            };
+            prop_assert!(layer.iter().all(|clause| clause.origins().to_string() == expected), "{:?}", layer);
+        }
+    }
+}
+
+fn hash(grant: &Grant) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(grant)
+}
+
+#[test]
+fn equal_clauses_of_a_layer_become_one_with_the_origins_of_all() {
+    let clause = |origin: &str| "fs:read:**".parse::<Clause>().unwrap().with_origin(origin);
+    let grant = Grant::new([clause("default"), clause("x:1"), clause("default"), "fs:read:**".parse().unwrap()]);
+    let [only] = &grant.clauses().collect::<Vec<_>>()[..] else { panic!("{grant}") };
+    assert_eq!(only.origins().to_string(), "default, x:1");
+    assert_eq!(serde_json::to_value(only.origins()).unwrap(), serde_json::json!(["default", "x:1"]));
+    assert!(Grant::parse(["fs:read:**"]).unwrap().clauses().all(|clause| clause.origins().is_empty()));
 }
 
 #[test]

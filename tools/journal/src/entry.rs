@@ -77,8 +77,8 @@ pub struct AuditEntry {
     /// The duration of the call, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_us: Option<u64>,
-    /// For an intent and a refusal: the decision, with the clauses of the grant and the rules of the policy that decided. `None` if
-    /// the call failed before the decision.
+    /// For an intent and a refusal: the decision, with the clauses of the grant and the rules of the policy that decided and the
+    /// places that set them. `None` if the call failed before the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ruling: Option<String>,
     /// The row's hash.

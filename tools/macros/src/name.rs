@@ -16,26 +16,3 @@ pub(crate) fn error(name: &str) -> Option<String> {
 fn is_allowed(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '/' | '%' | '-')
 }
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use protocol::ToolName;
-
-    use super::*;
-
-    #[test]
-    fn the_length_is_bounded_as_in_protocol() {
-        for length in [0, 1, 512, 513] {
-            let name = "x".repeat(length);
-            assert_eq!(error(&name).is_none(), ToolName::new(&name).is_ok(), "{length}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_name_is_accepted_exactly_when_protocol_accepts_it(name in "[a-zA-Z0-9_.:/%\\- é\\n]{0,4}|.{0,3}") {
-            prop_assert_eq!(error(&name).is_none(), ToolName::new(&name).is_ok());
-        }
-    }
-}

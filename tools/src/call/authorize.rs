@@ -10,7 +10,9 @@ use crate::policy::{Ruling, Verdict};
 ///
 /// # Errors
 /// Returns [`ToolErrorKind::Denied`] if a rule of the policy denies a target.
-pub(super) fn authorize<'a>(rulings: impl Iterator<Item = Ruling<'a>>) -> Result<Option<Vec<Target>>, ToolErrorKind> {
+pub(super) fn authorize<'a>(
+    rulings: impl IntoIterator<Item = Ruling<'a>>,
+) -> Result<Option<Vec<Target>>, ToolErrorKind> {
     let mut asked = None;
     for ruling in rulings {
         match ruling.verdict() {

@@ -199,10 +199,11 @@ async fn run_stages(
     let mut time_limit = caller.deadline_for(entry);
     let Validated { targets, misspelt } = in_time(time_limit, || validate::validate(entry, &arguments))?;
     let keys = admit::keys(&caller, &targets);
-    if let Some(record) = record.as_deref_mut() {
-        record.set_ruling(caller.rulings(entry.name(), &targets));
-    }
-    let unapproved = authorize::authorize(caller.rulings(entry.name(), &targets))?;
+    let rulings = caller.rulings(entry.name(), &targets);
+    let unapproved = match record.as_deref_mut() {
+        None => authorize::authorize(rulings),
+        Some(record) => authorize::authorize(record.set_rulings(rulings)),
+    }?;
     // A call that needs an approval gives up its place in the call order, so that later calls do not wait for a person.
     let ticket = ticket.filter(|_| unapproved.is_none());
     // Futures that most calls do not need are boxed, here and below, to keep the future of a call small.

@@ -149,9 +149,11 @@ impl Record {
         Ok(result)
     }
 
-    /// Sets the decision about the call, for its intent or refusal.
-    pub(super) fn set_ruling<'a>(&mut self, rulings: impl Iterator<Item = Ruling<'a>>) {
-        self.ruling = Some(Ruling::summary_of(rulings));
+    /// Sets the decision about the call, for its intent or refusal. Returns the rulings.
+    pub(super) fn set_rulings<'a>(&mut self, rulings: impl Iterator<Item = Ruling<'a>>) -> Vec<Ruling<'a>> {
+        let rulings: Vec<_> = rulings.collect();
+        self.ruling = Some(Ruling::summary_of(&rulings));
+        rulings
     }
 
     /// Records the intent to run the call and returns the context for running it.

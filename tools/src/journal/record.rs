@@ -31,8 +31,8 @@ pub struct CallRecord<'a> {
     pub tool_digest: Option<Digest>,
     /// The arguments, or `None` if the call failed before they were read.
     pub arguments: Option<&'a CallArguments>,
-    /// The [decisions](crate::policy::Ruling) about the call with their reasons, as text. Contains no arguments. `None` if the call
-    /// failed before the decision.
+    /// The [decisions](crate::policy::Ruling) about the call with their reasons and [origins](protocol::Origins), as text. Contains no
+    /// arguments. `None` if the call failed before the decision.
     pub ruling: Option<&'a str>,
 }
 

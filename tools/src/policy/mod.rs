@@ -62,21 +62,23 @@ impl Policy {
         Self { rules: Vec::new(), is_by_effects: true }
     }
 
-    /// Adds a rule. The order of rules has no effect.
+    /// Adds a rule. The order of rules has no effect. Of equal rules one remains, with the origins of all.
     #[must_use]
     pub fn with_rule(mut self, rule: Rule) -> Self {
-        self.rules.push(rule);
+        match self.rules.iter_mut().find(|present| **present == rule) {
+            Some(present) => present.merge_origins(&rule),
+            None => self.rules.push(rule),
+        }
         self
     }
 
-    /// Adds rules.
+    /// Adds rules, each as [`with_rule`](Self::with_rule) does.
     #[must_use]
-    pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
-        self.rules.extend(rules);
-        self
+    pub fn with_rules(self, rules: impl IntoIterator<Item = Rule>) -> Self {
+        rules.into_iter().fold(self, Self::with_rule)
     }
 
-    /// Returns the rules.
+    /// Returns the rules, which are distinct.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }

@@ -1,11 +1,11 @@
 //! [`Reason`]: a reason of a ruling.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use protocol::{ApprovalDefault, Clause};
+use protocol::{ApprovalDefault, Clause, Origins};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use super::{Rule, SensitivePath, Verdict};
 
@@ -28,9 +28,9 @@ pub enum Reason<'a> {
 }
 
 impl<'a> Reason<'a> {
-    /// Returns the reason for a decision by these rules, without repetitions, or `None` if there are no rules.
+    /// Returns the reason for a decision by these rules, or `None` if there are no rules.
     pub(super) fn from_rules(rules: impl IntoIterator<Item = &'a Rule>) -> Option<Self> {
-        let rules = distinct(rules);
+        let rules: Vec<_> = rules.into_iter().collect();
         (!rules.is_empty()).then_some(Self::Rules(rules))
     }
 
@@ -58,9 +58,14 @@ impl<'a> Reason<'a> {
 impl fmt::Display for Reason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Granted(clauses) => write!(f, "the grant covers it by {}", quoted(clauses, "or")),
+            Self::Granted(clauses) => {
+                let clauses = clauses.iter().map(|clause| located(clause, clause.origins()));
+                write!(f, "the grant covers it by {}", joined(clauses, "or"))
+            }
             Self::Untouched => f.write_str("it touches nothing, and no rule is about it"),
-            Self::Rules(rules) => write!(f, "{} decides", quoted_rules(rules)),
+            Self::Rules(rules) => {
+                write!(f, "{} decides", subject(rules, |rule| located(rule, rule.origins())))
+            }
             Self::Ungranted => f.write_str("no clause of the grant covers it"),
             Self::Default(ApprovalDefault::AlwaysAsk) => {
                 f.write_str("no rule allows it, and this access always asks by default")
@@ -71,14 +76,20 @@ impl fmt::Display for Reason<'_> {
     }
 }
 
-/// Each clause and each rule is an object, so that a host can add where it was set.
+/// Each clause and each rule is an object with its origins, if it has any.
 impl Serialize for Reason<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("kind", self.kind())?;
         match self {
-            Self::Granted(clauses) => map.serialize_entry("clauses", &objects("clause", clauses))?,
-            Self::Rules(rules) => map.serialize_entry("rules", &objects("rule", rules))?,
+            Self::Granted(clauses) => {
+                let clauses = clauses.iter().map(|clause| object("clause", clause, clause.origins()));
+                map.serialize_entry("clauses", &clauses.collect::<Vec<_>>())?;
+            }
+            Self::Rules(rules) => {
+                let rules = rules.iter().map(|rule| object("rule", rule, rule.origins()));
+                map.serialize_entry("rules", &rules.collect::<Vec<_>>())?;
+            }
             Self::Default(default) => map.serialize_entry("default", default)?,
             Self::Sensitive(path) => {
                 map.serialize_entry("pattern", path.pattern())?;
@@ -91,31 +102,29 @@ impl Serialize for Reason<'_> {
     }
 }
 
-/// Returns the rules without repetitions.
-pub(super) fn distinct<'a>(rules: impl IntoIterator<Item = &'a Rule>) -> Vec<&'a Rule> {
-    let mut distinct = Vec::new();
-    for rule in rules {
-        if !distinct.contains(&rule) {
-            distinct.push(rule);
-        }
+fn object(key: &str, item: impl fmt::Display, origins: &Origins) -> Value {
+    let mut object = json!({key: item.to_string()});
+    if !origins.is_empty() {
+        object["origins"] = json!(origins);
     }
-    distinct
+    object
 }
 
-fn objects<'k>(key: &'k str, items: &[impl fmt::Display]) -> Vec<BTreeMap<&'k str, String>> {
-    items.iter().map(|item| BTreeMap::from([(key, item.to_string())])).collect()
+/// Returns the item and its origins, such as "`fs:read:**` (toolcrib.toml:3)".
+fn located(item: impl fmt::Display, origins: &Origins) -> String {
+    if origins.is_empty() { format!("`{item}`") } else { format!("`{item}` ({origins})") }
 }
 
-fn quoted(items: &[impl fmt::Display], last: &str) -> String {
-    let items: Vec<_> = items.iter().map(|item| format!("`{item}`")).collect();
+fn joined(items: impl Iterator<Item = String>, last: &str) -> String {
+    let items: Vec<_> = items.collect();
     match items.split_last() {
         Some((end, rest)) if !rest.is_empty() => format!("{} {last} {end}", rest.join(", ")),
         _ => items.concat(),
     }
 }
 
-/// Returns the rules as the subject of a sentence.
-pub(super) fn quoted_rules(rules: &[&Rule]) -> String {
+/// Returns the rules as the subject of a sentence, each in the words of `shown`.
+pub(super) fn subject(rules: &[&Rule], shown: impl Fn(&Rule) -> String) -> String {
     let noun = if rules.len() == 1 { "the rule" } else { "each of the rules" };
-    format!("{noun} {}", quoted(rules, "and"))
+    format!("{noun} {}", joined(rules.iter().map(|rule| shown(rule)), "and"))
 }

@@ -1,9 +1,10 @@
 //! [`Rule`]: one rule of a policy.
 
 use std::fmt;
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
-use protocol::{ApprovalDefault, Clause, Target, ToolName};
+use protocol::{ApprovalDefault, Clause, Origins, Target, ToolName};
 use serde::Deserialize;
 
 use super::{InvalidRule, Verdict};
@@ -40,6 +41,7 @@ pub struct Rule {
     tool: Option<ToolGlob>,
     target: Option<Clause>,
     reason: Option<String>,
+    origins: Origins,
 }
 
 /// A glob over tool names, with its text.
@@ -64,7 +66,7 @@ struct RuleData {
 }
 
 impl Rule {
-    /// Creates a rule for a glob over tool names, for targets, or for both.
+    /// Creates a rule for a glob over tool names, for targets, or for both. The rule has the clause's origins.
     ///
     /// # Errors
     /// Returns [`InvalidRule::Empty`] if both are `None`, and [`InvalidRule::Tool`] if the text is not a glob.
@@ -73,18 +75,26 @@ impl Rule {
             return Err(InvalidRule::Empty);
         }
         let tool = tool.map(ToolGlob::compile).transpose()?;
-        Ok(Self { verdict, tool, target, reason: None })
+        let origins = target.as_ref().map(|target| target.origins().clone()).unwrap_or_default();
+        Ok(Self { verdict, tool, target, reason: None, origins })
     }
 
-    /// Creates a rule for targets that applies to all tools.
+    /// Creates a rule for targets that applies to all tools. The rule has the clause's origins.
     pub fn for_target(verdict: Verdict, target: Clause) -> Self {
-        Self { verdict, tool: None, target: Some(target), reason: None }
+        Self { verdict, tool: None, origins: target.origins().clone(), target: Some(target), reason: None }
     }
 
     /// Sets the reason that a denied call's error contains.
     #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
+        self
+    }
+
+    /// Adds the place that sets the rule, for explanations.
+    #[must_use]
+    pub fn with_origin(mut self, origin: impl Into<Arc<str>>) -> Self {
+        self.origins.add(origin);
         self
     }
 
@@ -130,6 +140,15 @@ impl Rule {
     /// Returns the reason, or `None` if not set.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
+    }
+
+    /// Returns the places that set the rule.
+    pub fn origins(&self) -> &Origins {
+        &self.origins
+    }
+
+    pub(super) fn merge_origins(&mut self, other: &Self) {
+        self.origins.merge(&other.origins);
     }
 
     /// Returns true if the rule applies to a call of the tool on this target. Pass `None` for a call without targets.

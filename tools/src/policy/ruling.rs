@@ -8,7 +8,7 @@ use protocol::{ApprovalDefault, Clause, Grant, Target, ToolName};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::reason::{distinct, quoted_rules};
+use super::reason::subject;
 use super::{Policy, Reason, Rule, SensitivePaths, Verdict};
 
 /// The ruling about a call without targets and without a policy, as text.
@@ -114,26 +114,25 @@ impl<'a> Ruling<'a> {
 
     /// Returns the decision about a call without the values of its targets, which the arguments contain: their access and scheme, the
     /// verdict and the reasons.
-    pub(crate) fn summary_of(rulings: impl Iterator<Item = Self>) -> Cow<'static, str> {
-        let mut rulings = rulings.peekable();
-        if rulings.peek().is_some_and(|ruling| ruling.target.is_none() && ruling.policy.is_none()) {
+    pub(crate) fn summary_of(rulings: &[Self]) -> Cow<'static, str> {
+        if let [Self { target: None, policy: None, .. }] = rulings {
             return Cow::Borrowed(UNTOUCHED);
         }
         let mut seen = HashSet::new();
-        let summaries = rulings.map(|ruling| match ruling.target {
+        let summaries = rulings.iter().map(|ruling| match ruling.target {
             Some(target) => format!("{}:{} {}", target.scheme(), target.access(), ruling.decision()),
             None => ruling.to_string(),
         });
         summaries.filter(|summary| seen.insert(summary.clone())).collect::<Vec<_>>().join(" | ").into()
     }
 
-    /// Returns the reason for a denial as text: the rules that deny.
+    /// Returns the reason for a denial as text: the rules that deny. A model reads it, so it leaves out the origins.
     pub(crate) fn denial(&self) -> String {
-        let rules = distinct(self.rules(Verdict::Deny));
+        let rules: Vec<_> = self.rules(Verdict::Deny).collect();
         let target = self.target.map(|target| format!(", for {target}")).unwrap_or_default();
         let whys: Vec<_> = rules.iter().filter_map(|rule| rule.reason()).collect();
         let whys = if whys.is_empty() { String::new() } else { format!(" ({})", whys.join("; ")) };
-        format!("{} denies it{target}{whys}", quoted_rules(&rules))
+        format!("{} denies it{target}{whys}", subject(&rules, |rule| format!("`{rule}`")))
     }
 
     /// Returns the verdict and the reasons in words that follow a target.
@@ -182,7 +181,7 @@ mod tests {
     fn the_summary_of_a_call_without_targets_is_its_ruling() {
         let grant = Grant::default();
         let ruling = Ruling::new(&grant, None, None);
-        assert_eq!(Ruling::summary_of([ruling].into_iter()), ruling.to_string());
+        assert_eq!(Ruling::summary_of(&[ruling]), ruling.to_string());
     }
 
     #[test]
@@ -191,8 +190,8 @@ mod tests {
         let texts = ["fs:read:canary", "fs:write:canary", "fs:read:canary2", "fs:write:canary2"];
         let targets = texts.map(|target| target.parse::<Target>().unwrap());
         let rulings =
-            targets.iter().map(|target| Ruling::new(&grant, None, Some((target, SensitivePaths::built_in()))));
-        let summary = Ruling::summary_of(rulings);
+            targets.each_ref().map(|target| Ruling::new(&grant, None, Some((target, SensitivePaths::built_in()))));
+        let summary = Ruling::summary_of(&rulings);
         let (read, write) = summary.split_once(" | ").unwrap();
         assert!(read.starts_with("fs:read is allowed") && read.contains("`fs:read:**`"), "{summary}");
         assert!(write.starts_with("fs:write is asked about") && !write.contains('|'), "{summary}");

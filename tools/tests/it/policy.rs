@@ -141,6 +141,14 @@ fn rules_are_equal_when_all_their_parts_are() {
 }
 
 #[test]
+fn equal_rules_are_one_with_the_origins_of_all() {
+    let deny = |origin: &str| Rule::new(Verdict::Deny, Some("x"), None).unwrap().with_origin(origin);
+    let policy = Policy::new().with_rules([deny("a:1"), deny("b:2")]).with_rule(deny("a:1"));
+    let [only] = policy.rules() else { panic!("{policy:?}") };
+    assert_eq!((only.origins().to_string(), only), ("a:1, b:2".to_owned(), &deny("c:3")));
+}
+
+#[test]
 fn a_policy_tells_its_rules_and_a_rule_its_parts() {
     let target = Rule::for_target(Verdict::Allow, "fs:write:a".parse().unwrap());
     let reasoned = Rule::new(Verdict::Deny, Some("x"), None).unwrap().with_reason("it is slow");

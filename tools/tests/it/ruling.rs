@@ -251,6 +251,35 @@ fn a_ruling_as_json_has_its_reasons_by_kind() {
     assert_eq!(serde_json::to_value(&untouched).unwrap(), expected);
 }
 
+#[test]
+fn a_ruling_names_the_places_that_set_its_clauses_and_rules() {
+    let clause = |text: &str, origin: &str| text.parse::<Clause>().unwrap().with_origin(origin);
+    let grant = Grant::new([clause("fs:read:**", "a:1"), clause("fs:read:*", "a:2"), clause("fs:write:**", "a:3")]);
+    let rules = ["b:1", "b:2"].map(|origin| Rule::for_target(Verdict::Allow, clause("fs:write:**", origin)));
+    let policy = Policy::by_effects().with_rules(rules).with_rule(
+        Rule::new(Verdict::Deny, Some("fs.*"), Some("fs:*:secret".parse().unwrap())).unwrap().with_origin("b:3"),
+    );
+    let cx = ToolContext::new().with_grant(grant).with_policy(policy);
+    let targets = ["fs:read:a", "fs:write:a", "fs:read:secret"].map(|target| target.parse().unwrap());
+    let rulings: Vec<_> = cx.rulings(&TOOL, &targets).collect();
+    let texts: Vec<_> = rulings.iter().map(ToString::to_string).collect();
+    assert!(texts[0].contains("`fs:read:*` (a:2) or `fs:read:**` (a:1)"), "{texts:?}");
+    assert!(texts[1].contains("`fs:write:**` (a:3)") && texts[1].contains("on fs:write:**` (b:1, b:2)"), "{texts:?}");
+    assert!(texts[2].contains("`deny fs.* on fs:*:secret` (b:3)"), "{texts:?}");
+    let reasons = serde_json::to_value(rulings[1]).unwrap()["reasons"].take();
+    assert_eq!(reasons[0]["clauses"], json!([{"clause": "fs:write:**", "origins": ["a:3"]}]));
+    assert_eq!(reasons[1]["rules"], json!([{"rule": "allow every tool on fs:write:**", "origins": ["b:1", "b:2"]}]));
+}
+
+#[tokio::test]
+async fn a_model_does_not_read_where_a_rule_is_set() {
+    let deny = Rule::for_target(Verdict::Deny, "fs:read:**".parse().unwrap()).with_origin("/home/me/settings.toml:3");
+    let cx = granted(&["fs:*:**"]).with_policy(Policy::new().with_rule(deny));
+    let catalog = holding(touching(&["fs:read:a".parse().unwrap()]), echo);
+    let error = catalog.execute(&cx, "fs.tool", json!({})).await.unwrap_err().to_string();
+    assert!(error.contains("`deny every tool on fs:read:**`") && !error.contains("settings.toml"), "{error}");
+}
+
 /// A tool that discovers all targets of a case, which its effects do not name.
 fn discovering(targets: &[Target]) -> Catalog {
     let targets = targets.to_vec();

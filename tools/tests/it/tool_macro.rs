@@ -7,6 +7,7 @@ mod definition;
 mod outcome;
 mod preview;
 mod running;
+mod syntax;
 
 use serde_json::Value;
 use tools::{Catalog, Grant, Submission, Tool, ToolContext, ToolError, ToolResult};

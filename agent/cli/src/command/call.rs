@@ -67,7 +67,8 @@ impl CallArgs {
         tools::execute(&context, entry.name().as_str(), arguments).await.map_err(|error| {
             match Refusal::from_error(&error, &touched) {
                 Some(refusal) => {
-                    let hints = refusal::hints(&[refusal], &settings.policy, |needed| how_to_grant(needed, None));
+                    let rules: Vec<_> = settings.rules().collect();
+                    let hints = refusal::hints(&[refusal], &rules, |needed| how_to_grant(needed, None));
                     Error::Refused { error, hints }
                 }
                 None => error.into(),

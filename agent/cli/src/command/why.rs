@@ -1,14 +1,16 @@
 //! `toolcrib why`
 
+use std::fmt;
 use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
-use tools::policy::{Reason, Rule, Ruling, Verdict};
-use tools::{CancellationToken, Clause, Target};
+use tools::policy::{Reason, Ruling, Verdict};
+use tools::protocol::Origins;
+use tools::{CancellationToken, Target};
 
 use crate::argument::CallArguments;
-use crate::config::{Origin, Setting, Settings, Values};
+use crate::config::{Setting, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -55,9 +57,9 @@ impl WhyArgs {
         }
         let rulings: Vec<_> = cx.rulings(entry.name(), &targets).collect();
         if self.json {
-            output::json(&document(name, &rulings, &settings))?;
+            output::json(&json!({"tool": name, "verdict": verdict(&rulings), "rulings": rulings}))?;
         } else {
-            output::page(&page(name, &rulings, &settings, output::width()))?;
+            output::page(&page(name, &rulings, output::width()))?;
         }
         Ok(Exit::Success)
     }
@@ -76,7 +78,7 @@ fn unselected_page(name: &str, select: &Setting<Vec<String>>, width: usize) -> S
 }
 
 fn unselected_document(name: &str, select: &Setting<Vec<String>>) -> Value {
-    let unselected = json!({"select": select.value, "origin": select.origin.document()});
+    let unselected = json!({"select": select.value, "origin": select.origin.to_string()});
     json!({"tool": name, "verdict": Verdict::Deny, "rulings": [], "unselected": unselected})
 }
 
@@ -84,7 +86,7 @@ fn heading(name: &str, verdict: Verdict, width: usize) -> String {
     fit::hanging(&format!("A call of {} by a model {}", styled(STRONG, name), outcome(verdict)), width, "", "  ")
 }
 
-fn page(name: &str, rulings: &[Ruling<'_>], settings: &Settings, width: usize) -> String {
+fn page(name: &str, rulings: &[Ruling<'_>], width: usize) -> String {
     let mut page = heading(name, verdict(rulings), width);
     for ruling in rulings {
         if let Some(target) = ruling.target {
@@ -93,7 +95,7 @@ fn page(name: &str, rulings: &[Ruling<'_>], settings: &Settings, width: usize) -
             page += &fit::hanging(&line, width, "", "  ");
         }
         for reason in &ruling.reasons() {
-            for line in lines(reason, ruling.target, settings) {
+            for line in lines(reason, ruling.target) {
                 page += &fit::hanging(&line, width, "  ", "    ");
             }
         }
@@ -110,66 +112,18 @@ fn outcome(verdict: Verdict) -> String {
 }
 
 /// Returns the lines about a reason, one for each clause or rule.
-fn lines(reason: &Reason<'_>, target: Option<&Target>, settings: &Settings) -> Vec<String> {
-    let at = |origins: &[&Origin]| {
-        let places: Vec<_> = origins.iter().map(|origin| visible(&origin.to_string()).into_owned()).collect();
-        if places.is_empty() { String::new() } else { styled(FAINT, format!(" ({})", places.join(", "))) }
+fn lines(reason: &Reason<'_>, target: Option<&Target>) -> Vec<String> {
+    let line = |words: &str, item: &dyn fmt::Display, origins: &Origins| {
+        let at = if origins.is_empty() { String::new() } else { format!(" ({origins})") };
+        format!("{words} `{}`{}", visible(&item.to_string()), styled(FAINT, visible(&at)))
     };
     match reason {
-        Reason::Granted(clauses) => {
-            let line = |clause: &&Clause| {
-                let text = visible(clause.as_str()).into_owned();
-                format!("granted by `{text}`{}", at(&clause_origins(clause, settings)))
-            };
-            clauses.iter().map(line).collect()
-        }
-        Reason::Rules(rules) => {
-            let line = |rule: &&Rule| {
-                let text = visible(&rule.to_string()).into_owned();
-                format!("decided by the rule `{text}`{}", at(&rule_origins(rule, settings)))
-            };
-            rules.iter().map(line).collect()
-        }
+        Reason::Granted(clauses) => clauses.iter().map(|clause| line("granted by", clause, clause.origins())).collect(),
+        Reason::Rules(rules) => rules.iter().map(|rule| line("decided by the rule", rule, rule.origins())).collect(),
         Reason::Ungranted => {
             let flag = target.map(|target| format!("; --grant {} would", shell::quoted(target.to_clause().as_str())));
             vec![format!("{reason}{}", visible(&flag.unwrap_or_default()))]
         }
         reason => vec![visible(&reason.to_string()).into_owned()],
     }
-}
-
-/// Returns the rulings as a document, with the places that set each clause and each rule.
-fn document(name: &str, rulings: &[Ruling<'_>], settings: &Settings) -> Value {
-    let mut document = json!({"tool": name, "verdict": verdict(rulings), "rulings": rulings});
-    for (at, ruling) in rulings.iter().enumerate() {
-        for (nth, reason) in ruling.reasons().iter().enumerate() {
-            let (key, origins): (_, Vec<_>) = match reason {
-                Reason::Granted(clauses) => {
-                    ("clauses", clauses.iter().map(|clause| clause_origins(clause, settings)).collect())
-                }
-                Reason::Rules(rules) => ("rules", rules.iter().map(|rule| rule_origins(rule, settings)).collect()),
-                _ => continue,
-            };
-            let items = &mut document["rulings"][at]["reasons"][nth][key];
-            for (item, origins) in origins.into_iter().enumerate() {
-                items[item]["origins"] = origins.into_iter().map(Origin::document).collect();
-            }
-        }
-    }
-    document
-}
-
-/// Returns the places that set a clause of the grant.
-fn clause_origins<'a>(clause: &Clause, settings: &'a Settings) -> Vec<&'a Origin> {
-    let grants = settings.grants.iter().filter(|grant| grant.value == *clause).map(|grant| &grant.origin);
-    let within = settings.within.iter().filter(|within| within.value.contains(clause)).map(|within| &within.origin);
-    grants.chain(within).collect()
-}
-
-/// Returns the places that set a rule. A grant implies the rule that allows it.
-fn rule_origins<'a>(rule: &Rule, settings: &'a Settings) -> Vec<&'a Origin> {
-    let rules = settings.policy.iter().filter(|setting| setting.value == *rule).map(|setting| &setting.origin);
-    let implied = |clause: &Clause| Rule::for_target(Verdict::Allow, clause.clone()) == *rule;
-    let grants = settings.grants.iter().filter(|grant| implied(&grant.value)).map(|grant| &grant.origin);
-    rules.chain(grants).collect()
 }

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tools::Clause;
+use tools::policy::Rule;
 
 /// A value with its origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,6 +42,28 @@ impl<T> Setting<T> {
     /// Converts the value and keeps its origin.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
         Setting { value: change(self.value), origin: self.origin }
+    }
+}
+
+impl Setting<Clause> {
+    /// Returns the clause with its origin, which rulings about calls name.
+    pub(crate) fn labelled(&self) -> Clause {
+        self.value.clone().with_origin(self.origin.to_string())
+    }
+}
+
+impl Setting<Vec<Clause>> {
+    /// Returns the clauses with their origin.
+    pub(crate) fn labelled(&self) -> impl Iterator<Item = Clause> {
+        let origin: Arc<str> = self.origin.to_string().into();
+        self.value.iter().map(move |clause| clause.clone().with_origin(origin.clone()))
+    }
+}
+
+impl Setting<Rule> {
+    /// Returns the rule with its origin.
+    pub(crate) fn labelled(&self) -> Rule {
+        self.value.clone().with_origin(self.origin.to_string())
     }
 }
 

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::path::Path;
 
 use agent::{InvalidSelection, KeySource, RetryPolicy, Selection, Timeouts};
+use tools::policy::Rule;
 use tools::{Clause, Grant};
 
 use super::error::ConfigError;
@@ -71,10 +72,15 @@ impl Settings {
 
     /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
     pub(crate) fn grant(&self) -> Grant {
-        let clause = |setting: &Setting<Clause>| setting.value.clone();
-        let from_flags = || self.grants.iter().filter(|grant| matches!(grant.origin, Origin::Flag(_))).map(clause);
-        let all = Grant::new(self.grants.iter().map(clause));
-        self.within.iter().fold(all, |grant, within| grant.narrowed(within.value.iter().cloned().chain(from_flags())))
+        let is_flag = |grant: &&Setting<Clause>| matches!(grant.origin, Origin::Flag(_));
+        let from_flags = || self.grants.iter().filter(is_flag).map(Setting::<Clause>::labelled);
+        let all = Grant::new(self.grants.iter().map(Setting::<Clause>::labelled));
+        self.within.iter().fold(all, |grant, within| grant.narrowed(within.labelled().chain(from_flags())))
+    }
+
+    /// Returns the rules of the policy that a person can change.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = Rule> {
+        self.policy.iter().map(Setting::<Rule>::labelled)
     }
 
     /// Returns the rules that choose the session's tools.

@@ -14,6 +14,9 @@ use crate::error::Error;
 use crate::notice;
 use crate::sessions::{LockedSession, Retention, SessionError, SessionFolder, StoredSession};
 
+/// The origin of the clauses that a resumed session began with.
+const FIRST_GRANT: &str = "the start of the session";
+
 /// The journal of the running session. Drop it after the session.
 #[derive(Debug)]
 pub(crate) struct Recording {
@@ -125,7 +128,7 @@ impl Recording {
         if let Some(first) = first.as_ref().filter(|first| first.workspace != now.workspace) {
             return Err(SessionError::OtherWorkspace { name, workspace: first.workspace.clone() }.into());
         }
-        let first_grant = first.map(|first| first.grant);
+        let first_grant = first.map(|first| first.grant.with_origin(FIRST_GRANT));
         Ok(Self { journal, name: Some(name), is_resumed: true, first_grant, _session: session })
     }
 

@@ -24,6 +24,8 @@ mod list;
 mod model;
 #[cfg(unix)]
 mod new;
+#[cfg(feature = "journal")]
+mod origin;
 mod output;
 #[cfg(unix)]
 mod own_files;
