@@ -58,6 +58,6 @@ impl Format {
         }
         let images = images.into_iter().map(Piece::Image);
         let following = std::iter::once(Piece::Text(Piece::label(id))).chain(images).collect();
-        (vec![Piece::Text(Piece::with_note(text))], following)
+        (vec![Piece::Text(Piece::noted(text))], following)
     }
 }
