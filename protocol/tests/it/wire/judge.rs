@@ -170,7 +170,8 @@ impl Judge {
         if has("object") {
             let required: Vec<_> = keywords.get("required").map(|list| strings(list).collect()).unwrap_or_default();
             let properties = keywords.get("properties").and_then(Value::as_object);
-            if !properties.into_iter().flatten().all(|(key, _)| required.contains(&&**key)) {
+            let requires_all = self.rules["optional"] != true;
+            if requires_all && !properties.into_iter().flatten().all(|(key, _)| required.contains(&&**key)) {
                 break_rule("required", place);
             }
             if keywords.get("additionalProperties") != Some(&Value::Bool(false)) {
