@@ -48,7 +48,8 @@ pub(super) const STRICT: Dialect = Dialect {
 pub(super) const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /// Sends examples as [`input_examples`](https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use), which have
-/// to match the schema.
+/// to match the schema. Of the services that host Claude, [Vertex AI](https://docs.litellm.ai/docs/providers/anthropic_tool_input_examples)
+/// did not take them in 2025.
 pub(super) fn definition(parts: Parts<'_>) -> Fields {
     let mut fields = parts.fields("input_schema");
     if !parts.examples.is_empty() {
