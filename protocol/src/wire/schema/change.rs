@@ -36,7 +36,7 @@ pub enum Rule {
     Reference,
     /// A schema that contains itself, or that is too large or too deep, was cut off.
     CutOff,
-    /// A reference to a place outside of the schema, or to a schema with its own base, was removed.
+    /// A reference to an anchor, to a place outside of the schema, or to a schema with its own base, was removed.
     Unresolved,
     /// A `true` or `false` became an object.
     Boolean,

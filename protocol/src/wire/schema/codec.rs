@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::keys::{WireKeys, declares, stem};
-use super::keyword::{members, sorted, strings};
+use super::keyword::{members, strings};
 use crate::Json;
 use crate::json::{Kind, Node};
 
@@ -205,13 +205,13 @@ impl<'a> Place<'a> {
 
     /// Returns the wire's keys of the optional properties that may be null, in their order.
     fn nullable(&self) -> BTreeSet<&'a str> {
-        let schemas = self.schemas.iter().filter(|_| self.differences.has_nulls);
-        let keys = |keywords: &&'a Map<String, Value>| {
-            let keywords = *keywords;
-            let keys = members(keywords, "properties").into_iter().flat_map(sorted).map(|(key, _)| &**key);
-            keys.filter(|key| is_optional(keywords, key))
-        };
-        schemas.flat_map(keys).collect()
+        let mut optional = BTreeSet::new();
+        for keywords in self.schemas.iter().filter(|_| self.differences.has_nulls) {
+            let required: BTreeSet<_> = strings(keywords.get("required")).collect();
+            let keys = members(keywords, "properties").into_iter().flat_map(Map::keys).map(String::as_str);
+            optional.extend(keys.filter(|key| !required.contains(key)));
+        }
+        optional
     }
 }
 

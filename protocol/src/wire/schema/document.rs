@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::change::{Changes, Rule};
 use super::cycle::on_cycles;
 use super::draft::Draft;
-use super::keyword::{PLACE, escaped, for_each, is_any, replace_each};
+use super::keyword::{PLACE, for_each, is_any, replace_each};
 use super::unsendable::Unsendable;
 
 /// The maximum number of schemas in a document.
@@ -31,13 +31,13 @@ const CONDITIONS: [&str; 10] = [
 /// of a definition.
 pub(super) struct Document {
     /// The root, whose JSON pointer is empty, and the targets of references, by their JSON pointers in the canonical schema.
-    definitions: BTreeMap<String, Definition>,
+    definitions: BTreeMap<String, Referent>,
     /// The JSON pointers of the definitions, by their names on the wire.
     pointers: BTreeMap<String, String>,
 }
 
 /// The target of a reference.
-pub(super) struct Definition {
+pub(super) struct Referent {
     /// The name on the wire.
     pub(super) name: String,
     pub(super) schema: Value,
@@ -53,11 +53,9 @@ impl Document {
     /// # Errors
     /// Returns an error if it has too many schemas.
     pub(super) fn new(schema: &Value, changes: &mut Changes) -> Result<Self, Unsendable> {
-        let mut anchors = BTreeMap::new();
-        collect_anchors(schema, String::new(), &mut anchors);
         let draft = schema.as_object().map_or(Draft::D2020, Draft::from_keywords);
         let references = BTreeSet::new();
-        let mut source = Source { root: schema, draft, anchors, changes, count: 0, references, is_embedded: false };
+        let mut source = Source { root: schema, draft, changes, count: 0, references, is_embedded: false };
         let (mut schemas, mut edges) = (BTreeMap::new(), BTreeMap::new());
         let mut pending = vec![String::new()];
         while let Some(pointer) = pending.pop() {
@@ -82,7 +80,7 @@ impl Document {
             let name = names.unique(pointer.rsplit('/').next().unwrap_or_default());
             let is_recursive = recursive.contains(&pointer);
             document.pointers.insert(name.clone(), pointer.clone());
-            document.definitions.insert(pointer, Definition { name, schema, size, is_recursive });
+            document.definitions.insert(pointer, Referent { name, schema, size, is_recursive });
         }
         Ok(document)
     }
@@ -93,7 +91,7 @@ impl Document {
     }
 
     /// Returns the target of a reference, with its JSON pointer.
-    pub(super) fn target(&self, pointer: &str) -> Option<(&str, &Definition)> {
+    pub(super) fn target(&self, pointer: &str) -> Option<(&str, &Referent)> {
         self.definitions.get_key_value(pointer).map(|(pointer, definition)| (&**pointer, definition))
     }
 
@@ -119,7 +117,6 @@ fn visit(schema: &Value, each: &mut impl FnMut(&Map<String, Value>)) {
 struct Source<'a> {
     root: &'a Value,
     draft: Draft,
-    anchors: BTreeMap<String, String>,
     changes: &'a mut Changes,
     /// The number of schemas so far.
     count: usize,
@@ -222,19 +219,18 @@ impl Source<'_> {
             _ => return None,
         };
         let fragment = percent_decode_str(fragment).decode_utf8().ok()?;
-        let pointer = match &*fragment {
-            pointer if pointer.is_empty() || pointer.starts_with('/') => pointer.to_owned(),
-            anchor => self.anchors.get(anchor)?.clone(),
-        };
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            return None; // An anchor.
+        }
         let mut target = self.root;
-        for segment in pointer.split('/').skip(1) {
+        for segment in fragment.split('/').skip(1) {
             target = child(target, &segment.replace("~1", "/").replace("~0", "~"))?;
             // A target inside of an embedded schema would need that schema's base.
             if target.as_object().is_some_and(has_own_base) {
                 return None;
             }
         }
-        (target.is_object() || target.is_boolean()).then_some(pointer)
+        (target.is_object() || target.is_boolean()).then(|| fragment.into_owned())
     }
 }
 
@@ -250,31 +246,6 @@ fn child<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
 fn has_own_base(keywords: &Map<String, Value>) -> bool {
     let is_name = |keyword: &str| keywords.get(keyword).and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'));
     ["$id", "id", "$schema"].into_iter().any(is_name)
-}
-
-/// Collects the places of `$anchor`s, and of the names in `$id` that older drafts used for them.
-fn collect_anchors(schema: &Value, pointer: String, anchors: &mut BTreeMap<String, String>) {
-    match schema {
-        Value::Object(keywords) => {
-            for keyword in ["$anchor", "$dynamicAnchor"] {
-                if let Some(Value::String(anchor)) = keywords.get(keyword) {
-                    anchors.insert(anchor.clone(), pointer.clone());
-                }
-            }
-            if let Some(anchor) = keywords.get("$id").and_then(Value::as_str).and_then(|id| id.strip_prefix('#')) {
-                anchors.insert(anchor.to_owned(), pointer.clone());
-            }
-            for (key, value) in keywords {
-                collect_anchors(value, format!("{pointer}/{}", escaped(key)), anchors);
-            }
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                collect_anchors(item, format!("{pointer}/{index}"), anchors);
-            }
-        }
-        _ => {}
-    }
 }
 
 /// The names of definitions on the wire.

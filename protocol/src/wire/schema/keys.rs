@@ -76,20 +76,23 @@ impl WireKeys {
     }
 }
 
-/// Returns the keys that a schema names for the value itself.
-fn declared(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let names = |keyword| members(keywords, keyword).into_iter().flat_map(Map::keys).map(String::as_str);
-    let lists = members(keywords, "dependentRequired").into_iter().flat_map(Map::values);
-    names("properties")
-        .chain(names("dependentRequired"))
-        .chain(lists.flat_map(|list| strings(Some(list))))
-        .chain(strings(keywords.get("required")))
-}
-
 /// Returns true if a schema names the key for the value itself.
 pub(super) fn declares(keywords: &Map<String, Value>, key: &str) -> bool {
     members(keywords, "properties").is_some_and(|properties| properties.contains_key(key))
-        || declared(keywords).any(|other| other == key)
+        || required(keywords).any(|other| other == key)
+}
+
+/// Returns the keys that a schema names for the value itself.
+fn declared(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let properties = members(keywords, "properties").into_iter().flat_map(Map::keys).map(String::as_str);
+    properties.chain(required(keywords))
+}
+
+/// Returns the keys that a schema names in lists of required ones.
+fn required(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let dependent = members(keywords, "dependentRequired").into_iter().flatten();
+    let names = dependent.flat_map(|(key, list)| std::iter::once(&**key).chain(strings(Some(list))));
+    names.chain(strings(keywords.get("required")))
 }
 
 /// Returns a key without the underscores at its end.

@@ -11,26 +11,26 @@ use crate::canonical_json;
 /// Adds the keywords of `other` to `into`, so that a value that matches both matches the result. Returns the keywords that one schema
 /// cannot hold for both. Of those, the result has the ones of `into` or neither.
 pub(super) fn merge(into: &mut Map<String, Value>, mut other: Map<String, Value>) -> Vec<String> {
-    let mut lost = Vec::new();
+    let mut dropped = Vec::new();
     let has_items =
         |keywords: &Map<String, Value>| ["items", "prefixItems"].iter().any(|it| keywords.contains_key(*it));
     if has_items(into) && has_items(&other) {
         other.retain(|keyword, _| keyword != "items" && keyword != "prefixItems");
-        lost.push("items".to_owned());
+        dropped.push("items".to_owned());
     }
-    lost.extend(merge_properties(into, &mut other));
+    dropped.extend(merge_properties(into, &mut other));
     for (keyword, value) in other {
         match into.get_mut(&keyword) {
             None => drop(into.insert(keyword, value)),
             Some(own) if *own == value => {}
             Some(own) => {
                 if !narrow(&keyword, own, &value) && !ANNOTATIONS.contains(&&*keyword) {
-                    lost.push(keyword);
+                    dropped.push(keyword);
                 }
             }
         }
     }
-    lost
+    dropped
 }
 
 /// Returns a schema for the values that match both.

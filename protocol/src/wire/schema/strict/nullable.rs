@@ -1,5 +1,7 @@
 //! Optional properties become required and may be null, which means absence.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::wire::schema::keyword::{members, replace_each, sorted, strings, types};
@@ -22,9 +24,9 @@ pub(in crate::wire::schema) fn require_all(mut schema: Value) -> Value {
     let Value::Object(keywords) = &mut schema else { return schema };
     replace_each(keywords, |schema, _| require_all(schema));
     let Some(properties) = members(keywords, "properties") else { return schema };
-    let required: Vec<_> = strings(keywords.get("required")).map(str::to_owned).collect();
-    let optional: Vec<_> =
-        sorted(properties).map(|(key, _)| key.clone()).filter(|key| !required.contains(key)).collect();
+    let required: BTreeSet<_> = strings(keywords.get("required")).collect();
+    let keys = sorted(properties).map(|(key, _)| key.clone());
+    let optional: Vec<_> = keys.filter(|key| !required.contains(&**key)).collect();
     if let Some(Value::Object(properties)) = keywords.get_mut("properties") {
         for key in &optional {
             if let Some(schema) = properties.get_mut(key) {
@@ -32,7 +34,10 @@ pub(in crate::wire::schema) fn require_all(mut schema: Value) -> Value {
             }
         }
     }
-    keywords.insert("required".to_owned(), [required, optional].concat().into());
+    let required = keywords.entry("required").or_insert_with(|| json!([]));
+    if let Value::Array(required) = required {
+        required.extend(optional.into_iter().map(Value::from));
+    }
     schema
 }
 
