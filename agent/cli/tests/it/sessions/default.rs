@@ -84,6 +84,27 @@ fn a_chat_without_a_prompt_leaves_no_session() {
 }
 
 #[test]
+fn a_prompt_that_cannot_be_read_is_not_a_session() {
+    let crib = Crib::new();
+    let direct = ["--provider", "direct"];
+    interrupted(&crib);
+    for (prompt, code) in [("nonsense(", 2), ("fs.read path=a start=x", 4)] {
+        let ended = crib.run(&[&["run", prompt][..], &direct].concat()).expect(code);
+        assert!(!ended.stderr.contains("to continue it"), "{ended:#?}");
+    }
+    crib.run_with_input(&[&["chat"][..], &direct].concat(), b"nonsense(\n").expect(2);
+    assert_eq!(ids(&crib).len(), 1, "the interrupted session is the newest one to resume");
+
+    let ended = crib.run_with_input(&[&["chat"][..], &direct].concat(), b"nonsense(\ntime.now\nnonsense(\n").expect(2);
+    assert_eq!(ended.stdout.lines().count(), 1, "{ended:#?}");
+    assert_eq!((listed(&crib).len(), &listed(&crib)[0]["state"]), (2, &"finished".into()));
+
+    let file = ["--journal", "../one.journal", "--session", "s"];
+    crib.run(&[&["run", "nonsense("], &direct[..], &file].concat()).expect(2);
+    crib.run(&[&["run", "time.now"], &direct[..], &file].concat()).expect(0);
+}
+
+#[test]
 fn a_run_goes_on_without_a_state_folder_and_says_so_once() {
     let crib = Crib::new();
     let file = crib.write("file", "");
