@@ -34,6 +34,11 @@ pub(crate) enum SessionError {
     Open { id: SessionId },
     #[error("the session {name} belongs to the workspace {workspace}; resume it there, or with --root")]
     OtherWorkspace { name: String, workspace: String },
+    #[error(
+        "the session {name} began with the provider {provider} at {url}, which no setting names; continue it with --base-url {url}, \
+         or choose another service with --provider"
+    )]
+    OtherService { name: String, provider: String, url: String },
     #[error(transparent)]
     Journal(#[from] AuditError),
     #[error("cannot remove the session {id}: {source}; check the permissions of its files")]
