@@ -21,6 +21,7 @@ use crate::fit;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
 use crate::output_format::OutputFormat;
+use crate::size::Size;
 use crate::status_lines::{FRAME_INTERVAL, StatusLines};
 use crate::stream_line::{SessionLine, StreamLine};
 use crate::visible::visible;
@@ -181,7 +182,7 @@ fn result_line(name: &str, result: &ToolResult, duration_ms: u64, targets: &str)
     if result.is_error {
         return format!("{} {name} failed after {time}{targets}", styled(BAD, "<-"));
     }
-    let facts = styled(FAINT, format_args!("{time}, {}", counted(size(result), "byte")));
+    let facts = styled(FAINT, format_args!("{time}, {}", Size::from_bytes(size(result)).shown()));
     format!("{} {name} {facts}{targets}", styled(GOOD, "<-"))
 }
 
