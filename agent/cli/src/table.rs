@@ -40,6 +40,7 @@ impl<const N: usize> Table<N> {
     }
 
     /// Renders the rows, and cuts the last cell to the width.
+    #[cfg(feature = "journal")]
     pub(crate) fn cut(&self, width: usize) -> String {
         self.rendered(width, |last, room| vec![fit::cut(last, room)])
     }
@@ -102,6 +103,7 @@ mod tests {
         assert_eq!(table(&[["a", "b", words]]).wrapped(31), " a  b  one two three four five\n       six seven\n");
     }
 
+    #[cfg(feature = "journal")]
     #[test]
     fn the_last_column_can_be_cut() {
         let words = "one two three four five six seven";

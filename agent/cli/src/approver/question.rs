@@ -45,8 +45,9 @@ impl TypedAnswer {
     }
 }
 
-/// Returns the question, without the [`choices`]. It shows every target, because a person cannot approve unseen ones. The words of the call are marked on each
-/// line, so that they cannot look like another question.
+/// Returns the question, without the [`choices`]. It shows every target, because a person cannot approve unseen ones.
+///
+/// The words of the call are marked on each line, so that they cannot look like another question.
 pub(super) fn question(
     question: &ApprovalQuestion<'_>,
     preview: Option<&Result<Preview, ToolError>>,
