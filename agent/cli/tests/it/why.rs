@@ -107,8 +107,7 @@ fn a_tool_that_the_session_does_not_select_is_refused() {
     assert_eq!(verdict(&crib, &read), "allow");
     let flags = ["--select", "time.*", "--select", "!time.now"];
     let document = explained(&crib, &[&read[..], &flags].concat());
-    let origin = json!({"kind": "flag", "flag": "--select"});
-    assert_eq!(document["unselected"], json!({"select": ["time.*", "!time.now"], "origin": origin}), "{document}");
+    assert_eq!(document["unselected"], json!({"select": ["time.*", "!time.now"], "origin": "--select"}), "{document}");
     assert_eq!(verdict(&crib, &[&read[..], &["--select", "fs.read"]].concat()), "allow");
     crib.run(&[&["why"], &read[..], &["--select", "fs.["]].concat()).expect(2);
     assert!(explained(&crib, &read).get("unselected").is_none());
