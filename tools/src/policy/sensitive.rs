@@ -89,7 +89,7 @@ impl SensitivePath {
         Ok(Self { pattern: format!("{begin}{path}"), sensitivity, note: note.into() })
     }
 
-    /// Returns the normalised pattern.
+    /// Returns the pattern: resolved lexically, without a leading `**/`, and with a leading `/` if it matches only from the root.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
