@@ -1,7 +1,7 @@
 //! Run by `cargo run -p example-plain-http` and `cargo run -p example-rig-agent`: a model on the loopback, which needs no key.
 //!
-//! It speaks the part of OpenAI's chat completions that these examples need. In its first turn it makes two calls, and in its second
-//! it repeats the results.
+//! The model speaks the part of OpenAI's chat completions that these examples need. In its first turn it makes two calls. In its second
+//! turn it repeats the results.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
