@@ -9,7 +9,7 @@ use tools::{Grant, ToolContext, ToolError, ToolResult};
 
 tools::link!(tools_builtin);
 
-/// The format of the service. Only this line and the two places that take a message out of a reply differ for another one.
+/// The format of the service. Another service also has another URL, and its message at another place of the reply.
 const FORMAT: Format = Format::OpenAiChat;
 
 #[tokio::main(flavor = "current_thread")]
