@@ -77,6 +77,11 @@ impl WireToolSet {
         self.tools.iter().map(|(_, wire)| &**wire)
     }
 
+    /// Returns the entries of the [listed](Self::list) tools, in the same order.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Arc<Entry>> {
+        self.tools.iter().map(|(entry, _)| entry)
+    }
+
     /// Returns the definitions as a JSON array. Joined on first use.
     pub fn definitions(&self) -> &Arc<str> {
         self.definitions.get_or_init(|| joined(&self.tools).into())
