@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 use protocol::json::Node;
 use protocol::wire::schema::Unsendable;
 use protocol::wire::{Format, FormatCell, Strictness, WireTool};
-use protocol::{Digest, Effects, Json, Target, TargetError, Tool, ToolName};
+use protocol::{Digest, Effects, Example, Json, Target, TargetError, Tool, ToolName};
 use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
-use crate::schema::{Inspected, Mask, Misspelt, SimpleSchema, Validator, misspelt};
+use crate::schema::{Inspected, Mask, SimpleSchema, Validator};
 use crate::spelling::Spelling;
 use crate::{Handler, Input, Need, RegisterError, SchemaError, Source, ToolErrorKind, Violation};
 
@@ -21,6 +21,8 @@ pub struct Entry {
     source: Source,
     digest: OnceLock<Digest>,
     wires: OnceLock<Box<WireCells>>,
+    /// The forms with examples, which few tools have.
+    exemplified: OnceLock<Box<WireCells>>,
     limiter: Option<Arc<Limiter>>,
     admission: OnceLock<Arc<Admission>>,
     /// The secret arguments. `None` if the schema has none, which is usual.
@@ -103,7 +105,7 @@ impl Entry {
         *self.digest.get_or_init(|| self.tool.digest())
     }
 
-    /// Returns the tool as a service takes it. Rendered once per format and mode.
+    /// Returns the tool as a service takes it, without its examples. Rendered once per format and mode.
     ///
     /// # Errors
     /// Returns the reason if the service would refuse every form of the tool.
@@ -111,6 +113,38 @@ impl Entry {
         // Boxed, because most tools of a large catalog are not sent.
         let wires = self.wires.get_or_init(Box::default);
         wires.get_or_init(format, strictness, || format.tool(&self.tool, strictness).map(Arc::new)).as_ref()
+    }
+
+    /// Returns the tool like [`wire`](Self::wire), with [its examples](Format::tool_with_examples). Examples that do not match both
+    /// the tool's schema and the one on the wire are left out, because a service would refuse the whole request.
+    ///
+    /// # Errors
+    /// Returns the reason if the service would refuse every form of the tool.
+    pub fn wire_with_examples(&self, format: Format, strictness: Strictness) -> Result<&Arc<WireTool>, &Unsendable> {
+        let plain = self.wire(format, strictness)?;
+        if self.tool.examples.is_empty() {
+            return Ok(plain);
+        }
+        let render = || {
+            let examples = self.sendable_examples(plain);
+            format.tool_with_examples(&Tool { examples, ..self.tool.clone() }, strictness).map(Arc::new)
+        };
+        self.exemplified.get_or_init(Box::default).get_or_init(format, strictness, render).as_ref()
+    }
+
+    /// Returns the examples whose arguments match the tool's schema, and in their form on the wire the schema there.
+    fn sendable_examples(&self, wire: &WireTool) -> Vec<Example> {
+        let own = self.parameters().ok();
+        let inspected = Inspected::for_parameters(&wire.parameters).ok();
+        let sent = inspected.as_ref().and_then(|inspected| inspected.validator(&wire.parameters).ok());
+        let (Some((schema, own)), Some(sent)) = (own, sent) else { return Vec::new() };
+        let is_sendable = |example: &&Example| {
+            let arguments = Json::from(example.arguments.clone());
+            let encoded = wire.arguments.encode(&arguments);
+            own.check(schema, arguments.node(), None).is_ok()
+                && sent.check(&wire.parameters, encoded.node(), None).is_ok()
+        };
+        self.tool.examples.iter().filter(is_sendable).cloned().collect()
     }
 
     /// Returns the names for a reader who knows the tools in this format and called this one.
@@ -150,24 +184,21 @@ impl Entry {
         self.tool.effects.targets(&self.tool.name, &self.tool.parameters, arguments)
     }
 
-    /// Checks that the arguments are an object and fit the schema, and returns those that are probably misspelt. A schema without a
-    /// `type` would accept any value.
+    /// Checks that the arguments are an object and fit the schema. A schema without a `type` would accept any value.
     ///
     /// Compiles the output schema as well, so that a faulty one fails the call before the tool runs.
-    pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<Vec<Misspelt>, ToolErrorKind> {
+    pub(crate) fn check_arguments(&self, arguments: &Input) -> Result<(), ToolErrorKind> {
         self.output().transpose().map_err(|error| self.unavailable("output", error))?;
         if !arguments.node().is_object() {
             let violation = Violation::no_object(arguments.value());
             return Err(ToolErrorKind::InvalidArguments { violations: vec![violation] });
         }
-        // The simple schema accepts only arguments that it names.
         if self.plain().is_some_and(|plain| plain.accepts(arguments.node())) {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let (schema, validator) = self.parameters().map_err(|error| self.unavailable("parameters", error))?;
         validator
             .check(schema, arguments.node(), self.mask.as_deref())
-            .map(|()| misspelt(schema, arguments.node()))
             .map_err(|violations| ToolErrorKind::InvalidArguments { violations })
     }
 
@@ -218,6 +249,7 @@ impl Entry {
             source,
             digest: OnceLock::new(),
             wires: OnceLock::new(),
+            exemplified: OnceLock::new(),
             limiter: limiter.map(Arc::new),
             admission: OnceLock::new(),
             mask: mask.map(Box::new),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use protocol::ToolName;
 use protocol::wire::Format;
 use protocol::wire::schema::ArgumentsCodec;
+use serde_json::json;
 
 use crate::Violation;
 
@@ -43,6 +44,14 @@ impl<'a> Spelling<'a> {
     {
         let mut keys = self.codec.into_iter().flat_map(ArgumentsCodec::replaced_keys);
         keys.find(|(own, _)| *own == key).map_or(key, |(_, wire)| wire)
+    }
+
+    /// Returns the name of an argument that the schema does not name, for the reader.
+    pub(crate) fn unnamed<'t>(self, key: &'t str) -> Cow<'t, str> {
+        let Some(codec) = self.codec else { return Cow::Borrowed(key) };
+        let encoded = codec.encode(&json!({key: null}).into());
+        let wire = encoded.value().as_object().and_then(|members| members.keys().next().cloned());
+        wire.map_or(Cow::Borrowed(key), Cow::Owned)
     }
 
     /// Returns a violation of the arguments for the reader.

@@ -92,7 +92,6 @@ use tokio::time::Instant;
 
 use self::overflow::Overflow;
 use self::record::Record;
-use self::validate::Validated;
 use crate::context::CallScope;
 use crate::{Arguments, Entry, Input, Scope, ToolContext, ToolError, ToolErrorKind, schema};
 
@@ -127,7 +126,7 @@ pub fn validate(entry: &Entry, arguments: Arguments) -> Result<Vec<Target>, Tool
     let validated = parse::parse(entry, arguments).and_then(|arguments| {
         in_time(ToolContext::new().deadline_for(entry), || validate::validate(entry, &arguments))
     });
-    validated.map(|validated| validated.targets).map_err(|kind| ToolError::new(entry.name().as_str(), kind))
+    validated.map_err(|kind| ToolError::new(entry.name().as_str(), kind))
 }
 
 /// Runs a call in a scope that is the running call's scope or a part of it.
@@ -197,7 +196,7 @@ async fn run_stages(
         return Ok(result);
     }
     let mut time_limit = caller.deadline_for(entry);
-    let Validated { targets, misspelt } = in_time(time_limit, || validate::validate(entry, &arguments))?;
+    let targets = in_time(time_limit, || validate::validate(entry, &arguments))?;
     let keys = admit::keys(&caller, &targets);
     let rulings = caller.rulings(entry.name(), &targets);
     let unapproved = match record.as_deref_mut() {
@@ -236,6 +235,7 @@ async fn run_stages(
     if let Some(record) = record {
         cx = Box::pin(record.begin(call, cx)).await?;
     }
+    let notes = note::notes(entry, &call.caller, &arguments);
     let again = retry::may_retry(entry).then(|| (cx.clone(), arguments.clone()));
     let mut result = run::run(entry, call, cx, arguments).await;
     if let Some((cx, arguments)) = again
@@ -250,7 +250,7 @@ async fn run_stages(
         in_time((call.deadline.at(), call.limit), || entry.check_output(result.structured.as_ref()))?;
     }
     let mut result = bound::bound(overflow, result)?;
-    note::add(&mut result, entry, &call.caller, &misspelt);
+    result.content.extend(notes);
     Ok(result)
 }
 

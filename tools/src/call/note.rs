@@ -1,19 +1,24 @@
-//! Note: tells the model about arguments that the tool ignored.
+//! Note: tells the model about arguments that the tool ignores.
 
-use protocol::{Content, ToolResult};
+use protocol::Content;
 
-use crate::schema::{Misspelt, quote};
-use crate::{Entry, ToolContext};
+use crate::schema::{Misspelt, misspelt, quote};
+use crate::{Entry, Input, ToolContext};
 
-/// Adds a note for each misspelt argument to a result. The result of a nested call is for a tool, which may parse it, so it has none.
-pub(super) fn add(result: &mut ToolResult, entry: &Entry, caller: &ToolContext, misspelt: &[Misspelt]) {
-    if misspelt.is_empty() || caller.depth() > 0 {
-        return;
+/// Returns a note for each misspelt argument. The result of a nested call is for a tool, which may parse it, so it has none.
+pub(super) fn notes(entry: &Entry, caller: &ToolContext, arguments: &Input) -> Vec<Content> {
+    if caller.depth() > 0 {
+        return Vec::new();
+    }
+    let misspelt = misspelt(&entry.tool().parameters, arguments.node());
+    if misspelt.is_empty() {
+        return Vec::new();
     }
     let spelling = entry.spelling(caller.wire());
     let tool = spelling.tool(entry.name());
-    result.content.extend(misspelt.iter().map(|Misspelt { given, near }| {
-        let (given, near) = (quote(given, 128), quote(spelling.argument(near), 128));
+    let note = |Misspelt { given, near }: &Misspelt| {
+        let (given, near) = (quote(&spelling.unnamed(given), 128), quote(spelling.argument(near), 128));
         Content::text(format!("note: {given} is not a parameter of {tool}; did you mean {near}?"))
-    }));
+    };
+    misspelt.iter().map(note).collect()
 }

@@ -2,27 +2,17 @@
 
 use protocol::{Target, TargetError};
 
-use crate::schema::{self, Misspelt};
-use crate::{Entry, Input, ToolErrorKind, Violation};
+use crate::{Entry, Input, ToolErrorKind, Violation, schema};
 
-/// Arguments that fit the schema.
-pub(crate) struct Validated {
-    /// The targets of the call.
-    pub(crate) targets: Vec<Target>,
-    /// The arguments that the tool will ignore.
-    pub(crate) misspelt: Vec<Misspelt>,
-}
-
-/// Validates the arguments and computes the targets of the call.
+/// Validates the arguments and returns the targets of the call.
 ///
 /// # Errors
 /// - [`ToolErrorKind::InvalidArguments`] if the arguments do not fit the schema or form no target, such as a path that leaves its root.
 /// - [`ToolErrorKind::Unavailable`] if a schema does not compile.
-pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Validated, ToolErrorKind> {
+pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, ToolErrorKind> {
     match entry.check_arguments(arguments) {
-        Ok(misspelt) => entry
+        Ok(()) => entry
             .targets(arguments.node())
-            .map(|targets| Validated { targets, misspelt })
             .map_err(|error| ToolErrorKind::InvalidArguments { violations: vec![violation(&error, entry, arguments)] }),
         Err(ToolErrorKind::InvalidArguments { mut violations }) => {
             // The target's error explains an invalid path better than a schema pattern does.

@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::accepted::MOST_VISITS;
 use crate::near::near;
 
-/// The most unknown arguments that are compared, and the most that are reported.
-const COMPARED: usize = 100;
+/// The most unknown and the most absent arguments that are compared, because each pair is, and the most that are reported.
+const GIVEN: usize = 8;
+const ABSENT: usize = 200;
 const REPORTED: usize = 3;
 
 /// An argument that the schema does not name, and the argument that was probably meant.
@@ -33,10 +34,10 @@ pub(crate) fn misspelt(schema: &Value, arguments: Node<'_>) -> Vec<Misspelt> {
     if !collect(schema, schema, &mut named, &mut { MOST_VISITS }) {
         return Vec::new();
     }
-    let unknown = arguments.members().map(|(name, _)| name).filter(|name| !named.contains(name)).take(COMPARED);
-    let absent = || named.iter().copied().filter(|name| arguments.get(name).is_none());
+    let unknown = arguments.members().map(|(name, _)| name).filter(|name| !named.contains(name)).take(GIVEN);
+    let absent: Vec<_> = named.iter().copied().filter(|name| arguments.get(name).is_none()).take(ABSENT).collect();
     let misspelt = |given: &str| {
-        let near = near(given, absent()).into_iter().next()?;
+        let near = near(given, absent.iter().copied()).into_iter().next()?;
         Some(Misspelt { given: given.to_owned(), near })
     };
     unknown.filter_map(misspelt).take(REPORTED).collect()
@@ -99,6 +100,21 @@ mod tests {
         });
         assert_eq!(found(schema.clone(), json!({"path": "a", "depth": 1, "recursive": true})), []);
         assert_eq!(found(schema, json!({"dept": 1})), pair("dept", "depth"));
+    }
+
+    #[test]
+    fn few_names_are_compared_with_few() {
+        let names = |first: u32, count: u32| (first..first + count).map(|n| (format!("argument{n:04}"), json!({})));
+        let with = |others: u32| Value::Object(names(5_000, others).chain([("zoen".to_owned(), json!(1))]).collect());
+        let schema = |others: u32| {
+            let properties = names(0, others).chain([("zone".to_owned(), json!({}))]).collect();
+            json!({"properties": Value::Object(properties)})
+        };
+        let finds = |schema: Value, arguments: Value| found(schema, arguments).contains(&("zoen".into(), "zone".into()));
+        assert!(finds(schema(199), with(0)) && !finds(schema(200), with(0)), "the last of 201 absent names");
+        let far = json!({"properties": {"zone": {}}});
+        assert!(finds(far.clone(), with(7)) && !finds(far, with(8)), "the last of 9 unknown names");
+        assert_eq!(found(schema(1_900), with(100)).len(), REPORTED);
     }
 
     #[test]

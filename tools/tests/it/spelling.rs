@@ -34,6 +34,9 @@ async fn a_misspelt_optional_argument_gets_a_note_with_the_near_name() {
     let cx = ToolContext::new().with_wire(Format::Anthropic);
     let misspelt = result(&cx, json!({"path": "a", "filtr": "a"})).await;
     assert_eq!(texts(&misspelt), ["note: `filtr` is not a parameter of fs__search; did you mean `filter`?"]);
+    // The codec reads `filter_` of the model as `filter`, because `filter` is the wire's `$filter`.
+    let misspelt = result(&cx, json!({"path": "a", "filter": "a"})).await;
+    assert_eq!(texts(&misspelt), ["note: `filter_` is not a parameter of fs__search; did you mean `filter`?"]);
 }
 
 #[tokio::test]
