@@ -41,8 +41,23 @@ pub enum SkipReason {
         #[serde(serialize_with = "as_text")]
         reason: Unsendable,
     },
+    /// The request has the most tools that the service takes. Tools are taken in the order of their names.
+    RequestLimit {
+        /// The format of the service.
+        #[serde(serialize_with = "as_text")]
+        format: Format,
+        /// The number of tools that the service takes.
+        most: usize,
+    },
     /// Two tools have the same name on the wire.
     Collision(#[serde(serialize_with = "as_text")] NameCollision),
+}
+
+impl SkippedTool {
+    /// Creates a skipped tool.
+    pub fn new(name: ToolName, reason: SkipReason) -> Self {
+        Self { name, reason }
+    }
 }
 
 impl fmt::Display for SkippedTool {
@@ -60,6 +75,9 @@ impl fmt::Display for SkipReason {
                 write!(f, "different tools have this name: {}; offer only one of them", sources.join(" and "))
             }
             Self::Unsendable { format, reason } => write!(f, "it cannot be sent as {format}: {reason}"),
+            Self::RequestLimit { format, most } => {
+                write!(f, "a request as {format} takes at most {most} tools; select fewer")
+            }
             Self::Collision(collision) => collision.fmt(f),
         }
     }

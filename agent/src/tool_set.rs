@@ -7,6 +7,7 @@ use tools::call::Resolve;
 use tools::protocol::wire::{Format, FormatCell, Strictness};
 use tools::{
     Arguments, Digest, Entry, Execution, Json, Services, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
+    ToolResult,
 };
 
 use crate::{Selection, SkipReason, SkippedTool, WireToolSet};
@@ -36,6 +37,7 @@ struct Inner {
     skipped: Vec<SkippedTool>,
     digest: OnceLock<Digest>,
     wires: FormatCell<WireToolSet>,
+    exemplified: FormatCell<WireToolSet>,
 }
 
 impl ToolSet {
@@ -52,7 +54,8 @@ impl ToolSet {
                 None => entries.push(same[0].clone()),
             }
         }
-        Self(Arc::new(Inner { entries, skipped, digest: OnceLock::new(), wires: FormatCell::new() }))
+        let (wires, exemplified) = (FormatCell::new(), FormatCell::new());
+        Self(Arc::new(Inner { entries, skipped, digest: OnceLock::new(), wires, exemplified }))
     }
 
     /// Returns the tools, sorted by name.
@@ -68,7 +71,14 @@ impl ToolSet {
     /// Returns the tools as a service takes them. Built once per format and mode, from the [wire tools](Entry::wire) of the entries.
     pub fn wire(&self, format: Format, strictness: Strictness) -> &WireToolSet {
         self.0.wires.get_or_init(format, strictness, || {
-            WireToolSet::new(self.list(), self.skipped().to_vec(), format, strictness)
+            WireToolSet::new(self.list(), self.skipped().to_vec(), format, strictness, Entry::wire)
+        })
+    }
+
+    /// Returns the tools like [`wire`](Self::wire), [with their examples](Entry::wire_with_examples).
+    pub fn wire_with_examples(&self, format: Format, strictness: Strictness) -> &WireToolSet {
+        self.0.exemplified.get_or_init(format, strictness, || {
+            WireToolSet::new(self.list(), self.skipped().to_vec(), format, strictness, Entry::wire_with_examples)
         })
     }
 
@@ -126,6 +136,21 @@ impl ToolSet {
     /// The future returns a [`ToolError`] if the call is refused or the tool fails.
     pub fn execute(&self, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
         tools::call::execute(self.0.clone(), cx, name, arguments)
+    }
+
+    /// Runs a model's call with the names of the wire and returns its result for the model, also if the call is refused or fails.
+    ///
+    /// # Errors
+    /// Returns the errors that [end a run](ToolError::is_recoverable), such as a cancellation.
+    pub async fn answer(&self, cx: &ToolContext, wire: &WireToolSet, call: ToolCall) -> Result<ToolResult, ToolError> {
+        let cx = cx.clone().with_wire(wire.format());
+        let call = wire.read_call(call);
+        match self.execute(&cx, &call.name, call.arguments).await {
+            Err(error) if error.is_recoverable() => {
+                Ok(cx.error_result(self.get(&call.name).ok().as_deref(), &error))
+            }
+            outcome => outcome,
+        }
     }
 }
 

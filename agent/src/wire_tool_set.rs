@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
 use tools::protocol::wire::schema::NotStrict;
-use tools::protocol::wire::{Format, NameCollision, StrictLimits, Strictness, WireNames, WireTool};
-use tools::{Entry, ToolCall};
+use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
+use tools::protocol::wire::schema::Unsendable;
+use tools::{Entry, ToolCall, ToolName};
 
 use crate::{SkipReason, SkippedTool};
 
@@ -13,6 +15,7 @@ use crate::{SkipReason, SkippedTool};
 ///
 /// - The tools are sorted by their names in the catalog. Equal sets give equal bytes.
 /// - A tool without a form that the service accepts is [skipped](Self::skipped), so that the request with the others succeeds.
+/// - The tools after the [most](Format::most_tools) that a request takes, in the order of their names, are skipped too.
 /// - A relaxed definition does not depend on the other tools. Some services [limit](Format::strict_limits) the strict tools of a
 ///   request; the tools after the limit, in the order of their names, are relaxed.
 ///
@@ -30,7 +33,7 @@ use crate::{SkipReason, SkippedTool};
 ///
 /// let wire = set.wire(Format::Anthropic, Strictness::Relaxed);
 /// assert!(wire.definitions().starts_with(r#"[{"name":"fs__read""#));
-/// let call = wire.read_call(ToolCall::new("1", "fs__read", json!({"at": "x"})))?;
+/// let call = wire.read_call(ToolCall::new("1", "fs__read", json!({"at": "x"})));
 /// assert_eq!(call, ToolCall::new("1", "fs.read", json!({"$at": "x"})));
 /// assert_eq!(wire.write_call(&call).name, "fs__read");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -43,7 +46,11 @@ pub struct WireToolSet {
     names: WireNames,
     skipped: Vec<SkippedTool>,
     definitions: OnceLock<Arc<str>>,
+    value: OnceLock<Value>,
 }
+
+/// Returns one tool as a service takes it: with or without its examples.
+type Render = fn(&Entry, Format, Strictness) -> Result<&Arc<WireTool>, &Unsendable>;
 
 impl WireToolSet {
     /// Creates the set of these entries, which are sorted by name. `skipped` are the tools that no service is offered.
@@ -52,19 +59,26 @@ impl WireToolSet {
         mut skipped: Vec<SkippedTool>,
         format: Format,
         strictness: Strictness,
+        render: Render,
     ) -> Self {
         let mut limits = format.strict_limits();
         let mut tools = Vec::with_capacity(entries.len());
-        collect(entries, &mut tools, &mut skipped, |entry| wire(entry, format, strictness, &mut limits));
+        collect(entries, &mut tools, &mut skipped, |entry| wire(entry, format, strictness, render, &mut limits));
         let names = loop {
-            let long = tools.iter().filter(|(_, wire)| wire.name.len() >= SHORTEST_DIGESTED);
-            match WireNames::new(format.names(), long.map(|(entry, _)| entry.name())) {
+            // The other names need no table.
+            let digested = tools.iter().filter(|(_, wire)| NameGrammar::is_digested(&wire.name));
+            match WireNames::new(format.names(), digested.map(|(entry, _)| entry.name())) {
                 Ok(names) => break names,
                 Err(collision) => skip(collision, &mut tools, &mut skipped),
             }
         };
+        if let Some(most) = format.most_tools() {
+            let reason = SkipReason::RequestLimit { format, most };
+            let over = tools.drain(most.min(tools.len())..);
+            skipped.extend(over.map(|(entry, _)| SkippedTool { name: entry.name().clone(), reason: reason.clone() }));
+        }
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
-        Self { format, tools, names, skipped, definitions: OnceLock::new() }
+        Self { format, tools, names, skipped, definitions: OnceLock::new(), value: OnceLock::new() }
     }
 
     /// Returns the format.
@@ -82,9 +96,14 @@ impl WireToolSet {
         self.tools.iter().map(|(entry, _)| entry)
     }
 
-    /// Returns the definitions as a JSON array. Joined on first use.
+    /// Returns the definitions as the text of a JSON array. Joined on first use.
     pub fn definitions(&self) -> &Arc<str> {
         self.definitions.get_or_init(|| joined(&self.tools).into())
+    }
+
+    /// Returns the definitions as a JSON array, for clients that take JSON values. Built on first use.
+    pub fn value(&self) -> &Value {
+        self.value.get_or_init(|| self.list().map(WireTool::value).collect())
     }
 
     /// Returns the selected tools that are not sent, sorted by name: those that the set [skipped](crate::ToolSet::skipped), and those that
@@ -95,27 +114,27 @@ impl WireToolSet {
 
     /// Returns the name of a tool on the wire, in the set or not.
     pub fn name<'a>(&self, tool: &'a str) -> Cow<'a, str> {
-        self.format.names().encode(tool)
+        match tool.strip_prefix(ABSENT) {
+            Some(wire) if self.format.names().allows(wire) => Cow::Borrowed(wire),
+            _ => self.format.names().encode(tool),
+        }
     }
 
     /// Returns a model's call with the names of the catalog.
     ///
     /// A wire name takes precedence, so that no tool can take the place of another, also of one outside the set. Otherwise the name
-    /// is the catalog's own.
-    ///
-    /// # Errors
-    /// Returns an error if the call must not be run.
-    pub fn read_call(&self, call: ToolCall) -> Result<ToolCall, UnreadableCall> {
+    /// is the catalog's own. The wire name of an unknown tool becomes a text that names no tool, here or in any other set.
+    pub fn read_call(&self, call: ToolCall) -> ToolCall {
         let name = match self.names.tool(&call.name) {
             Some(own) => own.to_string(),
-            None if self.get(&call.name).is_some() => return Err(UnreadableCall::Absent { name: call.name }),
+            None if ToolName::new(&call.name).is_ok() => format!("{ABSENT}{}", call.name),
             None => call.name,
         };
         let arguments = match self.get(&name) {
             Some(wire) => wire.arguments.decode(&call.arguments),
             None => call.arguments,
         };
-        Ok(ToolCall { id: call.id, name, arguments })
+        ToolCall { id: call.id, name, arguments }
     }
 
     /// Returns an earlier call with the names of the wire.
@@ -134,20 +153,8 @@ impl WireToolSet {
     }
 }
 
-/// A call of a model that must not be run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum UnreadableCall {
-    /// The name is the wire name of a tool outside the set.
-    #[error("the tool {name} is not available; call one of the tools of this request")]
-    Absent {
-        /// The name, as the model wrote it.
-        name: String,
-    },
-}
-
-/// The length of the shortest digested name. Shorter names need no table.
-const SHORTEST_DIGESTED: usize = 28;
+/// Begins the name of a call whose wire name stands for an unknown tool. Names of tools have no spaces, so no tool is called or blamed.
+const ABSENT: &str = "not offered: ";
 
 /// Adds each entry to the tools, or to the skipped tools with the reason.
 fn collect(
@@ -169,10 +176,11 @@ fn wire(
     entry: &Entry,
     format: Format,
     strictness: Strictness,
+    render: Render,
     limits: &mut Option<StrictLimits>,
 ) -> Result<Arc<WireTool>, SkipReason> {
     let unsendable = |reason: &_| SkipReason::Unsendable { format, reason: Clone::clone(reason) };
-    let wire = entry.wire(format, strictness).map_err(unsendable)?;
+    let wire = render(entry, format, strictness).map_err(unsendable)?;
     let Some(left) = limits.filter(|_| wire.is_strict) else { return Ok(wire.clone()) };
     match left.after(wire) {
         Some(left) => {
@@ -180,7 +188,7 @@ fn wire(
             Ok(wire.clone())
         }
         None => {
-            let mut relaxed = WireTool::clone(entry.wire(format, Strictness::Relaxed).map_err(unsendable)?);
+            let mut relaxed = WireTool::clone(render(entry, format, Strictness::Relaxed).map_err(unsendable)?);
             relaxed.not_strict = Some(NotStrict::RequestLimit);
             Ok(Arc::new(relaxed))
         }
@@ -210,8 +218,7 @@ fn joined(tools: &[(Arc<Entry>, Arc<WireTool>)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-    use tools::protocol::wire::schema::Unsendable;
+    use serde_json::json;
     use tools::{Catalog, Effects, Tool, ToolContext};
 
     use super::*;
@@ -226,7 +233,7 @@ mod tests {
         let (format, mut tools, mut skipped) = (Format::Anthropic, Vec::new(), Vec::new());
         collect(&catalog.list(), &mut tools, &mut skipped, |entry| match entry.name().as_str() {
             "m" => Err(SkipReason::Unsendable { format, reason: Unsendable::NotAnObject }),
-            _ => wire(entry, format, Strictness::Relaxed, &mut None),
+            _ => wire(entry, format, Strictness::Relaxed, Entry::wire, &mut None),
         });
         let sent: Vec<Value> = serde_json::from_str(&joined(&tools)).unwrap();
         assert_eq!(sent.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["a", "z"]);

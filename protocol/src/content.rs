@@ -82,6 +82,17 @@ impl Content {
         Self::Text { text: text.into() }
     }
 
+    /// Returns the JSON of the block without its data, for a model that cannot be shown the block.
+    pub fn described(&self) -> String {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        let resource = value.get_mut("resource").map(serde_json::Value::take);
+        let mut value = resource.unwrap_or(value);
+        if let Some(fields) = value.as_object_mut() {
+            fields.retain(|key, _| key != "data" && key != "blob");
+        }
+        value.to_string()
+    }
+
     /// Returns the text. Returns `None` if the block is not text.
     pub fn as_text(&self) -> Option<&str> {
         match self {

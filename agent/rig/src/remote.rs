@@ -33,6 +33,8 @@ pub struct Remote {
     model: Model,
     streaming: bool,
     strictness: Strictness,
+    /// True to send the examples of tools.
+    examples: bool,
     retry_policy: RetryPolicy,
 }
 
@@ -74,7 +76,9 @@ impl Remote {
         let retry_policy = options.retry_policy.unwrap_or_default();
         let streaming = options.streaming.unwrap_or(true);
         let strictness = options.strictness.unwrap_or_default();
-        Ok(Self { api, name, base_url, model, streaming, strictness, retry_policy })
+        // Gateways refuse Anthropic's field, and descriptions are longer with examples.
+        let examples = options.examples.unwrap_or(api == Api::Anthropic && base_url.is_none());
+        Ok(Self { api, name, base_url, model, streaming, strictness, examples, retry_policy })
     }
 }
 
@@ -109,7 +113,12 @@ impl Provider for Remote {
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
         Box::pin(async move {
-            let tools = request.tools.wire(self.api.format(), self.strictness);
+            let (set, format) = (request.tools, self.api.format());
+            let tools = if self.examples {
+                set.wire_with_examples(format, self.strictness)
+            } else {
+                set.wire(format, self.strictness)
+            };
             // Sent text cannot be withdrawn, so a turn is not retried once its text has begun.
             let is_sent = AtomicBool::new(false);
             let send = |text: &str| {

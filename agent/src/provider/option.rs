@@ -22,6 +22,9 @@ pub struct ProviderOptions {
     pub streaming: Option<bool>,
     /// The mode of tool definitions. Defaults to [`Strictness::Relaxed`].
     pub strictness: Option<Strictness>,
+    /// True to send the examples of tools: in the service's field for them, or else in the description. Defaults to true for
+    /// Anthropic's public service only, because gateways refuse the field.
+    pub examples: Option<bool>,
     /// The time limits of a request. Defaults to [`Timeouts::default`].
     pub timeouts: Option<Timeouts>,
     /// The retries after transient errors. Defaults to [`RetryPolicy::default`].
@@ -84,6 +87,13 @@ impl ProviderOptions {
     #[must_use]
     pub fn with_strictness(mut self, strictness: Strictness) -> Self {
         self.strictness = Some(strictness);
+        self
+    }
+
+    /// Sets whether the examples of tools are sent.
+    #[must_use]
+    pub fn with_examples(mut self, examples: bool) -> Self {
+        self.examples = Some(examples);
         self
     }
 

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::workshop::{add, catalog};
-use agent::{Selection, ToolSet};
+use agent::{Selection, SkipReason, ToolSet};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::protocol::wire::schema::NotStrict;
 use tools::protocol::wire::{Format, Strictness};
+use tools::protocol::{Example, ToolName};
 use tools::{Catalog, Effects, Entry, Services, Tool, ToolCall, ToolContext};
 
 const NAMES: [&str; 8] = ["fs.read", "fs/read", "fs_read", "fs__read", "fs--read", "time.now", "a", "z:z"];
@@ -41,7 +42,7 @@ fn definitions_stand_in_the_order_of_the_tools_by_names_that_lead_back() {
         let names: Vec<_> = wire.list().map(|tool| tool.name.clone()).collect();
         assert!(names.iter().all(|name| format.names().allows(name)), "{names:?}");
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), NAMES.len(), "{names:?}");
-        let called = |name: &String| wire.read_call(ToolCall::new("1", &**name, json!({}))).unwrap().name;
+        let called = |name: &String| wire.read_call(ToolCall::new("1", &**name, json!({}))).name;
         let tools: Vec<_> = names.iter().map(called).collect();
         assert_eq!(tools, set.list().iter().map(|entry| entry.name().as_str()).collect::<Vec<_>>());
         assert_eq!(definitions(&set, format, mode).len(), NAMES.len());
@@ -67,10 +68,11 @@ fn each_format_and_mode_has_its_own_bytes_which_are_built_once() {
     with_schema(&mut catalog, "closed", json!({"type": "object", "properties": {}, "additionalProperties": false}));
     let set = set(catalog.list(), &[]);
     for (format, mode) in wires() {
-        assert_eq!(
-            set.wire(format, mode).definitions().as_ptr(),
-            set.clone().wire(format, mode).definitions().as_ptr()
-        );
+        let (wire, clone) = (set.wire(format, mode), set.clone());
+        let again = clone.wire(format, mode).value();
+        assert_eq!(wire.definitions().as_ptr(), set.clone().wire(format, mode).definitions().as_ptr());
+        assert!(std::ptr::eq(wire.value(), again));
+        assert_eq!(serde_json::from_str::<Value>(wire.definitions()).unwrap(), *again);
     }
     // Ollama takes the same definitions as OpenAI chat.
     let formats: Vec<_> = Format::ALL.into_iter().filter(|format| *format != Format::Ollama).collect();
@@ -108,7 +110,7 @@ fn no_foreign_name_takes_the_place_of_a_tool() {
         let wire = both.wire(format, mode);
         assert_eq!(wire.list().map(|tool| &tool.name).collect::<BTreeSet<_>>().len(), names.len());
         for (own, spelling) in own.iter().zip(&foreign) {
-            assert_eq!(wire.read_call(ToolCall::new("1", &**spelling, json!({}))).unwrap().name, *own, "on {format}");
+            assert_eq!(wire.read_call(ToolCall::new("1", &**spelling, json!({}))).name, *own, "on {format}");
         }
     }
 }
@@ -117,7 +119,7 @@ fn no_foreign_name_takes_the_place_of_a_tool() {
 fn a_call_by_the_own_name_of_a_tool_is_understood() {
     let set = set(catalog(NAMES).list(), &[]);
     let wire = set.wire(Format::Anthropic, Strictness::Relaxed);
-    let read = |name: &str| wire.read_call(ToolCall::new("1", name, json!({}))).unwrap().name;
+    let read = |name: &str| wire.read_call(ToolCall::new("1", name, json!({}))).name;
     assert_eq!(["fs.read", "fs/read", "fs_read", "z:z"].map(read), ["fs.read", "fs/read", "fs_read", "z:z"]);
     assert_eq!(read("fs__read"), "fs.read", "a wire name takes precedence");
     for unknown in ["fs__raed", "no_such", "fs..raed"] {
@@ -132,10 +134,65 @@ fn a_tool_outside_the_set_is_not_replaced_by_one_with_its_wire_name() {
     let long = format!("server.{}", "x".repeat(80));
     for outside in ["fs.read", &long] {
         let spelling = Format::Anthropic.names().encode(outside);
-        let set = set(catalog([&*spelling]).list(), &[]);
-        let read =
-            set.wire(Format::Anthropic, Strictness::Relaxed).read_call(ToolCall::new("1", &*spelling, json!({})));
-        assert!(read.is_err() || !set.contains(&read.unwrap().name), "{spelling}");
+        // The foreign tool is in the first set, and in none of the second.
+        for names in [vec![&*spelling], Vec::new()] {
+            let set = set(catalog(names).list(), &[]);
+            let wire = set.wire(Format::Anthropic, Strictness::Relaxed);
+            let read = wire.read_call(ToolCall::new("1", &*spelling, json!({})));
+            assert!(!set.contains(&read.name), "{spelling}");
+            assert_ne!(read.name, spelling, "no record names the foreign tool");
+            assert!(read.name == outside || ToolName::new(&read.name).is_err(), "{}", read.name);
+            assert_eq!(wire.write_call(&read).name, spelling, "the model reads what it wrote");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_call_of_an_unknown_tool_is_answered_with_an_error_and_runs_nothing() {
+    let long = Format::Anthropic.names().encode(&format!("server.{}", "x".repeat(80))).into_owned();
+    let set = set(catalog([&*long, "ping"]).list(), &[]);
+    let wire = set.wire(Format::Anthropic, Strictness::Relaxed);
+    let answer = async |name: &str| set.answer(&ToolContext::new(), wire, ToolCall::new("1", name, json!({}))).await;
+    let refused = answer(&long).await.unwrap();
+    assert!(refused.is_error && refused.to_text().contains("there is no tool"), "{refused:?}");
+    assert!(!answer("ping").await.unwrap().is_error);
+    let cancelled = ToolContext::new();
+    let cancelled = cancelled.clone().with_cancellation(cancelled.cancellation().child_token());
+    cancelled.cancellation().cancel();
+    assert!(set.answer(&cancelled, wire, ToolCall::new("1", "ping", json!({}))).await.is_err());
+}
+
+#[test]
+fn tools_beyond_the_most_of_a_request_are_skipped() {
+    let names: Vec<_> = (0..130).map(|number| format!("t{number:03}")).collect();
+    let set = set(catalog(names.iter().map(String::as_str)).list(), &[]);
+    let sent = |format| definitions(&set, format, Strictness::Relaxed).len();
+    assert_eq!([Format::OpenAiChat, Format::Anthropic, Format::Mcp].map(sent), [128, 130, 130]);
+    let skipped = set.wire(Format::OpenAiChat, Strictness::Relaxed).skipped();
+    assert_eq!(skipped.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["t128", "t129"]);
+    assert!(skipped.iter().all(|tool| matches!(tool.reason, SkipReason::RequestLimit { most: 128, .. })), "{skipped:?}");
+}
+
+#[test]
+fn examples_are_sent_on_request_unless_the_service_would_refuse_them() {
+    let mut catalog = Catalog::new();
+    let schema = json!({"type": "object", "properties": {"$at": {"type": "string"}, "n": {"enum": [1]}}});
+    let examples = [json!({"$at": "x"}), json!({"$at": 1}), json!({"n": 2}), json!({"n": 1, "more": true})];
+    let tool = Tool::new("t", "T.", schema).unwrap().with_effects(Effects::Pure);
+    let tool = examples.into_iter().fold(tool, |tool, example| tool.with_example(Example::new(example)));
+    catalog.register(tool, async |_: ToolContext, _: Value| "pong").unwrap();
+    let set = set(catalog.list(), &[]);
+    let (relaxed, strict) = (Strictness::Relaxed, Strictness::Strict);
+    let first = |format, mode| set.wire_with_examples(format, mode).value()[0].clone();
+    assert_eq!(first(Format::Anthropic, relaxed)["input_examples"], json!([{"at": "x"}, {"n": 1, "more": true}]));
+    // Strict schemas are closed.
+    assert_eq!(first(Format::Anthropic, strict)["strict"], true);
+    assert_eq!(first(Format::Anthropic, strict)["input_examples"], json!([{"at": "x"}]));
+    let described = first(Format::OpenAiChat, relaxed)["function"]["description"].to_string();
+    assert!(described.contains(r#"{\"at\":\"x\"}"#) && !described.contains(":2"), "{described}");
+    for (format, mode) in wires() {
+        let plain = set.wire(format, mode).definitions();
+        assert!(!plain.contains("xamples"), "only on request: {plain}");
     }
 }
 
@@ -147,7 +204,7 @@ fn arguments_are_those_of_the_wire_outside_and_of_the_catalog_inside() {
     let set = set(catalog.list(), &[]);
     let wire = set.wire(Format::Anthropic, Strictness::Relaxed);
     let call = ToolCall::new("1", "q__find", json!({"filter": "a", "other": 1}));
-    let read = wire.read_call(call.clone()).unwrap();
+    let read = wire.read_call(call.clone());
     assert_eq!((&*read.name, read.arguments.value()), ("q.find", &json!({"$filter": "a", "other": 1})));
     assert_eq!(wire.write_call(&read), call);
     let unknown = ToolCall::new("1", "no.such", json!({"filter": 1}));

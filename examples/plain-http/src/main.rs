@@ -4,7 +4,7 @@
 
 use agent::{Selection, ToolSet, WireToolSet};
 use serde_json::{Value, json};
-use tools::protocol::wire::{Format, InvalidCall, Strictness, WireCall, WireResult, WireTool};
+use tools::protocol::wire::{Format, InvalidCall, Strictness, WireCall, WireResult};
 use tools::{Grant, ToolContext, ToolError, ToolResult};
 
 tools::link!(tools_builtin);
@@ -20,15 +20,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let workspace = tools_builtin::fs::Workspace::open(".")?;
     let cx = ToolContext::new().with_grant(Grant::parse(["fs:read:examples/**"])?).with_service(workspace);
-    // Errors then name tools and arguments as the model knows them.
-    let cx = cx.with_wire(FORMAT);
     let set = ToolSet::new(tools::list(), &Selection::parse(["fs.list", "fs.read"])?, cx.services());
     let wire = set.wire(FORMAT, Strictness::Relaxed);
-    let definitions: Vec<_> = wire.list().map(WireTool::value).collect();
 
     let mut messages = vec![json!({"role": "user", "content": "What is in this project?"})];
     for _ in 0..5 {
-        let request = json!({"model": "loopback", "messages": messages, "tools": definitions});
+        let request = json!({"model": "loopback", "messages": messages, "tools": wire.value()});
         let reply = http.post(&url).json(&request).send().await?.error_for_status()?;
         let message = reply.json::<Value>().await?["choices"][0]["message"].take();
         let calls = FORMAT.read_calls(&message);
@@ -62,13 +59,5 @@ async fn answer(
         }
     };
     let (id, name) = (call.id.clone(), call.name.clone());
-    let result = match wire.read_call(call) {
-        Err(unreadable) => ToolResult::error(unreadable.to_string()),
-        Ok(call) => match set.execute(cx, &call.name, call.arguments).await {
-            Ok(result) => result,
-            Err(error) if error.is_recoverable() => cx.error_result(set.get(&call.name).ok().as_deref(), &error),
-            Err(error) => return Err(error),
-        },
-    };
-    Ok(WireResult::new(id, name, result))
+    Ok(WireResult::new(id, name, set.answer(cx, wire, call).await?))
 }

@@ -47,9 +47,9 @@ pub(super) const STRICT: Dialect = Dialect {
 /// The types of images in the [reference](https://platform.claude.com/docs/en/api/messages/create) of `Base64ImageSource`.
 pub(super) const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/// Sends examples as [`input_examples`](https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use), which have
-/// to match the schema. Of the services that host Claude, [Vertex AI](https://docs.litellm.ai/docs/providers/anthropic_tool_input_examples)
-/// did not take them in 2025.
+/// Sends examples as [`input_examples`](https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use). One example
+/// that does not match the schema fails the request, and gateways such as
+/// [LiteLLM with Vertex AI](https://docs.litellm.ai/docs/providers/anthropic_tool_input_examples) refuse the field.
 pub(super) fn definition(parts: Parts<'_>) -> Fields {
     let mut fields = parts.fields("input_schema");
     if !parts.examples.is_empty() {
@@ -74,7 +74,7 @@ pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
     vec![json!({"role": "assistant", "content": calls})]
 }
 
-/// Images that follow are after all results, because
+/// Puts images that follow after all results, because
 /// [results come first](https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use#handling-tool-use-and-tool-result-content-blocks).
 pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
     let (mut blocks, mut following) = (Vec::new(), Vec::new());

@@ -57,13 +57,13 @@ impl WireTool {
         tool: &Tool,
         WireSchema { schema: parameters, arguments, changes, .. }: WireSchema,
         strictness: Strictness,
-        describes_examples: bool,
+        has_examples: bool,
     ) -> Self {
         let is_strict = strictness == Strictness::Strict;
         let name = format.names().encode(&tool.name).into_owned();
         let encoded = |example: &Example| arguments.encode(&Json::from(example.arguments.clone())).value().clone();
-        let examples: Vec<_> = tool.examples.iter().map(encoded).collect();
-        let description = if describes_examples && !format.takes_examples() {
+        let examples: Vec<_> = tool.examples.iter().filter(|_| has_examples).map(encoded).collect();
+        let description = if !format.takes_examples() {
             described(&tool.description, &examples)
         } else {
             tool.description.clone()

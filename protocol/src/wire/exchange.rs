@@ -74,7 +74,7 @@ impl fmt::Debug for InvalidCall {
 /// A call as read, and the JSON value that is the call.
 pub(super) type ReadCall<'a> = (&'a Value, Result<ToolCall, InvalidCall>);
 
-/// Calls and results have the form of one message, or of one item if the service has no messages:
+/// The forms of calls and results: one message, or one item if the service has no messages.
 ///
 /// | format | call | result | a failed call | its images |
 /// |---|---|---|---|---|

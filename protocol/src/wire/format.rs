@@ -66,6 +66,15 @@ impl Format {
         }
     }
 
+    /// Returns the number of tools that the service takes in one request. Returns `None` if it has no limit.
+    pub fn most_tools(self) -> Option<usize> {
+        match self {
+            // "A max of 128 functions are supported": https://platform.openai.com/docs/api-reference/chat/create
+            Self::OpenAiChat => Some(128),
+            _ => None,
+        }
+    }
+
     /// Returns the part of JSON Schema that the service takes. Returns `None` if the service does not have the mode.
     pub fn dialect(self, strictness: Strictness) -> Option<&'static Dialect> {
         let (relaxed, strict) = self.dialects();
@@ -83,7 +92,8 @@ impl Format {
         }
     }
 
-    /// Returns a tool as the service takes it. If the tool has no strict definition, the result is relaxed and has the reason.
+    /// Returns a tool as the service takes it, without its examples. If the tool has no strict definition, the result is relaxed and
+    /// has the reason.
     ///
     /// ```
     /// use protocol::Tool;
@@ -106,8 +116,10 @@ impl Format {
         self.render(tool, strictness, false)
     }
 
-    /// Returns a tool like [`tool`](Self::tool), with its examples at the end of the description. A service with a field for examples
-    /// gets them there, in both functions.
+    /// Returns a tool like [`tool`](Self::tool), with its examples in the service's field for them, or else at the end of the
+    /// description.
+    ///
+    /// A service may refuse a whole request for one example that does not match its tool. The caller has to leave such examples out.
     ///
     /// # Errors
     /// Returns the reason if the service would refuse every form of the tool. A request has to skip the tool.
@@ -115,19 +127,19 @@ impl Format {
         self.render(tool, strictness, true)
     }
 
-    fn render(self, tool: &Tool, strictness: Strictness, describes_examples: bool) -> Result<WireTool, Unsendable> {
+    fn render(self, tool: &Tool, strictness: Strictness, has_examples: bool) -> Result<WireTool, Unsendable> {
         let (relaxed, strict) = self.dialects();
         let mut not_strict = None;
         if strictness == Strictness::Strict {
             match strict.map(|dialect| WireSchema::new(&tool.parameters, dialect)) {
                 None => not_strict = Some(NotStrict::Unavailable),
-                Some(Ok(schema)) => return Ok(WireTool::new(self, tool, schema, strictness, describes_examples)),
+                Some(Ok(schema)) => return Ok(WireTool::new(self, tool, schema, strictness, has_examples)),
                 Some(Err(Unsendable::NotStrict(reason))) => not_strict = Some(reason),
                 Some(Err(reason)) => return Err(reason),
             }
         }
         let schema = WireSchema::new(&tool.parameters, relaxed)?;
-        let mut wire = WireTool::new(self, tool, schema, Strictness::Relaxed, describes_examples);
+        let mut wire = WireTool::new(self, tool, schema, Strictness::Relaxed, has_examples);
         wire.not_strict = not_strict;
         Ok(wire)
     }

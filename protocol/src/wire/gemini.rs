@@ -64,7 +64,7 @@ pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
     vec![json!({"role": "model", "parts": calls})]
 }
 
-/// A response is an object
+/// Writes each response as an object
 /// [with `output` or `error`](https://googleapis.github.io/python-genai/genai.html#genai.types.FunctionResponse.response). Its images are
 /// [in its `parts`](https://ai.google.dev/gemini-api/docs/function-calling#multimodal-function-responses): other parts beside it are
 /// [refused](https://github.com/google-gemini/gemini-cli/pull/16137).
@@ -82,7 +82,7 @@ pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
     vec![json!({"role": "user", "parts": results.iter().map(part).collect::<Vec<_>>()})]
 }
 
-/// The whole response is the output if it has neither `output` nor `error`.
+/// Reads the whole response as the output if it has neither `output` nor `error`.
 pub(super) fn read_results(content: &Value) -> Vec<WireResult> {
     let read = |response: &Value| {
         let body = &response["response"];

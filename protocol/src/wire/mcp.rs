@@ -21,7 +21,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     strict: None,
 };
 
-/// An `outputSchema` is left out if its root is not an object: clients of revisions before
+/// Leaves out an `outputSchema` whose root is not an object: clients of revisions before
 /// [SEP-2106](https://modelcontextprotocol.io/seps/2106-json-schema-2020-12) refuse it.
 pub(super) fn definition(parts: Parts<'_>) -> Fields {
     let tool = parts.tool;

@@ -101,7 +101,7 @@ impl NameGrammar {
     }
 
     /// Returns true if the text can be a digested form only.
-    pub(super) fn is_digested(text: &str) -> bool {
+    pub fn is_digested(text: &str) -> bool {
         text.rsplit_once(BEFORE_DIGEST).is_some_and(|(words, digest)| {
             !words.is_empty() && !words.ends_with(is_separator) && digest.len() == DIGITS && is_lower_hex(digest)
         })

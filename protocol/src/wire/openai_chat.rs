@@ -86,7 +86,7 @@ pub(super) fn message(calls: Vec<Value>) -> Vec<Value> {
     vec![json!({"role": "assistant", "content": null, "tool_calls": calls})]
 }
 
-/// Images follow in a message of the user, after all results.
+/// Writes tool messages. Images follow in a message of the user, after all results.
 pub(super) fn write_results(results: &[WireResult]) -> Vec<Value> {
     let part = |piece: Piece| match piece {
         Piece::Text(text) => json!({"type": "text", "text": text}),

@@ -41,9 +41,9 @@ impl Piece {
             }
             Content::Image { data, .. } => match Image::from_base64(data) {
                 Some(image) if media_types.contains(&image.media_type) => Self::Image(image),
-                _ => Self::Text(described(content)),
+                _ => Self::Text(content.described()),
             },
-            other => Self::Text(described(other)),
+            other => Self::Text(other.described()),
         };
         let is_blank = |piece: &Self| matches!(piece, Self::Text(text) if text.trim().is_empty());
         let mut pieces: Vec<_> = result.content.iter().map(piece).filter(|piece| !is_blank(piece)).collect();
@@ -130,15 +130,4 @@ impl From<Image> for Content {
     fn from(Image { media_type, data }: Image) -> Self {
         Self::Image { data, mime_type: media_type.to_owned() }
     }
-}
-
-/// Returns the JSON of content that a model cannot be shown, without its data.
-fn described(content: &Content) -> String {
-    let mut value = serde_json::to_value(content).unwrap_or_default();
-    let resource = value.get_mut("resource").map(serde_json::Value::take);
-    let mut value = resource.unwrap_or(value);
-    if let Some(fields) = value.as_object_mut() {
-        fields.retain(|key, _| key != "data" && key != "blob");
-    }
-    value.to_string()
 }

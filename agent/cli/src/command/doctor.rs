@@ -1,6 +1,8 @@
 //! `toolcrib doctor`
 
-use agent::{Selection, SkipReason, ToolSet, provider};
+use std::collections::{BTreeMap, BTreeSet};
+
+use agent::{Selection, SkipReason, SkippedTool, ToolSet, provider};
 use clap::Args;
 use serde::Serialize;
 use tools::Services;
@@ -125,19 +127,37 @@ fn unmet(services: &Services) -> Vec<Finding> {
     tools::list().iter().filter_map(|entry| finding(entry)).collect()
 }
 
-/// Returns a finding for each tool that a service would refuse.
+/// Returns the findings on tools that requests leave out.
 fn unsent(services: &Services) -> Vec<Finding> {
     let set = ToolSet::new(tools::list(), &Selection::new(), services);
-    let mut findings = Vec::new();
-    for format in Format::ALL {
-        let skipped = set.wire(format, Strictness::Relaxed).skipped().iter();
-        let by_wire =
-            skipped.filter(|tool| matches!(tool.reason, SkipReason::Unsendable { .. } | SkipReason::Collision(_)));
-        findings.extend(by_wire.map(|tool| {
-            Finding::new("wire", format!("{}; requests leave the tool out", tool.reason)).for_tool(&tool.name)
-        }));
+    unsent_findings(Format::ALL.into_iter().flat_map(|format| set.wire(format, Strictness::Relaxed).skipped()))
+}
+
+/// Returns a finding for each tool and reason, with all formats, and one for each format that takes fewer tools.
+fn unsent_findings<'a>(skipped: impl Iterator<Item = &'a SkippedTool>) -> Vec<Finding> {
+    let mut formats = BTreeMap::<_, Vec<_>>::new();
+    let (mut collisions, mut limits) = (BTreeSet::new(), BTreeMap::new());
+    for SkippedTool { name, reason } in skipped {
+        match reason {
+            SkipReason::Unsendable { format, reason } => {
+                formats.entry((name, reason.to_string())).or_default().push(format.name());
+            }
+            SkipReason::Collision(collision) => drop(collisions.insert((name, collision.to_string()))),
+            SkipReason::RequestLimit { .. } => *limits.entry(reason.to_string()).or_insert(0) += 1,
+            _ => {}
+        }
     }
-    findings
+    let unsendable = formats.into_iter().map(|((name, reason), formats)| {
+        let message = format!("it cannot be sent as {}: {reason}; requests leave the tool out", formats.join(", "));
+        Finding::new("wire", message).for_tool(name)
+    });
+    let colliding = collisions.into_iter().map(|(name, reason)| {
+        Finding::new("wire", format!("{reason}; requests leave the tool out")).for_tool(name)
+    });
+    let limited = limits.into_iter().map(|(reason, count)| {
+        Finding::new("wire", format!("{reason}; requests with all tools leave out {count}"))
+    });
+    unsendable.chain(colliding).chain(limited).collect()
 }
 
 /// Returns the line on the provider of a session without flags.
@@ -165,7 +185,8 @@ mod tests {
 
     use agent::provider::inventory;
     use agent::{Direct, ProviderSubmission};
-    use tools::{source, tool};
+    use tools::protocol::wire::schema::Unsendable;
+    use tools::{ToolName, source, tool};
 
     use super::*;
 
@@ -277,6 +298,22 @@ mod tests {
     }
 
     #[cfg(feature = "builtin")]
+    #[test]
+    fn tools_that_requests_leave_out_are_reported_once_per_reason() {
+        let skipped = |name: &str, reason| SkippedTool::new(ToolName::new(name).unwrap(), reason);
+        let refused = |format| SkipReason::Unsendable { format, reason: Unsendable::NotAnObject };
+        let limit = || SkipReason::RequestLimit { format: Format::OpenAiChat, most: 128 };
+        let skipped = [
+            skipped("a", refused(Format::OpenAiChat)), skipped("a", refused(Format::Gemini)),
+            skipped("b", refused(Format::Gemini)), skipped("y", limit()), skipped("z", limit()),
+        ];
+        let findings = unsent_findings(skipped.iter());
+        let tools: Vec<_> = findings.iter().map(|finding| finding.tool.as_deref()).collect();
+        assert_eq!(tools, [Some("a"), Some("b"), None]);
+        assert!(findings[0].message.contains("openai-chat, gemini"), "{}", findings[0].message);
+        assert!(findings[2].message.contains("128") && findings[2].message.contains("out 2"), "{}", findings[2].message);
+    }
+
     #[test]
     fn a_need_that_nothing_meets_is_a_finding() {
         let findings = unmet(&Services::new());

@@ -7,9 +7,8 @@ use rig_core::message::{
     MimeType, Origin, Text, ToolCall as RigCall, ToolFunction, ToolName as RigName, ToolResult as RigResult,
     ToolResultContent, UserContent,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use tools::Content;
-use tools::protocol::wire::WireTool;
 use tools::protocol::{Message, Part, Role};
 
 use super::Api;
@@ -25,8 +24,8 @@ pub(super) fn request(api: Api, request: &Request<'_>, tools: &WireToolSet) -> R
     let mut completion = CompletionRequest::new("");
     completion.chat_history = history;
     // rig passes these tools on as they are. Its own definitions have no mode per tool, and fields that gateways refuse.
-    let definitions: Vec<_> = tools.list().map(WireTool::value).collect();
-    Ok(if definitions.is_empty() { completion } else { completion.additional_params(json!({"tools": definitions})) })
+    let has_tools = tools.list().len() > 0;
+    Ok(if has_tools { completion.additional_params(json!({"tools": tools.value()})) } else { completion })
 }
 
 /// Returns `None` if the message has no content to send, because services refuse empty messages. rig merges adjacent user
@@ -53,7 +52,7 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
         // rig also omits blank text, but only after the check for a final thought below.
         Part::Content(Content::Text { text }) if text.trim().is_empty() => None,
         Part::Content(Content::Text { text }) => Some(AssistantContent::Text(Text::new(text.as_str()))),
-        Part::Content(content) => Some(AssistantContent::Text(Text::new(described(content)))),
+        Part::Content(content) => Some(AssistantContent::Text(Text::new(content.described()))),
         Part::ToolCall(call) => {
             let call = tools.write_call(call);
             let function = ToolFunction::new(RigName::new(call.name).ok()?, call.arguments.into_value());
@@ -98,7 +97,7 @@ fn user_content(content: &Content) -> UserContent {
     match (content, image(content)) {
         (Content::Text { text }, _) => UserContent::Text(Text::new(text.as_str())),
         (_, Some(image)) => UserContent::Image(image),
-        _ => UserContent::Text(Text::new(described(content))),
+        _ => UserContent::Text(Text::new(content.described())),
     }
 }
 
@@ -106,7 +105,7 @@ pub(super) fn result_content(content: &Content) -> ToolResultContent {
     match (content, image(content)) {
         (Content::Text { text }, _) => ToolResultContent::Text(Text::new(text.as_str())),
         (_, Some(image)) => ToolResultContent::Image(image),
-        _ => ToolResultContent::Text(Text::new(described(content))),
+        _ => ToolResultContent::Text(Text::new(content.described())),
     }
 }
 
@@ -114,17 +113,6 @@ fn image(content: &Content) -> Option<Image> {
     let Content::Image { data, mime_type } = content else { return None };
     let media_type = Some(ImageMediaType::from_mime_type(mime_type)?);
     Some(Image { data: DocumentSourceKind::base64(data.as_str()), media_type, ..Image::default() })
-}
-
-/// Returns the JSON of content that the model cannot be shown, without its data.
-fn described(content: &Content) -> String {
-    match serde_json::to_value(content) {
-        Ok(Value::Object(mut fields)) => {
-            fields.retain(|name, _| name != "data" && name != "blob");
-            Value::Object(fields).to_string()
-        }
-        _ => "(content that cannot be shown)".to_owned(),
-    }
 }
 
 fn name(tool: &str, tools: &WireToolSet) -> Option<RigName> {

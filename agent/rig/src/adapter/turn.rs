@@ -22,13 +22,8 @@ pub(super) fn turn(mut response: CompletionResponse, tools: &WireToolSet) -> Tur
             AssistantContent::Text(_) => {}
             AssistantContent::ToolCall(call) => {
                 let fault = fault(&call, &stop, index == last);
-                let call = tool_call(call);
-                let (call, fault) = match tools.read_call(call.clone()) {
-                    Ok(call) => (call, fault),
-                    Err(error) => (call, fault.or_else(|| Some(error.to_string()))),
-                };
                 faults.push(fault);
-                parts.push(Part::ToolCall(call));
+                parts.push(Part::ToolCall(tools.read_call(tool_call(call))));
             }
             AssistantContent::Image(image) => parts.extend(picture(&image).map(Part::Content)),
             other => parts.push(Part::Reasoning { text: readable(&other), opaque: opaque(&response, &other) }),

@@ -11,7 +11,7 @@ use rig_core::providers::openai::OpenAIConfig;
 use rig_reqwest::{ReqwestClient, reqwest};
 use serde_json::{Value, json};
 use tools::call::CallPlace;
-use tools::protocol::wire::{Format, Strictness, WireTool};
+use tools::protocol::wire::{Format, Strictness};
 use tools::{Catalog, Content, Effects, Grant, Tool, ToolContext, ToolResult};
 use tools_journal::{Audit, JournalOptions, SqliteJournal};
 
@@ -80,7 +80,7 @@ async fn the_model_is_sent_the_definitions_of_the_wire() {
     agent.prompt("go").await.unwrap();
     let sent = service.body(0)["tools"].clone();
     let wire = set.wire(Format::OpenAiChat, Strictness::Relaxed);
-    assert_eq!(sent, Value::from_iter(wire.list().map(WireTool::value)));
+    assert_eq!(sent, *wire.value());
     assert_eq!((&sent[0]["function"]["name"], sent.to_string().contains('$')), (&json!("fs__read"), false), "{sent:#}");
 }
 

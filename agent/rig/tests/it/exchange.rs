@@ -9,7 +9,7 @@ use agent::{Driver, Provider, Request, Selection, Session, StopReason, SystemTex
 use agent_rig::Remote;
 use serde_json::{Value, json};
 use tools::protocol::wire::{Format, Strictness};
-use tools::protocol::{Message, Part, Role};
+use tools::protocol::{Example, Message, Part, Role, ToolName};
 use tools::{CancellationToken, Catalog, Content, Effects, Tool, ToolCall, ToolContext, ToolResult};
 
 #[tokio::test]
@@ -125,6 +125,47 @@ async fn rewritten_definitions_are_sent_and_the_calls_are_read_with_the_names_of
         assert!(again.contains("fs__read") && again.contains("`/filter`"), "{again}");
         assert!(!again.contains("fs.read") && !again.contains('$'), "the model reads its own names: {again}");
     }
+}
+
+#[tokio::test]
+async fn content_that_a_model_cannot_be_shown_is_sent_without_its_data() {
+    let blob = json!({"type": "resource", "resource": {"uri": "file:///a.bin", "blob": "c2VjcmV0"}});
+    let content: Content = serde_json::from_value(blob).unwrap();
+    let messages = [Message { role: Role::User, parts: vec![Part::Content(content)] }];
+    let service = Service::new([Api::Chat.answer(Way::Whole)]).await;
+    let session = Session::new(catalog(&[]).0.list(), Selection::new(), ToolContext::new());
+    let token = CancellationToken::new();
+    service.openai(false).complete(Request::new(&messages, session.tools(), &token)).await.unwrap();
+    let sent = service.body(0)["messages"].to_string();
+    assert!(sent.contains("a.bin") && !sent.contains("c2VjcmV0"), "{sent}");
+}
+
+#[tokio::test]
+async fn examples_are_sent_to_gateways_on_request_only() {
+    let service = Service::new([Api::Messages.answer(Way::Whole), Api::Messages.answer(Way::Whole)]).await;
+    let mut catalog = Catalog::new();
+    let tool = Tool::new("a", "A.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    let tool = tool.with_example(Example::new(json!({"b": 1})));
+    catalog.register(tool, async |_: ToolContext, _: Value| "a").unwrap();
+    let options = service.options("claude-test", false).with_base_url(&service.url);
+    for model in [options.clone(), options.with_examples(true)].map(|options| Remote::anthropic(&options).unwrap()) {
+        let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+        Driver::new(Arc::new(model)).run(&mut session, "go").await.unwrap();
+    }
+    let [default, requested] = [0, 1].map(|turn| service.body(turn)["tools"][0]["input_examples"].clone());
+    assert_eq!((default, requested), (Value::Null, json!([{"b": 1}])));
+}
+
+#[tokio::test]
+async fn the_digested_name_of_an_unknown_tool_is_recorded_as_no_tool() {
+    let foreign = Format::OpenAiChat.names().encode(&format!("server.{}", "x".repeat(80))).into_owned();
+    let service = Service::new([calls(&[("c1", &foreign, "{}")]), Api::Chat.answer(Way::Whole)]).await;
+    let (_, session, ran) = run(service.openai(false), &[&foreign]).await;
+    assert!(ran.lock().unwrap().is_empty());
+    let called = session.messages()[1].calls().next().unwrap().name.clone();
+    assert!(ToolName::new(&called).is_err(), "{called} is the foreign tool");
+    let messages = service.body(1)["messages"].clone();
+    assert_eq!(messages[1]["tool_calls"][0]["function"]["name"], foreign, "the model reads what it wrote");
 }
 
 #[tokio::test]

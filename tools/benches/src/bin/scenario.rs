@@ -20,7 +20,8 @@ use tools_fs::Workspace;
 const RECORDS_1K: &str = r#"{"count": 10}"#;
 const RECORDS_100K: &str = r#"{"count": 900}"#;
 
-const FORMAT: Format = Format::OpenAiChat;
+/// A format that takes any number of tools in a request.
+const FORMAT: Format = Format::Anthropic;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -66,8 +67,8 @@ fn main() {
             (0..count).for_each(|_| drop(black_box(session(black_box(&entries)))));
         }
         "direct-session" => {
-            let text = session(&alike(1_000).list()).wire(FORMAT, Strictness::Relaxed).definitions().clone();
-            (0..count).for_each(|_| drop(black_box(black_box(&text).to_string())));
+            let array = session(&alike(1_000).list()).wire(FORMAT, Strictness::Relaxed).value().clone();
+            (0..count).for_each(|_| drop(black_box(black_box(&array).clone())));
         }
         "read" => reading(count, |file| file.read()),
         "direct-read" => reading(count, |file| file.read_directly()),
@@ -109,10 +110,10 @@ fn register(count: u64) {
     std::mem::forget(catalog);
 }
 
-/// Starts a session: selects the tools and joins their definitions.
+/// Starts a session: selects the tools and builds the array of their definitions, as an adapter sends it.
 fn session(entries: &[Arc<Entry>]) -> ToolSet {
     let set = ToolSet::new(entries.iter().cloned(), &Selection::new(), &Services::new());
-    black_box(set.wire(black_box(FORMAT), Strictness::Relaxed).definitions());
+    black_box(set.wire(black_box(FORMAT), Strictness::Relaxed).value());
     set
 }
 
