@@ -37,5 +37,5 @@ pub use skipped_tool::{SkipReason, SkippedTool};
 pub use system::SystemText;
 pub use tool_set::ToolSet;
 pub use tools;
-pub use wire_tool_set::{WireToolSet};
+pub use wire_tool_set::WireToolSet;
 pub use workspace_domain::WorkspaceDomain;

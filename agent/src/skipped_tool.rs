@@ -53,13 +53,6 @@ pub enum SkipReason {
     Collision(#[serde(serialize_with = "as_text")] NameCollision),
 }
 
-impl SkippedTool {
-    /// Creates a skipped tool.
-    pub fn new(name: ToolName, reason: SkipReason) -> Self {
-        Self { name, reason }
-    }
-}
-
 impl fmt::Display for SkippedTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.reason)

@@ -146,9 +146,7 @@ impl ToolSet {
         let cx = cx.clone().with_wire(wire.format());
         let call = wire.read_call(call);
         match self.execute(&cx, &call.name, call.arguments).await {
-            Err(error) if error.is_recoverable() => {
-                Ok(cx.error_result(self.get(&call.name).ok().as_deref(), &error))
-            }
+            Err(error) if error.is_recoverable() => Ok(cx.error_result(self.get(&call.name).ok().as_deref(), &error)),
             outcome => outcome,
         }
     }

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use tools::protocol::wire::schema::NotStrict;
-use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
 use tools::protocol::wire::schema::Unsendable;
+use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
 use tools::{Entry, ToolCall, ToolName};
 
 use crate::{SkipReason, SkippedTool};

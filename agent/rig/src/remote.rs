@@ -159,3 +159,18 @@ fn key_of(api: Api, options: &ProviderOptions) -> Result<SecretString, ProviderE
         None => key::read(api.name(), &KeySource::Environment(usual.to_owned())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_go_to_the_public_service_of_anthropic_unless_requested_otherwise() {
+        let options = ProviderOptions::new().with_model("m").with_key(KeySource::Environment("PATH".to_owned()));
+        let [public, gateway] = [options.clone(), options.clone().with_base_url("http://localhost:1")];
+        assert!(Remote::anthropic(&public).unwrap().examples && !Remote::anthropic(&gateway).unwrap().examples);
+        assert!(!Remote::openai(&public).unwrap().examples);
+        assert!(!Remote::anthropic(&public.with_examples(false)).unwrap().examples);
+        assert!(Remote::openai(&gateway.with_examples(true)).unwrap().examples);
+    }
+}

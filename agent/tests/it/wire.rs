@@ -170,7 +170,10 @@ fn tools_beyond_the_most_of_a_request_are_skipped() {
     assert_eq!([Format::OpenAiChat, Format::Anthropic, Format::Mcp].map(sent), [128, 130, 130]);
     let skipped = set.wire(Format::OpenAiChat, Strictness::Relaxed).skipped();
     assert_eq!(skipped.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["t128", "t129"]);
-    assert!(skipped.iter().all(|tool| matches!(tool.reason, SkipReason::RequestLimit { most: 128, .. })), "{skipped:?}");
+    assert!(
+        skipped.iter().all(|tool| matches!(tool.reason, SkipReason::RequestLimit { most: 128, .. })),
+        "{skipped:?}"
+    );
 }
 
 #[test]

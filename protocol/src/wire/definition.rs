@@ -63,11 +63,8 @@ impl WireTool {
         let name = format.names().encode(&tool.name).into_owned();
         let encoded = |example: &Example| arguments.encode(&Json::from(example.arguments.clone())).value().clone();
         let examples: Vec<_> = tool.examples.iter().filter(|_| has_examples).map(encoded).collect();
-        let description = if !format.takes_examples() {
-            described(&tool.description, &examples)
-        } else {
-            tool.description.clone()
-        };
+        let description =
+            if !format.takes_examples() { described(&tool.description, &examples) } else { tool.description.clone() };
         let parts = Parts { tool, name: &name, description: &description, is_strict, examples: &examples };
         let fields = format.fields(parts);
         let text = text_of(&fields, &parameters);

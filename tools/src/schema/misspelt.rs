@@ -110,7 +110,8 @@ mod tests {
             let properties = names(0, others).chain([("zone".to_owned(), json!({}))]).collect();
             json!({"properties": Value::Object(properties)})
         };
-        let finds = |schema: Value, arguments: Value| found(schema, arguments).contains(&("zoen".into(), "zone".into()));
+        let finds =
+            |schema: Value, arguments: Value| found(schema, arguments).contains(&("zoen".into(), "zone".into()));
         assert!(finds(schema(199), with(0)) && !finds(schema(200), with(0)), "the last of 201 absent names");
         let far = json!({"properties": {"zone": {}}});
         assert!(finds(far.clone(), with(7)) && !finds(far, with(8)), "the last of 9 unknown names");

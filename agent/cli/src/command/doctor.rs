@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agent::{Selection, SkipReason, SkippedTool, ToolSet, provider};
+use agent::{Selection, SkipReason, ToolSet, provider};
 use clap::Args;
 use serde::Serialize;
-use tools::Services;
 use tools::protocol::wire::{Format, Strictness};
+use tools::{Services, ToolName};
 
 use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
@@ -130,14 +130,15 @@ fn unmet(services: &Services) -> Vec<Finding> {
 /// Returns the findings on tools that requests leave out.
 fn unsent(services: &Services) -> Vec<Finding> {
     let set = ToolSet::new(tools::list(), &Selection::new(), services);
-    unsent_findings(Format::ALL.into_iter().flat_map(|format| set.wire(format, Strictness::Relaxed).skipped()))
+    let skipped = Format::ALL.into_iter().flat_map(|format| set.wire(format, Strictness::Relaxed).skipped());
+    unsent_findings(skipped.map(|tool| (&tool.name, &tool.reason)))
 }
 
 /// Returns a finding for each tool and reason, with all formats, and one for each format that takes fewer tools.
-fn unsent_findings<'a>(skipped: impl Iterator<Item = &'a SkippedTool>) -> Vec<Finding> {
+fn unsent_findings<'a>(skipped: impl Iterator<Item = (&'a ToolName, &'a SkipReason)>) -> Vec<Finding> {
     let mut formats = BTreeMap::<_, Vec<_>>::new();
     let (mut collisions, mut limits) = (BTreeSet::new(), BTreeMap::new());
-    for SkippedTool { name, reason } in skipped {
+    for (name, reason) in skipped {
         match reason {
             SkipReason::Unsendable { format, reason } => {
                 formats.entry((name, reason.to_string())).or_default().push(format.name());
@@ -151,12 +152,12 @@ fn unsent_findings<'a>(skipped: impl Iterator<Item = &'a SkippedTool>) -> Vec<Fi
         let message = format!("it cannot be sent as {}: {reason}; requests leave the tool out", formats.join(", "));
         Finding::new("wire", message).for_tool(name)
     });
-    let colliding = collisions.into_iter().map(|(name, reason)| {
-        Finding::new("wire", format!("{reason}; requests leave the tool out")).for_tool(name)
-    });
-    let limited = limits.into_iter().map(|(reason, count)| {
-        Finding::new("wire", format!("{reason}; requests with all tools leave out {count}"))
-    });
+    let colliding = collisions
+        .into_iter()
+        .map(|(name, reason)| Finding::new("wire", format!("{reason}; requests leave the tool out")).for_tool(name));
+    let limited = limits
+        .into_iter()
+        .map(|(reason, count)| Finding::new("wire", format!("{reason}; requests with all tools leave out {count}")));
     unsendable.chain(colliding).chain(limited).collect()
 }
 
@@ -186,7 +187,7 @@ mod tests {
     use agent::provider::inventory;
     use agent::{Direct, ProviderSubmission};
     use tools::protocol::wire::schema::Unsendable;
-    use tools::{ToolName, source, tool};
+    use tools::{source, tool};
 
     use super::*;
 
@@ -300,18 +301,25 @@ mod tests {
     #[cfg(feature = "builtin")]
     #[test]
     fn tools_that_requests_leave_out_are_reported_once_per_reason() {
-        let skipped = |name: &str, reason| SkippedTool::new(ToolName::new(name).unwrap(), reason);
+        let skipped = |name: &str, reason| (ToolName::new(name).unwrap(), reason);
         let refused = |format| SkipReason::Unsendable { format, reason: Unsendable::NotAnObject };
         let limit = || SkipReason::RequestLimit { format: Format::OpenAiChat, most: 128 };
         let skipped = [
-            skipped("a", refused(Format::OpenAiChat)), skipped("a", refused(Format::Gemini)),
-            skipped("b", refused(Format::Gemini)), skipped("y", limit()), skipped("z", limit()),
+            skipped("a", refused(Format::OpenAiChat)),
+            skipped("a", refused(Format::Gemini)),
+            skipped("b", refused(Format::Gemini)),
+            skipped("y", limit()),
+            skipped("z", limit()),
         ];
-        let findings = unsent_findings(skipped.iter());
+        let findings = unsent_findings(skipped.iter().map(|(name, reason)| (name, reason)));
         let tools: Vec<_> = findings.iter().map(|finding| finding.tool.as_deref()).collect();
         assert_eq!(tools, [Some("a"), Some("b"), None]);
         assert!(findings[0].message.contains("openai-chat, gemini"), "{}", findings[0].message);
-        assert!(findings[2].message.contains("128") && findings[2].message.contains("out 2"), "{}", findings[2].message);
+        assert!(
+            findings[2].message.contains("128") && findings[2].message.contains("out 2"),
+            "{}",
+            findings[2].message
+        );
     }
 
     #[test]
