@@ -54,7 +54,7 @@ fn main() {
     // Few rounds, because each renders a thousand definitions.
     let [session, copy] = ["session", "direct-session"].map(|name| programs.instructions_in(name, 100));
     row(
-        "a new session of 1,000 tools (`ToolSet::new` and its definitions), instructions, a copy of the bytes = 1",
+        "a new session of 1,000 tools (`ToolSet::new` and its definitions), instructions, a copy of the array = 1",
         &ratio(session, copy),
         "≤ 3",
         "≤ 1.5",
