@@ -5,6 +5,7 @@ mod call;
 mod chat;
 mod config;
 mod doctor;
+mod export;
 mod list;
 mod new;
 mod run;
@@ -42,6 +43,7 @@ enum Command {
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
     Doctor(doctor::DoctorArgs),
+    Export(export::ExportArgs),
     New(new::NewArgs),
 }
 
@@ -63,6 +65,7 @@ impl Cli {
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),
             Command::Doctor(doctor) => doctor.run(),
+            Command::Export(export) => export.run(),
             Command::New(new) => new.run(),
         }
     }

@@ -58,6 +58,7 @@ mod stream_line;
 mod system_text;
 mod table;
 mod tool_list;
+mod wire;
 mod wording;
 
 use std::process::ExitCode;

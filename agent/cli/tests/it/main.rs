@@ -13,6 +13,8 @@ mod config_effect;
 mod config_environment;
 mod config_mistake;
 mod doctor;
+#[cfg(feature = "builtin")]
+mod export;
 #[cfg(unix)]
 mod interrupt;
 #[cfg(feature = "journal")]
