@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use tools::protocol::ToolNames;
 use tools::protocol::wire::schema::NotStrict;
 use tools::protocol::wire::{Format, NameCollision, StrictLimits, Strictness, WireNames, WireTool};
 use tools::{Entry, ToolCall};
@@ -63,7 +64,9 @@ impl WireToolSet {
         }
         let names = loop {
             let long = tools.iter().filter(|(_, wire)| wire.name.len() >= SHORTEST_DIGESTED);
-            match WireNames::new(format.names(), long.map(|(entry, _)| entry.name())) {
+            let former = tools.iter().flat_map(|(entry, _)| &entry.tool().was);
+            let names = long.map(|(entry, _)| entry.name()).chain(former);
+            match WireNames::new(format.names(), names) {
                 Ok(names) => break names,
                 Err(collision) => skip(collision, &mut tools, &mut skipped),
             }
@@ -127,10 +130,11 @@ impl WireToolSet {
         ToolCall { id: call.id.clone(), name: self.name(&call.name).into_owned(), arguments }
     }
 
-    /// Returns the tool of this name in the catalog.
+    /// Returns the tool of this name, or else of this former name, in the catalog.
     fn get(&self, name: &str) -> Option<&WireTool> {
-        let position = self.tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
-        Some(&self.tools[position].1)
+        let position = self.tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok();
+        let former = || self.tools.iter().position(|(entry, _)| entry.tool().was.iter().any(|was| was.as_str() == name));
+        Some(&self.tools[position.or_else(former)?].1)
     }
 }
 
@@ -175,7 +179,7 @@ fn wire(
 /// Skips both tools of a collision.
 fn skip(collision: NameCollision, tools: &mut Vec<(Arc<Entry>, Arc<WireTool>)>, skipped: &mut Vec<SkippedTool>) {
     let colliding = [collision.first.clone(), collision.second.clone()];
-    tools.retain(|(entry, _)| !colliding.contains(entry.name()));
+    tools.retain(|(entry, _)| !ToolNames::from(entry.tool()).iter().any(|name| colliding.contains(name)));
     skipped.extend(colliding.map(|name| SkippedTool { name, reason: SkipReason::Collision(collision.clone()) }));
 }
 

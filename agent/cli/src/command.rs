@@ -6,7 +6,9 @@ mod chat;
 mod config;
 mod doctor;
 mod export;
+mod lint;
 mod list;
+mod lock;
 mod new;
 mod run;
 mod sessions;
@@ -21,6 +23,8 @@ use clap::{Parser, Subcommand};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::linked;
+
+pub(crate) use lock::LockError;
 
 /// List, show and call the tools linked into this program, and run agent sessions with them
 #[derive(Debug, Parser)]
@@ -44,6 +48,8 @@ enum Command {
     Audit(audit::AuditArgs),
     Doctor(doctor::DoctorArgs),
     Export(export::ExportArgs),
+    Lint(lint::LintArgs),
+    Lock(lock::LockArgs),
     New(new::NewArgs),
 }
 
@@ -66,6 +72,8 @@ impl Cli {
             Command::Audit(audit) => audit.run(),
             Command::Doctor(doctor) => doctor.run(),
             Command::Export(export) => export.run(),
+            Command::Lint(lint) => on_runtime(lint.run()),
+            Command::Lock(lock) => lock.run(),
             Command::New(new) => new.run(),
         }
     }

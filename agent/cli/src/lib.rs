@@ -57,6 +57,7 @@ mod status_lines;
 mod stream_line;
 mod system_text;
 mod table;
+mod tokens;
 mod tool_list;
 mod wire;
 mod wording;
