@@ -168,7 +168,8 @@ impl Slots {
 
     /// Returns the present name of the tool or the conflict that holds a name.
     pub(crate) fn present(&self, name: &str) -> Option<&ToolName> {
-        let (present, _) = self.slots.get_key_value(name).or_else(|| self.slots.get_key_value(self.renamed.get(name)?))?;
+        let (present, _) =
+            self.slots.get_key_value(name).or_else(|| self.slots.get_key_value(self.renamed.get(name)?))?;
         Some(present)
     }
 

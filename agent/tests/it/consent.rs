@@ -9,7 +9,9 @@ use agent::consent::{
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tools::policy::{Rule, Verdict};
-use tools::{Catalog, Clause, Effects, ErrorCode, Grant, Policy, Target, Tool, ToolContext, ToolError, ToolName, ToolResult};
+use tools::{
+    Catalog, Clause, Effects, ErrorCode, Grant, Policy, Target, Tool, ToolContext, ToolError, ToolName, ToolResult,
+};
 
 /// A question as text, and the way to answer it.
 struct Asked {

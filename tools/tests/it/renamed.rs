@@ -3,7 +3,9 @@
 use serde_json::json;
 use tools::call::Resolve;
 use tools::policy::{Rule, Verdict};
-use tools::{Catalog, ErrorCode, Grant, Policy, RegisterError, SharedCatalog, Submission, Tool, ToolContext, ToolName, tool};
+use tools::{
+    Catalog, ErrorCode, Grant, Policy, RegisterError, SharedCatalog, Submission, Tool, ToolContext, ToolName, tool,
+};
 
 use crate::sample::{echo, holding, pure, reader};
 

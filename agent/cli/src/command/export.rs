@@ -70,10 +70,11 @@ impl ExportArgs {
 fn with_examples(set: &ToolSet, format: Format, strictness: Strictness) -> Arc<str> {
     let sent = set.wire(format, strictness);
     let is_sent = |name| !sent.skipped().iter().any(|skipped| &skipped.name == name);
-    let definitions = set.definitions().filter(|tool| is_sent(&tool.name)).zip(sent.list()).filter_map(|(tool, wire)| {
-        let strictness = if wire.is_strict { Strictness::Strict } else { Strictness::Relaxed };
-        // The tool has a form in the format, because the set sends it.
-        Some(format.tool_with_examples(tool, strictness).ok()?.definition.to_string())
-    });
+    let definitions =
+        set.definitions().filter(|tool| is_sent(&tool.name)).zip(sent.list()).filter_map(|(tool, wire)| {
+            let strictness = if wire.is_strict { Strictness::Strict } else { Strictness::Relaxed };
+            // The tool has a form in the format, because the set sends it.
+            Some(format.tool_with_examples(tool, strictness).ok()?.definition.to_string())
+        });
     format!("[{}]", definitions.collect::<Vec<_>>().join(",")).into()
 }

@@ -5,8 +5,8 @@ mod report;
 
 use agent::Selection;
 use clap::{Args, ValueEnum};
-use tools::lint::{Lint, Severity};
 use tools::Catalog;
+use tools::lint::{Lint, Severity};
 
 use self::report::ToolReport;
 use crate::error::Error;
@@ -45,6 +45,14 @@ enum Denied {
     Warnings,
 }
 
+fn exit(reports: &[ToolReport], denied: Option<Denied>) -> Exit {
+    match reports.iter().filter_map(ToolReport::worst).map(|fault| fault.severity).max() {
+        Some(Severity::Error) => Exit::Failed,
+        Some(Severity::Warning) if denied.is_some() => Exit::Failed,
+        _ => Exit::Success,
+    }
+}
+
 impl LintArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let catalog = tools::snapshot();
@@ -59,13 +67,7 @@ impl LintArgs {
             let is_long = self.long || !self.names.is_empty();
             output::page(&page::page(&reports, is_long, output::width()))?;
         }
-        let worst = reports.iter().filter_map(ToolReport::worst).map(|fault| fault.severity).max();
-        let is_denied = match worst {
-            None => false,
-            Some(Severity::Warning) => self.deny.is_some(),
-            Some(Severity::Error) => true,
-        };
-        Ok(if is_denied { Exit::Failed } else { Exit::Success })
+        Ok(exit(&reports, self.deny))
     }
 
     /// Returns the filter of the names and globs.
@@ -82,5 +84,92 @@ impl LintArgs {
             Some(entry) => selection.matches(entry),
             None => selects_all,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tools::protocol::Example;
+    use tools::{Effects, Tool, ToolContext};
+
+    use super::*;
+
+    /// Returns the reports about a catalog with one good tool and these.
+    fn reports(tools: impl IntoIterator<Item = Tool>) -> Vec<ToolReport> {
+        let mut catalog = Catalog::new();
+        for tool in std::iter::once(good("text.good")).chain(tools) {
+            catalog.register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(())).unwrap();
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        report::reports(&catalog.list(), runtime.block_on(Lint::new().check(&catalog)))
+    }
+
+    fn good(name: &str) -> Tool {
+        let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+        let tool = Tool::new(name, "Does it.", schema).unwrap();
+        tool.with_effects(Effects::Pure).with_example(Example::new(json!({})))
+    }
+
+    fn shown(reports: &[ToolReport], is_long: bool) -> String {
+        anstream::adapter::strip_str(&page::page(reports, is_long, 80)).to_string()
+    }
+
+    #[test]
+    fn the_worst_finding_decides_the_exit_and_comes_first() {
+        let kept = reports([]);
+        assert_eq!(exit(&kept, Some(Denied::Warnings)), Exit::Success);
+
+        let vague = Tool { description: "does it".to_owned(), ..good("text.vague") };
+        let warned = reports([vague.clone()]);
+        assert_eq!([None, Some(Denied::Warnings)].map(|denied| exit(&warned, denied)), [Exit::Success, Exit::Failed]);
+
+        let mut broken = Tool { name: "text.broken".parse().unwrap(), ..vague };
+        broken.parameters["enum"] = json!([1]);
+        let failed = reports([broken]);
+        assert_eq!(exit(&failed, None), Exit::Failed);
+        let page = shown(&failed, false);
+        let line = page.lines().find(|line| line.starts_with("text.broken")).unwrap();
+        assert!(line.contains("error: ") && page.contains("warning"), "{page}");
+    }
+
+    #[test]
+    fn a_tool_in_detail_has_every_finding_and_the_reason_that_it_is_not_sent_or_not_strict() {
+        let mut broken = good("text.broken");
+        broken.description = "does it".to_owned();
+        broken.parameters = json!({"enum": [1]});
+        let mut open = good("math_gcd");
+        open.parameters = json!({"properties": {"a": {}}});
+        let reports = reports([broken, open, good("math.gcd")]);
+        let page = shown(&reports, true);
+        let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in [
+            "not sent:",
+            "is not a sentence",
+            "not strict: /properties/a accepts values of any type",
+            "the root: type is object",
+            "confuse the name with math.gcd",
+            "confuse the name with math_gcd",
+            "math__gcd, ",
+        ] {
+            assert!(words.contains(part), "{part:?} is not in {page}");
+        }
+        let table = shown(&reports, false);
+        assert!(table.lines().any(|line| line.starts_with("math_gcd") && line.contains(" no ")), "{table}");
+    }
+
+    #[test]
+    fn a_tool_that_cannot_be_built_has_a_report_too() {
+        // `doctor` declares such tools.
+        let catalog = Catalog::linked();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let reports = report::reports(&catalog.list(), runtime.block_on(Lint::new().check(&catalog)));
+        for name in ["twin", "unbuilt"] {
+            let report = reports.iter().find(|report| report.tool == name).unwrap();
+            assert!(report.entry.is_none() && report.wires.is_empty(), "{name}");
+            assert_eq!(report.worst().unwrap().severity, Severity::Error);
+        }
+        assert_eq!(exit(&reports, None), Exit::Failed);
+        assert!(shown(&reports, true).contains("doctor.rs:"));
     }
 }

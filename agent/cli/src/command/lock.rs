@@ -4,6 +4,8 @@ mod compare;
 mod difference;
 mod file;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 
@@ -75,7 +77,8 @@ impl LockArgs {
             return differences.iter().try_for_each(output::json);
         }
         let width = output::width();
-        let text = format!("{}{}", page(differences, width), fit::hanging(&self.totals(differences, count), width, "", "  "));
+        let text =
+            format!("{}{}", page(differences, width), fit::hanging(&self.totals(differences, count), width, "", "  "));
         output::page(&text)
     }
 

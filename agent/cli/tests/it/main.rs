@@ -21,7 +21,11 @@ mod interrupt;
 mod journal;
 #[cfg(not(feature = "journal"))]
 mod journal_absent;
+#[cfg(feature = "builtin")]
+mod lint;
 mod list;
+#[cfg(feature = "builtin")]
+mod lock;
 #[cfg(feature = "models")]
 mod model;
 #[cfg(unix)]

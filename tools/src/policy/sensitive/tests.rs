@@ -133,8 +133,10 @@ fn a_rule_that_allows_has_to_name_it_as_well() {
     for (rule, expected) in [("fs:write:**", false), ("fs:write:.git/**", true), ("fs:read:.git/**", false)] {
         let rule = crate::policy::Rule::for_target(crate::policy::Verdict::Allow, rule.parse().unwrap());
         let policy = Policy::by_effects().with_rule(rule);
-        let is_open =
-            SensitivePaths::default().needing_approval(&grant, Some((&policy, (&tool).into())), &target).next().is_none();
+        let is_open = SensitivePaths::default()
+            .needing_approval(&grant, Some((&policy, (&tool).into())), &target)
+            .next()
+            .is_none();
         assert_eq!(is_open, expected, "{policy:?}");
     }
 }

@@ -126,5 +126,10 @@ fn totals(reports: &[ToolReport]) -> String {
     let counts: Vec<_> = reports.iter().filter_map(ToolReport::tokens).collect();
     let about = if counts.iter().any(|tokens| tokens.is_estimate) { "about " } else { "" };
     let tokens: usize = counts.iter().map(|tokens| tokens.count).sum();
-    format!("{}: {}, {about}{}", counted(reports.len() as u64, "tool"), styled(style, found), counted(tokens as u64, "token"))
+    format!(
+        "{}: {}, {about}{}",
+        counted(reports.len() as u64, "tool"),
+        styled(style, found),
+        counted(tokens as u64, "token")
+    )
 }

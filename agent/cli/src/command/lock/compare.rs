@@ -85,7 +85,9 @@ fn of_effects(old: &Effects, new: &Effects, add: &mut impl FnMut(&str, Change)) 
     for effect in before.difference(&after) {
         add(place, Change::EffectRemoved { effect: effect.clone() });
     }
-    let [old, new] = [old, new].map(|effects| Some(Value::Bool(effects.is_idempotent())));
+    // Derived idempotence changes with the effects above.
+    let declared = |effects: &Effects| matches!(effects, Effects::Declared(declared) if declared.idempotent);
+    let [old, new] = [old, new].map(|effects| Some(Value::Bool(declared(effects))));
     if old != new {
         add("/effects/idempotent", Change::Changed { old, new });
     }

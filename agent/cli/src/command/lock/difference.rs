@@ -123,7 +123,9 @@ impl Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ToolRemoved => f.write_str("the tool is removed; if another replaces it, declare this name as its `was`"),
+            Self::ToolRemoved => {
+                f.write_str("the tool is removed; if another replaces it, declare this name as its `was`")
+            }
             Self::ToolAdded => f.write_str("the tool is new"),
             Self::ToolRenamed { to } => write!(f, "the tool is called {to} now, and answers to this name"),
             Self::FormerNameRemoved { name } => write!(f, "no tool answers to the former name {name} any more"),
@@ -141,7 +143,9 @@ impl fmt::Display for Change {
             Self::EffectAdded { effect } => write!(f, "the effect is new: {effect}"),
             Self::EffectRemoved { effect } => write!(f, "the effect is removed: {effect}"),
             Self::TextChanged => f.write_str("the text is changed"),
-            Self::Changed { old: Some(old), new: Some(new) } => write!(f, "it was {} and is {}", shown(old), shown(new)),
+            Self::Changed { old: Some(old), new: Some(new) } => {
+                write!(f, "it was {} and is {}", shown(old), shown(new))
+            }
             Self::Changed { old: None, new: Some(new) } => write!(f, "it is new: {}", shown(new)),
             Self::Changed { old: Some(old), new: None } => write!(f, "it is removed; it was {}", shown(old)),
             Self::Changed { old: None, new: None } => f.write_str("the definition is changed"),

@@ -65,7 +65,9 @@ impl<'a, F: FnMut(&str, Change)> Comparison<'a, F> {
                 (Some(old @ Value::Object(_)), Some(new @ Value::Object(_))) if NESTED.contains(&key) => {
                     self.schemas(&place, old, new);
                 }
-                (Some(Value::Array(old)), Some(Value::Array(new))) if LISTS.contains(&key) && old.len() == new.len() => {
+                (Some(Value::Array(old)), Some(Value::Array(new)))
+                    if LISTS.contains(&key) && old.len() == new.len() =>
+                {
                     for (position, (old, new)) in old.iter().zip(new).enumerate() {
                         self.schemas(&format!("{place}/{position}"), old, new);
                     }
@@ -101,7 +103,8 @@ impl<'a, F: FnMut(&str, Change)> Comparison<'a, F> {
         let [before, after] = [old, new].map(|schema| schema.get("properties").and_then(|it| it.as_object()));
         let [was_required, is_required] = [old, new].map(required);
         let keys = before.into_iter().chain(after).flat_map(Map::keys).map(String::as_str);
-        let keys: BTreeSet<&str> = keys.chain(was_required.iter().copied()).chain(is_required.iter().copied()).collect();
+        let keys: BTreeSet<&str> =
+            keys.chain(was_required.iter().copied()).chain(is_required.iter().copied()).collect();
         for key in keys {
             let place = format!("{place}/properties/{}", escaped(key));
             let needed = (was_required.contains(key), is_required.contains(key));
@@ -196,14 +199,23 @@ fn types<'a>(schema: &Keywords<'a>, root: &'a Value) -> Option<BTreeSet<&'a str>
     }
 }
 
-/// Returns the listed values of an `enum` or `const`, or of alternatives that all list values. Returns `None` if values are not listed.
+/// Returns the listed values of an `enum` or `const`, or of alternatives that list values. Returns `None` if values are not listed.
 fn values<'a>(schema: &Keywords<'a>, root: &'a Value) -> Option<Vec<&'a Value>> {
-    match (schema.get("enum"), schema.get("const"), schema.get("type")) {
-        (Some(Value::Array(values)), ..) => Some(values.iter().collect()),
-        (None, Some(value), _) => Some(vec![value]),
-        (None, None, Some(kind)) if *kind == "null" => Some(vec![&Value::Null]),
-        _ => Some(alternatives(schema, root, values)?.into_iter().flatten().collect()),
+    match (schema.get("enum"), schema.get("const")) {
+        (Some(Value::Array(values)), _) => Some(values.iter().collect()),
+        (_, Some(value)) => Some(vec![value]),
+        _ => {
+            let listed = alternatives(schema, root, values_or_null)?;
+            listed.iter().any(|(_, lists)| *lists).then(|| listed.into_iter().flat_map(|(values, _)| values).collect())
+        }
     }
+}
+
+/// Returns the values of an alternative, and true if it lists them. The type `null` stands for its value.
+fn values_or_null<'a>(schema: &Keywords<'a>, root: &'a Value) -> Option<(Vec<&'a Value>, bool)> {
+    let listed = values(schema, root).map(|values| (values, true));
+    let is_null = || schema.get("type").is_some_and(|kind| *kind == "null");
+    listed.or_else(|| is_null().then(|| (vec![&Value::Null], false)))
 }
 
 /// Returns a fact about each alternative. Returns `None` if there are no alternatives, or the fact is not known about one.
@@ -216,7 +228,8 @@ fn alternatives<'a, T>(
     // An alternative that refers to a schema with alternatives could refer to this one.
     let known = alternatives.iter().map(|alternative| {
         let keywords = keywords(alternative, root)?;
-        let is_nested = reference(alternative).is_some() && ["anyOf", "oneOf"].iter().any(|key| keywords.contains_key(key));
+        let is_nested =
+            reference(alternative).is_some() && ["anyOf", "oneOf"].iter().any(|key| keywords.contains_key(key));
         if is_nested { None } else { fact(&keywords, root) }
     });
     known.collect()
