@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::Value;
-use tools::describe_schema;
+use tools::{AcceptedValues, accepted_values, describe_schema};
 
 use crate::visible::visible;
 
@@ -15,6 +15,8 @@ pub struct Parameter {
     pub name: String,
     /// The accepted values, such as `an integer or null`.
     pub values: String,
+    /// The regular expression that an accepted string matches, or `None` if there is none.
+    pub pattern: Option<String>,
     /// Required, or the default.
     pub presence: Presence,
     /// The description; empty if there is none.
@@ -32,7 +34,9 @@ pub enum Presence {
     Optional,
 }
 
-/// Returns the parameters that a tool's schema describes, the required ones first, then by name.
+/// Returns the parameters that a tool's schema describes, the required ones first, then in the order of the schema.
+///
+/// Without the feature `preserve_order` of `serde_json`, a schema keeps no order, and the parameters are ordered by name.
 ///
 /// ```
 /// use serde_json::json;
@@ -48,14 +52,14 @@ pub enum Presence {
 pub fn parameters(schema: &Value) -> Vec<Parameter> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let mut properties: Vec<_> = properties.into_iter().flatten().collect();
-    // The order of a JSON object depends on how serde_json was built.
-    properties.sort_by_key(|(name, _)| (!is_required(schema, name), *name));
+    properties.sort_by_key(|(name, _)| !is_required(schema, name));
     let parameter = |(name, property): (&String, &Value)| {
         let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
         let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
         Parameter {
             name: visible(name).into_owned(),
             values: visible(&describe_schema(schema, property)).into_owned(),
+            pattern: pattern(schema, property).map(|pattern| visible(pattern).into_owned()),
             presence: match property.get("default") {
                 _ if is_required(schema, name) => Presence::Required,
                 Some(default) => Presence::Default(visible(&default.to_string()).into_owned()),
@@ -65,6 +69,14 @@ pub fn parameters(schema: &Value) -> Vec<Parameter> {
         }
     };
     properties.into_iter().map(parameter).collect()
+}
+
+/// Returns the pattern of the strings that a property accepts.
+fn pattern<'a>(schema: &'a Value, property: &'a Value) -> Option<&'a str> {
+    accepted_values(schema, property)?.into_iter().find_map(|accepted| match accepted {
+        AcceptedValues::Typed { name: "string", schema } => schema.get("pattern")?.as_str(),
+        _ => None,
+    })
 }
 
 /// Returns true if the schema requires the parameter.

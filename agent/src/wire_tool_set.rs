@@ -54,14 +54,9 @@ impl WireToolSet {
         format: Format,
         strictness: Strictness,
     ) -> Self {
-        let mut tools = Vec::with_capacity(entries.len());
         let mut limits = format.strict_limits();
-        for entry in entries {
-            match wire(entry, format, strictness, &mut limits) {
-                Ok(wire) => tools.push((entry.clone(), wire)),
-                Err(reason) => skipped.push(SkippedTool { name: entry.name().clone(), reason }),
-            }
-        }
+        let mut tools = Vec::with_capacity(entries.len());
+        collect(entries, &mut tools, &mut skipped, |entry| wire(entry, format, strictness, &mut limits));
         let names = loop {
             let long = tools.iter().filter(|(_, wire)| wire.name.len() >= SHORTEST_DIGESTED);
             let former = tools.iter().flat_map(|(entry, _)| &entry.tool().was);
@@ -83,6 +78,11 @@ impl WireToolSet {
     /// Returns the tools, sorted by their names in the catalog.
     pub fn list(&self) -> impl ExactSizeIterator<Item = &WireTool> {
         self.tools.iter().map(|(_, wire)| &**wire)
+    }
+
+    /// Returns the entries of the [listed](Self::list) tools, in the same order.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Arc<Entry>> {
+        self.tools.iter().map(|(entry, _)| entry)
     }
 
     /// Returns the definitions as a JSON array. Joined on first use.
@@ -154,6 +154,21 @@ pub enum UnreadableCall {
 /// The length of the shortest digested name. Shorter names need no table.
 const SHORTEST_DIGESTED: usize = 28;
 
+/// Adds each entry to the tools, or to the skipped tools with the reason.
+fn collect(
+    entries: &[Arc<Entry>],
+    tools: &mut Vec<(Arc<Entry>, Arc<WireTool>)>,
+    skipped: &mut Vec<SkippedTool>,
+    mut wire: impl FnMut(&Entry) -> Result<Arc<WireTool>, SkipReason>,
+) {
+    for entry in entries {
+        match wire(entry) {
+            Ok(wire) => tools.push((entry.clone(), wire)),
+            Err(reason) => skipped.push(SkippedTool { name: entry.name().clone(), reason }),
+        }
+    }
+}
+
 /// Returns a tool on the wire. A strict tool uses up `limits`, and is relaxed if they do not suffice.
 fn wire(
     entry: &Entry,
@@ -196,4 +211,32 @@ fn joined(tools: &[(Arc<Entry>, Arc<WireTool>)]) -> String {
     }
     text.push(']');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tools::protocol::wire::schema::Unsendable;
+    use tools::{Catalog, Effects, Tool, ToolContext};
+
+    use super::*;
+
+    #[test]
+    fn a_tool_that_a_service_refuses_is_skipped_with_the_reason() {
+        let mut catalog = Catalog::new();
+        for name in ["a", "m", "z"] {
+            let tool = Tool::new(name, "Answers.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+            catalog.register(tool, async |_: ToolContext, _: Value| "pong").unwrap();
+        }
+        let (format, mut tools, mut skipped) = (Format::Anthropic, Vec::new(), Vec::new());
+        collect(&catalog.list(), &mut tools, &mut skipped, |entry| match entry.name().as_str() {
+            "m" => Err(SkipReason::Unsendable { format, reason: Unsendable::NotAnObject }),
+            _ => wire(entry, format, Strictness::Relaxed, &mut None),
+        });
+        let sent: Vec<Value> = serde_json::from_str(&joined(&tools)).unwrap();
+        assert_eq!(sent.iter().map(|tool| &tool["name"]).collect::<Vec<_>>(), ["a", "z"]);
+        let [skipped] = &skipped[..] else { panic!("{skipped:?}") };
+        assert_eq!(skipped.name.as_str(), "m");
+        assert!(skipped.to_string().contains("anthropic") && skipped.to_string().contains("object"), "{skipped}");
+    }
 }

@@ -58,6 +58,6 @@ pub(crate) type PreviewOutcome = Option<Result<Preview, ToolError>>;
 
 /// The call whose preview an approver can ask for. A trait, because the pipeline makes previews and approvers must not depend on it.
 pub(crate) trait PreviewSource: fmt::Debug + Send + Sync {
-    /// Makes the preview.
+    /// Runs the tool's preview of the call, within a time limit.
     fn make(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>>;
 }

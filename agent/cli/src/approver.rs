@@ -26,9 +26,10 @@ impl TerminalAsker {
     async fn answer(&self, asked: ApprovalQuestion<'_>) -> ApprovalAnswer {
         let mut dialogue = self.dialogue.open().await;
         // The preview is made while no other question is open, because it is the effect that the call would have now.
-        let mut text = question(&asked, asked.approval.preview().await.as_ref(), false);
+        let mut shown = question(&asked, asked.approval.preview().await.as_ref(), false);
         let mut is_unclear = false;
         loop {
+            let text = std::mem::take(&mut shown.text) + &question::choices(&asked, shown.is_cut);
             let Some(line) = dialogue.ask(&text).await else {
                 return denied("the terminal closed without an answer");
             };
@@ -39,14 +40,11 @@ impl TerminalAsker {
                 Some(TypedAnswer::Session) => return ApprovalAnswer::Session,
                 Some(TypedAnswer::No) => return denied("the person at the terminal denied it"),
                 Some(TypedAnswer::View) => {
-                    text = question(&asked, asked.approval.preview().await.as_ref(), true);
+                    shown = question(&asked, asked.approval.preview().await.as_ref(), true);
                 }
                 // One retry: one of many lines, such as those of a pasted text, could be a yes.
                 None if is_unclear => return denied("the person at the terminal gave no clear answer"),
-                None => {
-                    is_unclear = true;
-                    text = question::choices(&asked);
-                }
+                None => is_unclear = true,
             }
         }
     }

@@ -18,6 +18,7 @@ use self::absent as backend;
 use self::sqlite as backend;
 use crate::config::{Setting, Settings};
 use crate::error::Error;
+use crate::provider_choice::ProviderChoice;
 use crate::{program, shell};
 
 #[cfg(not(feature = "journal"))]
@@ -42,7 +43,8 @@ pub(crate) struct JournalOptions {
     session: Option<String>,
 
     /// Continue a recorded session: the newest one of this workspace, or the one whose ID begins with ID. With --journal, the one
-    /// of --session. Finished calls are not run again, and the session keeps the grant that it began with
+    /// of --session. Finished calls are not run again, and the session keeps the grant that it began with. It has the provider
+    /// and the model that it began with too, unless --provider or --model names another
     #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = NO_JOURNAL)]
     resume: Option<Option<String>>,
 
@@ -73,9 +75,19 @@ impl JournalOptions {
         self.session.as_deref().map(|name| Setting::from_flag("--session", name))
     }
 
-    /// Starts to record a session in this workspace, or opens the session to resume. Returns `None` if the session is not recorded.
-    pub(crate) async fn recording(&self, workspace: String, settings: &Settings) -> Result<Option<Recording>, Error> {
-        Recording::new(self, workspace, settings).await
+    /// Opens the session of this workspace to resume. Returns `None` if a new one starts.
+    pub(crate) async fn resumed(&self, workspace: &str) -> Result<Option<Recording>, Error> {
+        Recording::resumed(self, workspace).await
+    }
+
+    /// Starts to record a session in this workspace. Returns `None` if the session is not recorded.
+    pub(crate) async fn recording(
+        &self,
+        workspace: String,
+        settings: &Settings,
+        choice: &ProviderChoice,
+    ) -> Result<Option<Recording>, Error> {
+        Recording::new(self, workspace, settings, choice).await
     }
 
     /// Adds the command line that continues the session, if the error ended a recorded session before its answer.

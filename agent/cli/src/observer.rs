@@ -21,6 +21,7 @@ use crate::fit;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
 use crate::output_format::OutputFormat;
+use crate::size::Size;
 use crate::status_lines::{FRAME_INTERVAL, StatusLines};
 use crate::stream_line::{SessionLine, StreamLine};
 use crate::visible::visible;
@@ -35,6 +36,8 @@ pub(crate) struct Observer {
     format: OutputFormat,
     /// True if standard error shows status lines, so that progress needs no lines of its own.
     has_status_lines: bool,
+    /// True if the answer shows the results, so that the line of a failed call leaves out its message.
+    has_results_in_answer: bool,
     console: Arc<Console>,
     cancellation: CancellationToken,
     state: Mutex<RunState>,
@@ -53,7 +56,13 @@ impl Observer {
     /// Returns an observer of a run that starts now. If the output fails, it cancels the run.
     pub(crate) fn new(format: OutputFormat, console: Arc<Console>, cancellation: CancellationToken) -> Self {
         let has_status_lines = format == OutputFormat::Text && StatusLines::are_shown();
-        Self { format, has_status_lines, console, cancellation, state: Mutex::default() }
+        let has_results_in_answer = false;
+        Self { format, has_status_lines, has_results_in_answer, console, cancellation, state: Mutex::default() }
+    }
+
+    /// Sets whether the answer shows the results of the calls.
+    pub(crate) fn with_results_in_answer(self, has_results_in_answer: bool) -> Self {
+        Self { has_results_in_answer, ..self }
     }
 
     /// Writes the first line of a stream.
@@ -155,7 +164,11 @@ impl Observer {
                 // If several calls of the tool ran in parallel, the targets identify the ended one.
                 let targets =
                     ended.filter(|call| state.is_one_of_several(call)).map(|call| target_suffix(&call.targets));
-                self.console.line(result_line(name, result, *duration_ms, &targets.unwrap_or_default()));
+                let mut line = result_line(name, result, *duration_ms, &targets.unwrap_or_default());
+                if result.is_error && !self.has_results_in_answer {
+                    line += &failure(result);
+                }
+                self.console.line(line);
             }
             Event::Done(summary) => self.console.line(summary_line(summary, self.console.time_since(state.started))),
             _ => {}
@@ -167,10 +180,15 @@ impl Observer {
 fn result_line(name: &str, result: &ToolResult, duration_ms: u64, targets: &str) -> String {
     let (name, time) = (styled(STRONG, line(name)), duration::shown(Duration::from_millis(duration_ms)));
     if result.is_error {
-        return format!("{} {name} failed after {time}{targets}: {}", styled(BAD, "<-"), line(&result.to_text()));
+        return format!("{} {name} failed after {time}{targets}", styled(BAD, "<-"));
     }
-    let facts = styled(FAINT, format_args!("{time}, {}", counted(size(result), "byte")));
+    let facts = styled(FAINT, format_args!("{time}, {}", Size::from_bytes(size(result)).shown()));
     format!("{} {name} {facts}{targets}", styled(GOOD, "<-"))
+}
+
+/// Returns the message of a failed call as a suffix for its line.
+fn failure(result: &ToolResult) -> String {
+    format!(": {}", line(&result.to_text()))
 }
 
 fn summary_line(summary: &Summary, time: Duration) -> String {

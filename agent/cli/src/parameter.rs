@@ -1,23 +1,31 @@
 //! The table of a tool's parameters.
 
-use agent::parameters;
+use agent::{Parameter, parameters};
 use anstyle::Style;
 use serde_json::Value;
 
-use crate::notice::{FAINT, STRONG};
+use crate::fit;
+use crate::notice::{FAINT, STRONG, styled};
 use crate::table::Table;
 
-/// Returns a table of name, type, presence and description; required parameters come first.
+/// Returns a table of name, type, presence and description; required parameters come first. Patterns follow below.
 pub(crate) fn table(schema: &Value, width: usize) -> String {
     let mut table = Table::new([STRONG, Style::new(), FAINT, Style::new()], 2);
     let parameters = parameters(schema);
     if parameters.is_empty() {
         return "  none\n".to_owned();
     }
-    for parameter in parameters {
-        table.push([parameter.name, parameter.values, parameter.presence.to_string(), parameter.description]);
+    let mut patterns = String::new();
+    for Parameter { name, values, pattern, presence, description, .. } in parameters {
+        if let Some(pattern) = pattern {
+            patterns += &format!("  {name} matches\n");
+            // A pattern may be one long word.
+            let rows = fit::rows(&pattern, 4, width.saturating_sub(4).max(1)).into_iter();
+            patterns.extend(rows.map(|row| format!("    {}\n", styled(FAINT, row))));
+        }
+        table.push([name, values, presence.to_string(), description]);
     }
-    table.wrapped(width)
+    table.wrapped(width) + &patterns
 }
 
 #[cfg(test)]

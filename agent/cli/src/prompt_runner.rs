@@ -1,5 +1,6 @@
 //! [`PromptRunner`]: runs a prompt and shows its progress.
 
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use agent::{Direct, Driver, Outcome, Run, Session, Step, StopReason, Summary};
@@ -53,7 +54,10 @@ impl PromptRunner {
         input: RunInput,
         token: CancellationToken,
     ) -> Result<Exit, Error> {
-        let observer = Arc::new(Observer::new(self.format, self.console.clone(), token.clone()));
+        // Without a model the answer has the results, so a terminal would show each failure twice.
+        let has_results = self.is_direct() && io::stdout().is_terminal() && io::stderr().is_terminal();
+        let observer = Observer::new(self.format, self.console.clone(), token.clone());
+        let observer = Arc::new(observer.with_results_in_answer(has_results));
         observer.session(self.session_line(session))?;
         let is_text = self.format == OutputFormat::Text;
         let animation = observer.animate();

@@ -14,7 +14,7 @@ pub(crate) struct ProviderChoice {
     pub(crate) provider: String,
     /// The named model, or the default one of a provider that no setting names.
     pub(crate) model: Option<String>,
-    /// A note on the choice, if no setting names the provider.
+    /// A note on the choice, unless a flag or the configuration names the provider and the model.
     pub(crate) note: Option<String>,
 }
 
@@ -26,6 +26,12 @@ impl ProviderChoice {
             return Self { provider: DIRECT.to_owned(), model: named, note: Some(note) };
         };
         let mut choice = Self { provider: provider.clone(), model: named, note: None };
+        let model = settings.model.as_ref().map(|model| &model.origin);
+        if let Some(session) = [Some(origin), model].into_iter().flatten().find_map(Origin::session) {
+            choice.note = Some(format!(
+                "using {choice}, because the session {session} began with it (--provider or --model chooses another)"
+            ));
+        }
         let with_key = program::providers_with_key();
         if let (Origin::Environment(variable), [(_, service), others @ ..]) = (origin, &with_key[..])
             && variable == service.key_variable

@@ -69,8 +69,19 @@ impl SessionOptions {
     }
 
     /// Starts to record the session, or opens the session to resume. Returns `None` if the session is not recorded.
+    ///
+    /// Call it before all other methods: a resumed session has the provider and the model that it began with, unless a flag names
+    /// another.
     pub(crate) async fn recording(&self) -> Result<Option<Recording>, Error> {
-        self.journal.recording(self.host.root.workspace(), self.settings()?).await
+        let workspace = self.host.root.workspace();
+        if let Some(resumed) = self.journal.resumed(&workspace).await? {
+            let settings = self.host.settings(resumed.with_model(self.flags()?))?;
+            resumed.check_service(&settings)?;
+            let _ = self.settings.set(settings);
+            return Ok(Some(resumed));
+        }
+        let settings = self.settings()?;
+        self.journal.recording(workspace, settings, &ProviderChoice::from_settings(settings)).await
     }
 
     /// Returns a session over the selected tools. Cancelling the token ends its calls.
@@ -95,7 +106,13 @@ impl SessionOptions {
     }
 
     /// Returns the runner for the session's prompts.
-    pub(crate) fn runner(&self, format: OutputFormat, how_to_grant: HowToGrant) -> Result<PromptRunner, Error> {
+    pub(crate) fn runner(
+        &self,
+        format: OutputFormat,
+        console: Arc<Console>,
+        how_to_grant: HowToGrant,
+        recording: Option<&Recording>,
+    ) -> Result<PromptRunner, Error> {
         let settings = self.settings()?;
         let choice = ProviderChoice::from_settings(settings);
         let provider = self.provider(&choice)?;
@@ -107,9 +124,9 @@ impl SessionOptions {
             provider: name,
             model: choice.model,
             format,
-            console: Arc::default(),
+            console,
             how_to_grant,
-            first_grant: None,
+            first_grant: recording.and_then(Recording::first_grant).cloned(),
             rules,
         })
     }

@@ -36,6 +36,17 @@ impl<const N: usize> Table<N> {
 
     /// Renders the rows, and wraps the last cell to the width.
     pub(crate) fn wrapped(&self, width: usize) -> String {
+        self.rendered(width, fit::wrapped)
+    }
+
+    /// Renders the rows, and cuts the last cell to the width.
+    #[cfg(feature = "journal")]
+    pub(crate) fn cut(&self, width: usize) -> String {
+        self.rendered(width, |last, room| vec![fit::cut(last, room)])
+    }
+
+    /// Renders the rows. `fitted` returns the lines of a last cell with at most this number of columns.
+    fn rendered(&self, width: usize, fitted: impl Fn(&str, usize) -> Vec<String>) -> String {
         let widths: Vec<usize> = (0..N.saturating_sub(1))
             .map(|column| self.rows.iter().map(|(row, _)| fit::columns(&row[column])).max().unwrap_or(0))
             .collect();
@@ -53,7 +64,7 @@ impl<const N: usize> Table<N> {
                 line += &styled(style, format_args!("{cell}{}", " ".repeat(width - fit::columns(cell))));
                 line += "  ";
             }
-            let mut lines = fit::wrapped(last, room).into_iter();
+            let mut lines = fitted(last, room).into_iter();
             if is_below {
                 text += line.trim_end();
                 text.push('\n');
@@ -90,6 +101,13 @@ mod tests {
     fn the_last_column_fits_the_width() {
         let words = "one two three four five six seven";
         assert_eq!(table(&[["a", "b", words]]).wrapped(31), " a  b  one two three four five\n       six seven\n");
+    }
+
+    #[cfg(feature = "journal")]
+    #[test]
+    fn the_last_column_can_be_cut() {
+        let words = "one two three four five six seven";
+        assert_eq!(table(&[["a", "b", words], ["a", "b", "c"]]).cut(31), " a  b  one two three four five…\n a  b  c\n");
     }
 
     #[test]

@@ -5,5 +5,6 @@ mod key;
 mod remote;
 mod retry;
 
+pub use adapter::tools;
 pub use agent::{RetryPolicy, Timeouts};
 pub use remote::Remote;

@@ -22,7 +22,7 @@ use tools::{CancellationToken, Content, JournalError, ToolContext, ToolError};
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
-use self::request_turn::{request_turn, wire};
+use self::request_turn::{check, request_turn, wire};
 use crate::{
     Event, EventSink, Provider, ProviderError, Request, RetrySink, Run, RunError, Session, Step, Summary, TextSink,
     Turn,
@@ -214,7 +214,7 @@ impl Driver {
         let run_cx = RunContext { session: &*session, cx: &cx, token: &token, runtime: &runtime, sink: &sink };
         let (mut failure, mut last) = (None, None);
         let steps = async {
-            let mut step = self.checkpoint(&run, &mut last, &run_cx).await;
+            let mut step = self.begin(&run, &mut last, &run_cx).await;
             loop {
                 if let Err(error) = step {
                     run.fail(error.to_string());
@@ -242,6 +242,20 @@ impl Driver {
         if self.cancellation.is_cancelled() {
             token.cancel();
         }
+    }
+
+    /// Writes the first checkpoint, unless the provider will refuse the first request each time. A session that cannot go on must
+    /// not become the newest one to resume.
+    async fn begin(
+        &self,
+        run: &Run,
+        last: &mut Option<LastCheckpoint>,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
+        if run.step() == Step::Ask {
+            check(&*self.provider, Request::new(run.messages(), run_cx.session.tools(), run_cx.token))?;
+        }
+        self.checkpoint(run, last, run_cx).await
     }
 
     /// Requests a turn and writes its checkpoint, which must precede its calls.

@@ -1,4 +1,4 @@
-//! Requests a turn and catches the provider's panics.
+//! Checks and requests a turn, and catches the provider's panics.
 
 use tools::call::{Isolated, Panic};
 use tools::protocol::wire::Format;
@@ -9,6 +9,12 @@ use crate::{Provider, ProviderError, Request, Turn};
 pub(super) async fn request_turn(provider: &dyn Provider, request: Request<'_>) -> Result<Turn, ProviderError> {
     let turn = Isolated::new(|| provider.complete(request)).await;
     turn.unwrap_or_else(|Panic(message)| Err(ProviderError::Panicked { provider: name_of(provider), message }))
+}
+
+/// Returns an error if the provider will refuse the request each time, or panics.
+pub(super) fn check(provider: &dyn Provider, request: Request<'_>) -> Result<(), ProviderError> {
+    let checked = Panic::catch(|| provider.check(request));
+    checked.unwrap_or_else(|Panic(message)| Err(ProviderError::Panicked { provider: name_of(provider), message }))
 }
 
 /// Returns the format in which the provider's model knows the tools. Returns `None` if it knows their own names, or after a panic.

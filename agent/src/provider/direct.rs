@@ -60,6 +60,10 @@ impl Provider for Direct {
         "direct"
     }
 
+    fn check(&self, request: Request<'_>) -> Result<(), ProviderError> {
+        turn(request).map(drop)
+    }
+
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
         Box::pin(ready(turn(request)))
     }

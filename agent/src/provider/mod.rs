@@ -67,6 +67,16 @@ pub trait Provider: Send + Sync {
         None
     }
 
+    /// Returns an error if the provider will refuse this request each time. A run that begins with such a request is neither
+    /// recorded nor resumable. The default accepts every request, because only the service can tell.
+    ///
+    /// # Errors
+    /// Returns the error of [`complete`](Self::complete).
+    fn check(&self, request: Request<'_>) -> Result<(), ProviderError> {
+        let _ = request;
+        Ok(())
+    }
+
     /// Returns the model's next turn. The caller may drop the future when the request is cancelled.
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a>;
 }

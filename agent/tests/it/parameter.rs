@@ -1,6 +1,6 @@
 //! Parameters, in words.
 
-use agent::{Presence, parameters};
+use agent::{Parameter, Presence, parameters};
 use serde_json::json;
 
 #[test]
@@ -24,13 +24,28 @@ fn parameters_are_in_words_and_the_required_ones_come_first() {
 }
 
 #[test]
+fn a_string_has_its_pattern() {
+    let word = json!({"type": "string", "pattern": "^\\w+$"});
+    let schema = json!({
+        "properties": {"a": word, "b": {"anyOf": [{"$ref": "#/$defs/word"}, {"type": "null"}]}, "c": {"type": "string"}},
+        "$defs": {"word": word},
+    });
+    let patterns: Vec<_> = parameters(&schema).into_iter().map(|parameter| parameter.pattern).collect();
+    assert_eq!(patterns, [Some("^\\w+$".to_owned()), Some("^\\w+$".to_owned()), None]);
+}
+
+#[test]
 fn no_text_of_a_schema_hides_anything() {
     let property = json!({"enum": ["v\u{200b}"], "default": "d\u{202e}", "description": "t\u{2066}"});
-    let schema = json!({"properties": {"n\u{1b}": property}});
-    let parameter = &parameters(&schema)[0];
-    let text = format!("{} {} {} {}", parameter.name, parameter.values, parameter.presence, parameter.description);
+    let schema = json!({"properties": {"n\u{1b}": property, "o": {"type": "string", "pattern": "\u{200d}"}}});
+    let parameters = parameters(&schema);
+    let text = parameters.iter().map(|parameter| {
+        let Parameter { name, values, presence, description, pattern, .. } = parameter;
+        format!("{name} {values} {presence} {description} {pattern:?}")
+    });
+    let text: String = text.collect();
     assert!(!text.contains(tools::protocol::is_invisible), "{text:?}");
-    for escape in ["200b", "202e", "2066", "1b"] {
+    for escape in ["200b", "202e", "2066", "1b", "200d"] {
         assert!(text.contains(escape), "{escape} is not in {text}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::workshop::{add, catalog};
-use agent::{Selection, SkipReason, ToolSet};
+use agent::{Selection, ToolSet};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::protocol::wire::schema::NotStrict;
@@ -136,26 +136,6 @@ fn a_tool_outside_the_set_is_not_replaced_by_one_with_its_wire_name() {
         let read =
             set.wire(Format::Anthropic, Strictness::Relaxed).read_call(ToolCall::new("1", &*spelling, json!({})));
         assert!(read.is_err() || !set.contains(&read.unwrap().name), "{spelling}");
-    }
-}
-
-#[test]
-fn a_tool_that_a_service_refuses_is_skipped_with_the_reason() {
-    let mut catalog = catalog(["a", "z"]);
-    with_schema(&mut catalog, "m", json!({"enum": [1]}));
-    let set = set(catalog.list(), &[]);
-    assert!(set.skipped().is_empty() && set.contains("m"), "programs can call it");
-    for (format, mode) in wires() {
-        let wire = set.wire(format, mode);
-        let names: Vec<_> = wire.list().map(|tool| &*tool.name).collect();
-        if names == ["a", "z"] {
-            let [skipped] = wire.skipped() else { panic!("{:?}", wire.skipped()) };
-            assert_eq!(skipped.name.as_str(), "m");
-            assert!(matches!(skipped.reason, SkipReason::Unsendable { .. }), "{skipped}");
-            assert!(skipped.to_string().contains(format.name()), "{skipped}");
-        } else {
-            assert_eq!(names, ["a", "m", "z"], "{format} takes every schema");
-        }
     }
 }
 

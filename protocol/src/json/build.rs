@@ -84,7 +84,7 @@ impl<'t> TreeBuilder<'t> {
         Ok(place)
     }
 
-    /// Ends the array at index `place`.
+    /// Ends an array of `len` elements. `place` is the index of its mark, which `open` returned.
     pub(super) fn close_array(&mut self, place: usize, len: usize) -> Result<(), ParseError> {
         self.depth -= 1;
         self.tree.marks[place] = Mark::Array { len: to_u32(len)?, end: to_u32(self.tree.marks.len())? };

@@ -6,7 +6,7 @@ use super::Format;
 use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::{Image, Piece};
-use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
+use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References, StrictRules};
 use crate::{Content, ToolCall, ToolResult};
 
 /// The schemas of tools that are not strict: [draft 2020-12](https://platform.claude.com/docs/en/api/messages/create), with limits.
@@ -26,7 +26,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     enums: Enums::Any,
     formats: None,
     keys: KeyGrammar::Plain,
-    strict: false,
+    strict: None,
 };
 
 /// The schemas of strict tools: the guide
@@ -40,7 +40,7 @@ pub(super) const STRICT: Dialect = Dialect {
     references: References::AloneWithoutRecursion,
     enums: Enums::Scalars,
     formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]),
-    strict: true,
+    strict: Some(StrictRules { requires_all: false, limits: None }),
     ..DIALECT
 };
 
@@ -48,7 +48,8 @@ pub(super) const STRICT: Dialect = Dialect {
 pub(super) const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /// Sends examples as [`input_examples`](https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use), which have
-/// to match the schema.
+/// to match the schema. Of the services that host Claude, [Vertex AI](https://docs.litellm.ai/docs/providers/anthropic_tool_input_examples)
+/// did not take them in 2025.
 pub(super) fn definition(parts: Parts<'_>) -> Fields {
     let mut fields = parts.fields("input_schema");
     if !parts.examples.is_empty() {

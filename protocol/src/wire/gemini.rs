@@ -32,7 +32,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     enums: Enums::StringsAndNumbers,
     formats: None,
     keys: KeyGrammar::Identifier,
-    strict: false,
+    strict: None,
 };
 
 /// The types of images in

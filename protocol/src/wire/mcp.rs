@@ -18,7 +18,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     enums: Enums::Any,
     formats: None,
     keys: KeyGrammar::Any,
-    strict: false,
+    strict: None,
 };
 
 /// An `outputSchema` is left out if its root is not an object: clients of revisions before

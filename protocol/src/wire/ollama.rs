@@ -23,7 +23,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     enums: Enums::Any,
     formats: None,
     keys: KeyGrammar::Any,
-    strict: false,
+    strict: None,
 };
 
 /// The types of images that [all versions take](https://github.com/ollama/ollama/issues/2457).

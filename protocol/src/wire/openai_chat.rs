@@ -6,7 +6,7 @@ use super::Format;
 use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, list, parse_call, text_field};
 use super::piece::Piece;
-use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
+use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References, SchemaLimits, StrictRules};
 use crate::{ToolCall, ToolResult};
 
 /// The schemas of functions that are not strict, also of the Responses API.
@@ -28,7 +28,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     enums: Enums::Any,
     formats: None,
     keys: KeyGrammar::Plain,
-    strict: false,
+    strict: None,
 };
 
 /// The schemas of strict functions: the subset in the guide
@@ -46,7 +46,10 @@ pub(super) const STRICT: Dialect = Dialect {
     containers: true,
     enums: Enums::Scalars,
     formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"]),
-    strict: true,
+    strict: Some(StrictRules {
+        requires_all: true,
+        limits: Some(SchemaLimits { levels: 10, properties: 5_000, enum_values: 1_000, characters: 120_000 }),
+    }),
     ..DIALECT
 };
 

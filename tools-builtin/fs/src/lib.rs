@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod abandoned;
+mod append;
 mod counted;
 mod diff;
 mod directory;

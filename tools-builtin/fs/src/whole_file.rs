@@ -2,18 +2,23 @@
 
 use std::io::Read;
 
+use cap_std::fs::File;
 use tools::ToolContext;
 
 use crate::encoding::Encoding;
 use crate::error::FsError;
+use crate::path::RelativePath;
 use crate::replacement::MAX_FILE;
 use crate::resolved_entry::open_file;
 use crate::slot::Slot;
 
 /// Reads a file of at most [`MAX_FILE`] bytes.
 pub(crate) fn read(slot: &Slot) -> Result<Vec<u8>, FsError> {
-    let path = &slot.path;
-    let file = open_file(&slot.parent, &slot.name, path)?;
+    contents(open_file(&slot.parent, &slot.name, &slot.path)?, &slot.path)
+}
+
+/// Reads an open file of at most [`MAX_FILE`] bytes.
+pub(crate) fn contents(file: File, path: &RelativePath) -> Result<Vec<u8>, FsError> {
     let mut bytes = Vec::new();
     file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(FsError::io(path))?;
     if bytes.len() as u64 > MAX_FILE {

@@ -106,7 +106,7 @@ impl Workspace {
         format!("{device:x}:{number:x}")
     }
 
-    /// Reads the current state of the hidden paths.
+    /// Returns the hidden paths with the device and inode numbers of those that exist now.
     pub(crate) fn hidden_snapshot(&self) -> HiddenSnapshot<'_> {
         self.hidden.snapshot()
     }

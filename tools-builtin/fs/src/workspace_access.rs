@@ -5,6 +5,8 @@ use std::fs::File;
 use tools::protocol::InvalidTarget;
 use tools::{Access, ToolContext, ToolError};
 
+use crate::append::append_atomically;
+use crate::error::FsError;
 use crate::list::entries;
 use crate::listing::DirEntry;
 use crate::path::RelativePath;
@@ -12,7 +14,7 @@ use crate::relocate::{FROM, TO, move_entry};
 use crate::remove::remove_entry;
 use crate::resolved_entry::ResolvedEntry;
 use crate::write::write_atomically;
-use crate::{Workspace, directory};
+use crate::{Workspace, directory, whole_file};
 
 /// Confined file access for tools of other crates.
 ///
@@ -58,6 +60,25 @@ impl Workspace {
         let path = granted_path(cx, path, &[Access::Read])?;
         let file = ResolvedEntry::find(cx, self, &path).and_then(|found| found.open_file());
         Ok(file?.into_std())
+    }
+
+    /// Reads a file of at most 8 MiB. Returns `None` if there is none. The grant must cover reading it.
+    ///
+    /// # Errors
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is larger, or leads out of the workspace.
+    pub fn read_file(&self, cx: &ToolContext, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
+        let Some(found) = self.find(cx, path)? else { return Ok(None) };
+        Ok(Some(found.open_file().and_then(|file| whole_file::contents(file, &found.path))?))
+    }
+
+    /// Returns true if there is a file, a directory or another entry. The grant must cover reading it.
+    ///
+    /// # Errors
+    /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` leads out of the workspace.
+    pub fn exists(&self, cx: &ToolContext, path: &str) -> Result<bool, ToolError> {
+        Ok(self.find(cx, path)?.is_some())
     }
 
     /// Writes a whole file atomically: readers see the old content or the new content. Creates missing parent directories.
@@ -109,6 +130,36 @@ impl Workspace {
     pub fn write_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
         let path = granted_path(cx, path, &[Access::Write])?;
         write_atomically(cx, self, &path, content.as_ref(), true, |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// Appends to a file of at most 8 MiB atomically: readers see the old content or the whole new one. No other change that is made
+    /// through this workspace meanwhile is lost. Creates the file and its missing parent directories.
+    ///
+    /// The grant must cover writing the file.
+    ///
+    /// ```
+    /// use tools::{ToolContext, ToolError, tool};
+    /// use tools_fs::Workspace;
+    ///
+    /// /// Adds a note to the list.
+    /// #[tool(name = "note.add", writes = "fs:notes.md", needs = Workspace)]
+    /// fn add(
+    ///     cx: &ToolContext,
+    ///     /// The note, one line.
+    ///     text: String,
+    /// ) -> Result<String, ToolError> {
+    ///     cx.need::<Workspace>()?.append_file(cx, "notes.md", format!("- {text}\n"))?;
+    ///     Ok("added".to_owned())
+    /// }
+    /// # assert_eq!(ADD_TOOL.name, "note.add");
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`write_file`](Self::write_file), and [`ExecutionFailed`](tools::ErrorCode) if the file is larger.
+    pub fn append_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
+        let path = granted_path(cx, path, &[Access::Write])?;
+        append_atomically(cx, self, &path, content.as_ref())?;
         Ok(())
     }
 
@@ -167,6 +218,15 @@ impl Workspace {
         let path = granted_path(cx, path, &[Access::Destroy])?;
         remove_entry(cx, self, &path, true)?;
         Ok(())
+    }
+
+    /// Finds an entry to read. Returns `None` if there is none, or if it is hidden.
+    fn find(&self, cx: &ToolContext, path: &str) -> Result<Option<ResolvedEntry>, ToolError> {
+        let path = granted_path(cx, path, &[Access::Read])?;
+        match ResolvedEntry::find(cx, self, &path) {
+            Err(FsError::Missing { .. }) => Ok(None),
+            found => Ok(Some(found?)),
+        }
     }
 }
 

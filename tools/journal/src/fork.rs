@@ -30,8 +30,8 @@ impl Audit {
     /// Copies a session to another journal under a new name, which must be unused there. The original does not change.
     ///
     /// The copy has the conversation and the rows of the original, in the chain of its own journal. Finished calls are therefore
-    /// replayed and not run again when the copy is resumed. Its start has the present time and the original's workspace and
-    /// grant.
+    /// replayed and not run again when the copy is resumed. Its start has the present time, and else the facts of the
+    /// original's.
     ///
     /// Copy a session only after it has ended. Otherwise a call that the original is about to run can run in the copy as well.
     ///
@@ -39,18 +39,18 @@ impl Audit {
     /// Returns an error if this journal is damaged or of an earlier version, or if the other one cannot be written.
     pub fn fork(&self, session: &str, to: &Path, name: &str, options: &JournalOptions) -> Result<(), ForkError> {
         let mut target = open::to_write(to, options.durability)?;
-        let copied = copy(&self.connection, session, &mut target, name);
+        let copied = copy(self, session, &mut target, name);
         copied.map_err(|fault| ForkError::Copy { reason: fault.to_string() })
     }
 }
 
-fn copy(source: &Connection, session: &str, target: &mut Connection, name: &str) -> Result<(), Fault> {
+fn copy(audit: &Audit, session: &str, target: &mut Connection, name: &str) -> Result<(), Fault> {
     // One read transaction, so that rows and messages are of the same moment.
-    let source = source.unchecked_transaction()?;
+    let source = audit.connection.unchecked_transaction()?;
     let transaction = target.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut ledger = Ledger::new(&transaction)?;
     copy_rows(&source, session, &mut ledger, name)?;
-    if let Some(start) = start::find(&source, session)? {
+    if let Some(start) = start::find(&source, audit.version, session)? {
         ledger.write_start(name, &SessionStart { at_ms: now_ms(), ..start })?;
     }
     for (table, columns) in [("state", "at_ms, state, checkpoint"), ("message", "place, text")] {

@@ -16,7 +16,7 @@ const APPLICATION_ID: i64 = 0x7443_724a;
 const HEADER: &[u8] = b"SQLite format 3\0";
 
 /// The current schema version: the number of [`TABLES`] that a file has.
-const VERSION: i64 = TABLES.len() as i64;
+pub(crate) const VERSION: i64 = TABLES.len() as i64;
 
 /// The time a writer waits for another one, of any process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
@@ -27,7 +27,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(5);
 /// The migrations, one for each schema version. A file of an older version gets the missing ones.
 ///
 /// The tables are strict, so that each value keeps the type that its hash covers.
-const TABLES: [&str; 3] = [FIRST, MESSAGES, SESSIONS];
+const TABLES: [&str; 4] = [FIRST, MESSAGES, SESSIONS, MODELS];
 
 const FIRST: &str = "
     CREATE TABLE entry (
@@ -90,8 +90,18 @@ const SESSIONS: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
+/// Records the model of each session.
+const MODELS: &str = "
+    ALTER TABLE session ADD COLUMN provider TEXT;
+    ALTER TABLE session ADD COLUMN model TEXT;
+    ALTER TABLE session ADD COLUMN base_url TEXT;
+";
+
 /// The first schema version with [`SESSIONS`].
 pub(crate) const WITH_SESSIONS: i64 = 3;
+
+/// The first schema version with [`MODELS`].
+pub(crate) const WITH_MODELS: i64 = 4;
 
 /// Opens a journal for writing. Creates a missing file with mode 600.
 pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection, OpenError> {

@@ -7,11 +7,11 @@ use tools::journal::{Checkpoint, JournalFuture};
 use crate::audit::unreadable;
 use crate::error::Fault;
 use crate::ledger::Ledger;
-use crate::open::WITH_SESSIONS;
+use crate::open::{VERSION, WITH_MODELS, WITH_SESSIONS};
 use crate::row::now_ms;
 use crate::{Audit, AuditError, SqliteJournal};
 
-/// The time, workspace and grant with which a session began.
+/// The time, workspace, grant and model with which a session began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionStart {
@@ -21,12 +21,40 @@ pub struct SessionStart {
     pub workspace: String,
     /// The grant. A host narrows the grant of a resumed session by it.
     pub grant: Grant,
+    /// The name of the provider, or `None` if it is not recorded.
+    pub provider: Option<String>,
+    /// The model's name, or `None` if the provider chose it.
+    pub model: Option<String>,
+    /// The URL of the provider's service, or `None` for its usual one. A host must not send a key there because a journal says so.
+    pub base_url: Option<String>,
 }
 
 impl SessionStart {
     /// Creates the start of a session that begins now.
     pub fn new(workspace: impl Into<String>, grant: Grant) -> Self {
-        Self { at_ms: now_ms(), workspace: workspace.into(), grant }
+        let (provider, model, base_url) = (None, None, None);
+        Self { at_ms: now_ms(), workspace: workspace.into(), grant, provider, model, base_url }
+    }
+
+    /// Sets the name of the provider.
+    #[must_use]
+    pub fn with_provider(mut self, provider: impl Into<String>) -> Self {
+        self.provider = Some(provider.into());
+        self
+    }
+
+    /// Sets the model's name.
+    #[must_use]
+    pub fn with_model(mut self, model: Option<String>) -> Self {
+        self.model = model;
+        self
+    }
+
+    /// Sets the URL of the provider's service.
+    #[must_use]
+    pub fn with_base_url(mut self, base_url: Option<String>) -> Self {
+        self.base_url = base_url;
+        self
     }
 }
 
@@ -42,7 +70,7 @@ impl SqliteJournal {
     /// Returns the recorded start of a session, or `None` if there is none.
     pub fn find_start<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<SessionStart>> {
         let session = session.to_owned();
-        Box::pin(self.writer.run(move |ledger| find(ledger.connection, &session)))
+        Box::pin(self.writer.run(move |ledger| find(ledger.connection, VERSION, &session)))
     }
 }
 
@@ -52,10 +80,7 @@ impl Audit {
     /// # Errors
     /// Returns [`AuditError::Read`] if the journal cannot be read.
     pub fn find_start(&self, session: &str) -> Result<Option<SessionStart>, AuditError> {
-        if self.version < WITH_SESSIONS {
-            return Ok(None);
-        }
-        find(&self.connection, session).map_err(unreadable)
+        find(&self.connection, self.version, session).map_err(unreadable)
     }
 
     /// Returns the state and the first `messages` messages of a session's newest checkpoint, or `None` if it has none.
@@ -90,21 +115,36 @@ impl Ledger<'_> {
     /// Replaces the recorded start of a session.
     pub(crate) fn write_start(&self, session: &str, start: &SessionStart) -> Result<(), Fault> {
         let permitted = serde_json::to_string(&start.grant).map_err(|_| Fault::Unwritable { column: "permitted" })?;
-        let sql = "INSERT OR REPLACE INTO session (session, at_ms, workspace, permitted) VALUES (?, ?, ?, ?)";
-        let row = params![session, start.at_ms, start.workspace, permitted];
+        let sql = "INSERT OR REPLACE INTO session (session, at_ms, workspace, permitted, provider, model, base_url)
+            VALUES (?, ?, ?, ?, ?, ?, ?)";
+        let SessionStart { at_ms, workspace, provider, model, base_url, .. } = start;
+        let row = params![session, at_ms, workspace, permitted, provider, model, base_url];
         self.connection.prepare_cached(sql)?.execute(row)?;
         Ok(())
     }
 }
 
-/// Reads the start of a session.
-pub(crate) fn find(connection: &Connection, session: &str) -> Result<Option<SessionStart>, Fault> {
-    let sql = "SELECT at_ms, workspace, permitted FROM session WHERE session = ?";
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
-    let Some((at_ms, workspace, permitted)) = connection.prepare_cached(sql)?.query_row([session], read).optional()?
-    else {
+/// Reads the start of a session in a file of this schema version.
+pub(crate) fn find(connection: &Connection, version: i64, session: &str) -> Result<Option<SessionStart>, Fault> {
+    if version < WITH_SESSIONS {
+        return Ok(None);
+    }
+    let model = if version < WITH_MODELS { "NULL, NULL, NULL" } else { "provider, model, base_url" };
+    let sql = format!("SELECT permitted, at_ms, workspace, {model} FROM session WHERE session = ?");
+    let read = |row: &rusqlite::Row<'_>| {
+        let start = SessionStart {
+            grant: Grant::none(),
+            at_ms: row.get(1)?,
+            workspace: row.get(2)?,
+            provider: row.get(3)?,
+            model: row.get(4)?,
+            base_url: row.get(5)?,
+        };
+        Ok((row.get::<_, String>(0)?, start))
+    };
+    let Some((permitted, start)) = connection.prepare_cached(&sql)?.query_row([session], read).optional()? else {
         return Ok(None);
     };
     let grant = serde_json::from_str(&permitted).map_err(|_| Fault::DamagedStart { session: session.to_owned() })?;
-    Ok(Some(SessionStart { at_ms, workspace, grant }))
+    Ok(Some(SessionStart { grant, ..start }))
 }

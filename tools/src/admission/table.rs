@@ -295,7 +295,7 @@ impl WaitRule {
     }
 }
 
-/// Returns true if other calls may wait for this call's keys or slots.
+/// Returns true if other calls can have to wait for the call: it needs keys, or a slot of its tool's concurrency limit.
 fn has_something(call: &&Call) -> bool {
     !call.keys.is_empty() || call.limiter.as_ref().is_some_and(|limiter| limiter.limits_concurrency())
 }

@@ -9,14 +9,15 @@ use super::preview::PreviewRequest;
 use crate::isolate::{Isolated, Panic};
 use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
 
-/// Asks about `targets` and returns them if they are approved.
+/// Asks the approver about `targets`, for which the grant or the policy requires an approval, and returns them if they are approved.
 ///
 /// The wait ends when the caller cancels, at the host's deadline, or after the approval timeout. The call's own timeout starts
 /// afterwards, and the clocks of its outer calls stop meanwhile.
 ///
 /// # Errors
-/// - [`ToolErrorKind::PermissionDenied`] if there was no approver to ask and the grant does not cover a target.
-/// - [`ToolErrorKind::Unapproved`] if there was no approver to ask and the grant covers all targets, or if the answer was late.
+/// - [`ToolErrorKind::PermissionDenied`] if there is no approver, or it abstains, and the grant does not cover a target.
+/// - [`ToolErrorKind::Unapproved`] if there is no approver, or it abstains, and the grant covers all targets (a rule or a sensitive
+///   path requires the approval), or if the answer was late.
 /// - [`ToolErrorKind::Denied`] if the approver denied the call.
 /// - [`ToolErrorKind::Replaced`] if the tool was replaced before the answer.
 /// - [`ToolErrorKind::Cancelled`] or [`ToolErrorKind::Timeout`] if the call ended during the wait.

@@ -135,7 +135,7 @@ impl<'a> Ruling<'a> {
         format!("{} denies it{target}{whys}", subject(&rules, |rule| format!("`{rule}`")))
     }
 
-    /// Returns the verdict and the reasons in words that follow a target.
+    /// Returns the verdict and the reasons as the rest of a sentence about a target, such as `is denied: …`.
     fn decision(&self) -> String {
         let verdict = match self.verdict {
             Verdict::Allow => "is allowed",

@@ -89,7 +89,7 @@ impl SensitivePath {
         Ok(Self { pattern: format!("{begin}{path}"), sensitivity, note: note.into() })
     }
 
-    /// Returns the normalised pattern.
+    /// Returns the pattern: resolved lexically, without a leading `**/`, and with a leading `/` if it matches only from the root.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
@@ -110,6 +110,11 @@ impl SensitivePath {
             Some(Match { is_whole: false, .. }) => format!("on the way to `{}`, {}", self.pattern, self.note),
             _ => self.note.clone(),
         }
+    }
+
+    /// Returns true if the pattern matches the path itself, not only a path below it.
+    fn is_whole(&self, path: &str) -> bool {
+        Match::find(&self.pattern, &pattern::names(path)).is_some_and(|found| found.is_whole)
     }
 
     /// Returns true if the pattern matches the path or a path below it.
@@ -185,7 +190,8 @@ impl SensitivePaths {
 
     /// Returns the entries that make a granted target need approval. Empty if it needs none.
     ///
-    /// Each matching entry must be named separately: `fs:write:.vscode/**` does not name `.vscode/.git/config`.
+    /// Each matching entry must be named separately: `fs:write:.vscode/**` does not name `.vscode/.git/config`. Settings cannot be
+    /// named, so a settings file has one entry, however many patterns match it.
     pub(crate) fn needing_approval(
         &self,
         grant: &Grant,
@@ -196,9 +202,11 @@ impl SensitivePaths {
             let by_rule = || policy.is_some_and(|(policy, tool)| entry.is_named_by(policy, tool, target));
             entry.is_named_in(grant, target) || by_rule()
         };
+        let mut is_described = false;
         self.matching_target(target).filter(move |entry| match entry.sensitivity {
             Sensitivity::BuildFile => false,
             Sensitivity::RunsByItself => !is_allowed(entry),
+            Sensitivity::Settings if entry.is_whole(target.value()) => !std::mem::replace(&mut is_described, true),
             Sensitivity::Settings => true,
         })
     }

@@ -24,7 +24,7 @@ const MIN_MATCH_BUDGET: u64 = 50_000_000;
 const MOST_BACKTRACKS: usize = 10_000;
 /// The size limit of a compiled pattern, in bytes, for a schema with at most [`FEW`] patterns.
 const LARGE_PROGRAM: usize = 10 << 20;
-/// The size limit for a schema with more patterns.
+/// The size limit of a compiled pattern, in bytes, for a schema with more than [`FEW`] patterns.
 const SMALL_PROGRAM: usize = 1 << 20;
 const FEW: usize = 16;
 

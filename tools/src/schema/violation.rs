@@ -93,7 +93,8 @@ struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    /// Adds the violations of an error. `aside` names the alternative that the error belongs to, or is empty.
+    /// Adds the violations of an error; for a failed `anyOf` or `oneOf`, those of its nearest branch. `aside` is appended to each
+    /// expectation: `, for …` with the branch that was guessed, or an empty text.
     fn add(&mut self, error: &ValidationError<'_>, aside: &str) {
         let value = error.instance().as_ref();
         let at = error.instance_path().as_str();

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use tools::Preview;
 
-use super::excerpt::excerpt;
+use super::excerpt::Excerpt;
 use crate::notice::{BAD, FAINT, GOOD};
 use crate::visible::visible_line;
 
@@ -14,7 +14,7 @@ const MAX_LINES: usize = 20;
 const MAX_CHARACTERS: usize = 160;
 
 /// Returns the lines of a preview, marked. Shows only the beginning unless `is_whole`.
-pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> String {
+pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> Excerpt {
     let text = preview.text();
     let is_diff = matches!(preview, Preview::Diff { .. });
     // Not split at CR, whose change a person must see.
@@ -22,13 +22,16 @@ pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> String {
     let (most, characters) = if is_whole { (usize::MAX, usize::MAX) } else { (MAX_LINES, MAX_CHARACTERS) };
     let shown_line = |line| {
         let style = if is_diff { style(line) } else { Style::new() };
-        excerpt(&visible_line(line), characters, style, width)
+        Excerpt::from_line(&visible_line(line), characters, style, width)
     };
-    let mut shown: String = all().take(most).map(shown_line).collect();
-    match all().count().saturating_sub(most) {
+    let mut shown = Excerpt::default();
+    all().take(most).for_each(|line| shown.push(shown_line(line)));
+    let more = all().count().saturating_sub(most);
+    shown.is_cut |= more > 0;
+    match more {
         0 => {}
-        1 => shown += "… and 1 more line, [v] to view it\n",
-        more => shown += &format!("… and {more} more lines, [v] to view them\n"),
+        1 => shown.text += "… and 1 more line, [v] to view it\n",
+        more => shown.text += &format!("… and {more} more lines, [v] to view them\n"),
     }
     shown
 }
@@ -52,7 +55,7 @@ mod tests {
 
     /// Returns the text without styles and marks.
     fn plain(preview: &Preview, is_whole: bool) -> String {
-        anstream::adapter::strip_str(&lines(preview, is_whole, WIDTH)).to_string().replace("  | ", "")
+        anstream::adapter::strip_str(&lines(preview, is_whole, WIDTH).text).to_string().replace("  | ", "")
     }
 
     #[test]
@@ -78,7 +81,7 @@ mod tests {
     #[test]
     fn only_a_diff_is_coloured() {
         let text = "--- a\n+++ a\n@@ -1 +1 @@\n-b\n+c\n";
-        assert!(lines(&Preview::diff(text), false, WIDTH).contains(&styled(GOOD, "+c")));
-        assert!(!lines(&Preview::summary(text), false, WIDTH).contains('\u{1b}'));
+        assert!(lines(&Preview::diff(text), false, WIDTH).text.contains(&styled(GOOD, "+c")));
+        assert!(!lines(&Preview::summary(text), false, WIDTH).text.contains('\u{1b}'));
     }
 }

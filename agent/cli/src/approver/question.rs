@@ -6,7 +6,7 @@ use agent::consent::ApprovalQuestion;
 use anstyle::Style;
 use tools::{Access, Preview, ToolError};
 
-use super::excerpt::excerpt;
+use super::excerpt::Excerpt;
 use super::preview;
 use crate::fit;
 use crate::notice::{ALERT, BAD, STRONG, styled, width};
@@ -45,13 +45,14 @@ impl TypedAnswer {
     }
 }
 
-/// Returns the question. It shows every target, because a person cannot approve unseen ones. The words of the call are marked on each
-/// line, so that they cannot look like another question.
+/// Returns the question, without the [`choices`]. It shows every target, because a person cannot approve unseen ones.
+///
+/// The words of the call are marked on each line, so that they cannot look like another question.
 pub(super) fn question(
     question: &ApprovalQuestion<'_>,
     preview: Option<&Result<Preview, ToolError>>,
     is_whole: bool,
-) -> String {
+) -> Excerpt {
     let (approval, width) = (question.approval, width());
     let asks = if approval.targets.is_empty() { "asks to run" } else { "asks for" };
     let mut text = format!("{} {asks}:\n", styled(STRONG, visible(approval.tool)));
@@ -62,28 +63,32 @@ pub(super) fn question(
     let shown = if matches!(preview, Some(Ok(_))) { SHOWN_WITH_PREVIEW } else { SHOWN };
     let arguments = approval.arguments.to_string();
     text += "with:\n";
-    text += &excerpt(&visible(&arguments), if is_whole { usize::MAX } else { shown }, Style::new(), width);
+    let mut asked = Excerpt { text, is_cut: false };
+    let most = if is_whole { usize::MAX } else { shown };
+    asked.push(Excerpt::from_line(&visible(&arguments), most, Style::new(), width));
     match preview {
         Some(Ok(preview)) => {
-            text += "preview:\n";
-            text += &preview::lines(preview, is_whole, width);
+            asked.text += "preview:\n";
+            asked.push(preview::lines(preview, is_whole, width));
         }
         Some(Err(error)) => {
-            let _ = writeln!(text, "{}", styled(ALERT, "no preview:"));
-            text += &quoted(&visible(&error.to_string()), Style::new(), width);
+            let _ = writeln!(asked.text, "{}", styled(ALERT, "no preview:"));
+            asked.text += &quoted(&visible(&error.to_string()), Style::new(), width);
         }
         None => {}
     }
-    text + &choices(question)
+    asked
 }
 
 /// Returns the last lines of the question. They repeat the call, which may be far above, and list the answers.
-pub(super) fn choices(question: &ApprovalQuestion<'_>) -> String {
+/// Viewing the rest is one of them if the question is cut.
+pub(super) fn choices(question: &ApprovalQuestion<'_>, is_cut: bool) -> String {
     let (approval, allow) = (question.approval, "Allow?");
     let targets = approval.targets.iter().map(|target| format!(" {target}")).collect::<Vec<_>>().join(",");
     let call = fit::cut(&visible(&format!("{}{targets}", approval.tool)), width().saturating_sub(allow.len() + 2));
     let session = if question.may_last() { ", [s] for this session" } else { "" };
-    format!("{} {call}\n  [y] once{session}, [n] no: ", styled(STRONG, allow))
+    let view = if is_cut { ", [v] view all" } else { "" };
+    format!("{} {call}\n  [y] once{session}{view}, [n] no: ", styled(STRONG, allow))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! `toolcrib chat`
 
+use std::sync::Arc;
+
 use clap::Args;
 use tools::CancellationToken;
 
@@ -30,10 +32,9 @@ pub(super) struct ChatArgs {
 
 impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let mut runner = self.options.runner(self.output.format, how_to_grant)?;
-        // Each prompt gets its own token; this one is never cancelled.
         let recording = self.options.recording().await?;
-        runner.first_grant = recording.as_ref().and_then(|recording| recording.first_grant().cloned());
+        let runner = self.options.runner(self.output.format, Arc::default(), how_to_grant, recording.as_ref())?;
+        // Each prompt gets its own token; this one is never cancelled.
         let session = self.options.session(CancellationToken::new(), &runner.console, recording.as_ref())?;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive(), &runner.console)?;

@@ -1,5 +1,7 @@
 //! `toolcrib run`
 
+use std::sync::Arc;
+
 use clap::Args;
 
 use crate::error::Error;
@@ -30,10 +32,10 @@ pub(super) struct RunArgs {
 
 impl RunArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let mut runner = self.options.runner(self.output.format, how_to_grant)?;
-        let token = interrupt::token(&runner.console)?;
+        let console = Arc::default();
+        let token = interrupt::token(&console)?;
         let recording = self.options.recording().await?;
-        runner.first_grant = recording.as_ref().and_then(|recording| recording.first_grant().cloned());
+        let runner = self.options.runner(self.output.format, console, how_to_grant, recording.as_ref())?;
         let mut session = self.options.session(token.clone(), &runner.console, recording.as_ref())?;
         let input = match journal::stored_run(recording.as_ref(), &session).await? {
             Some(run) => RunInput::Resume(run),

@@ -18,9 +18,10 @@ use crate::host::RootOption;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
 use crate::program;
+use crate::size::Size;
 use crate::table::Table;
 use crate::visible::{harmless, visible};
-use crate::{duration, parameter, shell, wording};
+use crate::{duration, parameter, shell};
 
 /// Show one tool: parameters, effects, permissions, services, limits and source
 #[derive(Args, Debug)]
@@ -114,7 +115,7 @@ fn limits(limits: &Limits) -> String {
     let time = |millis: u64| duration::shown(Duration::from_millis(millis));
     let mut parts = Vec::new();
     parts.extend(limits.timeout_ms.map(|limit| format!("{} per call", time(limit))));
-    parts.extend(limits.max_output_bytes.map(|limit| format!("{} of output", wording::size(limit))));
+    parts.extend(limits.max_output_bytes.map(|limit| format!("{} of output", Size::from_bytes(limit).shown())));
     parts.extend(limits.max_retries.map(|limit| format!("{limit} retries")));
     parts.extend(limits.rate.map(|rate| format!("{} calls in {}", rate.calls, time(rate.per_ms))));
     parts.extend(limits.max_concurrency.map(|limit| format!("{limit} calls at once")));

@@ -29,6 +29,10 @@ pub(super) struct WhyArgs {
     #[command(flatten)]
     arguments: CallArguments,
 
+    /// Explain it for a session of these tools, as `run --select` chooses them; repeatable
+    #[arg(long, value_name = "GLOB")]
+    select: Vec<String>,
+
     #[command(flatten)]
     host: HostOptions,
 
@@ -41,7 +45,8 @@ impl WhyArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let (entry, arguments) = self.arguments.read()?;
         let targets = tools::call::validate(&entry, arguments)?;
-        let settings = self.host.settings(Values::default())?;
+        let select = (!self.select.is_empty()).then(|| Setting::from_flag("--select", self.select.clone()));
+        let settings = self.host.settings(Values { select, ..Values::default() })?;
         let is_selected = settings.selection()?.matches(&entry);
         let console = Arc::new(Console::default());
         let cx = self.host.context(&settings, &ProtectedFiles::default(), CancellationToken::new(), &console)?;

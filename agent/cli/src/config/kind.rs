@@ -26,7 +26,8 @@ pub(super) fn text<T: 'static, S: From<Setting<T>>>(parse: Parser<T>) -> Kind<S>
     scalar(TomlType::String("a string"), parse)
 }
 
-/// Returns the kind of a string such as `30s`. A bare number is refused in a file, because it has no unit.
+/// Returns the [`Kind`] that reads a duration such as `30s`. In TOML it must be a string, since an integer has no unit. A string
+/// without a unit is in seconds.
 pub(super) fn duration<S: From<Setting<Duration>>>() -> Kind<S> {
     scalar(TomlType::String("a string such as \"30s\""), time)
 }

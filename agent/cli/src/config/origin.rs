@@ -24,6 +24,9 @@ pub(crate) enum Origin {
     File { path: Arc<Path>, line: usize },
     /// An environment variable of this name.
     Environment(String),
+    /// The resumed session of this name.
+    #[cfg(feature = "journal")]
+    Session(String),
     /// A flag of the command line.
     Flag(&'static str),
 }
@@ -68,25 +71,39 @@ impl Setting<Rule> {
 }
 
 impl Origin {
+    /// Returns the name of the resumed session that sets the value. Returns `None` for other places.
+    pub(crate) fn session(&self) -> Option<&str> {
+        match self {
+            #[cfg(feature = "journal")]
+            Self::Session(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Returns the origin as JSON: `{"kind": "default"}`, `{"kind": "file", "path": …, "line": …}`,
-    /// `{"kind": "environment", "variable": …}` or `{"kind": "flag", "flag": …}`.
+    /// `{"kind": "environment", "variable": …}`, `{"kind": "session", "session": …}` or `{"kind": "flag", "flag": …}`.
     pub(crate) fn document(&self) -> Value {
         match self {
             Self::Default => json!({"kind": "default"}),
             Self::File { path, line } => json!({"kind": "file", "path": path.display().to_string(), "line": line}),
             Self::Environment(name) => json!({"kind": "environment", "variable": name}),
+            #[cfg(feature = "journal")]
+            Self::Session(name) => json!({"kind": "session", "session": name}),
             Self::Flag(flag) => json!({"kind": "flag", "flag": flag}),
         }
     }
 }
 
-/// Formats the origin for people: `default`, `/home/me/toolcrib.toml:3`, `TOOLCRIB_MODEL` or `--model`.
+/// Formats the origin for people: `default`, `/home/me/toolcrib.toml:3`, `TOOLCRIB_MODEL`, `session 1ng5qd9` or
+/// `--model`.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
             Self::File { path, line } => write!(f, "{}:{line}", path.display()),
             Self::Environment(name) => f.write_str(name),
+            #[cfg(feature = "journal")]
+            Self::Session(name) => write!(f, "session {name}"),
             Self::Flag(flag) => f.write_str(flag),
         }
     }

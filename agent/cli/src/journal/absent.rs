@@ -7,20 +7,34 @@ use serde_json::Value;
 use tools::{Grant, ToolContext};
 
 use super::JournalOptions;
-use crate::config::Settings;
+use crate::config::{Settings, Values};
 use crate::error::Error;
+use crate::provider_choice::ProviderChoice;
 
 /// The journal of the running session. This program has none.
 pub(crate) enum Recording {}
 
 impl Recording {
+    pub(super) async fn resumed(options: &JournalOptions, _workspace: &str) -> Result<Option<Self>, Error> {
+        if options.resume.is_some() { Err(Error::NoJournal) } else { Ok(None) }
+    }
+
     pub(super) async fn new(
         options: &JournalOptions,
         _workspace: String,
         _settings: &Settings,
+        _choice: &ProviderChoice,
     ) -> Result<Option<Self>, Error> {
-        let is_asked = options.journal.is_some() || options.resume.is_some() || options.journal_arguments;
+        let is_asked = options.journal.is_some() || options.journal_arguments;
         if is_asked { Err(Error::NoJournal) } else { Ok(None) }
+    }
+
+    pub(crate) fn with_model(&self, _flags: Values) -> Values {
+        match *self {}
+    }
+
+    pub(crate) fn check_service(&self, _settings: &Settings) -> Result<(), Error> {
+        match *self {}
     }
 
     pub(crate) fn context(&self, _context: ToolContext) -> ToolContext {

@@ -9,9 +9,10 @@ use tools::{Grant, ToolContext};
 use tools_journal::{Durability, JournalOptions as SqliteOptions, SessionStart, SqliteJournal};
 
 use super::JournalOptions;
-use crate::config::{ConfigError, Setting, Settings};
+use crate::config::{ConfigError, Origin, Setting, Settings, Values};
 use crate::error::Error;
 use crate::notice;
+use crate::provider_choice::ProviderChoice;
 use crate::sessions::{LockedSession, Retention, SessionError, SessionFolder, StoredSession};
 
 /// The origin of the clauses that a resumed session began with.
@@ -24,8 +25,8 @@ pub(crate) struct Recording {
     /// The name of the session, or `None` if only its calls are recorded.
     name: Option<String>,
     is_resumed: bool,
-    /// The grant that a resumed session began with.
-    first_grant: Option<Grant>,
+    /// The start of a resumed session. A session of an earlier version has none.
+    first: Option<SessionStart>,
     /// Dropped after the journal, which closes the file.
     _session: Option<FolderSession>,
 }
@@ -38,29 +39,42 @@ enum FolderSession {
 }
 
 impl Recording {
-    pub(super) async fn new(
-        options: &JournalOptions,
-        workspace: String,
-        settings: &Settings,
-    ) -> Result<Option<Self>, Error> {
-        let content = SqliteOptions::new().with_arguments(options.journal_arguments);
-        let start = SessionStart::new(workspace, settings.grant());
-        match (&options.journal, &options.resume) {
-            (Some(file), None) => Self::begin_in_file(file, options.session.clone(), content, start).await.map(Some),
-            (Some(file), Some(None)) if let Some(name) = &options.session => {
+    /// Opens the session of this workspace to resume. Returns `None` if a new one starts.
+    pub(super) async fn resumed(options: &JournalOptions, workspace: &str) -> Result<Option<Self>, Error> {
+        let Some(id) = &options.resume else { return Ok(None) };
+        let content = content(options);
+        let recording = match (&options.journal, id, &options.session) {
+            (None, id, _) => Self::resume_in_folder(id.as_deref(), content, workspace).await?,
+            (Some(file), None, Some(name)) => {
                 if !file.exists() {
                     return Err(Error::NoJournalFile(file.clone()));
                 }
                 let journal = SqliteJournal::open(file, content)?;
-                Self::resume(journal, name.clone(), &start, None).await.map(Some)
+                Self::resume(journal, name.clone(), workspace, None).await?
             }
-            (Some(_), Some(_)) => Err(Error::ResumedName),
-            (None, Some(id)) => Self::resume_in_folder(id.as_deref(), content, &start).await.map(Some),
-            (None, None) if !settings.record_sessions.value => match options.journal_arguments {
+            (Some(_), _, _) => return Err(Error::ResumedName),
+        };
+        Ok(Some(recording))
+    }
+
+    /// Starts to record a session. Returns `None` if the session is not recorded.
+    pub(super) async fn new(
+        options: &JournalOptions,
+        workspace: String,
+        settings: &Settings,
+        choice: &ProviderChoice,
+    ) -> Result<Option<Self>, Error> {
+        let content = content(options);
+        let base_url = settings.base_url.as_ref().map(|url| url.value.clone());
+        let start = SessionStart::new(workspace, settings.grant()).with_provider(&choice.provider);
+        let start = start.with_model(choice.model.clone()).with_base_url(base_url);
+        match &options.journal {
+            Some(file) => Self::begin_in_file(file, options.session.clone(), content, start).await.map(Some),
+            None if !settings.record_sessions.value => match options.journal_arguments {
                 false => Ok(None),
                 true => Err(not_recorded(&settings.record_sessions).into()),
             },
-            (None, None) => match Self::begin_in_folder(content, start, &Retention::from_settings(settings)).await {
+            None => match Self::begin_in_folder(content, start, &Retention::from_settings(settings)).await {
                 Ok(recording) => Ok(Some(recording)),
                 Err(error) => {
                     notice::warning(&format!("the session is not recorded, so it cannot be resumed: {error}"));
@@ -82,7 +96,7 @@ impl Recording {
         {
             return Err(Error::SessionExists(name.clone()));
         }
-        Ok(Self { journal, name, is_resumed: false, first_grant: None, _session: None })
+        Ok(Self { journal, name, is_resumed: false, first: None, _session: None })
     }
 
     async fn begin_in_folder(
@@ -101,35 +115,68 @@ impl Recording {
         Ok(Self { _session: Some(session), ..recording })
     }
 
-    async fn resume_in_folder(id: Option<&str>, content: SqliteOptions, start: &SessionStart) -> Result<Self, Error> {
+    async fn resume_in_folder(id: Option<&str>, content: SqliteOptions, workspace: &str) -> Result<Self, Error> {
         let folder = SessionFolder::new()?;
         let id = match id {
             Some(id) => folder.find(id)?,
-            None => folder.newest(&start.workspace)?,
+            None => folder.newest(workspace)?,
         };
         let locked = folder.lock(id)?;
         let file = folder.private_journal(id)?;
         let session = FolderSession::Resumed { _locked: locked };
         let journal = SqliteJournal::open(&file, in_folder(content))?;
-        let recording = Self::resume(journal, id.to_string(), start, Some(session)).await?;
+        let recording = Self::resume(journal, id.to_string(), workspace, Some(session)).await?;
         notice::note(&format!("resuming the session {id}"));
         Ok(recording)
     }
 
-    /// Continues a session. `now` has the workspace and the grant of this process.
+    /// Continues a session in this workspace.
     async fn resume(
         journal: SqliteJournal,
         name: String,
-        now: &SessionStart,
+        workspace: &str,
         session: Option<FolderSession>,
     ) -> Result<Self, Error> {
-        // A session of an earlier version has no start.
         let first = journal.find_start(&name).await.map_err(Error::Journal)?;
-        if let Some(first) = first.as_ref().filter(|first| first.workspace != now.workspace) {
+        if let Some(first) = first.as_ref().filter(|first| first.workspace != workspace) {
             return Err(SessionError::OtherWorkspace { name, workspace: first.workspace.clone() }.into());
         }
-        let first_grant = first.map(|first| first.grant.with_origin(FIRST_GRANT));
-        Ok(Self { journal, name: Some(name), is_resumed: true, first_grant, _session: session })
+        let first = first.map(|mut first| {
+            first.grant = first.grant.with_origin(FIRST_GRANT);
+            first
+        });
+        Ok(Self { journal, name: Some(name), is_resumed: true, first, _session: session })
+    }
+
+    /// Sets the provider and the model that a resumed session began with, unless the flags name others.
+    pub(crate) fn with_model(&self, mut flags: Values) -> Values {
+        let (Some(first), Some(name)) = (&self.first, &self.name) else { return flags };
+        let began_with = |value: &Option<String>| {
+            value.clone().map(|value| Setting { value, origin: Origin::Session(name.clone()) })
+        };
+        let provider = flags.provider.take().or_else(|| began_with(&first.provider));
+        // Another provider does not have the model of the one before.
+        if flags.model.is_none() && provider.as_ref().map(|provider| &provider.value) == first.provider.as_ref() {
+            flags.model = began_with(&first.model);
+        }
+        flags.provider = provider;
+        flags
+    }
+
+    /// Returns an error if the recorded provider would have another service than the session began with, because nothing names its
+    /// URL any more. The journal alone must not choose the service that is given a key, and no other one may read the session.
+    pub(crate) fn check_service(&self, settings: &Settings) -> Result<(), SessionError> {
+        let provider = settings.provider.as_ref().filter(|provider| provider.origin.session().is_some());
+        match self.first.as_ref().and_then(|first| first.base_url.as_deref()) {
+            Some(url) if let (Some(provider), None) = (provider, &settings.base_url) => {
+                Err(SessionError::OtherService {
+                    name: self.name.clone().unwrap_or_default(),
+                    provider: provider.value.clone(),
+                    url: url.to_owned(),
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Adds the journal and the session's name to the context. Narrows the grant to the one that the session began with.
@@ -138,7 +185,7 @@ impl Recording {
         if let Some(name) = &self.name {
             context = context.with_session(name.as_str());
         }
-        let Some(first) = &self.first_grant else { return context };
+        let Some(first) = self.first_grant() else { return context };
         let grant = context.grant().intersect(first);
         if grant != *context.grant() {
             notice::note(&format!("the session keeps to the grant that it began with: {first}"));
@@ -148,7 +195,7 @@ impl Recording {
 
     /// Returns the grant that a resumed session began with, which limits its grant.
     pub(crate) fn first_grant(&self) -> Option<&Grant> {
-        self.first_grant.as_ref()
+        self.first.as_ref().map(|first| &first.grant)
     }
 
     /// Returns the run to resume, or `None` if a new one starts.
@@ -159,6 +206,10 @@ impl Recording {
         let run = session.stored_run().await.map_err(Error::Driver)?;
         run.map(Some).ok_or_else(|| Error::NoSession(self.name.clone().unwrap_or_default()))
     }
+}
+
+fn content(options: &JournalOptions) -> SqliteOptions {
+    SqliteOptions::new().with_arguments(options.journal_arguments)
 }
 
 /// Returns the error for arguments to be recorded in a session that is not recorded.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tools_journal::AuditError;
 
 use super::SessionId;
-use crate::program;
+use crate::{program, shell};
 
 /// The number of sessions that an error names.
 const NAMED: usize = 5;
@@ -34,6 +34,12 @@ pub(crate) enum SessionError {
     Open { id: SessionId },
     #[error("the session {name} belongs to the workspace {workspace}; resume it there, or with --root")]
     OtherWorkspace { name: String, workspace: String },
+    #[error(
+        "the session {name} began with the provider {provider} at {url}, which no setting names; continue it with --base-url {}, \
+         or choose another service with --provider",
+        shell::quoted(url)
+    )]
+    OtherService { name: String, provider: String, url: String },
     #[error(transparent)]
     Journal(#[from] AuditError),
     #[error("cannot remove the session {id}: {source}; check the permissions of its files")]

@@ -96,9 +96,10 @@ fn an_interrupt_of_a_run_leaves_the_session() {
 fn a_question_is_asked_and_answered_between_prompts() {
     let crib = Crib::new();
     let mut session = chat(&crib, &["--no-default-grants"]);
-    for (answer, part) in [("y", "# Hello"), ("n", "denied")] {
+    for (answer, part) in [("y", "# Hello"), ("n", "denied it")] {
         say(&mut session, "fs.read path=README.md", &[QUESTION]);
-        say(&mut session, answer, &[part, READS]);
+        let after = say(&mut session, answer, &[part, READS]);
+        assert!(!after.contains("denied it"), "the reason is shown once: {after}");
     }
     session.send_line("/quit").unwrap();
     assert_eq!(rest(session).1, 0);

@@ -5,6 +5,8 @@ mod erase;
 mod fork;
 #[cfg(unix)]
 mod lock;
+#[cfg(feature = "models")]
+mod model;
 #[cfg(unix)]
 mod privacy;
 mod prune;

@@ -22,6 +22,17 @@ fn a_definition_is_shown_for_people() {
 }
 
 #[test]
+fn parameters_are_in_their_declared_order_with_their_patterns() {
+    let page = Crib::new().run(&["show", "fs.read"]).expect(0).stdout;
+    let at = |name: &str| page.find(&format!("\n  {name} ")).unwrap();
+    assert!(page.contains("path matches\n    ^[^/"), "{page}");
+    // A program without models is built with a serde_json that orders by name.
+    if cfg!(feature = "models") {
+        assert!(["path", "start", "end", "tail", "line_numbers"].map(at).is_sorted(), "{page}");
+    }
+}
+
+#[test]
 fn json_is_the_canonical_definition() {
     let tool = Crib::new().run(&["show", "fs.read", "--json"]).expect(0).document();
     assert_eq!(tool["name"], "fs.read");

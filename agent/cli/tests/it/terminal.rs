@@ -170,6 +170,23 @@ fn long_arguments_are_shown_whole_on_demand() {
 }
 
 #[test]
+fn viewing_is_offered_exactly_while_something_is_cut() {
+    let crib = Crib::new();
+    let lines = "line\n".repeat(50);
+    for (content, is_cut) in [("short", false), (&"x".repeat(300), true), (&lines, true)] {
+        let (mut session, _) = asked(&crib, &["call", "fs.write", "path=new", &format!("content={content}")]);
+        let offers_view = |session: &mut PtySession| session.exp_string("no: ").unwrap().contains("[v] view all");
+        assert_eq!(offers_view(&mut session), is_cut);
+        // An unclear answer repeats the choices alone.
+        session.send_line("perhaps").unwrap();
+        assert_eq!(offers_view(&mut session), is_cut);
+        session.send_line("v").unwrap();
+        assert!(!offers_view(&mut session));
+        assert_eq!(end_with(session, "n").1, 5);
+    }
+}
+
+#[test]
 fn the_question_shows_what_will_happen() {
     let crib = Crib::new();
     let edit = ["call", "fs.edit", "path=README.md", "old=Hello", "new=\u{9b}31mBye"];

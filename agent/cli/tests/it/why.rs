@@ -76,6 +76,18 @@ fn flags_are_named_too() {
 }
 
 #[test]
+fn a_settings_file_is_named_by_one_pattern() {
+    let crib = Crib::new();
+    crate::config::write_project(&crib, "");
+    let write = ["fs.write", "path=toolcrib.toml", "content=x", "--grant", "fs:write:**"];
+    let document = explained(&crib, &write);
+    let reasons = document["rulings"][0]["reasons"].as_array().unwrap();
+    assert_eq!((reasons.len(), &reasons[0]["kind"]), (1, &json!("sensitive")), "{document}");
+    let page = crib.run(&[&["why"], &write[..]].concat()).expect(0).stdout;
+    assert_eq!(page.matches("the sensitive path").count(), 1, "{page}");
+}
+
+#[test]
 fn a_tool_that_the_session_does_not_select_is_refused() {
     let crib = Crib::new();
     let read = ["fs.read", "path=README.md"];
@@ -93,6 +105,11 @@ fn a_tool_that_the_session_does_not_select_is_refused() {
 
     write_user(&crib, "select = [\"fs.*\"]\n");
     assert_eq!(verdict(&crib, &read), "allow");
+    let flags = ["--select", "time.*", "--select", "!time.now"];
+    let document = explained(&crib, &[&read[..], &flags].concat());
+    assert_eq!(document["unselected"], json!({"select": ["time.*", "!time.now"], "origin": "--select"}), "{document}");
+    assert_eq!(verdict(&crib, &[&read[..], &["--select", "fs.read"]].concat()), "allow");
+    crib.run(&[&["why"], &read[..], &["--select", "fs.["]].concat()).expect(2);
     assert!(explained(&crib, &read).get("unselected").is_none());
 }
 

@@ -102,7 +102,7 @@ fn user_content(content: &Content) -> UserContent {
     }
 }
 
-fn result_content(content: &Content) -> ToolResultContent {
+pub(super) fn result_content(content: &Content) -> ToolResultContent {
     match (content, image(content)) {
         (Content::Text { text }, _) => ToolResultContent::Text(Text::new(text.as_str())),
         (_, Some(image)) => ToolResultContent::Image(image),

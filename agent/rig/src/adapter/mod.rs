@@ -1,5 +1,6 @@
-//! The only module that uses rig. No type of rig leaves it.
+//! The only module that uses rig. No type of rig leaves it, except the tools for rig's own agents.
 
+mod agent_tool;
 mod conversation;
 mod failure;
 mod message_end;
@@ -23,6 +24,8 @@ use tools::protocol::wire::Format;
 use crate::Timeouts;
 use crate::retry::Failure;
 use transport::TimeoutClient;
+
+pub use agent_tool::tools;
 
 /// The output limit in tokens for Anthropic models whose own limit rig does not know.
 const DEFAULT_MAX_TOKENS: u64 = 8192;

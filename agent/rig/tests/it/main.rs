@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod agent_tool;
 mod aimock;
 mod empty;
 mod ending;

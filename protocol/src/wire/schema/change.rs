@@ -1,5 +1,6 @@
 //! [`Change`]: one difference between a schema and its form on a wire.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// One difference between the canonical schema and its form on a wire.
@@ -21,7 +22,7 @@ pub enum Fidelity {
     Exact,
     /// The wire schema accepts more. The canonical schema still judges each call.
     Loosened,
-    /// The wire schema refuses properties that the canonical schema does not name. Only strict mode does this.
+    /// Some arguments that the canonical schema accepts have no form on the wire. Only strict mode does this.
     Narrowed,
 }
 
@@ -33,18 +34,14 @@ pub enum Rule {
     Draft,
     /// A reference was replaced by its target.
     Reference,
-    /// A reference to a schema that contains it was cut off after some levels.
-    Recursion,
-    /// A reference that leads out of the schema, or to a schema with its own base, was removed.
+    /// A schema that contains itself, or that is too large or too deep, was cut off.
+    CutOff,
+    /// A reference to an anchor, to a place outside of the schema, or to a schema with its own base, was removed.
     Unresolved,
     /// A `true` or `false` became an object.
     Boolean,
     /// A `const` became an `enum`.
     Constant,
-    /// An `if` with its `then` and `else` was removed.
-    Conditional,
-    /// A `not` was removed.
-    Negation,
     /// A `oneOf` became an `anyOf`.
     Alternative,
     /// An `allOf` was merged into the schema around it.
@@ -72,10 +69,36 @@ pub enum Rule {
     },
     /// An optional property became required and may be null.
     Optional,
+    /// A null for an optional property that accepts null means that the property is absent.
+    Null,
     /// An object without `additionalProperties` no longer accepts other properties.
     Closed,
-    /// An `unevaluatedProperties` or `unevaluatedItems` became its plain counterpart, or was removed.
-    Unevaluated,
+}
+
+/// The changes so far, and the place of the next ones.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    all: BTreeSet<Change>,
+    pub(super) place: String,
+}
+
+impl Changes {
+    pub(super) fn exact(&mut self, rule: Rule) {
+        self.add(rule, Fidelity::Exact);
+    }
+
+    pub(super) fn loosened(&mut self, rule: Rule) {
+        self.add(rule, Fidelity::Loosened);
+    }
+
+    pub(super) fn add(&mut self, rule: Rule, fidelity: Fidelity) {
+        self.all.insert(Change { pointer: self.place.clone(), rule, fidelity });
+    }
+
+    /// Returns all changes in the order of their places.
+    pub(super) fn into_sorted(self) -> Vec<Change> {
+        self.all.into_iter().collect()
+    }
 }
 
 impl fmt::Display for Change {
@@ -95,12 +118,10 @@ impl fmt::Display for Rule {
         f.write_str(match self {
             Self::Draft => "keywords of an older draft are those of draft 2020-12",
             Self::Reference => "the reference is replaced by its target",
-            Self::Recursion => "the recursion is cut off",
+            Self::CutOff => "the schema is cut off",
             Self::Unresolved => "the reference is removed",
             Self::Boolean => "the boolean is an object",
             Self::Constant => "const is enum",
-            Self::Conditional => "if is removed",
-            Self::Negation => "not is removed",
             Self::Alternative => "oneOf is anyOf",
             Self::Conjunction => "allOf is merged",
             Self::RootUnion => "the alternatives are one list of properties",
@@ -113,8 +134,8 @@ impl fmt::Display for Rule {
             Self::RootType => "type is object",
             Self::Key { wire } => return write!(f, "the key is {wire}"),
             Self::Optional => "the optional property is required and may be null",
+            Self::Null => "a null is read as absence",
             Self::Closed => "other properties are refused",
-            Self::Unevaluated => "unevaluated parts are judged without alternatives",
         })
     }
 }

@@ -1,133 +1,227 @@
 //! [`ArgumentsCodec`]: the arguments of a call on a wire and in the catalog.
 
-mod required;
-mod state;
-mod states;
-
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::keys::stem;
+use super::keys::{WireKeys, declares, stem};
+use super::keyword::{members, strings};
 use crate::Json;
 use crate::json::{Kind, Node};
 
-use self::required::Required;
-use self::state::State;
-pub(super) use self::states::{Candidate, states};
-
 /// Translates the arguments of a tool's calls between the catalog and a wire.
 ///
-/// A wire may have other property keys than the catalog. A strict wire also has a null for each absent optional property. For
+/// A wire may have other property keys than the catalog. A strict wire may also have a null for each absent optional property. For
 /// most tools both forms are the same, and nothing is copied.
 #[derive(Clone, Debug, Default)]
-pub struct ArgumentsCodec {
-    /// The first state is that of the arguments. Empty if both forms are the same.
-    states: Arc<[State]>,
-    /// The schema on a strict wire.
-    strict: Option<Arc<Value>>,
+pub struct ArgumentsCodec(Option<Arc<Differences>>);
+
+/// The differences between both forms. The wire's schema says where they are.
+#[derive(Debug)]
+struct Differences {
+    schema: Value,
+    keys: WireKeys,
+    /// True if a null for an optional property means absence.
+    has_nulls: bool,
+}
+
+/// The direction of a translation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Decode,
+    Encode,
 }
 
 impl ArgumentsCodec {
-    pub(super) fn new(states: Vec<State>, strict: Option<Value>) -> Self {
-        Self { states: states.into(), strict: strict.map(Arc::new) }
+    /// Creates a codec, given the schema on the wire. Its optional properties are not required, even in strict mode.
+    pub(super) fn new(schema: &Value, keys: WireKeys, has_nulls: bool) -> Self {
+        let is_identity = keys.is_empty() && !has_nulls;
+        Self((!is_identity).then(|| Arc::new(Differences { schema: schema.clone(), keys, has_nulls })))
     }
 
     /// Returns true if arguments are the same on the wire and in the catalog.
     pub fn is_identity(&self) -> bool {
-        self.states.is_empty()
+        self.0.is_none()
     }
 
     /// Returns the property keys with another key on the wire, each with that key, in no order.
     pub fn replaced_keys(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.states.iter().flat_map(|state| &state.wires).map(|(key, wire)| (&**key, &**wire))
+        self.0.iter().flat_map(|differences| differences.keys.iter())
     }
 
     /// Returns the arguments as the catalog's schema names them, given those of a model.
     ///
-    /// Arguments that do not match the schema are translated as far as they match. The canonical schema judges them afterwards.
+    /// Arguments that do not match the schema are translated as far as they match. The canonical schema judges them afterwards. If an
+    /// object has a key of the catalog where the wire has another, all its keys stay: the model knows them from elsewhere.
     pub fn decode(&self, arguments: &Json) -> Json {
-        self.translate(arguments, |text| self.write_decoded(arguments.node(), Some(0), text))
+        self.translate(arguments, Direction::Decode)
     }
 
     /// Returns the arguments as the wire's schema names them, such as those of earlier calls.
     pub fn encode(&self, arguments: &Json) -> Json {
-        let strict = self.strict.as_ref().map(|root| Required { root, schema: root });
-        self.translate(arguments, |text| self.write_encoded(arguments.node(), Some(0), strict, text))
+        self.translate(arguments, Direction::Encode)
     }
 
-    fn translate(&self, arguments: &Json, write: impl FnOnce(&mut String)) -> Json {
-        if self.is_identity() {
-            return arguments.clone();
-        }
+    fn translate(&self, arguments: &Json, direction: Direction) -> Json {
+        let Some(differences) = &self.0 else { return arguments.clone() };
         let mut text = String::new();
-        write(&mut text);
-        // Only arguments that nest too deep for a parser fail here, and the pipeline refuses those.
+        Place::new(differences, vec![&differences.schema]).write(arguments.node(), direction, &mut text);
+        // Different keys stay different, so only arguments that nest too deep for a parser fail. The pipeline refuses those.
         Json::parse(text).unwrap_or_else(|_| arguments.clone())
     }
+}
 
-    fn write_decoded(&self, node: Node<'_>, state: Option<usize>, text: &mut String) {
-        let Some(state) = state.and_then(|index| self.states.get(index)) else { return push_plain(text, node) };
+/// The schemas that may apply to one value.
+struct Place<'a> {
+    differences: &'a Differences,
+    schemas: Vec<&'a Map<String, Value>>,
+}
+
+impl<'a> Place<'a> {
+    /// Creates the place of some schemas and of all that may apply with them.
+    fn new(differences: &'a Differences, mut pending: Vec<&'a Value>) -> Self {
+        let (mut schemas, mut seen) = (Vec::new(), BTreeSet::new());
+        while let Some(schema) = pending.pop() {
+            let Value::Object(keywords) = schema else { continue };
+            if !seen.insert(std::ptr::from_ref(keywords) as usize) {
+                continue;
+            }
+            schemas.push(keywords);
+            for keyword in ["allOf", "anyOf"] {
+                pending.extend(keywords.get(keyword).and_then(Value::as_array).into_iter().flatten());
+            }
+            let reference = keywords.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'));
+            pending.extend(reference.and_then(|pointer| differences.schema.pointer(pointer)));
+        }
+        Self { differences, schemas }
+    }
+
+    fn write(&self, node: Node<'_>, direction: Direction, text: &mut String) {
         match node.kind() {
-            Kind::Object => {
-                let mut list = List::begin(text, '{');
-                for (key, member) in node.members() {
-                    let decoded = state.decoded_key(key);
-                    // A model that knows the key from elsewhere may send both. The schema judges the other one.
-                    let is_taken = state.is_replaced(&decoded) && decoded != key && node.get(&decoded).is_some();
-                    let decoded = if is_taken { Cow::Borrowed(key) } else { decoded };
-                    if member.kind() != Kind::Null || !state.is_absent_as_null(&decoded) {
-                        list.key(&decoded);
-                        self.write_decoded(member, state.member(&decoded), list.text);
-                    }
-                }
-                list.end('}');
-            }
-            Kind::Array => {
-                let mut list = List::begin(text, '[');
-                for (index, element) in node.elements().enumerate() {
-                    list.separate();
-                    self.write_decoded(element, state.element(index), list.text);
-                }
-                list.end(']');
-            }
-            _ => push_plain(text, node),
+            Kind::Object => self.write_object(node, direction, text),
+            Kind::Array => self.write_array(node, direction, text),
+            _ => text.push_str(&node.to_string()),
         }
     }
 
-    fn write_encoded(&self, node: Node<'_>, state: Option<usize>, strict: Option<Required<'_>>, text: &mut String) {
-        let Some(state) = state.and_then(|index| self.states.get(index)) else { return push_plain(text, node) };
-        let strict = strict.and_then(|strict| strict.for_value(node, state));
-        match node.kind() {
-            Kind::Object => {
-                let mut list = List::begin(text, '{');
-                for (key, member) in node.members() {
-                    let wire = state.encoded_key(key);
-                    list.key(&wire);
-                    let strict = strict.and_then(|strict| strict.property(&wire));
-                    self.write_encoded(member, state.member(key), strict, list.text);
-                }
-                for wire in strict.into_iter().flat_map(Required::keys) {
-                    if node.get(&state.decoded_key(wire)).is_none() {
-                        list.key(wire);
-                        list.text.push_str("null");
-                    }
-                }
-                list.end('}');
+    fn write_object(&self, node: Node<'_>, direction: Direction, text: &mut String) {
+        let has_own_keys =
+            direction == Direction::Decode && node.members().any(|(key, _)| self.replacement(key).is_some());
+        let mut list = List::begin(text, '{');
+        for (key, member) in node.members() {
+            let encoded = self.encoded_key(key);
+            let (wire, written) = match direction {
+                Direction::Encode => (&*encoded, Cow::Borrowed(&*encoded)),
+                Direction::Decode if has_own_keys => (&*encoded, Cow::Borrowed(key)),
+                Direction::Decode => (key, self.decoded_key(key)),
+            };
+            if direction == Direction::Encode || member.kind() != Kind::Null || !self.is_absent_as_null(wire) {
+                list.key(&written);
+                self.member(wire).write(member, direction, list.text);
             }
-            Kind::Array => {
-                let strict = strict.and_then(Required::items);
-                let mut list = List::begin(text, '[');
-                for (index, element) in node.elements().enumerate() {
-                    list.separate();
-                    self.write_encoded(element, state.element(index), strict, list.text);
+        }
+        if direction == Direction::Encode {
+            for wire in self.nullable() {
+                if node.get(&self.decoded_key(wire)).is_none() {
+                    list.key(wire);
+                    list.text.push_str("null");
                 }
-                list.end(']');
             }
-            _ => push_plain(text, node),
+        }
+        list.end('}');
+    }
+
+    fn write_array(&self, node: Node<'_>, direction: Direction, text: &mut String) {
+        let first = self.schemas.iter().filter_map(|keywords| prefix(keywords)).map(Vec::len).max().unwrap_or_default();
+        let rest = self.element(first);
+        let mut list = List::begin(text, '[');
+        for (index, element) in node.elements().enumerate() {
+            list.separate();
+            let own = (index < first).then(|| self.element(index));
+            own.as_ref().unwrap_or(&rest).write(element, direction, list.text);
+        }
+        list.end(']');
+    }
+
+    fn member(&self, wire: &str) -> Self {
+        let schema = |keywords: &&'a Map<String, Value>| {
+            let property = members(keywords, "properties").and_then(|properties| properties.get(wire));
+            property.or_else(|| keywords.get("additionalProperties"))
+        };
+        Self::new(self.differences, self.schemas.iter().filter_map(schema).collect())
+    }
+
+    fn element(&self, index: usize) -> Self {
+        let schema = |keywords: &&'a Map<String, Value>| {
+            prefix(keywords).and_then(|schemas| schemas.get(index)).or_else(|| keywords.get("items"))
+        };
+        Self::new(self.differences, self.schemas.iter().filter_map(schema).collect())
+    }
+
+    /// Returns the wire's key for a key of the catalog. Returns `None` if no schema here replaces the key.
+    fn replacement(&self, key: &str) -> Option<&'a str> {
+        self.differences.keys.wire(key).filter(|wire| self.declares(wire))
+    }
+
+    /// Returns the catalog's key for the stem of a wire's key. Returns `None` if the stem replaces no key here.
+    fn replaced(&self, wire: &str) -> Option<&'a str> {
+        self.differences.keys.key(stem(wire)).filter(|_| self.declares(stem(wire)))
+    }
+
+    fn declares(&self, wire: &str) -> bool {
+        self.schemas.iter().any(|keywords| declares(keywords, wire))
+    }
+
+    /// Returns the wire's key for a key of the catalog. A key that looks like a replacement gets an underscore.
+    fn encoded_key<'k>(&self, key: &'k str) -> Cow<'k, str>
+    where
+        'a: 'k,
+    {
+        match self.replacement(key) {
+            Some(wire) => Cow::Borrowed(wire),
+            None if self.replaced(key).is_some() => Cow::Owned(format!("{key}_")),
+            None => Cow::Borrowed(key),
         }
     }
+
+    /// Returns the catalog's key for a key on the wire.
+    fn decoded_key<'k>(&self, wire: &'k str) -> Cow<'k, str>
+    where
+        'a: 'k,
+    {
+        match self.replaced(wire) {
+            Some(key) if stem(wire) == wire => Cow::Borrowed(key),
+            Some(_) => Cow::Borrowed(&wire[..wire.len() - 1]),
+            None => Cow::Borrowed(wire),
+        }
+    }
+
+    /// Returns true if a null for the wire's key means that an optional property is absent.
+    fn is_absent_as_null(&self, wire: &str) -> bool {
+        self.differences.has_nulls && self.schemas.iter().any(|keywords| is_optional(keywords, wire))
+    }
+
+    /// Returns the wire's keys of the optional properties that may be null, in their order.
+    fn nullable(&self) -> BTreeSet<&'a str> {
+        let mut optional = BTreeSet::new();
+        for keywords in self.schemas.iter().filter(|_| self.differences.has_nulls) {
+            let required: BTreeSet<_> = strings(keywords.get("required")).collect();
+            let keys = members(keywords, "properties").into_iter().flat_map(Map::keys).map(String::as_str);
+            optional.extend(keys.filter(|key| !required.contains(key)));
+        }
+        optional
+    }
+}
+
+fn is_optional(keywords: &Map<String, Value>, key: &str) -> bool {
+    members(keywords, "properties").is_some_and(|properties| properties.contains_key(key))
+        && !strings(keywords.get("required")).any(|other| other == key)
+}
+
+fn prefix(keywords: &Map<String, Value>) -> Option<&Vec<Value>> {
+    keywords.get("prefixItems").and_then(Value::as_array)
 }
 
 /// The members or elements of a JSON value that is being written.
@@ -157,8 +251,4 @@ impl<'t> List<'t> {
     fn end(self, bracket: char) {
         self.text.push(bracket);
     }
-}
-
-fn push_plain(text: &mut String, node: Node<'_>) {
-    text.push_str(&node.to_string());
 }

@@ -3,29 +3,51 @@
 /// The part of JSON Schema that a service takes in the parameters of a tool. Rewriting is driven by this data alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// True if the service takes every schema as it is, once the root has the type `object`.
-    pub is_complete: bool,
-    /// The keywords that the service takes. At the root of an incomplete dialect there are no combinators and conditions.
-    pub keywords: Keywords,
+    /// True if the service takes every schema whose root has the type `object`.
+    pub(in crate::wire) is_complete: bool,
+    /// The keywords that the service takes. An incomplete dialect has no conditions, and no combinators at the root.
+    pub(in crate::wire) keywords: Keywords,
     /// The references that the service takes below the root.
-    pub references: References,
+    pub(in crate::wire) references: References,
     /// True if a schema may be `true` or `false` where it is not `additionalProperties`.
-    pub booleans: bool,
+    pub(in crate::wire) booleans: bool,
     /// True if an object needs `properties` and an array needs `items`.
-    pub containers: bool,
+    pub(in crate::wire) containers: bool,
     /// The values of `enum`.
-    pub enums: Enums,
-    /// The values of `format`. `None` stands for any.
-    pub formats: Option<&'static [&'static str]>,
+    pub(in crate::wire) enums: Enums,
+    /// The values of `format`. `None` allows any.
+    pub(in crate::wire) formats: Option<&'static [&'static str]>,
     /// The property keys.
-    pub keys: KeyGrammar,
-    /// True if all objects are closed and all properties are required.
-    pub strict: bool,
+    pub(in crate::wire) keys: KeyGrammar,
+    /// The rules of strict mode. `None` means that the dialect is not strict.
+    pub(in crate::wire) strict: Option<StrictRules>,
+}
+
+/// The rules of a strict dialect. All its objects are closed.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::wire) struct StrictRules {
+    /// True if all properties are required. Optional ones may then be null.
+    pub(in crate::wire) requires_all: bool,
+    /// The limits of one schema.
+    pub(in crate::wire) limits: Option<SchemaLimits>,
+}
+
+/// The largest schema that a strict dialect takes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::wire) struct SchemaLimits {
+    /// The number of nested objects.
+    pub(in crate::wire) levels: usize,
+    /// The number of properties in all objects.
+    pub(in crate::wire) properties: usize,
+    /// The number of values in all `enum`s.
+    pub(in crate::wire) enum_values: usize,
+    /// The number of characters in all keys, names of definitions and listed values.
+    pub(in crate::wire) characters: usize,
 }
 
 /// The keywords of a dialect.
 #[derive(Clone, Copy, Debug)]
-pub enum Keywords {
+pub(in crate::wire) enum Keywords {
     /// All but the listed ones.
     AllBut(&'static [&'static str]),
     /// The listed ones.
@@ -34,7 +56,7 @@ pub enum Keywords {
 
 /// The references of a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum References {
+pub(in crate::wire) enum References {
     /// None.
     None,
     /// References that are the only keyword of their schema, also recursive ones.
@@ -47,7 +69,7 @@ pub enum References {
 
 /// The values that a dialect takes in `enum`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Enums {
+pub(in crate::wire) enum Enums {
     /// Any JSON value.
     Any,
     /// Strings, numbers, booleans and null.
@@ -58,7 +80,7 @@ pub enum Enums {
 
 /// The property keys of a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyGrammar {
+pub(in crate::wire) enum KeyGrammar {
     /// Any key.
     Any,
     /// `^[a-zA-Z0-9_.-]{1,64}$`
@@ -69,7 +91,7 @@ pub enum KeyGrammar {
 
 impl Dialect {
     /// Returns true if the service takes the keyword.
-    pub fn takes(&self, keyword: &str) -> bool {
+    pub(super) fn takes(&self, keyword: &str) -> bool {
         match self.keywords {
             Keywords::AllBut(others) => !others.contains(&keyword),
             Keywords::Only(own) => own.contains(&keyword),
@@ -82,7 +104,7 @@ impl KeyGrammar {
     pub(super) const MAX_LENGTH: usize = 64;
 
     /// Returns true if the grammar allows the key.
-    pub fn allows(self, key: &str) -> bool {
+    pub(super) fn allows(self, key: &str) -> bool {
         let fits = (1..=Self::MAX_LENGTH).contains(&key.len());
         match self {
             Self::Any => true,

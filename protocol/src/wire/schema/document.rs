@@ -1,97 +1,115 @@
-//! [`Document`]: a schema of draft 2020-12 with all its references in one place.
+//! [`Document`]: the part of a schema that services take, in draft 2020-12, with all its references in one place.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
-use super::change::{Change, Fidelity, Rule};
+use super::change::{Changes, Rule};
+use super::cycle::on_cycles;
 use super::draft::Draft;
-use super::keyword::{BOOKKEEPING, Holds, escaped, for_each, holds};
+use super::keyword::{PLACE, for_each, is_any, replace_each};
 use super::unsendable::Unsendable;
 
-/// The reference that stands for one without a target in the schema. It accepts any value.
-pub(super) const UNRESOLVED: &str = "?";
+/// The maximum number of schemas in a document.
+const MOST_SCHEMAS: usize = 20_000;
 
-/// The deepest nesting of a schema's text, as at registration.
-const MOST_NESTING: usize = 64;
+/// Keywords without an effect on validity that services need not see, or that lose their meaning in a rewritten schema.
+const BOOKKEEPING: [&str; 11] = [
+    "$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", PLACE, "$recursiveAnchor", "$schema", "$vocabulary",
+    "contentSchema", "definitions",
+];
 
-/// A schema in draft 2020-12. Each reference in it is the name of a definition, or [`UNRESOLVED`].
+/// Keywords under which a looser schema may accept less, or that depend on all keywords beside them. They are removed, which
+/// accepts more.
+const CONDITIONS: [&str; 10] = [
+    "contains", "dependentSchemas", "else", "if", "maxContains", "minContains", "not", "then", "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+/// A schema in draft 2020-12, without [`CONDITIONS`]. Each schema object in it has its [`PLACE`]. Each reference is the JSON pointer
+/// of a definition.
 pub(super) struct Document {
-    pub(super) root: Value,
-    pub(super) definitions: BTreeMap<String, Definition>,
-    /// The changes that its draft required.
-    pub(super) changes: Vec<Change>,
-    /// True if the draft judges values by `format`. Draft 2020-12 does not.
-    pub(super) judges_formats: bool,
+    /// The root, whose JSON pointer is empty, and the targets of references, by their JSON pointers in the canonical schema.
+    definitions: BTreeMap<String, Referent>,
+    /// The JSON pointers of the definitions, by their names on the wire.
+    pointers: BTreeMap<String, String>,
 }
 
 /// The target of a reference.
-pub(super) struct Definition {
-    /// Its place in the canonical schema.
-    pub(super) pointer: String,
+pub(super) struct Referent {
+    /// The name on the wire.
+    pub(super) name: String,
     pub(super) schema: Value,
+    /// The number of schemas in it.
+    pub(super) size: usize,
+    /// True if references in it form a cycle through it.
+    pub(super) is_recursive: bool,
 }
 
 impl Document {
     /// Reads a schema.
     ///
     /// # Errors
-    /// Returns an error if the schema nests too deep.
-    pub(super) fn new(schema: &Value) -> Result<Self, Unsendable> {
-        if nests_deeper(schema, MOST_NESTING) {
-            return Err(Unsendable::TooLarge { problem: format!("nests deeper than {MOST_NESTING} levels") });
-        }
-        let mut anchors = BTreeMap::new();
-        collect_anchors(schema, String::new(), &mut anchors);
-        let source = Source { root: schema, draft: Draft::of(schema), anchors };
-        let names = source.names();
-        let mut changes = Vec::new();
-        let mut import = |pointer: &str| {
-            let schema = schema.pointer(pointer).unwrap_or(&Value::Bool(true));
-            source.import(schema, pointer, &names, &mut changes)
-        };
-        let root = import("");
-        let definitions = names
-            .iter()
-            .map(|(pointer, name)| (name.clone(), Definition { pointer: pointer.clone(), schema: import(pointer) }));
-        let definitions = definitions.collect();
-        Ok(Self { root, definitions, changes, judges_formats: Draft::of(schema) <= Draft::D7 })
-    }
-
-    /// Returns the schema that a reference of this document names. Returns `None` if it is unresolved.
-    pub(super) fn target(&self, reference: &str) -> Option<&Definition> {
-        self.definitions.get(reference)
-    }
-
-    /// Returns true if the named definition contains itself.
-    pub(super) fn is_recursive(&self, name: &str) -> bool {
-        let (mut seen, mut pending) = (BTreeSet::new(), vec![name.to_owned()]);
-        while let Some(current) = pending.pop() {
-            let mut references = Vec::new();
-            if let Some(definition) = self.target(&current) {
-                collect_references(&definition.schema, &mut references);
+    /// Returns an error if it has too many schemas.
+    pub(super) fn new(schema: &Value, changes: &mut Changes) -> Result<Self, Unsendable> {
+        let draft = schema.as_object().map_or(Draft::D2020, Draft::from_keywords);
+        let references = BTreeSet::new();
+        let mut source = Source { root: schema, draft, changes, count: 0, references, is_embedded: false };
+        let (mut schemas, mut edges) = (BTreeMap::new(), BTreeMap::new());
+        let mut pending = vec![String::new()];
+        while let Some(pointer) = pending.pop() {
+            if schemas.contains_key(&pointer) {
+                continue;
             }
-            if references.iter().any(|reference| reference == name) {
-                return true;
+            let before = source.count;
+            let target = schema.pointer(&pointer).cloned().unwrap_or(Value::Bool(true));
+            let imported = source.import(target, pointer.clone());
+            if source.count > MOST_SCHEMAS {
+                return Err(Unsendable::TooLarge { problem: format!("has more than {MOST_SCHEMAS} schemas") });
             }
-            pending.extend(references.into_iter().filter(|reference| seen.insert(reference.clone())));
+            let references = std::mem::take(&mut source.references);
+            pending.extend(references.iter().cloned());
+            schemas.insert(pointer.clone(), (imported, source.count - before));
+            edges.insert(pointer, references);
         }
-        false
+        let recursive = on_cycles(&edges);
+        let mut names = Names::default();
+        let mut document = Self { definitions: BTreeMap::new(), pointers: BTreeMap::new() };
+        for (pointer, (schema, size)) in schemas {
+            let name = names.unique(pointer.rsplit('/').next().unwrap_or_default());
+            let is_recursive = recursive.contains(&pointer);
+            document.pointers.insert(name.clone(), pointer.clone());
+            document.definitions.insert(pointer, Referent { name, schema, size, is_recursive });
+        }
+        Ok(document)
     }
 
-    /// Returns true if a schema has a `format` that judges values.
-    pub(super) fn judges_format_in(&self, schema: &Value) -> bool {
-        let Value::Object(keywords) = schema else { return false };
-        let mut found = keywords.contains_key("format");
-        for_each(keywords, |_, schema| found |= self.judges_format_in(schema));
-        self.judges_formats && found
+    /// Returns the root.
+    pub(super) fn root(&self) -> Value {
+        self.definitions.get("").map_or(Value::Bool(true), |root| root.schema.clone())
     }
 
-    /// Returns the root and the definitions.
-    pub(super) fn schemas(&self) -> impl Iterator<Item = &Value> {
-        let definitions = self.definitions.values().map(|definition| &definition.schema);
-        std::iter::once(&self.root).chain(definitions)
+    /// Returns the target of a reference, with its JSON pointer.
+    pub(super) fn target(&self, pointer: &str) -> Option<(&str, &Referent)> {
+        self.definitions.get_key_value(pointer).map(|(pointer, definition)| (&**pointer, definition))
+    }
+
+    /// Returns the definition with a name on the wire.
+    pub(super) fn named(&self, name: &str) -> Option<&Value> {
+        self.definitions.get(self.pointers.get(name)?).map(|definition| &definition.schema)
+    }
+
+    /// Calls `each` with every schema object.
+    pub(super) fn for_each(&self, each: &mut impl FnMut(&Map<String, Value>)) {
+        self.definitions.values().for_each(|definition| visit(&definition.schema, each));
+    }
+}
+
+fn visit(schema: &Value, each: &mut impl FnMut(&Map<String, Value>)) {
+    if let Value::Object(keywords) = schema {
+        each(keywords);
+        for_each(keywords, |_, schema| visit(schema, each));
     }
 }
 
@@ -99,105 +117,96 @@ impl Document {
 struct Source<'a> {
     root: &'a Value,
     draft: Draft,
-    anchors: BTreeMap<String, String>,
+    changes: &'a mut Changes,
+    /// The number of schemas so far.
+    count: usize,
+    /// The references in the current definition.
+    references: BTreeSet<String>,
+    /// True inside of a schema with its own base, where references have another meaning.
+    is_embedded: bool,
 }
 
 impl Source<'_> {
-    /// Names the targets of all references, in the order of their places.
-    fn names(&self) -> BTreeMap<String, String> {
-        let mut targets = BTreeSet::new();
-        let mut pending = vec![String::new()];
-        let mut seen = BTreeSet::from([String::new()]);
-        while let Some(pointer) = pending.pop() {
-            let Some(schema) = self.root.pointer(&pointer) else { continue };
-            let mut references = Vec::new();
-            self.references(schema, &pointer, &mut references);
-            for target in references {
-                targets.insert(target.clone());
-                if seen.insert(target.clone()) {
-                    pending.push(target);
-                }
+    /// Returns the form of a schema in a document.
+    fn import(&mut self, schema: Value, place: String) -> Value {
+        self.count += 1;
+        if self.count > MOST_SCHEMAS {
+            return Value::Bool(true);
+        }
+        let mut keywords = match schema {
+            Value::Object(keywords) if keywords.get("not").is_some_and(is_any) => return Value::Bool(false),
+            Value::Object(keywords) => keywords,
+            Value::Bool(false) => return Value::Bool(false),
+            _ => {
+                self.change(&place, Rule::Boolean, true);
+                Map::new()
             }
-        }
-        let mut taken = BTreeSet::new();
-        let name = |pointer: String| {
-            let last = pointer.rsplit('/').next().unwrap_or_default();
-            let word: String = last.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
-            let word = if word.is_empty() { "schema".to_owned() } else { word };
-            let numbered = (2..).map(|number| format!("{word}_{number}"));
-            let name = std::iter::once(word.clone()).chain(numbered).find(|name| !taken.contains(name));
-            let name = name.unwrap_or_default();
-            taken.insert(name.clone());
-            (pointer, name)
         };
-        targets.into_iter().map(name).collect()
-    }
-
-    /// Collects the targets of the references in a schema.
-    fn references(&self, schema: &Value, pointer: &str, targets: &mut Vec<String>) {
-        let Value::Object(keywords) = schema else { return };
-        if self.is_embedded(keywords, pointer) {
-            return;
+        let is_other_draft = keywords.contains_key("$schema") && Draft::from_keywords(&keywords) != self.draft;
+        if is_other_draft && !place.is_empty() {
+            self.change(&place, Rule::Unresolved, false);
+            keywords.clear();
         }
-        let mut keywords = keywords.clone();
-        self.draft.modernise(&mut keywords);
-        targets.extend(keywords.get("$ref").and_then(|reference| self.resolve(reference)));
-        // Places below are those of the modern form. Only this walk uses them, to find embedded schemas.
-        for_each(&keywords, |place, schema| self.references(schema, &format!("{pointer}{place}"), targets));
-    }
-
-    /// Returns the modern form of a schema, with the names of its references.
-    fn import(
-        &self,
-        schema: &Value,
-        pointer: &str,
-        names: &BTreeMap<String, String>,
-        changes: &mut Vec<Change>,
-    ) -> Value {
-        let Value::Object(keywords) = schema else {
-            return Value::Bool(schema != &Value::Bool(false));
-        };
-        let unresolved = || Map::from_iter([("$ref".to_owned(), Value::from(UNRESOLVED))]);
-        if self.is_embedded(keywords, pointer) {
-            return Value::Object(unresolved());
-        }
-        let mut keywords = keywords.clone();
-        if self.draft.modernise(&mut keywords) {
-            changes.push(Change { pointer: pointer.to_owned(), rule: Rule::Draft, fidelity: Fidelity::Exact });
-        }
-        let is_dynamic = ["$dynamicRef", "$recursiveRef"].map(|keyword| keywords.remove(keyword).is_some());
-        if let Some(reference) = keywords.get_mut("$ref") {
-            let name = self.resolve(reference).and_then(|target| names.get(&target));
-            *reference = Value::from(name.map_or(UNRESOLVED, |name| name));
-        } else if is_dynamic.contains(&true) {
-            keywords.extend(unresolved());
-        }
+        let was_embedded = self.is_embedded;
+        self.is_embedded |= !place.is_empty() && has_own_base(&keywords);
+        self.draft.remove_ignored(&mut keywords);
         keywords.retain(|keyword, _| !BOOKKEEPING.contains(&&**keyword));
-        for (keyword, value) in &mut keywords {
-            let place = format!("{pointer}/{}", escaped(keyword));
-            match (holds(keyword), value) {
-                (Some(Holds::One), schema) => *schema = self.import(schema, &place, names, changes),
-                (Some(Holds::Many), Value::Array(schemas)) => {
-                    for (index, schema) in schemas.iter_mut().enumerate() {
-                        *schema = self.import(schema, &format!("{place}/{index}"), names, changes);
-                    }
-                }
-                (Some(Holds::Named), Value::Object(schemas)) => {
-                    for (name, schema) in schemas {
-                        *schema = self.import(schema, &format!("{place}/{}", escaped(name)), names, changes);
-                    }
-                }
-                _ => {}
+        self.refer(&mut keywords, &place);
+        replace_each(&mut keywords, |schema, at| match schema {
+            Value::Bool(_) if at == "/additionalProperties" => schema,
+            schema => self.import(schema, format!("{place}{at}")),
+        });
+        self.is_embedded = was_embedded;
+        if self.draft.modernise(&mut keywords) {
+            self.change(&place, Rule::Draft, true);
+        }
+        self.alternatives(&mut keywords, &place);
+        for keyword in CONDITIONS {
+            let is_effective = |value: &Value| !keyword.starts_with("unevaluated") || value != &Value::Bool(true);
+            if keywords.remove(keyword).is_some_and(|value| is_effective(&value)) {
+                self.change(&place, Rule::Keyword(keyword.to_owned()), false);
             }
         }
+        keywords.insert(PLACE.to_owned(), place.into());
         Value::Object(keywords)
     }
 
-    /// Returns true if the schema has its own base or draft, so that its references mean something else.
-    fn is_embedded(&self, keywords: &Map<String, Value>, pointer: &str) -> bool {
-        let is_name =
-            |keyword: &str| keywords.get(keyword).and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'));
-        !pointer.is_empty() && ["$id", "id", "$schema"].into_iter().any(is_name)
+    fn change(&mut self, place: &str, rule: Rule, is_exact: bool) {
+        place.clone_into(&mut self.changes.place);
+        if is_exact { self.changes.exact(rule) } else { self.changes.loosened(rule) }
+    }
+
+    /// Makes the reference of a schema the JSON pointer of its target.
+    fn refer(&mut self, keywords: &mut Map<String, Value>, place: &str) {
+        let names = ["$ref", "$dynamicRef", "$recursiveRef"].map(|keyword| keywords.remove(keyword));
+        let [Some(reference), None, None] = &names else {
+            if names.iter().any(Option::is_some) {
+                self.change(place, Rule::Unresolved, false);
+            }
+            return;
+        };
+        match self.resolve(reference).filter(|_| !self.is_embedded) {
+            Some(target) => {
+                keywords.insert("$ref".to_owned(), target.clone().into());
+                self.references.insert(target);
+            }
+            None => self.change(place, Rule::Unresolved, false),
+        }
+    }
+
+    /// A `oneOf` becomes an `anyOf`. Its looser alternatives could match twice.
+    fn alternatives(&mut self, keywords: &mut Map<String, Value>, place: &str) {
+        let Some(branches) = keywords.remove("oneOf") else { return };
+        self.change(place, Rule::Alternative, false);
+        if !keywords.contains_key("anyOf") {
+            keywords.insert("anyOf".to_owned(), branches);
+            return;
+        }
+        let part = Map::from_iter([("anyOf".to_owned(), branches), (PLACE.to_owned(), place.into())]);
+        let parts = keywords.entry("allOf").or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(parts) = parts {
+            parts.push(part.into());
+        }
     }
 
     /// Returns the JSON pointer of a reference's target. Returns `None` if the schema has no such place.
@@ -210,59 +219,54 @@ impl Source<'_> {
             _ => return None,
         };
         let fragment = percent_decode_str(fragment).decode_utf8().ok()?;
-        let pointer = match &*fragment {
-            "" => String::new(),
-            pointer if pointer.starts_with('/') => pointer.to_owned(),
-            anchor => self.anchors.get(anchor)?.clone(),
-        };
-        // A target inside of an embedded schema would need that schema's base.
-        let mut outer = String::new();
-        for segment in pointer.split('/').skip(1) {
-            outer = format!("{outer}/{segment}");
-            if self.root.pointer(&outer)?.as_object().is_some_and(|keywords| self.is_embedded(keywords, &outer)) {
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            return None; // An anchor.
+        }
+        let mut target = self.root;
+        for segment in fragment.split('/').skip(1) {
+            target = child(target, &segment.replace("~1", "/").replace("~0", "~"))?;
+            // A target inside of an embedded schema would need that schema's base.
+            if target.as_object().is_some_and(has_own_base) {
                 return None;
             }
         }
-        let target = self.root.pointer(&pointer)?;
-        (target.is_object() || target.is_boolean()).then_some(pointer)
+        (target.is_object() || target.is_boolean()).then(|| fragment.into_owned())
     }
 }
 
-/// Collects the places of `$anchor`s, and of the names in `$id` that older drafts used for them.
-fn collect_anchors(schema: &Value, pointer: String, anchors: &mut BTreeMap<String, String>) {
-    match schema {
-        Value::Object(keywords) => {
-            for keyword in ["$anchor", "$dynamicAnchor"] {
-                if let Some(Value::String(anchor)) = keywords.get(keyword) {
-                    anchors.insert(anchor.clone(), pointer.clone());
-                }
-            }
-            if let Some(anchor) = keywords.get("$id").and_then(Value::as_str).and_then(|id| id.strip_prefix('#')) {
-                anchors.insert(anchor.to_owned(), pointer.clone());
-            }
-            keywords.iter().for_each(|(key, value)| {
-                collect_anchors(value, format!("{pointer}/{}", escaped(key)), anchors);
-            });
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                collect_anchors(item, format!("{pointer}/{index}"), anchors);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn nests_deeper(value: &Value, most: usize) -> bool {
+fn child<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     match value {
-        Value::Array(items) => most == 0 || items.iter().any(|item| nests_deeper(item, most - 1)),
-        Value::Object(members) => most == 0 || members.values().any(|member| nests_deeper(member, most - 1)),
-        _ => false,
+        Value::Object(members) => members.get(key),
+        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+        _ => None,
     }
 }
 
-fn collect_references(schema: &Value, references: &mut Vec<String>) {
-    let Value::Object(keywords) = schema else { return };
-    references.extend(keywords.get("$ref").and_then(Value::as_str).map(str::to_owned));
-    for_each(keywords, |_, schema| collect_references(schema, references));
+/// Returns true if a schema inside of another has its own base or draft.
+fn has_own_base(keywords: &Map<String, Value>) -> bool {
+    let is_name = |keyword: &str| keywords.get(keyword).and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'));
+    ["$id", "id", "$schema"].into_iter().any(is_name)
+}
+
+/// The names of definitions on the wire.
+#[derive(Default)]
+struct Names {
+    taken: BTreeSet<String>,
+    /// The last number after each word.
+    numbers: BTreeMap<String, usize>,
+}
+
+impl Names {
+    /// Returns the legal characters of a word, with a number if another definition has the same ones.
+    fn unique(&mut self, word: &str) -> String {
+        let word: String = word.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
+        let word = if word.is_empty() { "schema".to_owned() } else { word };
+        let mut name = word.clone();
+        while !self.taken.insert(name.clone()) {
+            let number = self.numbers.entry(word.clone()).or_insert(1);
+            *number += 1;
+            name = format!("{word}_{number}");
+        }
+        name
+    }
 }

@@ -14,20 +14,28 @@ pub(super) enum Draft {
 
 impl Draft {
     /// Returns the draft that `$schema` names, or 2020-12.
-    pub(super) fn of(schema: &Value) -> Self {
-        let name = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    pub(super) fn from_keywords(keywords: &Map<String, Value>) -> Self {
+        let name = keywords.get("$schema").and_then(Value::as_str).unwrap_or_default();
         let drafts = [("draft-04", Self::D4), ("draft-06", Self::D6), ("draft-07", Self::D7), ("2019-09", Self::D2019)];
         drafts.into_iter().find(|(part, _)| name.contains(part)).map_or(Self::D2020, |(_, draft)| draft)
     }
 
-    /// Rewrites the keywords of one schema, not of those inside. Returns true if it changed their form.
-    pub(super) fn modernise(self, keywords: &mut Map<String, Value>) -> bool {
-        let mut changed = false;
+    /// Removes the keywords that the draft ignores.
+    pub(super) fn remove_ignored(self, keywords: &mut Map<String, Value>) {
         keywords.retain(|keyword, _| self.has(keyword));
         if self <= Self::D7 && keywords.contains_key("$ref") {
             // Up to draft 7, a reference hides its neighbours.
             keywords.retain(|keyword, _| matches!(&**keyword, "$ref" | "description" | "title"));
         }
+        if !keywords.contains_key("if") {
+            keywords.remove("then");
+            keywords.remove("else");
+        }
+    }
+
+    /// Rewrites the keywords of one schema, not of those inside. Returns true if it changed their form.
+    pub(super) fn modernise(self, keywords: &mut Map<String, Value>) -> bool {
+        let mut changed = false;
         if self < Self::D2020 {
             changed |= self.tuples(keywords);
         }
@@ -39,10 +47,6 @@ impl Draft {
         if self == Self::D4 {
             changed |= bound(keywords, "exclusiveMinimum", "minimum");
             changed |= bound(keywords, "exclusiveMaximum", "maximum");
-        }
-        if !keywords.contains_key("if") {
-            keywords.remove("then");
-            keywords.remove("else");
         }
         changed
     }

@@ -4,130 +4,95 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::change::{Change, Fidelity, Rule};
 use super::dialect::KeyGrammar;
-use super::document::{Definition, Document};
-use super::keyword::{Holds, escaped, for_each, holds, members, strings};
+use super::document::Document;
+use super::keyword::{members, strings};
 use crate::Digest;
 
 /// The replacements of a schema's property keys. A key has the same replacement everywhere in the schema.
 ///
 /// A replacement keeps the allowed characters of its key. It differs from all other keys of the schema, also with underscores
 /// appended, which the codec of arguments needs. Only a collision adds a digest.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct WireKeys(BTreeMap<String, String>);
+#[derive(Clone, Debug, Default)]
+pub(super) struct WireKeys {
+    /// The replacements by key.
+    wires: BTreeMap<String, String>,
+    /// The keys by replacement.
+    keys: BTreeMap<String, String>,
+}
 
 impl WireKeys {
     pub(super) fn new(document: &Document, grammar: KeyGrammar) -> Self {
-        if grammar == KeyGrammar::Any {
-            return Self::default();
-        }
         let mut keys = BTreeSet::new();
-        for schema in document.schemas() {
-            collect(schema, &mut keys);
-        }
-        let (kept, replaced): (BTreeSet<_>, BTreeSet<_>) = keys.into_iter().partition(|key| grammar.allows(key));
-        let words: BTreeMap<_, _> = replaced.iter().map(|key| (key, words(grammar, key))).collect();
-        let mut taken: BTreeSet<_> = kept.iter().map(|key| stem(key).to_owned()).collect();
-        let mut wires = BTreeMap::new();
-        for (key, word) in &words {
-            let is_unique = !taken.contains(word) && words.values().filter(|other| *other == word).count() == 1;
+        document.for_each(&mut |keywords| keys.extend(declared(keywords).map(str::to_owned)));
+        let mut taken: BTreeSet<_> = keys.iter().map(|key| stem(key).to_owned()).collect();
+        let replaced: Vec<_> = keys.iter().filter(|key| !grammar.allows(key)).collect();
+        let words: Vec<_> = replaced.iter().map(|key| words(grammar, key)).collect();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        words.iter().for_each(|word| *counts.entry(word).or_default() += 1);
+        let mut wires = Self::default();
+        for (key, word) in replaced.iter().zip(&words) {
+            let is_unique = !taken.contains(word) && counts[&**word] == 1;
             let wire = if is_unique { word.clone() } else { digested(key, word, &taken) };
-            taken.insert(stem(&wire).to_owned());
-            wires.insert((*key).clone(), wire);
+            taken.insert(wire.clone());
+            wires.wires.insert((*key).clone(), wire.clone());
+            wires.keys.insert(wire, (*key).clone());
         }
-        Self(wires)
+        wires
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.wires.is_empty()
+    }
+
+    /// Returns the replaced keys with their replacements.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.wires.iter().map(|(key, wire)| (&**key, &**wire))
     }
 
     /// Returns the replacement of a key. Returns `None` if the key stays.
     pub(super) fn wire(&self, key: &str) -> Option<&str> {
-        self.0.get(key).map(String::as_str)
+        self.wires.get(key).map(String::as_str)
     }
 
-    /// Returns a change for each place where a property has another key on the wire.
-    pub(super) fn changes(&self, document: &Document) -> Vec<Change> {
-        let mut changes = Vec::new();
-        if !self.is_empty() {
-            self.collect_changes(&document.root, "", &mut changes);
-            for definition in document.definitions.values() {
-                self.collect_changes(&definition.schema, &definition.pointer, &mut changes);
-            }
-        }
-        changes
+    /// Returns the key of a replacement. Returns `None` if the text replaces no key.
+    pub(super) fn key(&self, wire: &str) -> Option<&str> {
+        self.keys.get(wire).map(String::as_str)
     }
 
-    fn collect_changes(&self, schema: &Value, pointer: &str, changes: &mut Vec<Change>) {
-        let Value::Object(keywords) = schema else { return };
-        for key in members(keywords, "properties").into_iter().flat_map(Map::keys) {
-            if let Some(wire) = self.wire(key) {
-                let pointer = format!("{pointer}/properties/{}", escaped(key));
-                changes.push(Change { pointer, rule: Rule::Key { wire: wire.to_owned() }, fidelity: Fidelity::Exact });
-            }
-        }
-        for_each(keywords, |place, schema| self.collect_changes(schema, &format!("{pointer}{place}"), changes));
-    }
-
-    /// Returns the document with the replacements.
-    pub(super) fn apply(&self, document: &Document) -> Document {
-        let definition = |(name, definition): (&String, &Definition)| {
-            let Definition { pointer, schema } = definition;
-            (name.clone(), Definition { pointer: pointer.clone(), schema: self.renamed(schema) })
-        };
-        Document {
-            root: self.renamed(&document.root),
-            definitions: document.definitions.iter().map(definition).collect(),
-            changes: document.changes.clone(),
-            judges_formats: document.judges_formats,
-        }
-    }
-
-    fn renamed(&self, schema: &Value) -> Value {
-        let Value::Object(keywords) = schema else { return schema.clone() };
+    /// Replaces the keys that the keywords of one schema name, not of those inside.
+    pub(super) fn rename(&self, keywords: &mut Map<String, Value>) {
         let name = |key: &str| self.wire(key).unwrap_or(key).to_owned();
         let names = |list: &Value| Value::from(strings(Some(list)).map(name).collect::<Vec<_>>());
-        let renamed = keywords.iter().map(|(keyword, value)| {
-            let value = match (&**keyword, value) {
-                ("required", list) => names(list),
-                ("dependentRequired", Value::Object(lists)) => {
-                    Value::Object(lists.iter().map(|(key, list)| (name(key), names(list))).collect())
-                }
-                ("properties" | "dependentSchemas", Value::Object(schemas)) => {
-                    Value::Object(schemas.iter().map(|(key, schema)| (name(key), self.renamed(schema))).collect())
-                }
-                _ => match (holds(keyword), value) {
-                    (Some(Holds::One), schema) => self.renamed(schema),
-                    (Some(Holds::Many), Value::Array(schemas)) => schemas.iter().map(|one| self.renamed(one)).collect(),
-                    (Some(Holds::Named), Value::Object(schemas)) => {
-                        Value::Object(schemas.iter().map(|(key, one)| (key.clone(), self.renamed(one))).collect())
-                    }
-                    _ => value.clone(),
-                },
-            };
-            (keyword.clone(), value)
-        });
-        Value::Object(renamed.collect())
+        if let Some(Value::Object(properties)) = keywords.get_mut("properties") {
+            *properties = std::mem::take(properties).into_iter().map(|(key, schema)| (name(&key), schema)).collect();
+        }
+        if let Some(Value::Object(lists)) = keywords.get_mut("dependentRequired") {
+            *lists = lists.iter().map(|(key, list)| (name(key), names(list))).collect();
+        }
+        if let Some(required) = keywords.get_mut("required") {
+            *required = names(required);
+        }
     }
+}
+
+/// Returns true if a schema names the key for the value itself.
+pub(super) fn declares(keywords: &Map<String, Value>, key: &str) -> bool {
+    members(keywords, "properties").is_some_and(|properties| properties.contains_key(key))
+        || required(keywords).any(|other| other == key)
 }
 
 /// Returns the keys that a schema names for the value itself.
-pub(super) fn declared(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let names = |keyword| members(keywords, keyword).into_iter().flat_map(Map::keys).map(String::as_str);
-    let lists = members(keywords, "dependentRequired").into_iter().flat_map(Map::values);
-    names("properties")
-        .chain(names("dependentSchemas"))
-        .chain(names("dependentRequired"))
-        .chain(lists.flat_map(|list| strings(Some(list))))
-        .chain(strings(keywords.get("required")))
+fn declared(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let properties = members(keywords, "properties").into_iter().flat_map(Map::keys).map(String::as_str);
+    properties.chain(required(keywords))
 }
 
-fn collect(schema: &Value, keys: &mut BTreeSet<String>) {
-    let Value::Object(keywords) = schema else { return };
-    keys.extend(declared(keywords).map(str::to_owned));
-    for_each(keywords, |_, schema| collect(schema, keys));
+/// Returns the keys that a schema names in lists of required ones.
+fn required(keywords: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let dependent = members(keywords, "dependentRequired").into_iter().flatten();
+    let names = dependent.flat_map(|(key, list)| std::iter::once(&**key).chain(strings(Some(list))));
+    names.chain(strings(keywords.get("required")))
 }
 
 /// Returns a key without the underscores at its end.
@@ -135,7 +100,7 @@ pub(super) fn stem(key: &str) -> &str {
     key.trim_end_matches('_')
 }
 
-/// Returns the allowed characters of a key, with an underscore for each row of others between them.
+/// Returns the allowed characters of a key, with an underscore between those that other characters separate.
 fn words(grammar: KeyGrammar, key: &str) -> String {
     let mut words = String::new();
     for c in key.chars() {
@@ -145,21 +110,27 @@ fn words(grammar: KeyGrammar, key: &str) -> String {
             words.push('_');
         }
     }
+    if !words.is_empty() && !grammar.allows(&words[..1]) {
+        words.insert_str(0, "key_");
+    }
     words.truncate(KeyGrammar::MAX_LENGTH);
-    let words = match stem(&words) {
-        "" => "key",
-        words => words,
-    };
-    if grammar.allows(words) { words.to_owned() } else { format!("key_{}", &words[..words.len().min(60)]) }
+    match stem(&words) {
+        "" => "key".to_owned(),
+        words => words.to_owned(),
+    }
 }
 
-/// Returns the words of a key with as much of its digest as no other key has.
+/// Returns the words of a key with a part of its digest. A number is added to the key until no other key has the result.
 fn digested(key: &str, words: &str, taken: &BTreeSet<String>) -> String {
-    let digest = Digest::hash_bytes(key.as_bytes()).to_string();
-    let wire = |digits: usize| {
-        let words = stem(&words[..words.len().min(KeyGrammar::MAX_LENGTH - 1 - digits)]);
-        format!("{words}_{}", &digest[..digits])
-    };
-    let free = [8, 16, 24, 32, 48, 62].into_iter().map(wire).find(|wire| !taken.contains(wire));
-    free.unwrap_or_else(|| wire(62))
+    const DIGITS: usize = 8;
+    let words = stem(&words[..words.len().min(KeyGrammar::MAX_LENGTH - 1 - DIGITS)]);
+    let mut number = 0_usize;
+    loop {
+        let text = if number == 0 { key.to_owned() } else { format!("{key} {number}") };
+        let wire = format!("{words}_{}", &Digest::hash_bytes(text.as_bytes()).to_string()[..DIGITS]);
+        if !taken.contains(&wire) {
+            return wire;
+        }
+        number += 1;
+    }
 }

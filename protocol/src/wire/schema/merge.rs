@@ -1,63 +1,72 @@
 //! The conjunction of two schemas as one.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::keyword::{ANNOTATIONS, members, strings};
+use super::keyword::{ANNOTATIONS, PLACE, is_any, members, replace_each, strings};
 use crate::canonical_json;
 
-/// Adds the keywords of `other` to `into`, so that a value must match both. Returns the keywords that one schema cannot hold for
-/// both. They are as in `into`, or gone.
+/// Adds the keywords of `other` to `into`, so that a value that matches both matches the result. Returns the keywords that one schema
+/// cannot hold for both. Of those, the result has the ones of `into` or neither.
 pub(super) fn merge(into: &mut Map<String, Value>, mut other: Map<String, Value>) -> Vec<String> {
-    let mut lost = Vec::new();
-    lost.extend(merge_objects(into, &mut other));
-    merge_arrays(into, &mut other);
-    for group in [["if", "then", "else"], ["contains", "minContains", "maxContains"]] {
-        let parts = group.map(|keyword| other.remove(keyword));
-        let has = |keywords: &Map<String, Value>| group.map(|keyword| keywords.get(keyword).cloned());
-        if parts[0].is_none() || has(into) == parts {
-            continue;
-        }
-        if into.contains_key(group[0]) {
-            lost.push(group[0].to_owned());
-        } else {
-            into.extend(group.into_iter().zip(parts).filter_map(|(keyword, part)| Some((keyword.to_owned(), part?))));
-        }
+    let mut dropped = Vec::new();
+    let has_items =
+        |keywords: &Map<String, Value>| ["items", "prefixItems"].iter().any(|it| keywords.contains_key(*it));
+    if has_items(into) && has_items(&other) {
+        other.retain(|keyword, _| keyword != "items" && keyword != "prefixItems");
+        dropped.push("items".to_owned());
     }
+    dropped.extend(merge_properties(into, &mut other));
     for (keyword, value) in other {
-        let Some(own) = into.get_mut(&keyword) else {
-            into.insert(keyword, value);
-            continue;
-        };
-        if *own != value && !merge_keyword(&keyword, own, &value) {
-            lost.push(keyword);
+        match into.get_mut(&keyword) {
+            None => drop(into.insert(keyword, value)),
+            Some(own) if *own == value => {}
+            Some(own) => {
+                if !narrow(&keyword, own, &value) && !ANNOTATIONS.contains(&&*keyword) {
+                    dropped.push(keyword);
+                }
+            }
         }
     }
-    lost
+    dropped
 }
 
 /// Returns a schema for the values that match both.
-pub(super) fn both(one: &Value, other: &Value) -> Value {
+fn both(one: Value, other: Value) -> Value {
     match (one, other) {
         (Value::Bool(false), _) | (_, Value::Bool(false)) => Value::Bool(false),
-        (any, schema) | (schema, any) if is_any(any) => schema.clone(),
-        (one, other) if one == other => one.clone(),
-        (one, other) => json!({"allOf": [one, other]}),
+        (any, schema) | (schema, any) if is_any(&any) => schema,
+        (Value::Object(mut one), other) if one.keys().all(|key| matches!(&**key, PLACE | "allOf")) => {
+            if let Some(Value::Array(parts)) = one.get_mut("allOf") {
+                parts.push(other);
+            }
+            one.into()
+        }
+        (one, other) if text(&one) == text(&other) => one,
+        (one, other) => {
+            let place = one.get(PLACE).cloned().unwrap_or_default();
+            json!({"allOf": [one, other], PLACE: place})
+        }
     }
 }
 
-/// Returns true if the schema accepts any value and says nothing about it.
-pub(super) fn is_any(schema: &Value) -> bool {
-    schema == &Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
+/// Returns the JSON text of a schema without its places.
+pub(super) fn text(schema: &Value) -> String {
+    canonical_json(&without_places(schema.clone()))
 }
 
-/// Returns true if two JSON values are equal for JSON Schema, where 1 and 1.0 are.
-pub(super) fn is_equal(one: &Value, other: &Value) -> bool {
-    one == other || canonical_json(one) == canonical_json(other)
+fn without_places(mut schema: Value) -> Value {
+    if let Value::Object(keywords) = &mut schema {
+        keywords.remove(PLACE);
+        replace_each(keywords, |schema, _| without_places(schema));
+    }
+    schema
 }
 
-fn merge_keyword(keyword: &str, own: &mut Value, value: &Value) -> bool {
+/// Narrows the value of one keyword. Returns false if it has no value for both.
+fn narrow(keyword: &str, own: &mut Value, value: &Value) -> bool {
     match keyword {
         "type" => {
             let Some(common) = common_types(own, value) else { return false };
@@ -65,21 +74,13 @@ fn merge_keyword(keyword: &str, own: &mut Value, value: &Value) -> bool {
         }
         "enum" => {
             let (Value::Array(values), Value::Array(others)) = (&mut *own, value) else { return false };
-            let common: Vec<_> =
-                values.iter().filter(|one| others.iter().any(|other| is_equal(one, other))).cloned().collect();
+            let others: BTreeSet<_> = others.iter().map(canonical_json).collect();
+            // In JSON Schema, 1 and 1.0 are equal.
+            let common: Vec<_> = values.iter().filter(|one| others.contains(&canonical_json(*one))).cloned().collect();
             if common.is_empty() {
                 return false;
             }
             *values = common;
-        }
-        "required" => {
-            let names: Vec<_> = strings(Some(value)).map(str::to_owned).collect();
-            let Value::Array(own) = own else { return false };
-            for name in names {
-                if !own.contains(&Value::from(&*name)) {
-                    own.push(name.into());
-                }
-            }
         }
         "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => {
             return keep_bound(own, value, Ordering::Less);
@@ -88,29 +89,11 @@ fn merge_keyword(keyword: &str, own: &mut Value, value: &Value) -> bool {
             return keep_bound(own, value, Ordering::Greater);
         }
         "uniqueItems" => *own = Value::Bool(own == &Value::Bool(true) || value == &Value::Bool(true)),
-        "not" => *own = json!({"anyOf": [own, value]}),
-        "propertyNames" => *own = both(own, value),
-        "allOf" => {
+        "allOf" | "required" => {
             let (Value::Array(own), Value::Array(value)) = (own, value) else { return false };
             own.extend(value.iter().cloned());
         }
-        "dependentSchemas" => {
-            let (Value::Object(own), Value::Object(value)) = (own, value) else { return false };
-            for (key, schema) in value {
-                let joint = both(own.get(key).unwrap_or(&Value::Bool(true)), schema);
-                own.insert(key.clone(), joint);
-            }
-        }
-        "dependentRequired" => {
-            let (Value::Object(own), Value::Object(value)) = (own, value) else { return false };
-            for (key, names) in value {
-                match own.get_mut(key) {
-                    Some(own) => drop(merge_keyword("required", own, names)),
-                    None => drop(own.insert(key.clone(), names.clone())),
-                }
-            }
-        }
-        keyword => return ANNOTATIONS.contains(&keyword),
+        _ => return false,
     }
     true
 }
@@ -136,7 +119,6 @@ fn common_types(one: &Value, other: &Value) -> Option<Value> {
     let mut common: Vec<_> = ones.iter().filter(|name| has(&others, name)).cloned().collect();
     let narrower = others.iter().filter(|name| has(&ones, name) && !ones.contains(name)).cloned();
     common.extend(narrower);
-    common.dedup();
     match common.len() {
         0 => None,
         1 => common.pop().map(Value::from),
@@ -144,64 +126,58 @@ fn common_types(one: &Value, other: &Value) -> Option<Value> {
     }
 }
 
-/// Merges the keywords about properties. `additionalProperties` is lost if one schema has patterns, because then it depends on them.
-fn merge_objects(into: &mut Map<String, Value>, other: &mut Map<String, Value>) -> Option<String> {
+/// Merges the keywords about properties. `additionalProperties` judges the properties that neither schema names. Returns it if
+/// it judged others as well.
+fn merge_properties(into: &mut Map<String, Value>, other: &mut Map<String, Value>) -> Option<String> {
     const ABOUT: [&str; 3] = ["properties", "patternProperties", "additionalProperties"];
     if [&*into, &*other].iter().any(|keywords| !ABOUT.iter().any(|keyword| keywords.contains_key(*keyword))) {
-        return None; // One schema is silent, so the keywords of the other one just move.
+        return None; // The keywords of one schema are those of both.
     }
-    let any = Value::Bool(true);
-    let mut lost = None;
-    let has = |keywords: &Map<String, Value>, keyword: &str| keywords.get(keyword).is_some_and(|value| value != &any);
-    let has_patterns = has(into, "patternProperties") || has(other, "patternProperties");
-    if has_patterns && (has(into, "additionalProperties") || has(other, "additionalProperties")) {
-        into.remove("additionalProperties");
-        other.remove("additionalProperties");
-        lost = Some("additionalProperties".to_owned());
+    let closed = [is_closed(into), is_closed(other)];
+    let [mut own, mut theirs] = [&mut *into, &mut *other].map(|keywords| match keywords.remove("properties") {
+        Some(Value::Object(properties)) => properties,
+        _ => Map::new(),
+    });
+    // A closed schema refuses the keys that it does not name.
+    if closed[0] {
+        theirs.retain(|key, _| own.contains_key(key));
     }
-    let rests = [&*into, &*other].map(|keywords| keywords.get("additionalProperties").unwrap_or(&any).clone());
-    let rest = both(&rests[0], &rests[1]);
-    for keyword in ["properties", "patternProperties"] {
-        let [own, theirs] = [&*into, &*other].map(|keywords| members(keywords, keyword).cloned());
-        if own.is_none() && theirs.is_none() {
-            continue;
-        }
-        let [own, theirs] = [own, theirs].map(Option::unwrap_or_default);
-        let mut joint = Map::new();
-        for key in own.keys().chain(theirs.keys().filter(|key| !own.contains_key(*key))) {
-            let schema = both(own.get(key).unwrap_or(&rests[0]), theirs.get(key).unwrap_or(&rests[1]));
-            // A closed schema refuses the key without an entry.
-            if schema != Value::Bool(false) || rest != Value::Bool(false) {
-                joint.insert(key.clone(), schema);
-            }
-        }
-        into.insert(keyword.to_owned(), Value::Object(joint));
-        other.remove(keyword);
+    if closed[1] {
+        own.retain(|key, _| theirs.contains_key(key));
     }
+    add_each(&mut own, theirs);
+    into.insert("properties".to_owned(), Value::Object(own));
+    let rests =
+        [&*into, &*other].map(|keywords| keywords.get("additionalProperties").filter(|rest| !is_any(rest)).cloned());
+    let has_patterns = [&*into, &*other].iter().any(|keywords| keywords.contains_key("patternProperties"));
+    if let Some(Value::Object(patterns)) = other.remove("patternProperties")
+        && let Value::Object(own) = into.entry("patternProperties").or_insert_with(|| json!({}))
+    {
+        add_each(own, patterns);
+    }
+    let is_exact = (0..2).all(|one| rests[one].is_none() || (closed[one] && !has_patterns));
     other.remove("additionalProperties");
-    match rest {
-        Value::Bool(true) => drop(into.remove("additionalProperties")),
-        rest => drop(into.insert("additionalProperties".to_owned(), rest)),
+    let [own, theirs] = rests;
+    let is_refusal = |rest: &Value| rest == &Value::Bool(false);
+    match theirs.clone().filter(is_refusal).or(own).or(theirs) {
+        Some(rest) => drop(into.insert("additionalProperties".to_owned(), rest)),
+        None => drop(into.remove("additionalProperties")),
     }
-    lost
+    (!is_exact).then(|| "additionalProperties".to_owned())
 }
 
-/// Merges the keywords about items, position by position.
-fn merge_arrays(into: &mut Map<String, Value>, other: &mut Map<String, Value>) {
-    let any = Value::Bool(true);
-    let rests = [&*into, &*other].map(|keywords| keywords.get("items").unwrap_or(&any).clone());
-    let [own, theirs] = [into.remove("prefixItems"), other.remove("prefixItems")].map(|items| match items {
-        Some(Value::Array(items)) => items,
-        _ => Vec::new(),
-    });
-    let count = own.len().max(theirs.len());
-    if count > 0 {
-        let at = |index| both(own.get(index).unwrap_or(&rests[0]), theirs.get(index).unwrap_or(&rests[1]));
-        into.insert("prefixItems".to_owned(), (0..count).map(at).collect());
+/// Adds named schemas to others. The schema of a name in both is the conjunction.
+fn add_each(own: &mut Map<String, Value>, others: Map<String, Value>) {
+    for (name, schema) in others {
+        match own.get_mut(&name) {
+            Some(own) => *own = both(std::mem::take(own), schema),
+            None => drop(own.insert(name, schema)),
+        }
     }
-    other.remove("items");
-    match both(&rests[0], &rests[1]) {
-        Value::Bool(true) => drop(into.remove("items")),
-        rest => drop(into.insert("items".to_owned(), rest)),
-    }
+}
+
+/// Returns true if an object may have no other properties than those that the schema names.
+pub(super) fn is_closed(keywords: &Map<String, Value>) -> bool {
+    members(keywords, "patternProperties").is_none()
+        && keywords.get("additionalProperties") == Some(&Value::Bool(false))
 }

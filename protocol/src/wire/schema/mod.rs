@@ -5,12 +5,12 @@
 
 mod change;
 mod codec;
+mod cycle;
 mod dialect;
 mod document;
 mod draft;
 mod keys;
 pub(super) mod keyword;
-mod log;
 mod merge;
 pub(super) mod order;
 mod rewriter;
@@ -18,18 +18,24 @@ mod rule;
 mod strict;
 mod unsendable;
 
-use std::collections::BTreeSet;
+use serde_json::Value;
 
-use serde_json::{Map, Value};
-
+use self::change::Changes;
 use self::document::Document;
 use self::keys::WireKeys;
 use self::rewriter::Rewriter;
 
 pub use self::change::{Change, Fidelity, Rule};
 pub use self::codec::ArgumentsCodec;
-pub use self::dialect::{Dialect, Enums, KeyGrammar, Keywords, References};
+pub use self::dialect::Dialect;
+pub(super) use self::dialect::{Enums, KeyGrammar, Keywords, References, SchemaLimits, StrictRules};
 pub use self::unsendable::{NotStrict, Unsendable};
+
+/// The deepest nesting of a canonical schema, as at registration.
+const MOST_NESTING: usize = 64;
+
+/// The deepest nesting of a wire schema. Parsers of JSON take 128 levels, some of which are around the schema.
+const MOST_WIRE_NESTING: usize = 110;
 
 /// The schema of a tool's parameters as a service takes it.
 #[derive(Clone, Debug)]
@@ -52,97 +58,54 @@ impl WireSchema {
         if !accepts_objects(schema) {
             return Err(Unsendable::NotAnObject);
         }
+        check_nesting(schema, MOST_NESTING)?;
+        let mut changes = Changes::default();
         if dialect.is_complete && !(names_root(schema) && has_other_root_type(schema)) {
-            return Ok(Self::complete(schema));
-        }
-        let document = Document::new(schema)?;
-        let keys = WireKeys::new(&document, dialect.keys);
-        let states = codec::states(&document, &keys, dialect.strict)?;
-        let renamed = keys.apply(&document);
-        let mut known = BTreeSet::new();
-        let Rewritten { mut root, definitions, mut changes, .. } = loop {
-            let mut rewritten = rewrite(&renamed, dialect, !keys.is_empty(), &known);
-            let count = known.len();
-            known.append(&mut rewritten.inexact);
-            if known.len() == count {
-                break rewritten;
+            let mut keywords = schema.as_object().cloned().unwrap_or_default();
+            if has_other_root_type(schema) {
+                keywords.insert("type".to_owned(), "object".into());
+                changes.exact(Rule::RootType);
             }
-        };
-        changes.extend(document.changes.iter().cloned());
-        changes.extend(keys.changes(&document));
-        if !definitions.is_empty() {
-            root.insert("$defs".to_owned(), Value::Object(definitions));
+            return Self::from_parts(&keywords.into(), ArgumentsCodec::default(), changes);
         }
-        let mut root = Value::Object(root);
-        if dialect.strict {
-            strict::check(&root, &renamed, dialect)?;
-            changes.extend(require_all(&mut root));
+        let document = Document::new(schema, &mut changes)?;
+        let keys = WireKeys::new(&document, dialect.keys);
+        let mut root = Rewriter::new(dialect, &document, &keys, &mut changes).rewrite()?;
+        let requires_all = dialect.strict.is_some_and(|rules| rules.requires_all);
+        let arguments = ArgumentsCodec::new(&root, keys, requires_all);
+        if requires_all {
+            root = strict::require_all(root);
         }
-        changes.sort();
-        changes.dedup();
-        let schema = order::ordered(&root);
-        let strict = dialect.strict.then(|| schema.clone());
-        Ok(Self { arguments: ArgumentsCodec::new(states, strict), schema, changes })
+        if let Some(limits) = dialect.strict.and_then(|rules| rules.limits)
+            && let Some(problem) = strict::exceeded(&root, &limits)
+        {
+            return Err(NotStrict::TooLarge { problem }.into());
+        }
+        Self::from_parts(&root, arguments, changes)
+    }
+
+    fn from_parts(schema: &Value, arguments: ArgumentsCodec, changes: Changes) -> Result<Self, Unsendable> {
+        check_nesting(schema, MOST_WIRE_NESTING)?;
+        // Where `serde_json` keeps the order of members, the value has that of the text.
+        let schema = serde_json::from_str(&order::to_text(schema))
+            .map_err(|error| Unsendable::TooLarge { problem: format!("is no JSON ({error})") })?;
+        Ok(Self { schema, arguments, changes: changes.into_sorted() })
     }
 }
 
-/// Requires all properties of the root and the definitions.
-fn require_all(root: &mut Value) -> Vec<Change> {
-    let mut log = log::Log::default();
-    strict::require_all(root, String::new(), &mut log);
-    if let Some(Value::Object(definitions)) = root.get_mut("$defs") {
-        for (name, schema) in definitions {
-            strict::require_all(schema, format!("/$defs/{name}"), &mut log);
-        }
+fn check_nesting(schema: &Value, most: usize) -> Result<(), Unsendable> {
+    if nests_deeper(schema, most) {
+        return Err(Unsendable::TooLarge { problem: format!("nests deeper than {most} levels") });
     }
-    log.finish()
+    Ok(())
 }
 
-impl WireSchema {
-    /// Returns a schema unchanged but for the type of its root.
-    fn complete(schema: &Value) -> Self {
-        let mut keywords = schema.as_object().cloned().unwrap_or_default();
-        let mut log = log::Log::default();
-        rule::root::typed(&mut keywords, &mut log);
-        let schema = order::ordered(&Value::Object(keywords));
-        Self { schema, arguments: ArgumentsCodec::default(), changes: log.finish() }
+fn nests_deeper(value: &Value, most: usize) -> bool {
+    match value {
+        Value::Array(items) => most == 0 || items.iter().any(|item| nests_deeper(item, most - 1)),
+        Value::Object(members) => most == 0 || members.values().any(|member| nests_deeper(member, most - 1)),
+        _ => false,
     }
-}
-
-/// The result of one pass over a document.
-struct Rewritten {
-    root: Map<String, Value>,
-    definitions: Map<String, Value>,
-    changes: Vec<Change>,
-    /// The definitions that accept more on the wire.
-    inexact: BTreeSet<String>,
-}
-
-/// Rewrites the root and the definitions that it uses, given the definitions that are known to accept more on the wire.
-fn rewrite(document: &Document, dialect: &Dialect, has_other_keys: bool, known: &BTreeSet<String>) -> Rewritten {
-    let mut rewriter = Rewriter::new(dialect, document, has_other_keys, known);
-    let root = rewriter.root();
-    let (mut definitions, mut inexact) = (Map::new(), BTreeSet::new());
-    while let Some(name) = rewriter.used.iter().find(|name| !definitions.contains_key(*name)).cloned() {
-        let Some(definition) = document.target(&name) else { break };
-        let mark = rewriter.log.mark();
-        let schema = rewriter.definition(&definition.schema, definition.pointer.clone());
-        let judges_format = document.judges_format_in(&definition.schema);
-        if rewriter.log.is_loosened_since(mark) || uses_any(&schema, known) || judges_format {
-            inexact.insert(name.clone());
-        }
-        definitions.insert(name, schema);
-    }
-    Rewritten { root, definitions, changes: rewriter.log.finish(), inexact }
-}
-
-/// Returns true if a rewritten schema refers to one of the definitions.
-fn uses_any(schema: &Value, names: &BTreeSet<String>) -> bool {
-    let Value::Object(keywords) = schema else { return false };
-    let name = keywords.get("$ref").and_then(Value::as_str).and_then(|name| name.strip_prefix("#/$defs/"));
-    let mut found = name.is_some_and(|name| names.contains(name));
-    keyword::for_each(keywords, |_, schema| found |= uses_any(schema, names));
-    found
 }
 
 /// Returns true if a reference may name the root, so that the root's type matters inside as well.

@@ -1,8 +1,10 @@
 //! The order of members in a rendered schema.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
-use super::keyword::{Holds, holds, strings};
+use super::keyword::{Holds, holds, sorted, strings};
 use crate::canonical_json;
 
 /// Returns a schema as JSON text: required properties first, in the order of `required`, and all other members sorted.
@@ -12,84 +14,49 @@ pub(in crate::wire) fn to_text(schema: &Value) -> String {
     text
 }
 
-/// Returns a schema with its members in the order of [`to_text`], if `serde_json` keeps an order.
-pub(in crate::wire) fn ordered(schema: &Value) -> Value {
-    let Value::Object(keywords) = schema else { return schema.clone() };
-    let mut result = Map::new();
-    for (keyword, value) in super::keyword::sorted(keywords) {
-        let value = match (form(keyword), value) {
-            (Some(Holds::One), schema) => ordered(schema),
-            (Some(Holds::Many), Value::Array(schemas)) => schemas.iter().map(ordered).collect(),
-            (Some(Holds::Named), Value::Object(schemas)) => {
-                let members = names(keywords, keyword, schemas).map(|(name, schema)| (name.clone(), ordered(schema)));
-                Value::Object(members.collect())
-            }
-            _ => {
-                let mut value = value.clone();
-                value.sort_all_objects();
-                value
-            }
-        };
-        result.insert(keyword.clone(), value);
-    }
-    Value::Object(result)
-}
-
 fn write(schema: &Value, text: &mut String) {
     let Value::Object(keywords) = schema else { return text.push_str(&canonical_json(schema)) };
-    text.push('{');
-    for (index, (keyword, value)) in super::keyword::sorted(keywords).enumerate() {
-        key(text, index, keyword);
-        match (form(keyword), value) {
-            (Some(Holds::One), schema) => write(schema, text),
-            (Some(Holds::Many), Value::Array(schemas)) => {
-                text.push('[');
-                for (index, schema) in schemas.iter().enumerate() {
-                    if index > 0 {
-                        text.push(',');
-                    }
-                    write(schema, text);
+    write_members(sorted(keywords), text, |keyword, value, text| match (holds(keyword), value) {
+        (Some(Holds::Plain), Value::Array(schemas)) => {
+            text.push('[');
+            for (index, schema) in schemas.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
                 }
-                text.push(']');
+                write(schema, text);
             }
-            (Some(Holds::Named), Value::Object(schemas)) => {
-                text.push('{');
-                for (index, (name, schema)) in names(keywords, keyword, schemas).enumerate() {
-                    key(text, index, name);
-                    write(schema, text);
-                }
-                text.push('}');
-            }
-            _ => text.push_str(&canonical_json(value)),
+            text.push(']');
         }
+        (Some(Holds::Plain), schema) => write(schema, text),
+        (Some(Holds::Named), Value::Object(schemas)) => {
+            let required = keywords.get("required").filter(|_| keyword == "properties");
+            write_members(required_first(schemas, required), text, |_, schema, text| write(schema, text));
+        }
+        _ => text.push_str(&canonical_json(value)),
+    });
+}
+
+fn write_members<'a>(
+    members: impl IntoIterator<Item = (&'a String, &'a Value)>,
+    text: &mut String,
+    write: impl Fn(&str, &Value, &mut String),
+) {
+    text.push('{');
+    for (index, (key, value)) in members.into_iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(&Value::from(&**key).to_string());
+        text.push(':');
+        write(key, value, text);
     }
     text.push('}');
 }
 
-fn key(text: &mut String, index: usize, key: &str) {
-    if index > 0 {
-        text.push(',');
-    }
-    text.push_str(&Value::from(key).to_string());
-    text.push(':');
-}
-
-fn form(keyword: &str) -> Option<Holds> {
-    match keyword {
-        "$defs" | "definitions" => Some(Holds::Named),
-        keyword => holds(keyword),
-    }
-}
-
 /// Returns named schemas in their order.
-fn names<'a>(
-    keywords: &'a Map<String, Value>,
-    keyword: &str,
-    schemas: &'a Map<String, Value>,
-) -> impl Iterator<Item = (&'a String, &'a Value)> {
-    let required: Vec<_> =
-        if keyword == "properties" { strings(keywords.get("required")).collect() } else { Vec::new() };
+fn required_first<'a>(schemas: &'a Map<String, Value>, required: Option<&'a Value>) -> Vec<(&'a String, &'a Value)> {
+    let positions: BTreeMap<_, _> = strings(required).enumerate().map(|(index, name)| (name, index)).collect();
     let mut members: Vec<_> = schemas.iter().collect();
-    members.sort_by_key(|(name, _)| (required.iter().position(|other| other == name).unwrap_or(usize::MAX), *name));
-    members.into_iter()
+    members.sort_by_key(|(name, _)| (positions.get(&***name).copied().unwrap_or(usize::MAX), *name));
+    members
 }

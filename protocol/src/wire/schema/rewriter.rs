@@ -1,254 +1,311 @@
-//! [`Rewriter`]: walks a schema and applies the rules of a dialect.
+//! [`Rewriter`]: walks a document and applies the rules of a dialect.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::change::Rule;
+use super::change::{Changes, Fidelity, Rule};
 use super::dialect::{Dialect, References};
-use super::document::{Document, UNRESOLVED};
-use super::keyword::{ANNOTATIONS, Holds, escaped, holds};
-use super::log::{Log, Mark};
+use super::document::Document;
+use super::keys::WireKeys;
+use super::keyword::{ANNOTATIONS, PLACE, is_any, members, replace_each, strings, types};
 use super::merge::merge;
-use super::rule;
+use super::unsendable::NotStrict;
+use super::{rule, strict};
 
-/// The number of times that a recursive schema is unfolded inside of itself, if the dialect takes no recursion.
-const MOST_LEVELS: usize = 2;
+/// The number of times that a recursive schema is unfolded inside of itself.
+const MOST_UNFOLDINGS: usize = 2;
 
-/// The maximum number of schemas on a wire. References to more of them are cut off.
-const MOST_SCHEMAS: usize = 4_000;
+/// The maximum number of references that are unfolded inside of each other.
+const MOST_UNFOLDING: usize = 64;
+
+/// The maximum number of schemas that replace references.
+const MOST_UNFOLDED: usize = 4_000;
+
+/// The deepest nesting of schemas on a wire, in levels of JSON.
+const MOST_LEVELS: usize = 64;
 
 pub(super) struct Rewriter<'a> {
-    pub(super) dialect: &'a Dialect,
-    pub(super) log: Log,
+    dialect: &'a Dialect,
     document: &'a Document,
-    /// True if property keys were replaced, so that patterns of keys have lost their meaning.
-    has_other_keys: bool,
-    /// The definitions that accept more on the wire.
-    inexact: &'a BTreeSet<String>,
-    /// The definitions that references on the wire name.
-    pub(super) used: BTreeSet<String>,
-    /// The references that are being replaced by their targets, outermost first.
+    keys: &'a WireKeys,
+    changes: &'a mut Changes,
+    /// The references on the wire.
+    used: BTreeSet<&'a str>,
+    /// The references in `used` whose targets are not rewritten yet.
+    pending: Vec<&'a str>,
+    /// The references around this place that were replaced by their targets, outermost first.
     unfolding: Vec<&'a str>,
-    /// The number of schemas so far.
-    count: usize,
-    /// The number of keywords around this place, such as `not`, inside of which a looser schema would accept less.
-    guards: usize,
+    /// The references that are being replaced at this place.
+    chain: Vec<&'a str>,
+    /// The references that were replaced at this place.
+    replaced: BTreeSet<&'a str>,
+    /// The number of schemas that replaced references.
+    unfolded: usize,
+    not_strict: Option<NotStrict>,
+}
+
+/// A property of the schema that is being rewritten.
+struct Property {
+    key: String,
+    place: String,
+    is_optional: bool,
 }
 
 impl<'a> Rewriter<'a> {
     pub(super) fn new(
         dialect: &'a Dialect,
         document: &'a Document,
-        has_other_keys: bool,
-        inexact: &'a BTreeSet<String>,
+        keys: &'a WireKeys,
+        changes: &'a mut Changes,
     ) -> Self {
-        let (log, used, unfolding) = (Log::default(), BTreeSet::new(), Vec::new());
-        Self { dialect, log, document, has_other_keys, inexact, used, unfolding, count: 0, guards: 0 }
-    }
-
-    /// Returns the wire form of the root.
-    pub(super) fn root(&mut self) -> Map<String, Value> {
-        let mut keywords = Map::new();
-        self.absorb(&mut keywords, &self.document.root, true);
-        rule::root::without_conditions(&mut keywords, &mut self.log);
-        rule::root_union::apply(&mut keywords, self);
-        rule::root::typed(&mut keywords, &mut self.log);
-        self.finish(keywords)
-    }
-
-    /// Returns the wire form of a schema at a place.
-    pub(super) fn schema(&mut self, schema: &Value, pointer: String) -> Value {
-        if !schema.is_object() {
-            return schema.clone();
-        }
-        self.object(schema, pointer)
-    }
-
-    /// Returns the wire form of a definition.
-    pub(super) fn definition(&mut self, schema: &Value, pointer: String) -> Value {
-        match schema {
-            Value::Bool(_) if self.dialect.booleans => schema.clone(),
-            schema => self.object(schema, pointer),
+        let (used, replaced) = Default::default();
+        let (pending, unfolding, chain) = Default::default();
+        Self {
+            dialect,
+            document,
+            keys,
+            changes,
+            used,
+            pending,
+            unfolding,
+            chain,
+            replaced,
+            unfolded: 0,
+            not_strict: None,
         }
     }
 
-    fn object(&mut self, schema: &Value, pointer: String) -> Value {
-        let outer = self.log.enter(pointer);
+    /// Returns the wire form of the document.
+    ///
+    /// # Errors
+    /// Returns the first reason that a strict dialect does not take the document.
+    pub(super) fn rewrite(mut self) -> Result<Value, NotStrict> {
+        let mut root = Map::new();
+        self.changes.place.clear();
+        self.absorb(&mut root, self.document.root(), true);
+        rule::root(&mut root, self.changes);
+        let mut root = self.finish(root, 0);
+        let mut definitions = Map::new();
+        while let Some(pointer) = self.pending.pop() {
+            if let Some((_, definition)) = self.document.target(pointer) {
+                pointer.clone_into(&mut self.changes.place);
+                let schema = self.schema(definition.schema.clone(), 2);
+                definitions.insert(definition.name.clone(), schema);
+            }
+        }
+        if !definitions.is_empty() {
+            root.insert("$defs".to_owned(), Value::Object(definitions));
+        }
+        self.not_strict.map_or(Ok(Value::Object(root)), Err)
+    }
+
+    /// Returns the wire form of a schema that is `levels` deep.
+    fn schema(&mut self, schema: Value, levels: usize) -> Value {
+        let place = schema.get(PLACE).and_then(Value::as_str).unwrap_or(&self.changes.place).to_owned();
+        let outer = std::mem::replace(&mut self.changes.place, place);
         let depth = self.unfolding.len();
         let mut keywords = Map::new();
-        self.absorb(&mut keywords, schema, false);
-        let keywords = self.finish(keywords);
+        if levels <= MOST_LEVELS {
+            self.absorb(&mut keywords, schema, false);
+            keywords = self.finish(keywords, levels);
+        } else if !is_any(&schema) {
+            self.cut_off(NotStrict::TooLarge { problem: format!("nests deeper than {MOST_LEVELS} levels") });
+        }
         self.unfolding.truncate(depth);
-        self.log.enter(outer);
+        self.changes.place = outer;
         Value::Object(keywords)
     }
 
-    /// Adds a schema to `keywords`, without the references and conjunctions that the dialect does not take.
-    pub(super) fn absorb(&mut self, keywords: &mut Map<String, Value>, schema: &Value, is_root: bool) {
-        let mut schema = match schema {
-            Value::Object(schema) => schema.clone(),
-            Value::Bool(false) => Map::from_iter([("not".to_owned(), Value::Object(Map::new()))]),
-            _ => return,
+    /// Adds a schema to `into`, without the references and conjunctions that the dialect does not take.
+    fn absorb(&mut self, into: &mut Map<String, Value>, schema: Value, is_root: bool) {
+        let mut own = match schema {
+            Value::Object(keywords) => keywords,
+            Value::Bool(true) => return,
+            _ => return self.changes.loosened(Rule::Boolean),
         };
-        if self.dialect.references != References::Any
-            && !schema.is_empty()
-            && let Some(Value::String(name)) = keywords.remove("$ref")
-        {
-            self.unfold(keywords, &name, is_root); // It gets neighbours.
+        let outer = self.changes.place.clone();
+        if let Some(Value::String(place)) = own.remove(PLACE) {
+            self.changes.place = place;
         }
-        rule::unevaluated::apply(&mut schema, &mut self.log);
-        if self.has_other_keys {
-            rule::key_pattern::apply(&mut schema, &mut self.log);
+        let is_alone = own.is_empty() || self.dialect.references == References::Any;
+        while !is_alone && let Some(Value::String(target)) = into.remove("$ref") {
+            self.unfold(into, &target, is_root); // It gets neighbours.
         }
-        let reference = self.replaced_reference(&mut schema, keywords, is_root);
-        let is_flat = self.dialect.takes("allOf") && !is_root;
-        let parts = match schema.remove("allOf") {
-            Some(Value::Array(parts)) if !is_flat => {
-                self.log.exact(Rule::Conjunction);
-                parts
-            }
-            kept => {
-                schema.extend(kept.map(|parts| ("allOf".to_owned(), parts)));
-                Vec::new()
-            }
-        };
-        for lost in merge(keywords, schema) {
-            self.log.loosened(Rule::Keyword(lost));
+        let reference = self.take_reference(&mut own, into, is_root);
+        let is_split = is_root || !self.dialect.takes("allOf");
+        let parts = if is_split { own.remove("allOf") } else { None };
+        let branches = if is_root { own.remove("anyOf") } else { None };
+        self.merge(into, own);
+        if let Some(target) = reference {
+            self.unfold(into, &target, is_root);
         }
-        if let Some(name) = reference {
-            self.unfold(keywords, &name, is_root);
+        if let Some(Value::Array(parts)) = parts {
+            self.changes.exact(Rule::Conjunction);
+            parts.into_iter().for_each(|part| self.absorb(into, part, is_root));
         }
-        for part in parts {
-            self.absorb(keywords, &part, is_root);
+        if let Some(Value::Array(branches)) = branches {
+            self.changes.loosened(Rule::RootUnion);
+            let objects: Vec<_> = branches.into_iter().filter_map(|branch| self.alternative(branch)).collect();
+            self.merge(into, rule::root_union(&objects, self.dialect.strict.is_some()));
+        }
+        self.changes.place = outer;
+    }
+
+    /// Returns the keywords of an alternative at the root. Returns `None` if it accepts no object.
+    fn alternative(&mut self, branch: Value) -> Option<Map<String, Value>> {
+        if branch == Value::Bool(false) {
+            return None;
+        }
+        let mut object = Map::new();
+        self.absorb(&mut object, branch, true);
+        types(&object).is_none_or(|types| types.contains(&"object")).then_some(object)
+    }
+
+    fn merge(&mut self, into: &mut Map<String, Value>, other: Map<String, Value>) {
+        for keyword in merge(into, other) {
+            self.changes.loosened(Rule::Keyword(keyword));
         }
     }
 
-    /// Takes the reference out of a schema if its target has to stand in its place.
-    fn replaced_reference(
+    /// Takes the reference out of a schema if its target has to replace it.
+    fn take_reference(
         &mut self,
-        schema: &mut Map<String, Value>,
-        keywords: &Map<String, Value>,
+        own: &mut Map<String, Value>,
+        into: &Map<String, Value>,
         is_root: bool,
     ) -> Option<String> {
-        let name = schema.get("$ref")?.as_str()?.to_owned();
-        let has_room = || self.document.is_recursive(&name) && schema.keys().all(|key| is_annotation(key));
-        let is_alone = keywords.is_empty() && (schema.len() == 1 || has_room());
+        let pointer = own.get("$ref")?.as_str()?.to_owned();
+        let (_, target) = self.document.target(&pointer)?;
+        let is_annotation = |keyword: &String| keyword == "$ref" || ANNOTATIONS.contains(&&**keyword);
+        // Annotations beside a recursive reference are dropped instead.
+        let is_alone = into.is_empty() && (own.len() == 1 || (target.is_recursive && own.keys().all(is_annotation)));
         let is_kept = match self.dialect.references {
             References::None => false,
-            References::Any => keywords.get("$ref").is_none(),
+            References::Any => !into.contains_key("$ref"),
             References::Alone => is_alone,
-            References::AloneWithoutRecursion => is_alone && !self.document.is_recursive(&name),
+            References::AloneWithoutRecursion => is_alone && !target.is_recursive,
         };
-        if name == UNRESOLVED {
-            schema.remove("$ref");
-            self.log.loosened(Rule::Unresolved);
-            return None;
-        }
         if is_kept && !is_root {
             if self.dialect.references != References::Any {
-                schema.retain(|keyword, _| keyword == "$ref");
+                own.retain(|keyword, _| keyword == "$ref");
             }
             return None;
         }
-        schema.remove("$ref");
-        Some(name)
+        own.remove("$ref");
+        Some(pointer)
     }
 
-    /// Adds the target of a reference to `keywords`.
-    fn unfold(&mut self, keywords: &mut Map<String, Value>, name: &str, is_root: bool) {
-        let document = self.document;
-        let Some((name, definition)) = document.definitions.get_key_value(name) else { return };
-        let level = self.unfolding.iter().filter(|outer| **outer == name).count();
-        if level >= MOST_LEVELS || self.count >= MOST_SCHEMAS {
-            self.log.loosened(Rule::Recursion);
-            return;
+    /// Adds the target of a reference to `into`.
+    fn unfold(&mut self, into: &mut Map<String, Value>, pointer: &str, is_root: bool) {
+        let Some((pointer, target)) = self.document.target(pointer) else { return };
+        let count = self.unfolding.iter().filter(|outer| **outer == pointer).count();
+        if count >= MOST_UNFOLDINGS || self.chain.contains(&pointer) {
+            return self.cut_off(NotStrict::Recursive { pointer: pointer.to_owned() });
         }
-        self.log.exact(Rule::Reference);
-        self.unfolding.push(name);
-        self.absorb(keywords, &definition.schema, is_root);
+        let is_deep = self.unfolding.len() + self.chain.len() >= MOST_UNFOLDING;
+        if is_deep || self.unfolded + target.size > MOST_UNFOLDED {
+            return self.cut_off(NotStrict::TooLarge { problem: "has too many references".to_owned() });
+        }
+        self.changes.exact(Rule::Reference);
+        self.unfolded += target.size;
+        self.chain.push(pointer);
+        self.absorb(into, target.schema.clone(), is_root);
+        self.chain.pop();
+        self.replaced.insert(pointer);
     }
 
-    /// Rewrites the schemas inside, then the keywords themselves.
-    fn finish(&mut self, keywords: Map<String, Value>) -> Map<String, Value> {
-        self.count += 1;
-        let mut keywords = self.children(keywords);
-        rule::constant::apply(&mut keywords, self.dialect, &mut self.log);
-        rule::enumeration::apply(&mut keywords, self.dialect, &mut self.log);
-        rule::bound::apply(&mut keywords, self.dialect, &mut self.log);
-        rule::format::apply(&mut keywords, self.dialect, &mut self.log);
-        if self.guards > 0 && self.document.judges_formats && keywords.contains_key("format") {
-            self.log.loosened(Rule::Format); // No value fails on the wire.
+    /// Reports that a part of the schema is missing.
+    fn cut_off(&mut self, reason: NotStrict) {
+        self.changes.loosened(Rule::CutOff);
+        self.refuse(reason);
+    }
+
+    fn refuse(&mut self, reason: NotStrict) {
+        if self.dialect.strict.is_some() {
+            self.not_strict.get_or_insert(reason);
         }
-        rule::keyword_list::apply(&mut keywords, self.dialect, &mut self.log);
-        rule::container::apply(&mut keywords, self.dialect, &mut self.log);
-        if self.dialect.strict {
-            rule::strict::apply(&mut keywords, &mut self.log);
+    }
+
+    /// Rewrites the keywords, then the schemas inside.
+    fn finish(&mut self, mut keywords: Map<String, Value>, levels: usize) -> Map<String, Value> {
+        self.unfolding.extend(std::mem::take(&mut self.replaced));
+        if let Some(Value::Array(required)) = keywords.get_mut("required") {
+            let mut seen = BTreeSet::new();
+            required.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_owned())));
         }
+        rule::boolean(&mut keywords, self.dialect, self.changes);
+        rule::values(&mut keywords, self.dialect, !self.keys.is_empty(), self.changes);
+        rule::bounds(&mut keywords, self.dialect, self.changes);
+        rule::removal(&mut keywords, self.dialect, !self.keys.is_empty(), self.changes);
+        rule::containers(&mut keywords, self.dialect, self.changes);
+        if self.dialect.strict.is_some() {
+            strict::close(&mut keywords, self.changes);
+        }
+        let properties = self.properties(&keywords);
+        let outer = self.not_strict.take();
+        replace_each(&mut keywords, |schema, at| match schema {
+            Value::Bool(_) => schema,
+            schema => self.schema(schema, levels + at.matches('/').count()),
+        });
+        self.name_reference(&mut keywords);
+        if let Some(rules) = self.dialect.strict {
+            let target = |name: &str| self.document.named(name.strip_prefix("#/$defs/")?);
+            let own = strict::reason(&keywords, &self.changes.place, target);
+            self.not_strict = outer.or(own).or(self.not_strict.take());
+            if rules.requires_all {
+                self.report_optional(&keywords, &properties);
+            }
+        }
+        self.report_keys(&keywords, &properties);
+        self.keys.rename(&mut keywords);
         keywords
     }
 
-    fn children(&mut self, mut keywords: Map<String, Value>) -> Map<String, Value> {
-        rule::negation::apply(&mut keywords, self);
-        rule::conditional::apply(&mut keywords, self);
-        rule::alternative::apply(&mut keywords, self);
-        rule::contains::apply(&mut keywords, self);
-        if let Some(Value::String(name)) = keywords.get_mut("$ref") {
-            if self.guards > 0 && self.inexact.contains(name) {
-                self.log.loosened(Rule::Reference);
+    fn name_reference(&mut self, keywords: &mut Map<String, Value>) {
+        let Some(Value::String(reference)) = keywords.get_mut("$ref") else { return };
+        let Some((pointer, target)) = self.document.target(reference) else { return };
+        if self.used.insert(pointer) {
+            self.pending.push(pointer);
+        }
+        *reference = format!("#/$defs/{}", target.name);
+    }
+
+    /// Returns the properties whose changes are reported, if any are.
+    fn properties(&self, keywords: &Map<String, Value>) -> Vec<Property> {
+        if self.keys.is_empty() && self.dialect.strict.is_none() {
+            return Vec::new();
+        }
+        let required: BTreeSet<_> = strings(keywords.get("required")).collect();
+        let property = |(key, schema): (&String, &Value)| Property {
+            key: key.clone(),
+            place: schema.get(PLACE).and_then(Value::as_str).unwrap_or(&self.changes.place).to_owned(),
+            is_optional: !required.contains(&**key),
+        };
+        members(keywords, "properties").into_iter().flatten().map(property).collect()
+    }
+
+    fn report_optional(&mut self, keywords: &Map<String, Value>, properties: &[Property]) {
+        for Property { key, place, .. } in properties.iter().filter(|property| property.is_optional) {
+            let outer = std::mem::replace(&mut self.changes.place, place.clone());
+            self.changes.exact(Rule::Optional);
+            let schema = members(keywords, "properties").and_then(|properties| properties.get(key));
+            let target = |name: &str| self.document.named(name.strip_prefix("#/$defs/")?);
+            if schema.is_some_and(|schema| strict::accepts_null(schema, &target)) {
+                self.changes.add(Rule::Null, Fidelity::Narrowed);
             }
-            self.used.insert(name.clone());
-            *name = format!("#/$defs/{name}");
+            self.changes.place = outer;
         }
-        let names: Vec<_> =
-            keywords.keys().filter(|keyword| !rule::GUARDED.contains(&keyword.as_str())).cloned().collect();
-        for keyword in names {
-            let Some(value) = keywords.get_mut(&keyword) else { continue };
-            self.inner(&keyword, value);
-        }
-        rule::boolean::apply(&mut keywords, self.dialect, &mut self.log);
-        keywords
     }
 
-    /// Rewrites the schemas in a keyword's value.
-    pub(super) fn inner(&mut self, keyword: &str, value: &mut Value) {
-        let place = format!("{}/{}", self.log.pointer(), escaped(keyword));
-        match (holds(keyword), value) {
-            (Some(Holds::One), schema) => *schema = self.schema(schema, place),
-            (Some(Holds::Many), Value::Array(schemas)) => {
-                for (index, schema) in schemas.iter_mut().enumerate() {
-                    *schema = self.schema(schema, format!("{place}/{index}"));
-                }
+    fn report_keys(&mut self, keywords: &Map<String, Value>, properties: &[Property]) {
+        for Property { key, place, .. } in properties {
+            let is_kept = members(keywords, "properties").is_some_and(|properties| properties.contains_key(key));
+            if let Some(wire) = self.keys.wire(key).filter(|_| is_kept) {
+                let outer = std::mem::replace(&mut self.changes.place, place.clone());
+                self.changes.exact(Rule::Key { wire: wire.to_owned() });
+                self.changes.place = outer;
             }
-            (Some(Holds::Named), Value::Object(schemas)) => {
-                for (name, schema) in schemas {
-                    *schema = self.schema(schema, format!("{place}/{}", escaped(name)));
-                }
-            }
-            _ => {}
         }
     }
-
-    /// Rewrites a keyword inside of which a looser schema would accept less. Returns `None`, without a trace, if anything inside
-    /// accepts more on the wire.
-    pub(super) fn guarded(&mut self, keyword: &str, value: &Value) -> Option<Value> {
-        let mark = self.log.mark();
-        let mut value = value.clone();
-        self.guards += 1;
-        self.inner(keyword, &mut value);
-        self.guards -= 1;
-        self.is_exact_since(mark).then_some(value)
-    }
-
-    fn is_exact_since(&mut self, mark: Mark) -> bool {
-        let is_loosened = self.log.is_loosened_since(mark);
-        if is_loosened {
-            self.log.forget_since(mark);
-        }
-        !is_loosened
-    }
-}
-
-fn is_annotation(keyword: &str) -> bool {
-    keyword == "$ref" || ANNOTATIONS.contains(&keyword)
 }

@@ -50,28 +50,33 @@ pub enum NotStrict {
         pointer: String,
     },
     /// A schema contains itself, which the service does not take.
-    #[error("{} contains itself; limit the depth", place(pointer))]
+    #[error("{} contains itself; write out each level as a schema of its own", place(pointer))]
     Recursive {
-        /// The JSON pointer of the reference.
+        /// The JSON pointer of the schema.
         pointer: String,
     },
-    /// Alternatives cannot be told apart by the values of a common required property.
-    #[error("the alternatives of {} have no common required property that tells them apart; add one", place(pointer))]
-    UntaggedUnion {
+    /// More than one alternative is an object, or more than one is an array. A null in it could not be read back.
+    #[error(
+        "{} has several alternatives that are objects or arrays; use one object with optional properties",
+        place(pointer)
+    )]
+    Union {
         /// The JSON pointer of the schema with the alternatives.
         pointer: String,
     },
-    /// An object has both properties and alternatives.
-    #[error("{} has properties beside alternatives; move them into each alternative", place(pointer))]
-    MixedUnion {
-        /// The JSON pointer of the schema with the alternatives.
+    /// An object requires a property without an entry in `properties`, so that the model could not send it.
+    #[error("{} requires {key:?} without an entry in properties; add one", place(pointer))]
+    Unlisted {
+        /// The JSON pointer of the object's schema.
         pointer: String,
-    },
-    /// A null is a value in one alternative and absence in another.
-    #[error("a null for {key:?} is a value in one alternative and absence in another; require it in all")]
-    AmbiguousNull {
         /// The key.
         key: String,
+    },
+    /// The schema exceeds a limit of the service's strict mode.
+    #[error("the schema of its parameters {problem}; simplify it")]
+    TooLarge {
+        /// The exceeded limit.
+        problem: String,
     },
 }
 

@@ -1,5 +1,6 @@
 //! Tools, calls and results in the formats of services.
 
+mod bombs;
 mod definition;
 mod exchange;
 pub(crate) mod exchange_rules;

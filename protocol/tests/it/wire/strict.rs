@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use protocol::wire::Strictness::Strict;
-use protocol::wire::schema::{NotStrict, WireSchema};
+use protocol::wire::schema::{NotStrict, Rule, Unsendable, WireSchema};
 use protocol::wire::{Format, Strictness};
 use protocol::{Json, Tool};
 use serde_json::{Map, Value, json};
@@ -31,20 +31,23 @@ fn reason_at(format: Format, schema: Value) -> NotStrict {
     wire.not_strict.unwrap()
 }
 
+const OPENAI: [Format; 2] = [Format::OpenAiChat, Format::OpenAiResponses];
+
 #[test]
-fn optional_properties_are_required_and_may_be_null() {
+fn optional_properties_are_required_and_may_be_null_at_openai() {
     let schema = json!({
         "properties": {
             "path": {"type": "string"},
             "mode": {"enum": ["r", "w"], "description": "The mode."},
             "range": {"type": "object", "properties": {"first": {"type": "integer"}}},
             "limit": {"type": ["integer", "null"], "minimum": 1, "default": 3},
+            "user": {"type": ["string", "null"]},
         },
-        "required": ["path"],
+        "required": ["path", "user"],
     });
-    for format in FORMATS {
+    for format in OPENAI {
         let wire = rewrite(format, &schema);
-        assert_eq!(wire.schema["required"], json!(["path", "limit", "mode", "range"]));
+        assert_eq!(wire.schema["required"], json!(["path", "user", "limit", "mode", "range"]));
         assert_eq!(wire.schema["additionalProperties"], false);
         let properties = &wire.schema["properties"];
         assert_eq!(
@@ -53,42 +56,45 @@ fn optional_properties_are_required_and_may_be_null() {
         );
         assert_eq!(properties["range"]["anyOf"][0]["required"], json!(["first"]));
         assert_eq!(properties["range"]["anyOf"][1], json!({"type": "null"}));
-        let sent = json!({"path": "a", "mode": null, "range": {"first": null}, "limit": null});
-        // The schema accepts a null for the limit, so it is one.
-        let meant = json!({"path": "a", "range": {}, "limit": null});
-        assert_eq!(wire.arguments.decode(&sent.into()), meant);
-        let encoded = json!({"path": "a", "mode": null, "range": {"first": null}, "limit": null});
-        assert_eq!(wire.arguments.encode(&json!({"path": "a", "range": {}}).into()), encoded);
+        let sent = json!({"path": "a", "user": null, "limit": null, "mode": null, "range": {"first": null}});
+        let meant = json!({"path": "a", "user": null, "range": {}});
+        assert_eq!(wire.arguments.decode(&sent.clone().into()), meant);
+        assert_eq!(wire.arguments.encode(&meant.into()), sent);
+        let lost: Vec<_> = wire.changes.iter().filter(|change| change.rule == Rule::Null).collect();
+        assert!(matches!(lost[..], [change] if change.pointer == "/properties/limit"), "{lost:?}");
     }
+}
+
+#[test]
+fn optional_properties_stay_optional_at_anthropic() {
+    let schema = json!({
+        "properties": {"path": {"type": "string"}, "limit": {"type": ["integer", "null"]}}, "required": ["path"],
+    });
+    let wire = rewrite(Format::Anthropic, &schema);
+    assert_eq!(wire.schema["required"], json!(["path"]));
+    assert_eq!(wire.schema["additionalProperties"], false);
+    assert_eq!(wire.schema["properties"], schema["properties"]);
+    assert!(wire.arguments.is_identity());
 }
 
 #[test]
 fn a_schema_without_a_strict_form_says_why() {
     let place = "/properties/x".to_owned();
     assert_eq!(reason(json!({})), NotStrict::AnyValue { pointer: place.clone() });
+    assert_eq!(reason(json!({"properties": {"a": {"type": "null"}}})), NotStrict::AnyValue { pointer: place.clone() });
     assert_eq!(reason(json!({"type": "array"})), NotStrict::AnyValue { pointer: "/properties/x/items".into() });
-    let open = |schema: Value| reason_at(Format::Anthropic, json!({"properties": {"x": schema}, "required": ["x"]}));
+    let of_x = |schema: Value| reason_at(Format::Anthropic, json!({"properties": {"x": schema}, "required": ["x"]}));
     let is_open = NotStrict::OpenObject { pointer: place.clone() };
-    assert_eq!(open(json!({"type": "object"})), is_open);
-    assert_eq!(open(json!({"type": "object", "additionalProperties": {"type": "string"}})), is_open);
-    assert_eq!(open(json!({"type": "object", "patternProperties": {"a": {}}})), is_open);
-    assert_eq!(open(json!({"type": "object", "properties": {"a": {}}, "additionalProperties": true})), is_open);
+    assert_eq!(of_x(json!({"type": "object"})), is_open);
+    assert_eq!(of_x(json!({"type": "object", "additionalProperties": {"type": "string"}})), is_open);
+    assert_eq!(of_x(json!({"type": "object", "patternProperties": {"a": {}}})), is_open);
+    assert_eq!(of_x(json!({"type": "object", "properties": {"a": {}}, "additionalProperties": true})), is_open);
     assert_eq!(
-        open(json!({"type": "array", "prefixItems": [{"type": "null"}]})),
+        of_x(json!({"type": "array", "prefixItems": [{"type": "null"}]})),
         NotStrict::Tuple { pointer: place.clone() }
     );
-    let object = |key: &str| json!({"type": "object", "properties": {key: {"type": "string"}}});
-    let union = |branches: Value| json!({"anyOf": branches});
-    assert_eq!(open(union(json!([object("a"), object("b")]))), NotStrict::UntaggedUnion { pointer: place.clone() });
-    let mut mixed = object("a");
-    mixed["anyOf"] = json!([object("b"), {"required": ["a"]}]);
-    assert_eq!(open(mixed), NotStrict::MixedUnion { pointer: place });
-    let tagged = |tag: &str, kind: Value| {
-        let properties = json!({"kind": {"const": tag}, "n": {"type": kind}});
-        json!({"type": "object", "required": ["kind"], "properties": properties})
-    };
-    let mixed = union(json!([tagged("a", json!("string")), tagged("b", json!(["string", "null"]))]));
-    assert_eq!(open(mixed), NotStrict::AmbiguousNull { key: "n".to_owned() });
+    let unlisted = json!({"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a", "b"]});
+    assert_eq!(of_x(unlisted), NotStrict::Unlisted { pointer: place.clone(), key: "b".to_owned() });
     let node = json!({"properties": {"x": {"$ref": "#/$defs/N"}}, "$defs": {"N": {
         "type": "object", "properties": {"next": {"$ref": "#/$defs/N"}},
     }}});
@@ -100,27 +106,57 @@ fn a_schema_without_a_strict_form_says_why() {
 }
 
 #[test]
-fn tagged_alternatives_are_strict() {
-    let shape = |tag: &str, key: &str| {
-        let properties = json!({"kind": {"const": tag}, key: {"type": "number"}, "note": {"type": "string"}});
-        json!({"type": "object", "required": ["kind", key], "properties": properties})
-    };
-    let union = json!({"oneOf": [shape("circle", "radius"), shape("square", "side")]});
-    let schema = json!({"properties": {"shape": union}, "required": ["shape"]});
-    for format in FORMATS {
-        let wire = rewrite(format, &schema);
-        let sent = json!({"shape": {"kind": "square", "side": 1, "note": null}});
-        let meant = json!({"shape": {"kind": "square", "side": 1}});
-        assert_eq!(wire.arguments.encode(&meant.clone().into()), sent);
-        assert_eq!(wire.arguments.decode(&sent.into()), meant);
+fn several_objects_or_arrays_as_alternatives_are_not_strict() {
+    let object = |key: &str| json!({"type": "object", "properties": {key: {"type": "string"}}});
+    let list = |kind: &str| json!({"type": "array", "items": {"type": kind}});
+    let mut mixed = object("a");
+    mixed["anyOf"] = json!([object("b"), {"type": "null"}]);
+    let nested = json!({"anyOf": [object("a"), {"anyOf": [object("b"), {"type": "null"}]}]});
+    for schema in [
+        json!({"anyOf": [object("a"), object("b")]}),
+        json!({"oneOf": [object("a"), {"$ref": "#/$defs/o"}]}),
+        json!({"anyOf": [list("string"), list("null")]}),
+        mixed,
+        nested,
+    ] {
+        let root = json!({"properties": {"x": schema}, "$defs": {"o": object("c")}});
+        assert_eq!(reason_at(Format::OpenAiChat, root), NotStrict::Union { pointer: "/properties/x".to_owned() });
     }
+    let one = json!([{"$ref": "#/$defs/o"}, {"$ref": "#/$defs/e"}, list("string"), {"type": "null"}]);
+    let schema = json!({"properties": {"x": {"anyOf": one}}, "$defs": {"o": object("c"), "e": {"enum": ["a"], "type": "string"}}});
+    let wire = rewrite(Format::OpenAiChat, &schema);
+    assert_eq!(wire.arguments.decode(&json!({"x": {"c": null}}).into()), json!({"x": {}}));
+}
+
+#[test]
+fn a_schema_beyond_the_limits_of_openai_is_not_strict() {
+    let nested = |levels: usize| {
+        let inner = json!({"type": "object", "properties": {"a": {"type": "null"}}});
+        (1..levels).fold(inner, |inner, _| json!({"type": "object", "properties": {"a": inner}}))
+    };
+    let listed = |count: usize| {
+        let values: Vec<_> = (0..count).map(|number| number.to_string()).collect();
+        json!({"type": "object", "properties": {"a": {"enum": values}}})
+    };
+    let wide = |count: usize| {
+        let properties: Map<_, _> = (0..count).map(|number| (number.to_string(), json!({"type": "null"}))).collect();
+        json!({"type": "object", "properties": properties})
+    };
+    let new = |schema: Value| WireSchema::new(&schema, Format::OpenAiChat.dialect(Strict).unwrap());
+    for (fits, exceeds) in [(nested(10), nested(11)), (listed(999), listed(1_001)), (wide(5_000), wide(5_001))] {
+        assert!(new(fits).is_ok());
+        assert!(matches!(new(exceeds), Err(Unsendable::NotStrict(NotStrict::TooLarge { .. }))));
+    }
+    let texts: Vec<_> = (0..10).map(|number| number.to_string().repeat(12_001)).collect();
+    let many = json!({"properties": {"a": {"enum": texts}}});
+    assert!(matches!(reason_at(Format::OpenAiChat, many), NotStrict::TooLarge { .. }));
 }
 
 #[test]
 fn alternatives_at_the_root_are_one_list_of_nullable_properties() {
     let branch = |key: &str| json!({"type": "object", "properties": {key: {"type": "string"}}, "required": [key]});
     let schema = json!({"anyOf": [branch("id"), branch("name")]});
-    for format in FORMATS {
+    for format in OPENAI {
         let wire = rewrite(format, &schema);
         assert_eq!(wire.schema["required"], json!(["id", "name"]));
         assert_eq!(wire.arguments.decode(&json!({"id": "1", "name": null}).into()), json!({"id": "1"}));
@@ -145,12 +181,6 @@ fn schema(choices: &mut Choices, depth: usize) -> Value {
 }
 
 fn value(choices: &mut Choices, depth: usize) -> Value {
-    let tagged = |choices: &mut Choices, tag: &str| {
-        let mut object = schema(choices, depth + 2);
-        object["properties"]["kind"] = json!({"const": tag});
-        object["required"].as_array_mut().unwrap().push(json!("kind"));
-        object
-    };
     match choices.below(if depth > 3 { 8 } else { 13 }) {
         0 => json!({"type": "string", "minLength": 1}),
         1 => json!({"type": ["integer", "null"], "minimum": 0}),
@@ -162,20 +192,38 @@ fn value(choices: &mut Choices, depth: usize) -> Value {
         7 => json!({"type": "array", "items": {"type": "string"}}),
         8 => json!({"type": "array", "items": value(choices, depth + 1)}),
         9 => json!({"anyOf": [schema(choices, depth + 1), {"type": "null"}]}),
-        10 => json!({"oneOf": [tagged(choices, "one"), tagged(choices, "two")]}),
+        10 => {
+            json!({"oneOf": [schema(choices, depth + 1), {"type": "string"}, {"type": "array", "items": value(choices, depth + 1)}]})
+        }
         11 => json!({"allOf": [schema(choices, depth + 1), {"description": "d"}]}),
         _ => schema(choices, depth + 1),
     }
 }
 
-/// Returns the value without the members that are null.
-fn without_nulls(value: &Value) -> Value {
+/// Returns the value without the nulls of optional properties.
+fn without_lost_nulls(value: &Value, schemas: &[&Value]) -> Value {
+    let mut all = schemas.to_vec();
+    let mut next = 0;
+    while let Some(schema) = all.get(next).copied() {
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            all.extend(schema.get(keyword).and_then(Value::as_array).into_iter().flatten());
+        }
+        next += 1;
+    }
     match value {
         Value::Object(members) => {
-            let kept = members.iter().filter(|(_, member)| !member.is_null());
-            Value::Object(kept.map(|(key, member)| (key.clone(), without_nulls(member))).collect())
+            let is_required = |key: &str| {
+                all.iter().any(|schema| schema["required"].as_array().is_some_and(|all| all.contains(&key.into())))
+            };
+            let kept = members.iter().filter(|(key, member)| !member.is_null() || is_required(key));
+            let inner =
+                |key: &String| all.iter().filter_map(|schema| schema["properties"].get(key)).collect::<Vec<_>>();
+            kept.map(|(key, member)| (key.clone(), without_lost_nulls(member, &inner(key)))).collect()
         }
-        Value::Array(items) => items.iter().map(without_nulls).collect(),
+        Value::Array(items) => {
+            let inner: Vec<_> = all.iter().filter_map(|schema| schema.get("items")).collect();
+            items.iter().map(|item| without_lost_nulls(item, &inner)).collect()
+        }
         value => value.clone(),
     }
 }
@@ -201,8 +249,9 @@ proptest! {
                 );
                 let decoded = wire.arguments.decode(&encoded);
                 prop_assert!(canonical.is_valid(decoded.value()), "{}: {}\n{}", format, decoded, schema);
-                // A null that the schema accepts may stand for an absent property.
-                prop_assert_eq!(without_nulls(decoded.value()), without_nulls(&value));
+                let has_nulls = wire.is_strict && format != Format::Anthropic;
+                let meant = if has_nulls { without_lost_nulls(&value, &[&schema]) } else { value };
+                prop_assert_eq!(decoded.value(), &meant);
             }
         }
     }

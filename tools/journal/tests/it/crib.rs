@@ -56,6 +56,16 @@ impl Crib {
 }
 
 impl Crib {
+    /// Turns the journal into a file of version 3.
+    pub fn turn_into_version_3(&self) {
+        let sql = "
+            ALTER TABLE session DROP COLUMN provider;
+            ALTER TABLE session DROP COLUMN model;
+            ALTER TABLE session DROP COLUMN base_url;
+            PRAGMA user_version = 3;";
+        Connection::open(self.path()).unwrap().execute_batch(sql).unwrap();
+    }
+
     /// Turns the journal into a file of version 1, with the hashes of that version.
     pub fn turn_into_version_1(&self) {
         let connection = Connection::open(self.path()).unwrap();

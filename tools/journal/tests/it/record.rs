@@ -213,9 +213,9 @@ fn a_file_that_is_something_else_is_refused_and_left_as_it_is() {
 fn a_newer_version_is_refused() {
     let crib = Crib::new();
     drop(crib.journal());
-    crib.tamper("PRAGMA user_version = 4");
+    crib.tamper("PRAGMA user_version = 5");
     let error = SqliteJournal::open(crib.path(), JournalOptions::new()).unwrap_err();
-    assert!(matches!(error, OpenError::Newer { found: 4, known: 3, .. }), "{error}");
+    assert!(matches!(error, OpenError::Newer { found: 5, known: 4, .. }), "{error}");
     assert!(matches!(tools_journal::Audit::open(crib.path()), Err(OpenError::Newer { .. })));
 }
 

@@ -1,9 +1,10 @@
 //! Resuming a session whose process ended.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::crib::{Crib, Workshop, calling, context, driver, sends, tool};
-use agent::{Driver, DriverError, Outcome, Run, Selection, Session, Step, Turn};
+use agent::{Direct, Driver, DriverError, Outcome, ProviderError, Run, Selection, Session, Step, Turn};
 use serde_json::{Value, json};
 use tools::journal::Checkpoint;
 use tools::protocol::Part;
@@ -266,4 +267,20 @@ async fn a_process_of_the_first_version_may_still_write_the_file() {
     crib.tamper(&format!("INSERT OR REPLACE INTO state (session, at_ms, state) VALUES ('s', 1, '{state}')"));
     let stored = stored(&mut workshop, &crib.journal()).await.1;
     assert_eq!(stored, run);
+}
+
+#[tokio::test]
+async fn a_run_that_the_provider_refuses_each_time_leaves_the_session_as_it_was() {
+    let (crib, mut workshop) = (Crib::new(), Workshop::new());
+    let direct = Driver::new(Arc::new(Direct)).with_checkpoints(true);
+    let journal = crib.journal();
+    let mut session = session(&mut workshop, &journal);
+    let refused = direct.run(&mut session, "send(").await;
+    assert!(matches!(refused, Err(DriverError::Provider(ProviderError::Prompt { .. }))), "{refused:?}");
+    assert_eq!(journal.load("s").await.unwrap(), None);
+
+    direct.run(&mut session, "send").await.unwrap();
+    let stored = journal.load("s").await.unwrap();
+    direct.run(&mut session, "send(").await.unwrap_err();
+    assert_eq!(journal.load("s").await.unwrap(), stored);
 }

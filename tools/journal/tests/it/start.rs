@@ -17,7 +17,8 @@ async fn a_session_keeps_the_grant_that_it_began_with() {
     assert_eq!(journal.find_start("s").await.unwrap(), None);
     assert!(journal.start("s", start("*:*:**")).await.unwrap());
     // The session ran nothing yet, so it begins anew.
-    let narrow = start("fs:read:**");
+    let narrow = start("fs:read:**").with_provider("openai").with_model(Some("gpt".to_owned()));
+    let narrow = narrow.with_base_url(Some("http://localhost:8080".to_owned()));
     assert!(journal.start("s", narrow.clone()).await.unwrap());
     answered(&crib, &workshop, "s").await;
     assert!(!journal.start("s", start("*:*:**")).await.unwrap());
@@ -35,6 +36,22 @@ async fn an_audit_reads_the_first_messages_of_a_session() {
     assert_eq!((first.messages.len(), &first.messages[0]), (1, &whole.messages[0]));
     assert!(whole.messages.len() == 4 && whole.state == first.state);
     assert_eq!(crib.audit().checkpoint("other", 1).unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_file_of_the_third_version_has_starts_without_models() {
+    let (crib, copy, workshop) = (Crib::new(), Crib::new(), Workshop::new());
+    let mut first = start("fs:read:**").with_provider("openai");
+    crib.journal().start("s", first.clone()).await.unwrap();
+    answered(&crib, &workshop, "s").await;
+    crib.turn_into_version_3();
+    first.provider = None;
+    assert_eq!(crib.audit().find_start("s").unwrap(), Some(first.clone()));
+    crib.audit().fork("s", &copy.path(), "fork", &JournalOptions::new()).unwrap();
+    assert_eq!(copy.audit().find_start("fork").unwrap().unwrap().grant, first.grant);
+    // Opening the file brings it up to date.
+    assert_eq!(crib.journal().find_start("s").await.unwrap(), Some(first));
+    crib.head();
 }
 
 #[tokio::test]

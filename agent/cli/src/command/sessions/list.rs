@@ -5,14 +5,15 @@ use std::time::Duration;
 use anstyle::Style;
 use jiff::Timestamp;
 
+use crate::duration;
 use crate::error::Error;
 use crate::notice::{self, FAINT, STRONG};
 use crate::output;
 use crate::program;
 use crate::sessions::{SessionFolder, SessionSummary, warn_of_skipped};
+use crate::size::Size;
 use crate::table::Table;
 use crate::visible::visible;
-use crate::{duration, wording};
 
 /// Prints the sessions of a workspace, or all sessions.
 pub(super) fn list(workspace: Option<&str>, is_json: bool) -> Result<(), Error> {
@@ -28,14 +29,19 @@ pub(super) fn list(workspace: Option<&str>, is_json: bool) -> Result<(), Error> 
     listed.retain(|session| workspace.is_none_or(|workspace| session.workspace == workspace));
     if is_json {
         listed.iter().try_for_each(output::json)?;
-    } else {
+    } else if !listed.is_empty() {
         let mut table = Table::new([STRONG, Style::new(), FAINT, FAINT, FAINT, Style::new()], 0);
+        let place = if workspace.is_none() { "WORKSPACE" } else { "" };
+        table.push(["ID", "STATE", "AGE", "SIZE", place, "PROMPT"].map(str::to_owned));
         listed.iter().for_each(|session| table.push(row(session, workspace.is_none())));
-        output::page(&table.wrapped(output::width()))?;
+        output::page(&table.cut(output::width()))?;
     }
-    if listed.is_empty() && all > 0 {
+    if listed.is_empty() {
         let program = program::name();
-        notice::note(&format!("no session of this workspace; {program} sessions --all lists those of others: {all}"));
+        notice::note(&match all {
+            0 => format!("no session is recorded; {program} run and {program} chat record one each"),
+            _ => format!("no session of this workspace; {program} sessions --all lists those of others: {all}"),
+        });
     }
     Ok(())
 }
@@ -47,7 +53,7 @@ fn row(session: &SessionSummary, with_workspace: bool) -> [String; 6] {
         session.id.to_string(),
         session.state.as_str().to_owned(),
         duration::shown(Duration::try_from(since).unwrap_or_default()),
-        wording::size(session.bytes),
+        Size::from_bytes(session.bytes).shown(),
         if with_workspace { visible(&session.workspace).into_owned() } else { String::new() },
         visible(&words).into_owned(),
     ]

@@ -23,7 +23,9 @@ fn every_session_is_listed_with_its_prompt_and_state() {
     );
 
     let page = crib.run(&["sessions"]).expect(0).stdout;
-    let lines: Vec<_> = page.lines().collect();
+    let mut lines: Vec<_> = page.lines().collect();
+    let headings: Vec<_> = lines.remove(0).split_whitespace().collect();
+    assert_eq!(headings, ["ID", "STATE", "AGE", "SIZE", "PROMPT"]);
     assert_eq!(lines.len(), 3, "{page}");
     assert!(lines[1].starts_with(sessions[1]["id"].as_str().unwrap()) && lines[1].contains("interrupted"), "{page}");
     assert!(lines[1].ends_with("write it") && !page.contains(root.to_str().unwrap()), "{page}");
@@ -40,7 +42,29 @@ fn a_session_belongs_to_its_workspace() {
     assert_eq!(listed(&crib).len(), 1);
     assert_eq!(crib.run(&["sessions", "--all", "--json"]).expect(0).documents().len(), 2);
     let page = crib.run(&["sessions", "--all"]).expect(0).stdout;
-    assert!(page.contains("root/sub"), "{page}");
+    assert!(page.contains("root/sub") && page.contains("WORKSPACE"), "{page}");
+}
+
+#[test]
+fn without_a_session_the_list_says_so() {
+    let crib = Crib::new();
+    for flags in [&["sessions"][..], &["sessions", "--all"], &["sessions", "--json"]] {
+        let ended = crib.run(flags).expect(0);
+        assert!(ended.stdout.is_empty() && ended.stderr.contains("no session is recorded"), "{ended:#?}");
+    }
+}
+
+#[test]
+fn a_long_prompt_is_cut_to_the_width() {
+    let crib = Crib::new();
+    let prompt = format!("time.now{}", " ; time.now".repeat(20));
+    crib.run(&["run", &prompt]).expect(0);
+    for (columns, width) in [("", 80), ("120", 120)] {
+        let page = crate::ended(crib.command(&["sessions"]).env("COLUMNS", columns), b"").expect(0).stdout;
+        let widths: Vec<_> = page.lines().map(|line| line.chars().count()).collect();
+        assert!(widths.len() == 2 && widths[1] <= width && widths[1] > width - 3 && page.ends_with("…\n"), "{page}");
+    }
+    assert_eq!(listed(&crib)[0]["prompt"], prompt);
 }
 
 #[test]
@@ -81,6 +105,27 @@ fn a_chat_without_a_prompt_leaves_no_session() {
     crib.run(&["run", "x", "--script", "missing.json"]).expect(2);
     let left: Vec<_> = std::fs::read_dir(folder(&crib)).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_prompt_that_cannot_be_read_is_not_a_session() {
+    let crib = Crib::new();
+    let direct = ["--provider", "direct"];
+    interrupted(&crib);
+    for (prompt, code) in [("nonsense(", 2), ("fs.read path=a start=x", 4)] {
+        let ended = crib.run(&[&["run", prompt][..], &direct].concat()).expect(code);
+        assert!(!ended.stderr.contains("to continue it"), "{ended:#?}");
+    }
+    crib.run_with_input(&[&["chat"][..], &direct].concat(), b"nonsense(\n").expect(2);
+    assert_eq!(ids(&crib).len(), 1, "the interrupted session is the newest one to resume");
+
+    let ended = crib.run_with_input(&[&["chat"][..], &direct].concat(), b"nonsense(\ntime.now\nnonsense(\n").expect(2);
+    assert_eq!(ended.stdout.lines().count(), 1, "{ended:#?}");
+    assert_eq!((listed(&crib).len(), &listed(&crib)[0]["state"]), (2, &"finished".into()));
+
+    let file = ["--journal", "../one.journal", "--session", "s"];
+    crib.run(&[&["run", "nonsense("], &direct[..], &file].concat()).expect(2);
+    crib.run(&[&["run", "time.now"], &direct[..], &file].concat()).expect(0);
 }
 
 #[test]

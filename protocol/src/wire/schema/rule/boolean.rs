@@ -1,77 +1,44 @@
-//! A `true` or `false` becomes an object, or goes.
+//! A `false` becomes a bound, or is removed.
 
 use serde_json::{Map, Value, json};
 
-use crate::wire::schema::change::{Fidelity, Rule};
+use crate::wire::schema::change::{Changes, Rule};
 use crate::wire::schema::dialect::Dialect;
-use crate::wire::schema::keyword::{Holds, holds};
-use crate::wire::schema::log::Log;
+use crate::wire::schema::keyword::replace_each;
+use crate::wire::schema::merge::is_closed;
 
-pub(in crate::wire::schema) fn apply(keywords: &mut Map<String, Value>, dialect: &Dialect, log: &mut Log) {
+pub(in crate::wire::schema) fn boolean(keywords: &mut Map<String, Value>, dialect: &Dialect, changes: &mut Changes) {
     if dialect.booleans {
         return;
     }
-    refused_properties(keywords, log);
-    refused_items(keywords, log);
-    refused_alternatives(keywords, log);
-    for (keyword, value) in keywords.iter_mut() {
-        match (holds(keyword), value) {
-            (Some(Holds::One), schema) if keyword != "additionalProperties" => plain(schema, dialect, log),
-            (Some(Holds::Many), Value::Array(schemas)) => {
-                schemas.iter_mut().for_each(|schema| plain(schema, dialect, log))
-            }
-            (Some(Holds::Named), Value::Object(schemas)) => {
-                schemas.values_mut().for_each(|schema| plain(schema, dialect, log))
-            }
-            _ => {}
+    let is_false = |schema: &Value| schema == &Value::Bool(false);
+    let is_closed = is_closed(keywords);
+    if let Some(Value::Object(properties)) = keywords.get_mut("properties")
+        && properties.values().any(is_false)
+    {
+        properties.retain(|_, schema| !is_false(schema));
+        // A closed object refuses a property without an entry.
+        if is_closed { changes.exact(Rule::Boolean) } else { changes.loosened(Rule::Boolean) }
+    }
+    if keywords.get("items").is_some_and(is_false) {
+        keywords.remove("items");
+        let count = keywords.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len) as u64;
+        let most = keywords.get("maxItems").and_then(Value::as_u64).map_or(count, |own| own.min(count));
+        keywords.insert("maxItems".to_owned(), most.into());
+        changes.exact(Rule::Boolean);
+    }
+    if let Some(Value::Array(branches)) = keywords.get_mut("anyOf")
+        && branches.iter().any(is_false)
+        && !branches.iter().all(is_false)
+    {
+        branches.retain(|branch| !is_false(branch));
+        changes.exact(Rule::Boolean);
+    }
+    replace_each(keywords, |schema, at| match schema {
+        Value::Bool(_) if at != "/additionalProperties" => {
+            changes.loosened(Rule::Boolean);
+            json!({})
         }
-    }
-}
-
-fn plain(schema: &mut Value, dialect: &Dialect, log: &mut Log) {
-    let Value::Bool(accepts) = *schema else { return };
-    let is_exact = accepts || dialect.takes("not");
-    log.push(Rule::Boolean, if is_exact { Fidelity::Exact } else { Fidelity::Loosened });
-    *schema = if accepts || !is_exact { json!({}) } else { json!({"not": {}}) };
-}
-
-/// A refused property of a closed object needs no entry. In an open object its entry is lost.
-fn refused_properties(keywords: &mut Map<String, Value>, log: &mut Log) {
-    let is_closed =
-        keywords.get("additionalProperties") == Some(&false.into()) && !keywords.contains_key("patternProperties");
-    let Some(Value::Object(properties)) = keywords.get_mut("properties") else { return };
-    let count = properties.len();
-    properties.retain(|_, schema| !is_false(schema));
-    if properties.len() < count {
-        log.push(Rule::Boolean, if is_closed { Fidelity::Exact } else { Fidelity::Loosened });
-    }
-}
-
-/// Refused items are a maximum number of items.
-fn refused_items(keywords: &mut Map<String, Value>, log: &mut Log) {
-    if !keywords.get("items").is_some_and(is_false) {
-        return;
-    }
-    keywords.remove("items");
-    let most = keywords.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
-    let most = keywords.get("maxItems").and_then(Value::as_u64).map_or(most as u64, |own| own.min(most as u64));
-    keywords.insert("maxItems".to_owned(), most.into());
-    log.exact(Rule::Boolean);
-}
-
-/// A refused alternative needs no entry beside others.
-fn refused_alternatives(keywords: &mut Map<String, Value>, log: &mut Log) {
-    let Some(Value::Array(branches)) = keywords.get_mut("anyOf") else { return };
-    let count = branches.len();
-    if !branches.iter().all(is_false) {
-        branches.retain(|schema| !is_false(schema));
-    }
-    if branches.len() < count {
-        log.exact(Rule::Boolean);
-    }
-}
-
-/// Returns true for `false` and for `{"not": {}}`, which accept nothing.
-pub(super) fn is_false(schema: &Value) -> bool {
-    schema == &Value::Bool(false) || schema == &json!({"not": {}}) || schema == &json!({"not": true})
+        schema => schema,
+    });
 }

@@ -1,21 +1,17 @@
-//! The rules by which schemas are rewritten, one in each file.
+//! The rules by which the keywords of one schema are rewritten, before those of the schemas inside.
 
-pub(super) mod alternative;
-pub(super) mod boolean;
-pub(super) mod bound;
-pub(super) mod conditional;
-pub(super) mod constant;
-pub(super) mod container;
-pub(super) mod contains;
-pub(super) mod enumeration;
-pub(super) mod format;
-pub(super) mod key_pattern;
-pub(super) mod keyword_list;
-pub(super) mod negation;
-pub(super) mod root;
-pub(super) mod root_union;
-pub(super) mod strict;
-pub(super) mod unevaluated;
+mod boolean;
+mod bounds;
+mod containers;
+mod removal;
+mod root;
+mod root_union;
+mod values;
 
-/// The keywords whose schemas their own rules rewrite.
-pub(super) const GUARDED: [&str; 4] = ["contains", "if", "not", "oneOf"];
+pub(super) use self::boolean::boolean;
+pub(super) use self::bounds::bounds;
+pub(super) use self::containers::containers;
+pub(super) use self::removal::removal;
+pub(super) use self::root::root;
+pub(super) use self::root_union::root_union;
+pub(super) use self::values::{set_types_of, values};

@@ -1,122 +1,82 @@
 //! Alternatives at the root become one list of properties.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Map, Value, json};
 
-use super::root;
-use crate::wire::schema::change::Rule;
-use crate::wire::schema::keyword::{members, strings, types};
-use crate::wire::schema::merge::{both, is_any, is_equal};
-use crate::wire::schema::rewriter::Rewriter;
+use crate::wire::schema::keyword::{is_any, members, strings};
+use crate::wire::schema::merge::{is_closed, text};
 
-pub(in crate::wire::schema) fn apply(keywords: &mut Map<String, Value>, rewriter: &mut Rewriter<'_>) {
-    for keyword in ["anyOf", "oneOf"] {
-        let Some(Value::Array(branches)) = keywords.remove(keyword) else { continue };
-        rewriter.log.loosened(Rule::RootUnion);
-        let mut objects = Vec::new();
-        for branch in branches {
-            let mut object = Map::new();
-            rewriter.absorb(&mut object, &branch, true);
-            let is_object = types(&object).is_none_or(|types| types.contains(&"object"));
-            if branch != Value::Bool(false) && is_object {
-                root::without_conditions(&mut object, &mut rewriter.log);
-                apply(&mut object, rewriter);
-                objects.push(object);
-            }
-        }
-        add(keywords, &objects, rewriter.dialect.strict);
-    }
-}
-
-fn add(keywords: &mut Map<String, Value>, objects: &[Map<String, Value>], is_strict: bool) {
-    let refused = Value::Bool(false);
+/// Returns keywords for the objects that match one of the schemas. In strict mode, objects are closed unless they say otherwise.
+pub(in crate::wire::schema) fn root_union(objects: &[Map<String, Value>], is_strict: bool) -> Map<String, Value> {
     let is_closed = |object: &Map<String, Value>| {
-        let has_patterns = object.contains_key("patternProperties");
-        object.get("additionalProperties").map_or(is_strict, |rest| rest == &refused) && !has_patterns
+        is_closed(object)
+            || (is_strict && ["additionalProperties", "patternProperties"].iter().all(|it| !object.contains_key(*it)))
     };
-    let mut union: Map<String, Value> = Map::new();
-    let names: Vec<_> = objects.iter().filter_map(|object| members(object, "properties")).flat_map(Map::keys).collect();
-    for name in names {
-        if union.contains_key(name) {
-            continue;
-        }
-        let mut schemas: Vec<&Value> = Vec::new();
-        for object in objects {
-            match members(object, "properties").and_then(|properties| properties.get(name)) {
-                Some(schema) if !schemas.contains(&schema) => schemas.push(schema),
-                // Another alternative may give the property any value. The model still sees what it usually is.
-                None if !is_closed(object) && !schemas.contains(&&Value::Bool(true)) => {
-                    schemas.push(&Value::Bool(true))
-                }
-                _ => {}
-            }
-        }
-        union.insert(name.clone(), any_of(&schemas));
-    }
-    let has_patterns = keywords.contains_key("patternProperties");
-    let is_base_closed = keywords.get("additionalProperties") == Some(&refused) && !has_patterns;
-    let mut properties = members(keywords, "properties").cloned().unwrap_or_default();
-    for (name, schema) in union {
-        match properties.get(&name) {
-            Some(own) => drop(properties.insert(name, both(own, &schema))),
-            None if is_base_closed && keywords.contains_key("properties") => {}
-            None => {
-                let rest = keywords.get("additionalProperties").unwrap_or(&Value::Bool(true)).clone();
-                properties.insert(name, both(&schema, &rest));
-            }
+    let mut alternatives: BTreeMap<&str, (Vec<&Value>, usize)> = BTreeMap::new();
+    for object in objects {
+        for (key, schema) in members(object, "properties").into_iter().flatten() {
+            let (schemas, open) = alternatives.entry(key).or_default();
+            schemas.push(schema);
+            *open += usize::from(!is_closed(object));
         }
     }
-    if !properties.is_empty() {
-        keywords.insert("properties".to_owned(), Value::Object(properties));
+    let open = objects.iter().filter(|object| !is_closed(object)).count();
+    let property = |(key, (schemas, open_with_key)): (&str, (Vec<&Value>, usize))| {
+        // An open object without the key gives it any value. The model still sees its usual values.
+        (key.to_owned(), any_of(&schemas, open_with_key < open))
+    };
+    let properties: Map<_, _> = alternatives.into_iter().map(property).collect();
+    let mut union = Map::from_iter([("properties".to_owned(), properties.into())]);
+    if open == 0 && !objects.is_empty() {
+        union.insert("additionalProperties".to_owned(), false.into());
     }
-    let is_open = !keywords.contains_key("additionalProperties") && !has_patterns;
-    if is_open && !objects.is_empty() && objects.iter().all(is_closed) {
-        keywords.insert("additionalProperties".to_owned(), refused);
-    }
-    require_common(keywords, objects);
-}
-
-/// Requires the properties that all alternatives require.
-fn require_common(keywords: &mut Map<String, Value>, objects: &[Map<String, Value>]) {
-    let Some((first, others)) = objects.split_first() else { return };
-    let mut required: Vec<_> = strings(keywords.get("required")).map(str::to_owned).collect();
-    for name in strings(first.get("required")) {
-        let is_common = others.iter().all(|object| strings(object.get("required")).any(|other| other == name));
-        if is_common && !required.iter().any(|own| own == name) {
-            required.push(name.to_owned());
-        }
-    }
+    let required = common(objects);
     if !required.is_empty() {
-        keywords.insert("required".to_owned(), required.into());
+        union.insert("required".to_owned(), required.into());
     }
+    union
 }
 
-/// Returns a schema for the values that match one of the schemas. Lists of values become one list.
-fn any_of(schemas: &[&Value]) -> Value {
-    let values = |schema: &&Value| -> Option<Vec<Value>> {
-        let keywords = schema.as_object()?;
-        let is_list = keywords.keys().all(|key| matches!(&**key, "const" | "enum" | "type" | "description" | "title"));
-        let values = match (keywords.get("const"), keywords.get("enum")) {
-            (Some(value), None) => vec![value.clone()],
-            (None, Some(Value::Array(values))) => values.clone(),
-            _ => return None,
-        };
-        let fits = values.iter().all(Value::is_string) && keywords.get("type").is_none_or(|kind| kind == "string");
-        (is_list && fits).then_some(values)
-    };
-    match schemas {
-        [one] => (*one).clone(),
-        several => match several.iter().map(values).collect::<Option<Vec<_>>>() {
-            Some(lists) => {
-                let mut all: Vec<Value> = Vec::new();
-                for value in lists.into_iter().flatten() {
-                    if !all.iter().any(|own| is_equal(own, &value)) {
-                        all.push(value);
-                    }
-                }
-                json!({"type": "string", "enum": all})
-            }
-            None if several.iter().all(|schema| is_any(schema)) => Value::Bool(true),
-            None => json!({"anyOf": several}),
-        },
+/// Returns the properties that all objects require, in the order of the first.
+fn common(objects: &[Map<String, Value>]) -> Vec<&str> {
+    let Some((first, others)) = objects.split_first() else { return Vec::new() };
+    let mut names: Vec<_> = strings(first.get("required")).collect();
+    for object in others {
+        let required: BTreeSet<_> = strings(object.get("required")).collect();
+        names.retain(|name| required.contains(name));
+    }
+    names
+}
+
+/// Returns a schema for the values that match one of the schemas. Lists of strings become one list.
+fn any_of(schemas: &[&Value], or_any: bool) -> Value {
+    let mut seen = BTreeSet::new();
+    let mut distinct: Vec<_> =
+        schemas.iter().filter(|schema| seen.insert(text(schema))).map(|one| (*one).clone()).collect();
+    if distinct.iter().all(is_any) {
+        return json!({});
+    }
+    if or_any {
+        distinct.push(json!({}));
+    } else if let Some(lists) = distinct.iter().map(strings_of).collect::<Option<Vec<_>>>()
+        && distinct.len() > 1
+    {
+        let values: BTreeSet<_> = lists.into_iter().flatten().collect();
+        return json!({"type": "string", "enum": values});
+    }
+    if let [_] = distinct[..] { distinct.remove(0) } else { json!({"anyOf": distinct}) }
+}
+
+/// Returns the strings that a schema lists. Returns `None` if it accepts other values or judges them otherwise.
+fn strings_of(schema: &Value) -> Option<Vec<&str>> {
+    let keywords = schema.as_object()?;
+    let is_plain =
+        keywords.keys().all(|key| matches!(&**key, "$place" | "const" | "enum" | "type" | "description" | "title"));
+    let is_string = keywords.get("type").is_none_or(|kind| kind == "string");
+    match (keywords.get("const"), keywords.get("enum")) {
+        (Some(value), None) if is_plain && is_string => Some(vec![value.as_str()?]),
+        (None, Some(Value::Array(values))) if is_plain && is_string => values.iter().map(Value::as_str).collect(),
+        _ => None,
     }
 }

@@ -1,9 +1,9 @@
-//! Strict mode: which schemas have it, and what a null means.
+//! Strict mode: which schemas have it, and the null that means absence.
 
-mod check;
-mod nulls;
-mod optional;
+mod limits;
+mod nullable;
+mod reason;
 
-pub(super) use self::check::check;
-pub(super) use self::nulls::Nulls;
-pub(super) use self::optional::require_all;
+pub(super) use self::limits::exceeded;
+pub(super) use self::nullable::{accepts_null, require_all};
+pub(super) use self::reason::{close, reason};

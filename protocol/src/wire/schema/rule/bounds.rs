@@ -1,0 +1,20 @@
+//! An exclusive bound becomes an inclusive one.
+
+use serde_json::{Map, Value};
+
+use crate::wire::schema::change::{Changes, Fidelity, Rule};
+use crate::wire::schema::dialect::Dialect;
+use crate::wire::schema::keyword::types;
+
+pub(in crate::wire::schema) fn bounds(keywords: &mut Map<String, Value>, dialect: &Dialect, changes: &mut Changes) {
+    for (exclusive, inclusive, step) in [("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)] {
+        if dialect.takes(exclusive) || !dialect.takes(inclusive) || keywords.contains_key(inclusive) {
+            continue;
+        }
+        let Some(bound) = keywords.remove(exclusive) else { continue };
+        let is_integer = types(keywords) == Some(vec!["integer"]);
+        let next = bound.as_i64().filter(|_| is_integer).and_then(|bound| bound.checked_add(step));
+        changes.add(Rule::Bound, if next.is_some() { Fidelity::Exact } else { Fidelity::Loosened });
+        keywords.insert(inclusive.to_owned(), next.map_or(bound, Value::from));
+    }
+}

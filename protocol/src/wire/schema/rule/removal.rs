@@ -1,0 +1,41 @@
+//! Keywords and formats that the service does not take are removed.
+
+use serde_json::{Map, Value};
+
+use crate::wire::schema::change::{Changes, Fidelity, Rule};
+use crate::wire::schema::dialect::Dialect;
+use crate::wire::schema::keyword::judges;
+
+/// Removes keywords. If properties have other keys on the wire, so are those about the text of keys.
+pub(in crate::wire::schema) fn removal(
+    keywords: &mut Map<String, Value>,
+    dialect: &Dialect,
+    has_other_keys: bool,
+    changes: &mut Changes,
+) {
+    let is_about_keys = |keyword: &str, value: &Value| match keyword {
+        "patternProperties" | "propertyNames" => true,
+        "default" | "examples" => value.is_object() || value.is_array(),
+        _ => false,
+    };
+    let is_removed = |(keyword, value): &(&String, &Value)| {
+        !dialect.takes(keyword) || (has_other_keys && is_about_keys(keyword, value))
+    };
+    let removed: Vec<_> = keywords.iter().filter(is_removed).map(|(keyword, _)| keyword.clone()).collect();
+    for keyword in removed {
+        keywords.remove(&keyword);
+        // The keywords that judge the values which the other one leaves.
+        match &*keyword {
+            "patternProperties" => drop(keywords.remove("additionalProperties")),
+            "prefixItems" => drop(keywords.remove("items")),
+            _ => {}
+        }
+        let fidelity = if judges(&keyword) { Fidelity::Loosened } else { Fidelity::Exact };
+        changes.add(Rule::Keyword(keyword), fidelity);
+    }
+    let is_known = |format: &Value| dialect.formats.is_none_or(|known| known.iter().any(|known| format == known));
+    if keywords.get("format").is_some_and(|format| !is_known(format)) {
+        keywords.remove("format");
+        changes.loosened(Rule::Format);
+    }
+}

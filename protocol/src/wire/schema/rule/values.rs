@@ -1,0 +1,78 @@
+//! A `const` becomes an `enum`, and an `enum` keeps the values that the service takes.
+
+use serde_json::{Map, Value, json};
+
+use crate::wire::schema::change::{Changes, Fidelity, Rule};
+use crate::wire::schema::dialect::{Dialect, Enums};
+use crate::wire::schema::keyword::{set_types, types};
+
+/// Rewrites listed values. If properties have other keys on the wire, listed objects would not match.
+pub(in crate::wire::schema) fn values(
+    keywords: &mut Map<String, Value>,
+    dialect: &Dialect,
+    has_other_keys: bool,
+    changes: &mut Changes,
+) {
+    let takes = |value: &Value| match dialect.enums {
+        Enums::Any if !has_other_keys => true,
+        Enums::Any | Enums::Scalars => !value.is_object() && !value.is_array(),
+        Enums::StringsAndNumbers => value.is_string() || value.is_number(),
+    };
+    if let Some(value) = keywords.get("const").cloned()
+        && (!dialect.takes("const") || !takes(&value))
+    {
+        keywords.remove("const");
+        let replaces = keywords.insert("enum".to_owned(), json!([value])).is_some();
+        changes.add(Rule::Constant, if replaces { Fidelity::Loosened } else { Fidelity::Exact });
+    }
+    let Some(Value::Array(values)) = keywords.get("enum") else { return };
+    if values.iter().all(takes) {
+        return;
+    }
+    let values = values.clone();
+    keywords.remove("enum");
+    let (kept, others): (Vec<_>, Vec<_>) = values.iter().cloned().partition(takes);
+    if !kept.is_empty() && others == [Value::Null] && !keywords.contains_key("anyOf") {
+        changes.exact(Rule::Enumeration);
+        return null_or(keywords, kept);
+    }
+    changes.loosened(Rule::Enumeration);
+    if !keywords.contains_key("type") {
+        set_types_of(keywords, &values);
+    }
+}
+
+/// Lists values beside null as alternatives.
+fn null_or(keywords: &mut Map<String, Value>, values: Vec<Value>) {
+    let mut listed = Map::from_iter([("enum".to_owned(), Value::Array(values))]);
+    let accepts_null = types(keywords).is_none_or(|types| types.contains(&"null"));
+    if let Some(types) = types(keywords) {
+        let others: Vec<_> = types.into_iter().filter(|name| *name != "null").collect();
+        if !others.is_empty() {
+            set_types(&mut listed, others);
+        }
+    }
+    keywords.remove("type");
+    let mut branches = vec![Value::Object(listed)];
+    branches.extend(accepts_null.then(|| json!({"type": "null"})));
+    keywords.insert("anyOf".to_owned(), Value::Array(branches));
+}
+
+/// States the types of values.
+pub(in crate::wire::schema) fn set_types_of(keywords: &mut Map<String, Value>, values: &[Value]) {
+    let mut types: Vec<_> = values.iter().map(type_of).collect();
+    types.sort_unstable();
+    types.dedup();
+    set_types(keywords, types);
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

@@ -1,0 +1,54 @@
+//! Appending to a file.
+
+use tools::{Access, ToolContext};
+
+use crate::Workspace;
+use crate::draft::Draft;
+use crate::error::FsError;
+use crate::kind::Kind;
+use crate::path::RelativePath;
+use crate::slot::{FindOptions, IfMissing, Slot};
+use crate::whole_file;
+
+/// The maximum number of attempts if others change the file meanwhile.
+const ATTEMPTS: usize = 100;
+
+/// Appends to a file atomically. Creates it and its missing parent directories.
+pub(crate) fn append_atomically(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    content: &[u8],
+) -> Result<(), FsError> {
+    let mut created = Vec::new();
+    let appended = append(cx, workspace, path, content, &mut created);
+    appended.map_err(|error| error.with_created_dirs(&created))
+}
+
+fn append(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    content: &[u8],
+    created: &mut Vec<RelativePath>,
+) -> Result<(), FsError> {
+    let options = FindOptions { accesses: &[Access::Write], follow: true, missing: IfMissing::CreateDirs };
+    for _ in 0..ATTEMPTS {
+        let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
+        let before = match slot.kind {
+            None => None,
+            Some(Kind::File) => Some(whole_file::read(&slot)?),
+            Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
+        };
+        let after = [before.as_deref().unwrap_or_default(), content].concat();
+        let draft = Draft::new(workspace, &slot, &after)?;
+        let _changing = workspace.lock_changes();
+        cx.check_cancelled()?;
+        // Others may have appended before the lock. The draft of a new file never replaces one.
+        let is_current = before.is_none_or(|before| whole_file::read(&slot).is_ok_and(|now| now == before));
+        if is_current && draft.commit()? {
+            return Ok(());
+        }
+    }
+    Err(FsError::Changed { path: path.clone() })
+}
