@@ -137,14 +137,15 @@ mod tests {
     fn a_tool_in_detail_has_every_finding_and_the_reason_that_it_is_not_sent_or_not_strict() {
         let mut broken = good("text.broken");
         broken.description = "does it".to_owned();
-        broken.parameters = json!({"enum": [1]});
         let mut open = good("math_gcd");
         open.parameters = json!({"properties": {"a": {}}});
-        let reports = reports([broken, open, good("math.gcd")]);
+        let mut reports = reports([broken, open, good("math.gcd")]);
+        // No definition that can be registered is refused today.
+        reports[0].wires[0].form = Err("it nests too deep".to_owned());
         let page = shown(&reports, true);
         let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
-            "not sent:",
+            "openai-chat not sent: it nests too deep",
             "is not a sentence",
             "not strict: /properties/a accepts values of any type",
             "the root: type is object",

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use tools::lint::Severity;
-use tools::protocol::wire::Format;
 use tools::{Catalog, Effects, Limits, Submission, Tool, ToolContext};
 use tools_testkit::{HouseRules, Rule};
 
@@ -77,15 +76,6 @@ fn names_differ_in_more_than_case_and_separators() {
     let found: Vec<_> = faults.iter().map(|fault| (&*fault.tool, fault.rule, fault.severity)).collect();
     assert_eq!(found, [("text.a_b", Rule::Name, Severity::Warning), ("text.ab", Rule::Name, Severity::Warning)]);
     assert!(faults[0].message.contains("with text.ab;"), "{faults:?}");
-}
-
-#[test]
-fn every_service_takes_the_tool() {
-    let mut faults = broken_at_run_time(run_time_tool(json!({"enum": [1], "additionalProperties": false})));
-    faults.retain(|(rule, _)| *rule == Rule::Wire);
-    // MCP takes every schema.
-    let refusing = Format::ALL.iter().filter(|it| faults.iter().any(|(_, text)| text.contains(it.name())));
-    assert_eq!((refusing.count(), faults.len()), (Format::ALL.len() - 1, Format::ALL.len() - 1), "{faults:?}");
 }
 
 #[test]
