@@ -24,8 +24,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::linked;
 
-pub(crate) use lock::LockError;
-
 /// List, show and call the tools linked into this program, and run agent sessions with them
 #[derive(Debug, Parser)]
 #[command(name = "toolcrib", after_help = Exit::table())]

@@ -8,9 +8,9 @@ use tools::{NotLinked, ToolError};
 #[cfg(feature = "journal")]
 use tools_journal::AuditError;
 
-use crate::command::LockError;
 use crate::config::ConfigError;
 use crate::exit::Exit;
+use crate::lock_file::LockError;
 #[cfg(feature = "journal")]
 use crate::sessions::SessionError;
 use crate::wording::{counted, for_person};

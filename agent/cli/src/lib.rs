@@ -32,6 +32,7 @@ mod host;
 mod interrupt;
 mod journal;
 mod linked;
+mod lock_file;
 mod notice;
 mod observer;
 mod output;

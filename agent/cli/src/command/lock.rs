@@ -2,7 +2,6 @@
 
 mod compare;
 mod difference;
-mod file;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -18,14 +17,13 @@ use self::difference::{Difference, Verdict};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
+use crate::lock_file::{self, LockError};
 use crate::notice::{self, ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
 use crate::program;
 use crate::table::Table;
 use crate::visible::visible;
 use crate::wording::counted;
-
-pub(crate) use file::LockError;
 
 /// Write the definitions of all linked tools to a lock file, or check them against it
 ///
@@ -54,11 +52,11 @@ impl LockArgs {
         }
         let linked: Vec<Tool> = tools::list().iter().map(|entry| entry.tool().clone()).collect();
         if self.check {
-            let differences = compare(&file::read(&self.file)?, &linked);
+            let differences = compare(&lock_file::read(&self.file)?, &linked);
             self.print(&differences, linked.len())?;
             return Ok(if differences.is_empty() { Exit::Success } else { Exit::Failed });
         }
-        let locked = match file::read(&self.file) {
+        let locked = match lock_file::read(&self.file) {
             Err(LockError::Missing { .. }) => None,
             Err(error) => {
                 notice::warning(&format!("{error}; the file is replaced"));
@@ -67,7 +65,7 @@ impl LockArgs {
             Ok(locked) => Some(locked),
         };
         let differences = locked.map(|locked| compare(&locked, &linked)).unwrap_or_default();
-        file::write(&self.file, &linked)?;
+        lock_file::write(&self.file, &linked)?;
         self.print(&differences, linked.len())?;
         Ok(Exit::Success)
     }

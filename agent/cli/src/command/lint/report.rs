@@ -1,5 +1,6 @@
 //! [`ToolReport`]: the findings about one tool.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ pub(super) fn reports(entries: &[Arc<Entry>], faults: Vec<Fault>) -> Vec<ToolRep
     }
     let mut reports: Vec<_> = by_tool.into_values().collect();
     for report in &mut reports {
-        report.faults.sort_by(|a, b| b.severity.cmp(&a.severity));
+        report.faults.sort_by_key(|fault| Reverse(fault.severity));
     }
     reports
 }

@@ -88,7 +88,7 @@ impl<'a, F: FnMut(&str, Change)> Comparison<'a, F> {
             None => true,
             Some(after) => after.contains(kind) || (*kind == "integer" && after.contains("number")),
         };
-        let is_wider = after.is_none() || before.as_ref().is_some_and(|before| before.iter().all(|kind| accepts(kind)));
+        let is_wider = after.is_none() || before.as_ref().is_some_and(|before| before.iter().all(accepts));
         let shown = |types: Option<BTreeSet<&str>>| match types.map(Vec::from_iter).as_deref() {
             None => json!("any"),
             Some([only]) => json!(only),

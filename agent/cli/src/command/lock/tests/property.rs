@@ -1,5 +1,7 @@
 //! Each change of a random definition is found, and none is found without a change.
 
+use std::slice::from_ref;
+
 use proptest::collection::btree_map;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -40,6 +42,9 @@ fn tool() -> impl Strategy<Value = Tool> {
         .prop_map(|(parameters, effects)| Tool::new("t", "Does it.", parameters).unwrap().with_effects(effects))
 }
 
+/// The verdict about a change, and a test for its kind.
+type Expected = (Verdict, fn(&Change) -> bool);
+
 /// A listed kind of change.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
@@ -75,7 +80,7 @@ fn objects(schema: &Value, pointer: String, found: &mut Vec<String>) {
 }
 
 /// Makes a change at a random place. Returns the change that has to be found, or `None` if the tool has no place for it.
-fn mutate(tool: &mut Tool, kind: Kind, place: Index) -> Option<(Verdict, fn(&Change) -> bool)> {
+fn mutate(tool: &mut Tool, kind: Kind, place: Index) -> Option<Expected> {
     if let Kind::AddEffect = kind {
         let effects = json!({"reads": ["a:x"], "writes": ["a:x"], "destroys": ["b:y"], "idempotent": true});
         tool.effects = serde_json::from_value(effects).unwrap();
@@ -88,7 +93,7 @@ fn mutate(tool: &mut Tool, kind: Kind, place: Index) -> Option<(Verdict, fn(&Cha
     let properties = object["properties"].as_object_mut().unwrap();
     let keys: Vec<String> = properties.keys().cloned().collect();
     let key = (!keys.is_empty()).then(|| keys[place.index(keys.len())].clone());
-    let expected: (Verdict, fn(&Change) -> bool) = match kind {
+    let expected: Expected = match kind {
         Kind::AddRequired | Kind::AddOptional => {
             properties.insert("new".to_owned(), json!({"type": "string"}));
             if let Kind::AddRequired = kind {
@@ -133,12 +138,12 @@ fn mutate(tool: &mut Tool, kind: Kind, place: Index) -> Option<(Verdict, fn(&Cha
 proptest! {
     #[test]
     fn an_unchanged_definition_has_no_difference(tool in tool()) {
-        prop_assert_eq!(compare(&[tool.clone()], &[tool]), []);
+        prop_assert_eq!(compare(from_ref(&tool), from_ref(&tool)), []);
     }
 
     #[test]
     fn different_definitions_differ(old in tool(), new in tool()) {
-        let found = compare(&[old.clone()], &[new.clone()]);
+        let found = compare(from_ref(&old), from_ref(&new));
         prop_assert_eq!(found.is_empty(), old.digest() == new.digest(), "{:?}", found);
     }
 

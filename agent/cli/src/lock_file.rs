@@ -46,7 +46,7 @@ struct Locked {
 }
 
 /// Reads the definitions, sorted by name.
-pub(super) fn read(path: &Path) -> Result<Vec<Tool>, LockError> {
+pub(crate) fn read(path: &Path) -> Result<Vec<Tool>, LockError> {
     let text = fs::read_to_string(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => LockError::Missing { path: path.to_owned() },
         _ => LockError::Read { path: path.to_owned(), source },
@@ -66,7 +66,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Tool>, LockError> {
 }
 
 /// Writes the definitions.
-pub(super) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
+pub(crate) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
     let refused = |source| LockError::Write { path: path.to_owned(), source };
     let locked = |tool: &Tool| -> Result<(ToolName, Locked), serde_json::Error> {
         let definition: BTreeMap<String, Value> = serde_json::from_value(serde_json::to_value(tool)?)?;
