@@ -264,7 +264,7 @@ impl Catalog {
 
     /// Inserts an entry and returns the replaced slot, without publishing the change.
     #[must_use = "dropping a handler runs foreign code, which must not run under a lock"]
-    fn put(&mut self, entry: Arc<Entry>) -> Option<Slot> {
+    pub(crate) fn put(&mut self, entry: Arc<Entry>) -> Option<Slot> {
         self.generation += 1;
         entry.set_admission(&self.admission);
         Arc::make_mut(&mut self.slots).put(entry)
