@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
-use tools::Entry;
+use tools::protocol::ToolNames;
+use tools::{Entry, Tool};
 
 /// Rules that choose the tools of a session from a catalog. Without rules, every tool is selected.
 ///
@@ -15,7 +16,7 @@ use tools::Entry;
 /// - It is read-only, if [`with_read_only`](Self::with_read_only) is set.
 /// - It has at least one of the tags, if there are any.
 ///
-/// Globs match the whole name. `*` also matches dots and slashes.
+/// Globs match the whole name, or a former name. `*` also matches dots and slashes.
 ///
 /// ```
 /// use agent::Selection;
@@ -98,7 +99,7 @@ impl Selection {
     /// Returns true if the tool is selected.
     pub fn matches(&self, entry: &Entry) -> bool {
         let tool = entry.tool();
-        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(&tool.name));
+        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(tool));
         (self.include.is_empty() || named(&self.include))
             && !named(&self.exclude)
             && (!self.read_only || tool.effects.is_read_only())
@@ -107,7 +108,7 @@ impl Selection {
 
     /// Returns the include and exclude globs that do not match any of these tools. They are usually misspelt.
     pub fn unmatched(&self, entries: &[Arc<Entry>]) -> Vec<String> {
-        let matches_nothing = |pattern: &&Pattern| !entries.iter().any(|entry| pattern.matches(entry.name()));
+        let matches_nothing = |pattern: &&Pattern| !entries.iter().any(|entry| pattern.matches(entry.tool()));
         let all = self.include.iter().chain(&self.exclude);
         all.filter(matches_nothing).map(|pattern| pattern.text.clone()).collect()
     }
@@ -147,8 +148,9 @@ impl Pattern {
         Ok(Self { text: text.to_owned(), glob })
     }
 
-    fn matches(&self, name: &str) -> bool {
-        self.glob.is_match(name)
+    /// Returns true if the glob matches the name or a former name of the tool.
+    fn matches(&self, tool: &Tool) -> bool {
+        ToolNames::from(tool).iter().any(|name| self.glob.is_match(name.as_str()))
     }
 }
 

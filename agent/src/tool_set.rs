@@ -92,7 +92,7 @@ impl ToolSet {
         self.0.entries.is_empty()
     }
 
-    /// Returns the tool of that name.
+    /// Returns the tool of that name or former name.
     ///
     /// # Errors
     /// - Returns [`ToolErrorKind::NotFound`], with similar names from this set, if the name is unknown.
@@ -101,9 +101,9 @@ impl ToolSet {
         self.0.resolve(name)
     }
 
-    /// Returns true if the set has a tool of that name.
+    /// Returns true if the set has a tool of that name or former name.
     pub fn contains(&self, name: &str) -> bool {
-        self.0.position(name).is_ok()
+        self.0.find(name).is_some()
     }
 
     /// Returns the SHA-256 digest over the names and digests of the tools, which identifies the set. Computed on first use.
@@ -167,8 +167,8 @@ impl Resolve for ToolSet {
 
 impl Resolve for Inner {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
-        if let Ok(position) = self.position(name) {
-            return Ok(self.entries[position].clone());
+        if let Some(entry) = self.find(name) {
+            return Ok(entry.clone());
         }
         match self.skipped.iter().find(|skipped| skipped.name.as_str() == name) {
             Some(SkippedTool { name, reason }) => {
@@ -180,8 +180,14 @@ impl Resolve for Inner {
 }
 
 impl Inner {
-    fn position(&self, name: &str) -> Result<usize, usize> {
-        self.entries.binary_search_by(|entry| entry.name().as_str().cmp(name))
+    /// Returns the tool of this name, or else the only one of this former name.
+    fn find(&self, name: &str) -> Option<&Arc<Entry>> {
+        if let Ok(position) = self.entries.binary_search_by(|entry| entry.name().as_str().cmp(name)) {
+            return Some(&self.entries[position]);
+        }
+        let is_skipped = self.skipped.iter().any(|skipped| skipped.name.as_str() == name);
+        let mut renamed = self.entries.iter().filter(|entry| entry.tool().was.iter().any(|was| was.as_str() == name));
+        renamed.next().filter(|_| !is_skipped && renamed.next().is_none())
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
+use tools::protocol::ToolNames;
 use tools::protocol::wire::schema::NotStrict;
 use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
@@ -67,7 +68,9 @@ impl WireToolSet {
         let names = loop {
             // The other names need no table.
             let digested = tools.iter().filter(|(_, wire)| NameGrammar::is_digested(&wire.name));
-            match WireNames::new(format.names(), digested.map(|(entry, _)| entry.name())) {
+            let former = tools.iter().flat_map(|(entry, _)| &entry.tool().was);
+            let names = digested.map(|(entry, _)| entry.name()).chain(former);
+            match WireNames::new(format.names(), names) {
                 Ok(names) => break names,
                 Err(collision) => skip(collision, &mut tools, &mut skipped),
             }
@@ -146,10 +149,12 @@ impl WireToolSet {
         ToolCall { id: call.id.clone(), name: self.name(&call.name).into_owned(), arguments }
     }
 
-    /// Returns the tool of this name in the catalog.
+    /// Returns the tool of this name, or else of this former name, in the catalog.
     fn get(&self, name: &str) -> Option<&WireTool> {
-        let position = self.tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
-        Some(&self.tools[position].1)
+        let position = self.tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok();
+        let former =
+            || self.tools.iter().position(|(entry, _)| entry.tool().was.iter().any(|was| was.as_str() == name));
+        Some(&self.tools[position.or_else(former)?].1)
     }
 }
 
@@ -198,7 +203,7 @@ fn wire(
 /// Skips both tools of a collision.
 fn skip(collision: NameCollision, tools: &mut Vec<(Arc<Entry>, Arc<WireTool>)>, skipped: &mut Vec<SkippedTool>) {
     let colliding = [collision.first.clone(), collision.second.clone()];
-    tools.retain(|(entry, _)| !colliding.contains(entry.name()));
+    tools.retain(|(entry, _)| !ToolNames::from(entry.tool()).iter().any(|name| colliding.contains(name)));
     skipped.extend(colliding.map(|name| SkippedTool { name, reason: SkipReason::Collision(collision.clone()) }));
 }
 

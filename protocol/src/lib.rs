@@ -27,6 +27,7 @@ mod target_error;
 mod template;
 mod text_form;
 mod tool;
+mod tool_names;
 pub mod wire;
 
 pub use access::{Access, UnknownAccess};
@@ -54,3 +55,4 @@ pub use target::Target;
 pub use target_error::TargetError;
 pub use template::{InvalidTemplate, Template};
 pub use tool::Tool;
+pub use tool_names::ToolNames;

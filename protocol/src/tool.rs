@@ -25,6 +25,9 @@ use crate::{Digest, Effects, Example, InvalidName, Limits, ToolName, canonical_j
 pub struct Tool {
     /// The name, unique within a catalog.
     pub name: ToolName,
+    /// The former names. Calls and rules with one of them mean this tool; no definition on a wire has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub was: Vec<ToolName>,
     /// The description by which a model chooses the tool.
     pub description: String,
     /// The JSON Schema of the arguments, which are always an object. Draft 2020-12 unless `$schema` names another.
@@ -60,6 +63,7 @@ impl Tool {
     pub fn new(name: impl AsRef<str>, description: impl Into<String>, parameters: Value) -> Result<Self, InvalidName> {
         Ok(Self {
             name: ToolName::new(name)?,
+            was: Vec::new(),
             description: description.into(),
             parameters,
             title: None,
@@ -70,6 +74,13 @@ impl Tool {
             audit: false,
             tags: Vec::new(),
         })
+    }
+
+    /// Sets the former names.
+    #[must_use]
+    pub fn with_was(mut self, names: impl IntoIterator<Item = ToolName>) -> Self {
+        self.was = names.into_iter().collect();
+        self
     }
 
     /// Sets the display name.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use protocol::{Tool, ToolName};
+use protocol::{Tool, ToolName, ToolNames};
 
 use crate::call::{self, Execution};
 use crate::slot::{Slot, Slots};
@@ -66,30 +66,18 @@ impl Catalog {
     /// [`problems`](Self::problems).
     pub fn linked() -> Self {
         let mut catalog = Self::new();
-        let submissions = submission::linked();
-        let slots = Arc::make_mut(&mut catalog.slots);
-        for same in submissions.chunk_by(|a, b| a.name == b.name) {
-            let name = match ToolName::new(same[0].name) {
-                Ok(name) => name,
+        let mut named = Vec::new();
+        for submission in submission::linked() {
+            let Submission { name, source, .. } = submission;
+            match ToolName::new(name) {
+                Ok(name) => named.push((name, submission)),
                 Err(error) => {
-                    let problem = |s: &&Submission| Problem {
-                        name: s.name.to_owned(),
-                        source: s.source.clone(),
-                        error: error.clone().into(),
-                    };
-                    catalog.nameless.extend(same.iter().map(problem));
-                    continue;
+                    let (name, source, error) = ((*name).to_owned(), source.clone(), error.into());
+                    catalog.nameless.push(Problem { name, source, error });
                 }
-            };
-            let slot = match same {
-                [only] => Slot::linked(only, catalog.admission.clone()),
-                _ => {
-                    let sources = same.iter().map(|submission| submission.source.clone()).collect();
-                    Slot::Conflict(Arc::new(Conflict { name: name.clone(), sources }))
-                }
-            };
-            slots.0.insert(name, slot);
+            }
         }
+        catalog.slots = Arc::new(Slots::linked(&named, &catalog.admission));
         catalog
     }
 
@@ -98,7 +86,7 @@ impl Catalog {
     /// Call this first: tools that were registered or resolved before keep their admission.
     #[must_use]
     pub fn with_admission(mut self, admission: Arc<Admission>) -> Self {
-        for slot in Arc::make_mut(&mut self.slots).0.values_mut() {
+        for slot in Arc::make_mut(&mut self.slots).slots_mut() {
             *slot = slot.clone().with_admission(&admission);
         }
         self.admission = admission;
@@ -133,11 +121,11 @@ impl Catalog {
     /// Registers a tool and replaces any tool or conflict with the same name.
     ///
     /// # Errors
-    /// Returns a [`RegisterError`] and leaves the catalog unchanged if the definition is invalid.
+    /// Returns a [`RegisterError`] and leaves the catalog unchanged if the definition is invalid or a former name is taken.
     #[track_caller]
     pub fn replace(&mut self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
         let entry = Arc::new(Entry::from_caller(tool, handler)?);
-        let replaced = self.put(entry.clone());
+        let replaced = self.put_checked(entry.clone())?;
         self.publish();
         drop(replaced);
         Ok(entry)
@@ -168,9 +156,9 @@ impl Catalog {
         self.slots.resolve(name)
     }
 
-    /// Returns true if a tool or a conflict holds this name.
+    /// Returns true if a tool or a conflict holds this name. A tool also holds its former names.
     pub fn contains(&self, name: &str) -> bool {
-        self.slots.0.contains_key(name)
+        self.slots.get(name).is_some()
     }
 
     /// Returns all callable tools, sorted by name.
@@ -183,7 +171,7 @@ impl Catalog {
 
     /// Returns all names, sorted, including those of conflicts and of tools that cannot be built. Builds no linked tool.
     pub fn names(&self) -> Vec<ToolName> {
-        let mut names: Vec<_> = self.slots.0.keys().cloned().collect();
+        let mut names: Vec<_> = self.slots.names().cloned().collect();
         names.sort_unstable();
         names
     }
@@ -227,11 +215,10 @@ impl Catalog {
     /// Adds all entries or none, without publishing the change.
     pub(crate) fn add(&mut self, entries: Vec<Arc<Entry>>) -> Result<(), RegisterError> {
         for (index, entry) in entries.iter().enumerate() {
-            let twin = || entries[..index].iter().find(|other| other.name() == entry.name());
-            let held = self.slots.0.get(entry.name()).map(Slot::sources);
-            if let Some(existing) = held.or_else(|| twin().map(|twin| vec![twin.source().clone()])) {
+            if let Some(existing) = self.holders(entry.name(), &entries[..index]) {
                 return Err(self.exists(entry, existing));
             }
+            self.check_former(entry, &entries[..index])?;
         }
         // Every name was free, so no handler is dropped here.
         entries.into_iter().for_each(|entry| drop(self.put(entry)));
@@ -242,11 +229,37 @@ impl Catalog {
     pub(crate) fn add_missing(&mut self, mut entries: Vec<Arc<Entry>>) -> Result<(), RegisterError> {
         let mut seen = HashSet::new();
         entries.retain(|entry| {
-            let held = self.slots.0.get(entry.name()).map(Slot::sources);
+            let held = self.slots.get(entry.name()).map(Slot::sources);
             let is_there = held.as_deref() == Some(std::slice::from_ref(entry.source()));
             !is_there && seen.insert((entry.source().clone(), entry.digest()))
         });
         self.add(entries)
+    }
+
+    /// Returns the places that declare a name in the catalog, or else in one of the entries. Returns `None` if the name is free.
+    fn holders(&self, name: &ToolName, entries: &[Arc<Entry>]) -> Option<Vec<Source>> {
+        let holds = |entry: &&Arc<Entry>| ToolNames::from(entry.tool()).iter().any(|held| held == name);
+        let twin = || entries.iter().find(holds).map(|twin| vec![twin.source().clone()]);
+        self.slots.get(name).map(Slot::sources).or_else(twin)
+    }
+
+    /// Checks that the former names of an entry are free in the catalog and in the entries.
+    fn check_former(&self, entry: &Arc<Entry>, entries: &[Arc<Entry>]) -> Result<(), RegisterError> {
+        for was in &entry.tool().was {
+            let own = (was == entry.name()).then(|| vec![entry.source().clone()]);
+            // The replaced tool may have had the same former name.
+            let is_inherited = self.slots.present(was) == Some(entry.name());
+            if let Some(existing) = own.or_else(|| self.holders(was, entries).filter(|_| !is_inherited)) {
+                return Err(RegisterError::FormerName { name: entry.name().clone(), was: was.clone(), existing });
+            }
+        }
+        Ok(())
+    }
+
+    /// Inserts an entry if its former names are free and returns the replaced slot, without publishing the change.
+    pub(crate) fn put_checked(&mut self, entry: Arc<Entry>) -> Result<Option<Slot>, RegisterError> {
+        self.check_former(&entry, &[])?;
+        Ok(self.put(entry))
     }
 
     /// Inserts an entry and returns the replaced slot, without publishing the change.
@@ -254,17 +267,17 @@ impl Catalog {
     pub(crate) fn put(&mut self, entry: Arc<Entry>) -> Option<Slot> {
         self.generation += 1;
         entry.set_admission(&self.admission);
-        Arc::make_mut(&mut self.slots).0.insert(entry.name().clone(), Slot::Entry(entry))
+        Arc::make_mut(&mut self.slots).put(entry)
     }
 
     /// Removes a name and returns its slot, without publishing the change.
     #[must_use = "dropping a handler runs foreign code, which must not run under a lock"]
     pub(crate) fn remove(&mut self, name: &str) -> Option<Slot> {
-        if !self.contains(name) {
+        if self.slots.present(name).is_none_or(|present| present.as_str() != name) {
             return None;
         }
         self.generation += 1;
-        Arc::make_mut(&mut self.slots).0.remove(name)
+        Arc::make_mut(&mut self.slots).remove(name)
     }
 
     /// Returns the slot of a name.
@@ -272,7 +285,7 @@ impl Catalog {
     /// # Errors
     /// Returns all slots if the name does not exist, so that the caller can suggest names without the lock.
     pub(crate) fn slot(&self, name: &str) -> Result<Slot, Arc<Slots>> {
-        self.slots.0.get(name).cloned().ok_or_else(|| self.slots.clone())
+        self.slots.get(name).cloned().ok_or_else(|| self.slots.clone())
     }
 
     pub(crate) fn slots(&self) -> Arc<Slots> {

@@ -20,6 +20,7 @@ mod isolate;
 pub mod journal;
 mod layer;
 mod link;
+pub mod lint;
 mod near;
 mod output_store;
 pub mod policy;

@@ -44,6 +44,7 @@ impl Handler for Function {
 /// A placeholder for a tool with compile errors, so that uses of its constant cause no further errors.
 pub const BROKEN: Submission = Submission {
     name: "",
+    was: &[],
     // A literal, because a reference to a constant that calls a function does not live long enough for a submission.
     source: Source {
         crate_name: Cow::Borrowed(""),

@@ -35,7 +35,8 @@ fn distance(wanted: &str, name: &str) -> Option<usize> {
     edits.or(part)
 }
 
-fn fold(name: &str) -> String {
+/// Returns the letters and digits of a name in lower case.
+pub(crate) fn fold(name: &str) -> String {
     name.chars().filter(|character| !matches!(character, '_' | '-' | '.' | ' ')).flat_map(char::to_lowercase).collect()
 }
 

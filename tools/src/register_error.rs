@@ -27,6 +27,19 @@ pub enum RegisterError {
         /// A similar name that is free.
         free: ToolName,
     },
+    /// A former name is taken.
+    #[error(
+        "{name} cannot keep its former name {was}, which is declared by {}; remove the former name, or the other tool",
+        Source::listed(existing)
+    )]
+    FormerName {
+        /// The tool.
+        name: ToolName,
+        /// The former name.
+        was: ToolName,
+        /// The places that declare a tool with this name.
+        existing: Vec<Source>,
+    },
     /// The description is empty or blank.
     #[error("{name} has no description; say what it does, for the model that chooses it")]
     Description {

@@ -67,7 +67,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
     #[track_caller]
     pub fn replace(&self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
         let entry = Arc::new(Entry::from_caller(tool, handler)?);
-        drop(self.change(|catalog| catalog.put(entry.clone())));
+        drop(self.change(|catalog| catalog.put_checked(entry.clone()))?);
         Ok(entry)
     }
 

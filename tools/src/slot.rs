@@ -4,7 +4,7 @@
 mod shuttle_tests;
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use protocol::ToolName;
@@ -123,25 +123,101 @@ impl Linked {
     }
 }
 
-/// All slots by name. Names come from code, so foldhash is safe, and SipHash would take half the time of a lookup.
+/// A map by tool name. Names come from code, so foldhash is safe, and SipHash would take half the time of a lookup.
+type ByName<T> = HashMap<ToolName, T, foldhash::fast::RandomState>;
+
+/// All slots by name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Slots(pub(crate) HashMap<ToolName, Slot, foldhash::fast::RandomState>);
+pub(crate) struct Slots {
+    slots: ByName<Slot>,
+    /// The present names of tools by their former names. None of the former names has a slot.
+    renamed: ByName<ToolName>,
+}
 
 impl Slots {
+    /// Creates the slots of these submissions, sorted by name, which have valid names.
+    ///
+    /// A name that several submissions hold, as present or as former name, is a conflict.
+    pub(crate) fn linked(submissions: &[(ToolName, &'static Submission)], admission: &Arc<Admission>) -> Self {
+        let mut held: BTreeMap<ToolName, Vec<(&ToolName, &'static Submission)>> = BTreeMap::new();
+        for (name, submission) in submissions {
+            // An invalid former name is an error of the definition.
+            let was = submission.was.iter().filter_map(|was| ToolName::new(was).ok());
+            for each in std::iter::once(name.clone()).chain(was) {
+                held.entry(each).or_default().push((name, submission));
+            }
+        }
+        let mut slots = Self::default();
+        for (name, holders) in held {
+            match &holders[..] {
+                [(present, only)] if **present == name => {
+                    slots.slots.insert(name, Slot::linked(only, admission.clone()));
+                }
+                [(present, _)] => {
+                    slots.renamed.insert(name, (*present).clone());
+                }
+                _ => {
+                    let mut sources: Vec<_> = holders.iter().map(|(_, holder)| holder.source.clone()).collect();
+                    sources.sort();
+                    slots.slots.insert(name.clone(), Slot::Conflict(Arc::new(Conflict { name, sources })));
+                }
+            }
+        }
+        slots
+    }
+
+    /// Returns the present name of the tool or the conflict that holds a name.
+    pub(crate) fn present(&self, name: &str) -> Option<&ToolName> {
+        let (present, _) =
+            self.slots.get_key_value(name).or_else(|| self.slots.get_key_value(self.renamed.get(name)?))?;
+        Some(present)
+    }
+
+    /// Returns the slot of a present or former name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Slot> {
+        self.slots.get(name).or_else(|| self.slots.get(self.renamed.get(name)?))
+    }
+
+    /// Inserts an entry and returns the replaced slot. The former names of the entry must be free.
+    pub(crate) fn put(&mut self, entry: Arc<Entry>) -> Option<Slot> {
+        let replaced = self.remove(entry.name());
+        self.renamed.remove(entry.name());
+        self.renamed.extend(entry.tool().was.iter().map(|was| (was.clone(), entry.name().clone())));
+        self.slots.insert(entry.name().clone(), Slot::Entry(entry));
+        replaced
+    }
+
+    /// Removes a present name and its former names, and returns its slot.
+    pub(crate) fn remove(&mut self, name: &str) -> Option<Slot> {
+        let removed = self.slots.remove(name)?;
+        self.renamed.retain(|_, present| present.as_str() != name);
+        Some(removed)
+    }
+
+    /// Returns the present names, in any order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &ToolName> {
+        self.slots.keys()
+    }
+
+    /// Returns the slots, in any order.
+    pub(crate) fn slots_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
+        self.slots.values_mut()
+    }
+
     /// Returns the slots, sorted by name.
     pub(crate) fn sorted(&self) -> Vec<Slot> {
-        let mut slots: Vec<_> = self.0.iter().collect();
+        let mut slots: Vec<_> = self.slots.iter().collect();
         slots.sort_unstable_by_key(|(name, _)| *name);
         slots.into_iter().map(|(_, slot)| slot.clone()).collect()
     }
 
     pub(crate) fn not_found(&self, name: &str) -> ToolError {
-        ToolError::not_found(name, self.0.keys().map(ToolName::as_str))
+        ToolError::not_found(name, self.names().map(ToolName::as_str))
     }
 }
 
 impl Resolve for Slots {
     fn resolve(&self, name: &str) -> Result<Arc<Entry>, ToolError> {
-        self.0.get(name).ok_or_else(|| self.not_found(name))?.resolve(name)
+        self.get(name).ok_or_else(|| self.not_found(name))?.resolve(name)
     }
 }

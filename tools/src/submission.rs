@@ -1,6 +1,6 @@
 //! [`Submission`]: the link-time registration of a tool.
 
-use protocol::Tool;
+use protocol::{Tool, ToolName};
 
 use crate::isolate::Panic;
 use crate::{
@@ -13,9 +13,11 @@ use crate::{
 pub struct Submission {
     /// The name of the tool, equal to the name in its definition.
     pub name: &'static str,
+    /// The former names, which become part of the definition.
+    pub was: &'static [&'static str],
     /// The place of the declaration.
     pub source: Source,
-    /// Builds the definition.
+    /// Builds the definition, without the former names.
     pub definition: fn() -> Result<Tool, DefinitionError>,
     /// Runs the tool. It has no state of its own and takes its services from the context.
     pub handler: &'static dyn Handler,
@@ -55,7 +57,8 @@ impl Submission {
                 place: Box::new(self.source.clone()),
             });
         }
-        Entry::build(tool, Box::new(LinkedHandler(self.handler)), self.source.clone())
+        let was = self.was.iter().map(ToolName::new).collect::<Result<Vec<_>, _>>()?;
+        Entry::build(tool.with_was(was), Box::new(LinkedHandler(self.handler)), self.source.clone())
     }
 }
 

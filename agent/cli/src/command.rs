@@ -5,7 +5,10 @@ mod call;
 mod chat;
 mod config;
 mod doctor;
+mod export;
+mod lint;
 mod list;
+mod lock;
 mod new;
 mod run;
 mod sessions;
@@ -42,6 +45,9 @@ enum Command {
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
     Doctor(doctor::DoctorArgs),
+    Export(export::ExportArgs),
+    Lint(lint::LintArgs),
+    Lock(lock::LockArgs),
     New(new::NewArgs),
 }
 
@@ -63,6 +69,9 @@ impl Cli {
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),
             Command::Doctor(doctor) => doctor.run(),
+            Command::Export(export) => export.run(),
+            Command::Lint(lint) => on_runtime(lint.run()),
+            Command::Lock(lock) => lock.run(),
             Command::New(new) => new.run(),
         }
     }

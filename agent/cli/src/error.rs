@@ -10,10 +10,11 @@ use tools_journal::AuditError;
 
 use crate::config::ConfigError;
 use crate::exit::Exit;
+use crate::lock_file::LockError;
 #[cfg(feature = "journal")]
 use crate::sessions::SessionError;
 use crate::wording::{counted, for_person};
-use crate::{linked, notice};
+use crate::{linked, notice, program};
 
 /// The failure of a command. Each variant maps to an [`Exit`].
 #[derive(Debug, thiserror::Error)]
@@ -89,6 +90,10 @@ pub(crate) enum Error {
     New { path: PathBuf, source: io::Error },
     #[error("{} is not a checkout of Toolcrib; pass the directory of its Cargo.toml with --path", .0.display())]
     NoCheckout(PathBuf),
+    #[error("{} cannot be used; {} doctor has the reasons", counted(*.0, "linked tool"), program::name())]
+    Unusable(u64),
+    #[error(transparent)]
+    Lock(#[from] LockError),
     #[error("the run failed: {0}")]
     Run(String),
     #[error("no answer after {}; allow more steps with --max-steps", counted((*.0).into(), "step"))]
@@ -114,7 +119,9 @@ impl Error {
             | Self::Prompt(_)
             | Self::NoPrompt
             | Self::New { .. }
+            | Self::Lock(_)
             | Self::NoCheckout(_) => Exit::Usage,
+            Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,
             #[cfg(feature = "journal")]

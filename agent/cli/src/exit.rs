@@ -27,14 +27,14 @@ impl Exit {
     /// All exit codes in order, with their meanings.
     pub(crate) const MEANINGS: [(Self, &str); 12] = [
         (Self::Success, "success"),
-        (Self::Failed, "the tool or the run failed"),
+        (Self::Failed, "the tool or the run failed, or lint or lock --check has findings"),
         (Self::Usage, "the command line, the settings file, or a file or directory named there is not usable"),
         (Self::NotFound, "no tool or provider has this name"),
         (Self::InvalidArguments, "the arguments do not match the tool's schema"),
         (Self::Refused, "the call was not granted or not approved"),
         (Self::Timeout, "a deadline passed"),
         (Self::StepBudget, "the step budget ran out before an answer"),
-        (Self::Problems, "doctor or audit found problems"),
+        (Self::Problems, "doctor or audit found problems, or lock found unusable tools"),
         (Self::Internal, "an internal error, or a failure of the output or the system"),
         (Self::Unavailable, "the tool is unavailable: a missing service, a name conflict, or too many calls"),
         (Self::Cancelled, "cancelled (Ctrl-C)"),

@@ -32,6 +32,7 @@ mod host;
 mod interrupt;
 mod journal;
 mod linked;
+mod lock_file;
 mod notice;
 mod observer;
 mod output;
@@ -57,7 +58,9 @@ mod status_lines;
 mod stream_line;
 mod system_text;
 mod table;
+mod tokens;
 mod tool_list;
+mod wire;
 mod wording;
 
 use std::process::ExitCode;

@@ -27,6 +27,11 @@ pub(crate) fn json_text(document: &impl Serialize) -> Result<String, Error> {
     Ok(harmless_json(&text).into_owned())
 }
 
+/// Writes a JSON text byte by byte, and ends its line. On a terminal its control characters are escaped.
+pub(crate) fn json_as_sent(text: &str) -> Result<(), Error> {
+    if io::stdout().is_terminal() { line(&harmless_json(text)) } else { line(text) }
+}
+
 /// Writes untrusted text and ends its last line. On a terminal the text is made harmless.
 pub(crate) fn untrusted(text: &str) -> Result<(), Error> {
     if io::stdout().is_terminal() { line(&harmless(text)) } else { line(text) }

@@ -56,7 +56,7 @@ pub(crate) fn flags(needed: &[Target], flag: impl Fn(&Target) -> &'static str) -
 
 #[cfg(test)]
 mod tests {
-    use tools::{Grant, ToolContext};
+    use tools::{Grant, ToolContext, ToolName};
 
     use super::*;
     use crate::config::Values;
@@ -73,7 +73,7 @@ mod tests {
 
     fn verdict(policy: &Policy, target: &str) -> Verdict {
         let cx = ToolContext::new().with_grant(Grant::all()).with_policy(policy.clone());
-        cx.rulings(&"t".parse().unwrap(), &[target.parse().unwrap()]).next().unwrap().verdict()
+        cx.rulings(&"t".parse::<ToolName>().unwrap(), &[target.parse().unwrap()]).next().unwrap().verdict()
     }
 
     #[test]

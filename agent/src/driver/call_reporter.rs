@@ -81,7 +81,7 @@ fn judged(call: &ToolCall, tools: &ToolSet, cx: &ToolContext) -> Option<(Vec<Tar
     let entry = tools.get(&call.name).ok()?;
     let targets = entry.targets(&call.arguments).ok()?;
     // Serializing a ruling does not fail: its keys are texts.
-    let rulings = cx.rulings(entry.name(), &targets).filter_map(|ruling| Json::from_serialize(&ruling).ok()).collect();
+    let rulings = cx.rulings(entry.tool(), &targets).filter_map(|ruling| Json::from_serialize(&ruling).ok()).collect();
     Some((targets, rulings))
 }
 

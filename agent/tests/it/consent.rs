@@ -9,7 +9,9 @@ use agent::consent::{
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tools::policy::{Rule, Verdict};
-use tools::{Catalog, Clause, Effects, ErrorCode, Grant, Policy, Target, Tool, ToolContext, ToolError, ToolResult};
+use tools::{
+    Catalog, Clause, Effects, ErrorCode, Grant, Policy, Target, Tool, ToolContext, ToolError, ToolName, ToolResult,
+};
 
 /// A question as text, and the way to answer it.
 struct Asked {
@@ -259,7 +261,7 @@ async fn the_text_of_a_question_hides_nothing() {
 fn verdict(rules: impl Iterator<Item = Rule>, target: &str) -> Verdict {
     let policy = Policy::by_effects().with_rules(rules);
     let cx = ToolContext::new().with_grant(Grant::all()).with_policy(policy);
-    cx.rulings(&"t".parse().unwrap(), &[target.parse().unwrap()]).next().unwrap().verdict()
+    cx.rulings(&"t".parse::<ToolName>().unwrap(), &[target.parse().unwrap()]).next().unwrap().verdict()
 }
 
 #[test]

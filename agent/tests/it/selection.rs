@@ -103,3 +103,13 @@ proptest! {
         let _ = Selection::parse([text]);
     }
 }
+
+#[test]
+fn a_glob_matches_a_former_name() {
+    let mut catalog = catalog(["fs.write"]);
+    let renamed = tool("fs.read").with_was(["fs.cat".parse().unwrap()]);
+    catalog.register(renamed, async |_: ToolContext, _: Value| "x".to_owned()).unwrap();
+    assert_eq!(picked(&Selection::parse(["*.cat"]).unwrap(), &catalog), ["fs.read"]);
+    assert_eq!(picked(&Selection::parse(["!fs.cat"]).unwrap(), &catalog), ["fs.write"]);
+    assert_eq!(Selection::parse(["fs.cat"]).unwrap().unmatched(&catalog.list()), [""; 0]);
+}

@@ -253,3 +253,24 @@ async fn a_changed_policy_holds_from_the_next_call_on() {
     let refused = session.execute("one", json!({})).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::Denied, "{refused}");
 }
+
+#[tokio::test]
+async fn a_former_name_resolves_unless_it_means_another_tool() {
+    let renamed = |name: &str| tool(name).with_was(["old".parse().unwrap()]);
+    let holding = |tool: tools::Tool| {
+        let mut catalog = Catalog::new();
+        let answer = async |cx: ToolContext, _: Value| cx.tool().map(ToString::to_string).unwrap_or_default();
+        catalog.register(tool, answer).unwrap();
+        catalog.list()
+    };
+    let together = |lists: Vec<Vec<_>>| ToolSet::new(lists.concat(), &Selection::new(), &Services::new());
+    let alone = together(vec![holding(renamed("a"))]);
+    let result = alone.execute(&ToolContext::new(), "old", json!({})).await.unwrap();
+    assert!(result.to_text().starts_with('a') && alone.contains("old"), "{result:?}");
+    assert_eq!(names(&alone), ["a"]);
+
+    let with_holder = together(vec![holding(renamed("a")), holding(tool("old"))]);
+    assert_eq!(with_holder.get("old").unwrap().name(), "old");
+    let twice = together(vec![holding(renamed("a")), holding(renamed("b"))]);
+    assert_eq!(twice.get("old").unwrap_err().code(), ErrorCode::NotFound);
+}

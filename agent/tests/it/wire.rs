@@ -245,3 +245,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_model_may_call_a_former_name_by_its_wire_form() {
+    let long = format!("old.{}", "x".repeat(80));
+    let schema = json!({"type": "object", "properties": {"$at": {"type": "string"}}});
+    let renamed = Tool::new("fs.read", "Reads.", schema).unwrap().with_effects(Effects::Pure);
+    let renamed = renamed.with_was(["fs.cat".parse().unwrap(), long.parse().unwrap()]);
+    let mut catalog = Catalog::new();
+    catalog.register(renamed, async |_: ToolContext, _: Value| "x".to_owned()).unwrap();
+    let set = set(catalog.list(), &["*"]);
+    let wire = set.wire(Format::Anthropic, Strictness::Relaxed);
+    assert!(!wire.definitions().contains("cat") && !wire.definitions().contains("old"), "{}", wire.definitions());
+    for former in ["fs.cat", &long] {
+        let call = wire.read_call(ToolCall::new("1", &*wire.name(former), json!({"at": "x"}))).unwrap();
+        assert_eq!(call, ToolCall::new("1", former, json!({"$at": "x"})));
+        assert_eq!(set.get(&call.name).unwrap().name(), "fs.read");
+        assert_eq!(wire.write_call(&call).arguments, json!({"at": "x"}));
+    }
+}

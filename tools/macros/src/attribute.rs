@@ -11,7 +11,7 @@ use crate::value::{self, Example};
 
 /// The names of all attributes, in the order of the documentation.
 const KEYS: &[&str] = &[
-    "pure", "reads", "writes", "destroys", "open_world", "idempotent", "name", "title", "timeout", "max_output",
+    "pure", "reads", "writes", "destroys", "open_world", "idempotent", "name", "was", "title", "timeout", "max_output",
     "tags", "needs", "preview", "example", "audit", "blocking", "crate",
 ];
 
@@ -22,6 +22,8 @@ const REPEATABLE: &[&str] = &["reads", "writes", "destroys", "example"];
 #[derive(Default)]
 pub(crate) struct Attribute {
     pub(crate) name: Option<LitStr>,
+    /// The former names.
+    pub(crate) was: Vec<LitStr>,
     pub(crate) title: Option<LitStr>,
     pub(crate) pure: Option<Span>,
     pub(crate) reads: Vec<LitStr>,
@@ -97,6 +99,7 @@ impl Attribute {
             "destroys" => self.destroys.extend(value::texts(key, input)?),
             "tags" => self.tags = value::texts(key, input)?,
             "name" => self.name = Some(name(key, input)?),
+            "was" => self.was = former_names(key, input)?,
             "title" => self.title = Some(value::text(key, input)?),
             "timeout" => self.timeout_ms = Some(value::duration(key, input)?),
             "max_output" => self.max_output_bytes = Some(value::size(key, input)?),
@@ -138,6 +141,19 @@ fn name(key: &Ident, input: ParseStream<'_>) -> syn::Result<LitStr> {
         Some(message) => Err(Error::new(name.span(), message)),
         None => Ok(name),
     }
+}
+
+fn former_names(key: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<LitStr>> {
+    let names = value::texts(key, input)?;
+    for (position, name) in names.iter().enumerate() {
+        if let Some(message) = crate::name::error(&name.value()) {
+            return Err(Error::new(name.span(), message));
+        }
+        if names[..position].iter().any(|earlier| earlier.value() == name.value()) {
+            return Err(Error::new(name.span(), format!("{:?} is repeated; keep one of them", name.value())));
+        }
+    }
+    Ok(names)
 }
 
 fn known() -> String {

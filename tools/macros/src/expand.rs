@@ -33,6 +33,9 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     effect::check(&attribute, &function, &mut errors);
     check_blocking(&attribute, &function, &mut errors);
     let name = name(&attribute, &function, &mut errors);
+    if let Some(was) = attribute.was.iter().find(|was| was.value() == name.value()) {
+        errors.at(was.span(), "this is the present name; list former names only, or remove `was`");
+    }
 
     let report = errors.report();
     let original = &function.item;
@@ -79,7 +82,7 @@ fn placeholder(attribute: &Attribute, function: &Function) -> TokenStream {
 }
 
 fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> TokenStream {
-    let (tools, needs) = (attribute.tools_path(), &attribute.needs);
+    let (tools, needs, was) = (attribute.tools_path(), &attribute.needs, &attribute.was);
     let ItemFn { vis, .. } = &function.item;
     let constant = function.constant();
     let conditions = conditions(function);
@@ -104,6 +107,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
             #presence
             __toolcrib::Submission {
                 name: #name,
+                was: &[#(#was),*],
                 source: __toolcrib::Source {
                     crate_name: ::std::borrow::Cow::Borrowed(::core::env!("CARGO_PKG_NAME")),
                     version: ::std::borrow::Cow::Borrowed(::core::env!("CARGO_PKG_VERSION")),

@@ -31,7 +31,7 @@ fn assert_error(found: &[String], expected: &str) {
 #[test]
 fn every_attribute_is_understood() {
     let all = quote! {
-        name = "fs.read", title = "Read", reads = "fs:{path}", writes = ["fs:{path}", "x:y",], destroys = "fs:a", reads = "b:c",
+        name = "fs.read", was = ["fs.cat", "cat"], title = "Read", reads = "fs:{path}", writes = ["fs:{path}", "x:y",], destroys = "fs:a", reads = "b:c",
         open_world, idempotent, audit, blocking, timeout = "30s", max_output = "64KiB", tags = ["a", "b"], needs(A, b::B<C, D>),
         preview = a::b,
         example({"path": "a"} => [1, 2]), example({}), crate = ::cribs,
@@ -55,6 +55,9 @@ fn an_error_names_the_attribute_and_its_repair() {
         (quote! { pure, name = 3 }, "write `name = "),
         (quote! { pure, name = "" }, "cannot be empty"),
         (quote! { pure, name = "a b" }, "has ' '"),
+        (quote! { pure, was = "a b" }, "has ' '"),
+        (quote! { pure, was = ["a", "b", "a"] }, "\"a\" is repeated"),
+        (quote! { pure, was = "f" }, "this is the present name"),
         (quote! { pure, title = "a" "b" }, "expected a comma"),
         (quote! { pure, title = " " }, "`title` is blank"),
         (quote! { pure, tags = [] }, "`tags` is empty"),

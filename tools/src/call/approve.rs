@@ -72,7 +72,7 @@ async fn ask(
         Err(NoAnswer::Cancelled) => Err(ToolErrorKind::Cancelled),
         // At the host's deadline the call is late, not the approver.
         Err(NoAnswer::Late) if limit < cx.approval_timeout() => Err(ToolErrorKind::Timeout { limit }),
-        Err(NoAnswer::Late) => Err(cx.unapproved(Some(entry.name()), targets.to_vec(), Some(limit))),
+        Err(NoAnswer::Late) => Err(cx.unapproved(Some(entry.tool().into()), targets.to_vec(), Some(limit))),
     }
 }
 
@@ -80,7 +80,7 @@ async fn ask(
 fn refusal(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolErrorKind {
     let uncovered: Vec<_> = targets.iter().filter(|target| !cx.grant().permits(target)).cloned().collect();
     if uncovered.is_empty() {
-        return cx.unapproved(Some(entry.name()), targets, None);
+        return cx.unapproved(Some(entry.tool().into()), targets, None);
     }
     ToolErrorKind::PermissionDenied { needed: uncovered, granted: cx.grant().clone() }
 }

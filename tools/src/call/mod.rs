@@ -17,7 +17,7 @@
 //! 11. *run* calls the [`Layer`](crate::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
 //! 12. *check output* checks the structured result against the output schema.
 //! 13. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
-//! 14. *note* tells the model about arguments that the tool ignored because their names are misspelt.
+//! 14. *note* tells the model about arguments that the tool ignored because their names are misspelt, and about a former name.
 //! 15. *record outcome* writes the outcome to the journal, also if an earlier stage refused the call.
 //!
 //! Each call, refused or not, is a `tracing` span with the name `execute_tool`, the level `INFO` and the target `tools`. Its attributes
@@ -131,15 +131,23 @@ pub fn validate(entry: &Entry, arguments: Arguments) -> Result<Vec<Target>, Tool
 
 /// Runs a call in a scope that is the running call's scope or a part of it.
 pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: impl Into<Arguments>) -> Execution {
-    let record = Record::for_call(cx, name);
     let found = scope.resolve(name);
-    let span = span::open(cx, name, found.as_ref().ok().map(Arc::as_ref));
+    let entry = found.as_ref().ok().map(Arc::as_ref);
+    // A renamed tool is recorded by its present name.
+    let present = entry.map_or(name, |entry| entry.name().as_str());
+    let former = entry.filter(|entry| *entry.name() != *name).map(|entry| note::former_name(entry, cx, name));
+    let record = Record::for_call(cx, present);
+    let span = span::open(cx, present, entry);
     let execution = match (found, record) {
         (Ok(entry), record) => Execution::new(pass(entry, scope, cx.clone(), arguments.into(), record)),
         (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
         (Err(error), None) => Execution::refused(error),
     };
-    span::in_span(span, execution)
+    let execution = span::in_span(span, execution);
+    match former.flatten() {
+        None => execution,
+        Some(note) => Execution::new(note::with(note, execution)),
+    }
 }
 
 impl ToolContext {
@@ -198,7 +206,7 @@ async fn run_stages(
     let mut time_limit = caller.deadline_for(entry);
     let targets = in_time(time_limit, || validate::validate(entry, &arguments))?;
     let keys = admit::keys(&caller, &targets);
-    let rulings = caller.rulings(entry.name(), &targets);
+    let rulings = caller.rulings(entry.tool(), &targets);
     let unapproved = match record.as_deref_mut() {
         None => authorize::authorize(rulings),
         Some(record) => authorize::authorize(record.set_rulings(rulings)),

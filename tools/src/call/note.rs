@@ -1,9 +1,9 @@
-//! Note: tells the model about arguments that the tool ignores.
+//! Note: tells the model about arguments that the tool ignores, and about the present name of a renamed tool.
 
-use protocol::Content;
+use protocol::{Content, ToolResult};
 
 use crate::schema::{Misspelt, misspelt, quote};
-use crate::{Entry, Input, ToolContext};
+use crate::{Entry, Execution, Input, ToolContext, ToolError};
 
 /// Returns a note for each misspelt argument. The result of a nested call is for a tool, which may parse it, so it has none.
 pub(super) fn notes(entry: &Entry, caller: &ToolContext, arguments: &Input) -> Vec<Content> {
@@ -21,4 +21,21 @@ pub(super) fn notes(entry: &Entry, caller: &ToolContext, arguments: &Input) -> V
         Content::text(format!("note: {given} is not a parameter of {tool}; did you mean {near}?"))
     };
     misspelt.iter().map(note).collect()
+}
+
+/// Returns the note for a call with a former name of the tool. Returns `None` for a nested call.
+pub(super) fn former_name(entry: &Entry, caller: &ToolContext, former: &str) -> Option<Content> {
+    if caller.depth() > 0 {
+        return None;
+    }
+    let spelling = entry.spelling(caller.wire());
+    let (former, present) = (spelling.tool(former), spelling.tool(entry.name()));
+    Some(Content::text(format!("note: {former} is now called {present}; use the new name")))
+}
+
+/// Runs a call and adds a note to its result. The journal stores the result without it, and a replayed call gets it again.
+pub(super) async fn with(note: Content, call: Execution) -> Result<ToolResult, ToolError> {
+    let mut result = call.await?;
+    result.content.push(note);
+    Ok(result)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::{Target, ToolName};
+use protocol::{Target, ToolNames};
 
 use super::ToolContext;
 use crate::policy::{Policy, Reason, Ruling, SensitivePaths, Verdict};
@@ -50,12 +50,17 @@ impl ToolContext {
     /// Returns the decision about each target of a call of the tool. For a call without targets, returns one ruling about the call.
     ///
     /// The pipeline decides by these rulings. [`call::validate`](crate::call::validate) returns the targets of a call.
-    pub fn rulings<'a>(&'a self, tool: &'a ToolName, targets: &'a [Target]) -> impl Iterator<Item = Ruling<'a>> {
+    pub fn rulings<'a>(
+        &'a self,
+        tool: impl Into<ToolNames<'a>>,
+        targets: &'a [Target],
+    ) -> impl Iterator<Item = Ruling<'a>> {
+        let tool = tool.into();
         let call = targets.is_empty().then_some(None);
         targets.iter().map(Some).chain(call).map(move |target| self.ruling(Some(tool), target))
     }
 
-    fn ruling<'a>(&'a self, tool: Option<&'a ToolName>, target: Option<&'a Target>) -> Ruling<'a> {
+    fn ruling<'a>(&'a self, tool: Option<ToolNames<'a>>, target: Option<&'a Target>) -> Ruling<'a> {
         let touched = target.map(|target| (target, self.sensitive_paths()));
         Ruling::new(self.grant(), self.policy().zip(tool), touched)
     }
@@ -67,7 +72,8 @@ impl ToolContext {
     /// Decides about a target that the running call discovered. There is no further question at this point, but an approval of a
     /// directory covers the paths below it.
     pub(super) fn check_discovered(&self, target: &Target) -> Result<(), ToolErrorKind> {
-        let ruling = self.ruling(self.tool(), Some(target));
+        let tool = self.entry().map(|entry| entry.tool().into());
+        let ruling = self.ruling(tool, Some(target));
         let unapproved = match ruling.verdict() {
             Verdict::Allow => None,
             Verdict::Ask => ruling.reasons().into_iter().find(|reason| !self.is_approved(target, reason)),
@@ -79,7 +85,7 @@ impl ToolContext {
             Some(Reason::Ungranted) => {
                 Err(ToolErrorKind::PermissionDenied { needed: needed(), granted: self.grant().clone() })
             }
-            Some(_) => Err(self.unapproved(self.tool(), needed(), None)),
+            Some(_) => Err(self.unapproved(tool, needed(), None)),
         }
     }
 
@@ -87,7 +93,7 @@ impl ToolContext {
     /// was no approver to ask.
     pub(crate) fn unapproved(
         &self,
-        tool: Option<&ToolName>,
+        tool: Option<ToolNames<'_>>,
         needed: Vec<Target>,
         waited: Option<Duration>,
     ) -> ToolErrorKind {

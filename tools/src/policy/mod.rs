@@ -7,7 +7,7 @@ mod ruling;
 mod sensitive;
 mod verdict;
 
-use protocol::{ApprovalDefault, Target, ToolName};
+use protocol::{ApprovalDefault, Target, ToolNames};
 use serde::Deserialize;
 
 pub use error::InvalidRule;
@@ -87,7 +87,7 @@ impl Policy {
     fn applying<'a>(
         &'a self,
         verdict: Verdict,
-        tool: &'a ToolName,
+        tool: ToolNames<'a>,
         target: Option<&'a Target>,
     ) -> impl Iterator<Item = &'a Rule> {
         self.rules.iter().filter(move |rule| rule.verdict() == verdict && rule.applies(tool, target))

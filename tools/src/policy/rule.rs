@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
-use protocol::{ApprovalDefault, Clause, Origins, Target, ToolName};
+use protocol::{ApprovalDefault, Clause, Origins, Target, ToolName, ToolNames};
 use serde::Deserialize;
 
 use super::{InvalidRule, Verdict};
@@ -107,7 +107,7 @@ impl Rule {
         if self.applies(&tool, target.as_ref()) {
             return Ok(self);
         }
-        let why = if self.matches(&tool, target.as_ref()) {
+        let why = if self.matches((&tool).into(), target.as_ref()) {
             ", since an operation that always needs approval is allowed only by a target without `*` for scheme or access"
         } else {
             ""
@@ -152,12 +152,15 @@ impl Rule {
     }
 
     /// Returns true if the rule applies to a call of the tool on this target. Pass `None` for a call without targets.
-    pub fn applies(&self, tool: &ToolName, target: Option<&Target>) -> bool {
-        self.matches(tool, target) && (self.verdict != Verdict::Allow || target.is_none_or(|it| self.may_allow(it)))
+    ///
+    /// A rule that names a [former name](protocol::Tool::was) of the tool applies to it.
+    pub fn applies<'a>(&self, tool: impl Into<ToolNames<'a>>, target: Option<&Target>) -> bool {
+        self.matches(tool.into(), target)
+            && (self.verdict != Verdict::Allow || target.is_none_or(|it| self.may_allow(it)))
     }
 
-    fn matches(&self, tool: &ToolName, target: Option<&Target>) -> bool {
-        self.tool.as_ref().is_none_or(|names| names.glob.is_match(tool.as_str()))
+    fn matches(&self, tool: ToolNames<'_>, target: Option<&Target>) -> bool {
+        self.tool.as_ref().is_none_or(|names| tool.iter().any(|name| names.glob.is_match(name.as_str())))
             && self.target.as_ref().is_none_or(|clause| target.is_some_and(|target| clause.matches(target)))
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use protocol::{ApprovalDefault, Clause, Grant, Target, ToolName};
+use protocol::{ApprovalDefault, Clause, Grant, Target, ToolNames};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
@@ -25,17 +25,17 @@ pub struct Ruling<'a> {
     /// The target, or `None` for a call without targets.
     pub target: Option<&'a Target>,
     grant: &'a Grant,
-    policy: Option<(&'a Policy, &'a ToolName)>,
+    policy: Option<(&'a Policy, ToolNames<'a>)>,
     /// `None` for a call without targets, so that the first such call does not build the built-in table.
     paths: Option<&'a SensitivePaths>,
     verdict: Verdict,
 }
 
 impl<'a> Ruling<'a> {
-    /// Decides about the target, or about a call without targets. `policy` has the name of the called tool.
+    /// Decides about the target, or about a call without targets. `policy` has the names of the called tool.
     pub(crate) fn new(
         grant: &'a Grant,
-        policy: Option<(&'a Policy, &'a ToolName)>,
+        policy: Option<(&'a Policy, ToolNames<'a>)>,
         touched: Option<(&'a Target, &'a SensitivePaths)>,
     ) -> Self {
         let (target, paths) = touched.unzip();

@@ -7,7 +7,7 @@ mod table;
 use std::cmp::Reverse;
 
 use once_cell::sync::Lazy;
-use protocol::{Access, Grant, InvalidTarget, Normaliser, Target, ToolName};
+use protocol::{Access, Grant, InvalidTarget, Normaliser, Target, ToolNames};
 use serde::Serialize;
 
 use self::pattern::Match;
@@ -129,7 +129,7 @@ impl SensitivePath {
     }
 
     /// Returns true if a rule of the policy allows the call by naming this entry.
-    fn is_named_by(&self, policy: &Policy, tool: &ToolName, target: &Target) -> bool {
+    fn is_named_by(&self, policy: &Policy, tool: ToolNames<'_>, target: &Target) -> bool {
         let mut clauses = policy.applying(Verdict::Allow, tool, Some(target)).filter_map(Rule::target);
         clauses.any(|clause| naming::covers(clause, target, self))
     }
@@ -195,7 +195,7 @@ impl SensitivePaths {
     pub(crate) fn needing_approval(
         &self,
         grant: &Grant,
-        policy: Option<(&Policy, &ToolName)>,
+        policy: Option<(&Policy, ToolNames<'_>)>,
         target: &Target,
     ) -> impl Iterator<Item = &SensitivePath> {
         let is_allowed = move |entry: &SensitivePath| {

@@ -100,7 +100,7 @@ fn slow() -> Result<Tool, DefinitionError> {
 }
 
 inventory::submit! {
-    Submission { name: "slow", source: Source::new("c", "1", "lib.rs", 1), definition: slow, handler: &nothing }
+    Submission { name: "slow", was: &[], source: Source::new("c", "1", "lib.rs", 1), definition: slow, handler: &nothing }
 }
 
 #[test]

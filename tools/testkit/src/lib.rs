@@ -10,8 +10,9 @@ mod workspace;
 
 pub use approver::{RecordedApproval, RecordingApprover};
 pub use host::TestHost;
-pub use house_rules::{Fault, HouseRules, Rule};
+pub use house_rules::HouseRules;
 pub use into_catalog::IntoCatalog;
 pub use person::RecordingPerson;
 pub use progress::{RecordedProgress, RecordingProgress};
+pub use tools::lint::{Fault, Rule};
 pub use workspace::TempWorkspace;

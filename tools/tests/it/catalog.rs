@@ -230,30 +230,35 @@ impl tools::Handler for Nothing {
 
 static FIRST: Submission = Submission {
     name: "x",
+    was: &[],
     source: Source::new("one", "1.0.0", "one.rs", 1),
     definition: || define("x"),
     handler: &Nothing,
 };
 static SECOND: Submission = Submission {
     name: "x",
+    was: &[],
     source: Source::new("two", "2.0.0", "two.rs", 2),
     definition: || define("x"),
     handler: &Nothing,
 };
 static OTHER: Submission = Submission {
     name: "y",
+    was: &[],
     source: Source::new("two", "2.0.0", "two.rs", 3),
     definition: || define("y"),
     handler: &Nothing,
 };
 static RENAMED: Submission = Submission {
     name: "z",
+    was: &[],
     source: Source::new("two", "2.0.0", "two.rs", 4),
     definition: || define("w"),
     handler: &Nothing,
 };
 static PANICS: Submission = Submission {
     name: "p",
+    was: &[],
     source: Source::new("two", "2.0.0", "two.rs", 5),
     definition: || panic!("no definition today"),
     handler: &Nothing,

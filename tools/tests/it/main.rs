@@ -26,6 +26,7 @@ mod policy;
 mod preview;
 #[cfg(target_os = "linux")]
 mod process;
+mod renamed;
 mod retry;
 mod ruling;
 mod run;

@@ -101,7 +101,7 @@ fn call_verdict(rulings: &[Ruling<'_>]) -> Verdict {
 fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict: Verdict) {
     let changed = |case: &Case, expected: &dyn Fn(&Ruling<'_>) -> bool| {
         let cx = case.context();
-        let rulings: Vec<_> = cx.rulings(&TOOL, &case.targets).collect();
+        let rulings: Vec<_> = cx.rulings(&*TOOL, &case.targets).collect();
         assert!(expected(&rulings[at]), "{ruling} became {} by {case:?}", rulings[at]);
         call_verdict(&rulings)
     };
@@ -151,7 +151,7 @@ proptest! {
     #[test]
     fn taking_away_what_a_ruling_names_changes_it(case in case()) {
         let cx = case.context();
-        let rulings: Vec<_> = cx.rulings(&TOOL, &case.targets).collect();
+        let rulings: Vec<_> = cx.rulings(&*TOOL, &case.targets).collect();
         prop_assert_eq!(rulings.len(), case.targets.len().max(1));
         let verdict = call_verdict(&rulings);
         for (at, ruling) in rulings.iter().enumerate() {
@@ -184,7 +184,7 @@ fn a_call_ends_as_its_rulings_say() {
     proptest!(config, |(case in case())| {
         let catalog = holding(touching(&case.targets), echo);
         let cx = case.context();
-        let rulings: Vec<_> = cx.rulings(&TOOL, &case.targets).collect();
+        let rulings: Vec<_> = cx.rulings(&*TOOL, &case.targets).collect();
         let asked: Vec<_> = rulings.iter().filter(|ruling| ruling.verdict() == Verdict::Ask).collect();
         let outcome = runtime.block_on(catalog.execute(&cx, "fs.tool", json!({})));
         match (call_verdict(&rulings), &outcome) {
@@ -237,7 +237,7 @@ fn a_ruling_as_json_has_its_reasons_by_kind() {
     let policy: Policy = serde_json::from_value(json!([{"verdict": "allow", "target": "fs:write:src/**"}])).unwrap();
     let cx = granted(&["fs:*:src/**", "fs:destroy:a"]).with_policy(policy);
     let targets = ["fs:write:src/a", "fs:destroy:a", "fs:write:.git/config"].map(|target| target.parse().unwrap());
-    let rulings: Vec<_> = cx.rulings(&TOOL, &targets).map(|ruling| serde_json::to_value(ruling).unwrap()).collect();
+    let rulings: Vec<_> = cx.rulings(&*TOOL, &targets).map(|ruling| serde_json::to_value(ruling).unwrap()).collect();
     let [allowed, asked, sensitive] = &rulings[..] else { panic!() };
     let clauses = json!({"kind": "granted", "clauses": [{"clause": "fs:*:src/**"}]});
     let rules = json!({"kind": "rules", "rules": [{"rule": "allow every tool on fs:write:src/**"}]});
@@ -246,7 +246,7 @@ fn a_ruling_as_json_has_its_reasons_by_kind() {
     assert_eq!((&sensitive["verdict"], &sensitive["reasons"][0]["kind"]), (&json!("ask"), &json!("ungranted")));
     let path = sensitive["reasons"].as_array().unwrap().last().unwrap();
     assert_eq!((&path["kind"], &path["sensitivity"]), (&json!("sensitive"), &json!("runs_by_itself")));
-    let untouched: Vec<_> = cx.rulings(&TOOL, &[]).collect();
+    let untouched: Vec<_> = cx.rulings(&*TOOL, &[]).collect();
     let expected = json!([{"target": null, "verdict": "allow", "reasons": [{"kind": "untouched"}]}]);
     assert_eq!(serde_json::to_value(&untouched).unwrap(), expected);
 }
@@ -261,7 +261,7 @@ fn a_ruling_names_the_places_that_set_its_clauses_and_rules() {
     );
     let cx = ToolContext::new().with_grant(grant).with_policy(policy);
     let targets = ["fs:read:a", "fs:write:a", "fs:read:secret"].map(|target| target.parse().unwrap());
-    let rulings: Vec<_> = cx.rulings(&TOOL, &targets).collect();
+    let rulings: Vec<_> = cx.rulings(&*TOOL, &targets).collect();
     let texts: Vec<_> = rulings.iter().map(ToString::to_string).collect();
     assert!(texts[0].contains("`fs:read:*` (a:2) or `fs:read:**` (a:1)"), "{texts:?}");
     assert!(texts[1].contains("`fs:write:**` (a:3)") && texts[1].contains("on fs:write:**` (b:1, b:2)"), "{texts:?}");
@@ -296,9 +296,9 @@ fn discovered_targets_are_decided_by_the_same_rulings() {
     let config = ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(case in case(), target in target())| {
         let cx = case.context();
-        prop_assume!(cx.rulings(&TOOL, &[]).all(|ruling| ruling.verdict() == Verdict::Allow));
+        prop_assume!(cx.rulings(&*TOOL, &[]).all(|ruling| ruling.verdict() == Verdict::Allow));
         let targets = [target];
-        let ruling = cx.rulings(&TOOL, &targets).next().unwrap();
+        let ruling = cx.rulings(&*TOOL, &targets).next().unwrap();
         let outcome = runtime.block_on(discovering(&targets).execute(&cx, "fs.tool", json!({})));
         let expected = match ruling.verdict() {
             Verdict::Allow => None,

@@ -85,6 +85,10 @@ fn facts(entry: &Entry, services: &Services) -> Table<2> {
     let tool = entry.tool();
     let mut table = Table::new([FAINT, Style::new()], 2);
     let mut fact = |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
+    if !tool.was.is_empty() {
+        let was: Vec<_> = tool.was.iter().map(ToString::to_string).collect();
+        fact("was", &was.join(", "));
+    }
     fact("effects", &tool.effects.to_string());
     fact("needs", &needs(entry, services));
     fact("limits", &limits(&tool.limits));
@@ -177,6 +181,16 @@ mod tests {
         assert_eq!(continued(&words, 23), "toolcrib call x a=1 \\\n      b=2 'c=3 4'");
         let joined = continued(&words, 10).replace("\\\n", " ");
         assert_eq!(shlex::split(&joined), shlex::split(&words.join(" ")));
+    }
+
+    #[test]
+    fn former_names_are_shown() {
+        let tool = Tool::new("fs.read", "Reads.", json!({"type": "object"})).unwrap();
+        let tool = tool.with_was(["fs.cat", "cat"].map(|name| name.parse().unwrap()));
+        let handler = async |_: tools::ToolContext, _: Value| Ok::<_, String>(());
+        let entry = Entry::new(tool, handler, tools::source!()).unwrap();
+        let page = facts(&entry, &Services::new()).wrapped(80);
+        assert!(anstream::adapter::strip_str(&page).to_string().contains("was      fs.cat, cat\n"), "{page}");
     }
 
     #[test]

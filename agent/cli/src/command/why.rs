@@ -60,7 +60,7 @@ impl WhyArgs {
             }
             return Ok(Exit::Success);
         }
-        let rulings: Vec<_> = cx.rulings(entry.name(), &targets).collect();
+        let rulings: Vec<_> = cx.rulings(entry.tool(), &targets).collect();
         if self.json {
             output::json(&json!({"tool": name, "verdict": verdict(&rulings), "rulings": rulings}))?;
         } else {

@@ -13,13 +13,19 @@ mod config_effect;
 mod config_environment;
 mod config_mistake;
 mod doctor;
+#[cfg(feature = "builtin")]
+mod export;
 #[cfg(unix)]
 mod interrupt;
 #[cfg(feature = "journal")]
 mod journal;
 #[cfg(not(feature = "journal"))]
 mod journal_absent;
+#[cfg(feature = "builtin")]
+mod lint;
 mod list;
+#[cfg(feature = "builtin")]
+mod lock;
 #[cfg(feature = "models")]
 mod model;
 #[cfg(unix)]

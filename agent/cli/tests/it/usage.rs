@@ -1,7 +1,9 @@
 use crate::Crib;
 
-const COMMANDS: [&str; 12] =
-    ["list", "show", "call", "why", "run", "chat", "sessions", "system", "config", "audit", "doctor", "new"];
+const COMMANDS: [&str; 15] = [
+    "list", "show", "call", "why", "run", "chat", "sessions", "system", "config", "audit", "doctor", "export", "lint",
+    "lock", "new",
+];
 
 #[test]
 fn help_lists_the_commands_and_the_exit_codes() {
@@ -18,9 +20,9 @@ fn help_lists_the_commands_and_the_exit_codes() {
 fn every_command_has_help() {
     for name in COMMANDS {
         let help = Crib::new().run(&[name, "--help"]).expect(0);
-        // The help of `audit` lists its subcommands, and `new` prints no data.
+        // The help of `audit` lists its subcommands, `export` always prints JSON, and `new` prints no data.
         let has_json = ["--json", "stream-json"].iter().any(|option| help.stdout.contains(option));
-        assert!(has_json || ["audit", "new"].contains(&name), "{help:?}");
+        assert!(has_json || ["audit", "export", "new"].contains(&name), "{help:?}");
     }
 }
 

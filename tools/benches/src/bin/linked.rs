@@ -29,6 +29,7 @@ macro_rules! submitted {
         inventory::submit! {
             Submission {
                 name: concat!("linked.t", $a, $b, $c, $d),
+                was: &[],
                 source: tools::source!(),
                 definition: || definition(concat!("linked.t", $a, $b, $c, $d)),
                 handler: ADD_TOOL.handler,

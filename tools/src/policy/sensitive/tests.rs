@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use proptest::sample::select;
+use protocol::ToolName;
 
 use super::*;
 
@@ -126,14 +127,16 @@ fn every_layer_has_to_name_it() {
 
 #[test]
 fn a_rule_that_allows_has_to_name_it_as_well() {
-    let (tool, target) = (TOOL.parse().unwrap(), ".git/config");
+    let (tool, target) = (TOOL.parse::<ToolName>().unwrap(), ".git/config");
     let target = Target::new(Access::Write, "fs", target).unwrap();
     let grant = Grant::parse(["fs:write:**"]).unwrap();
     for (rule, expected) in [("fs:write:**", false), ("fs:write:.git/**", true), ("fs:read:.git/**", false)] {
         let rule = crate::policy::Rule::for_target(crate::policy::Verdict::Allow, rule.parse().unwrap());
         let policy = Policy::by_effects().with_rule(rule);
-        let is_open =
-            SensitivePaths::default().needing_approval(&grant, Some((&policy, &tool)), &target).next().is_none();
+        let is_open = SensitivePaths::default()
+            .needing_approval(&grant, Some((&policy, (&tool).into())), &target)
+            .next()
+            .is_none();
         assert_eq!(is_open, expected, "{policy:?}");
     }
 }

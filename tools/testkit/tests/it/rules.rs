@@ -1,6 +1,7 @@
 //! Each rule reports a tool that breaks it, and a good tool keeps them all.
 
 use serde_json::{Value, json};
+use tools::lint::Severity;
 use tools::{Catalog, Effects, Limits, Submission, Tool, ToolContext};
 use tools_testkit::{HouseRules, Rule};
 
@@ -62,6 +63,19 @@ fn a_name_is_submitted_once() {
     let faults = HouseRules::new().check(Catalog::linked());
     let conflict = faults.iter().find(|fault| fault.rule == Rule::Name && fault.tool == "text.a").unwrap();
     assert!(conflict.source.is_some(), "{conflict:?}");
+}
+
+#[test]
+fn names_differ_in_more_than_case_and_separators() {
+    let mut catalog = Catalog::new();
+    for name in ["text.a_b", "text.ab", "text.c"] {
+        let tool = Tool { name: name.parse().unwrap(), ..run_time_tool(closed()) };
+        catalog.register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(())).unwrap();
+    }
+    let faults = HouseRules::new().check(catalog);
+    let found: Vec<_> = faults.iter().map(|fault| (&*fault.tool, fault.rule, fault.severity)).collect();
+    assert_eq!(found, [("text.a_b", Rule::Name, Severity::Warning), ("text.ab", Rule::Name, Severity::Warning)]);
+    assert!(faults[0].message.contains("with text.ab;"), "{faults:?}");
 }
 
 #[test]

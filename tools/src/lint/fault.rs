@@ -2,13 +2,18 @@
 
 use std::fmt;
 
-use tools::{DefinitionError, Problem, RegisterError, Source};
+use protocol::ToolName;
+use serde::Serialize;
+
+use crate::{DefinitionError, Entry, Problem, RegisterError, Source};
 
 /// A house rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rule {
     /// The name is unique, consists of a group, a dot and a word in lower case, such as `text.count`, and has the expected prefix.
+    /// No other name differs only in case and separators.
     Name,
     /// The definition can be built.
     Definition,
@@ -27,14 +32,28 @@ pub enum Rule {
     Example,
     /// The results of a pure tool's examples fit the output schema.
     Output,
+    /// Each [format](protocol::wire::Format) of a service has a form of the definition.
+    Wire,
+}
+
+/// The weight of a [`Fault`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Models choose or call the tool worse than they could.
+    Warning,
+    /// The tool cannot be used as it is declared, or its declaration is wrong.
+    Error,
 }
 
 /// A tool that breaks a [`Rule`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Fault {
     /// The broken rule.
     pub rule: Rule,
+    /// The weight.
+    pub severity: Severity,
     /// The name of the tool, which may be invalid.
     pub tool: String,
     /// The place of the declaration. `None` if a `register` function failed without it.
@@ -44,14 +63,30 @@ pub struct Fault {
 }
 
 impl Fault {
+    pub(super) fn error(entry: &Entry, rule: Rule, message: impl Into<String>) -> Self {
+        let (tool, source) = (entry.name().to_string(), Some(entry.source().clone()));
+        Self { rule, severity: Severity::Error, tool, source, message: message.into() }
+    }
+
+    pub(super) fn warning(entry: &Entry, rule: Rule, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(entry, rule, message) }
+    }
+
+    pub(super) fn from_conflict(name: &ToolName, sources: &[Source], message: String) -> Self {
+        let (tool, source) = (name.to_string(), sources.first().cloned());
+        Self { rule: Rule::Name, severity: Severity::Error, tool, source, message }
+    }
+
     pub(super) fn from_problem(problem: &Problem) -> Self {
         let (tool, source) = (problem.name.clone(), Some(problem.source.clone()));
         Self { tool, source, ..Self::from_error(&problem.error) }
     }
 
-    pub(super) fn from_error(error: &RegisterError) -> Self {
+    /// Returns the fault of a tool that could not be registered.
+    pub fn from_error(error: &RegisterError) -> Self {
         let (rule, tool, source) = match error {
             RegisterError::Exists { name, refused, .. } => (Rule::Name, name.as_str(), Some(&**refused)),
+            RegisterError::FormerName { name, .. } => (Rule::Name, name.as_str(), None),
             RegisterError::Renamed { submitted, place, .. } => (Rule::Name, submitted.as_str(), Some(&**place)),
             RegisterError::Description { name } => (Rule::Description, name.as_str(), None),
             RegisterError::Schema { name, .. } => (Rule::Schema, name.as_str(), None),
@@ -62,9 +97,9 @@ impl Fault {
             RegisterError::Example { name, .. } => (Rule::Example, name.as_str(), None),
             RegisterError::Definition { name, place, source } => (rule(source), name.as_str(), Some(&**place)),
             RegisterError::Name(_) => (Rule::Name, "", None),
-            _ => (Rule::Definition, "", None),
         };
-        Self { rule, tool: tool.to_owned(), source: source.cloned(), message: error.to_string() }
+        let (tool, source, message) = (tool.to_owned(), source.cloned(), error.to_string());
+        Self { rule, severity: Severity::Error, tool, source, message }
     }
 }
 
@@ -84,5 +119,14 @@ impl fmt::Display for Fault {
             Some(source) => write!(f, "{} of {source}: {}", self.tool, self.message),
             None => f.write_str(&self.message),
         }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
     }
 }

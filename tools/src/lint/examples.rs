@@ -1,30 +1,38 @@
 //! The rules of examples.
 
-use std::thread;
+use std::sync::Arc;
 
+use protocol::Example;
 use serde_json::Value;
-use tools::protocol::Example;
-use tools::{Catalog, Entry, RegisterError, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
-use super::{Fault, HouseRules, Rule};
-use crate::host::runtime;
+use super::fault::{Fault, Rule};
+use crate::call::{Resolve, execute};
+use crate::{Entry, RegisterError, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
-impl HouseRules {
-    pub(super) fn check_examples(&self, catalog: &Catalog, entry: &Entry, faults: &mut Vec<Fault>) {
-        let tool = entry.tool();
-        if tool.examples.is_empty() {
-            faults.push(Fault::new(entry, Rule::Example, "it has no example; add one with example(…)"));
-        }
-        for (index, example) in tool.examples.iter().enumerate() {
-            if let Err(error) = verify(entry, index, example) {
-                // Other errors are the same for each example and are reported once, as problems of the catalog.
-                if matches!(error, RegisterError::Example { .. }) {
-                    faults.push(Fault::new(entry, Rule::Example, error.to_string()));
-                }
-            } else if tool.effects.is_pure() {
-                let call = || call(catalog, &self.cx, entry, example);
-                faults.extend(judge(index, example, call).map(|(rule, message)| Fault::new(entry, rule, message)));
+/// Validates the examples, and runs those of a pure tool twice. Nested calls are resolved in `scope`. Without a context, the examples
+/// of a tool that needs services do not run.
+pub(super) async fn check(
+    scope: &Arc<impl Resolve + 'static>,
+    cx: Option<&ToolContext>,
+    entry: &Entry,
+    faults: &mut Vec<Fault>,
+) {
+    let tool = entry.tool();
+    let runs = tool.effects.is_pure() && (cx.is_some() || entry.needs().is_empty());
+    let cx = cx.cloned().unwrap_or_default();
+    if tool.examples.is_empty() {
+        faults.push(Fault::warning(entry, Rule::Example, "it has no example; add one with example(…)"));
+    }
+    for (index, example) in tool.examples.iter().enumerate() {
+        if let Err(error) = verify(entry, index, example) {
+            // Other errors are the same for each example and are reported once, as problems of the catalog.
+            if matches!(error, RegisterError::Example { .. }) {
+                faults.push(Fault::error(entry, Rule::Example, error.to_string()));
             }
+        } else if runs {
+            let call = || execute(scope.clone(), &cx, entry.name(), example.arguments.clone());
+            let fault = judge(index, example, call).await;
+            faults.extend(fault.map(|(rule, message)| Fault::error(entry, rule, message)));
         }
     }
 }
@@ -40,9 +48,12 @@ fn verify(entry: &Entry, index: usize, example: &Example) -> Result<(), Register
 }
 
 /// Compares two runs of an example with its declared result and with each other.
-fn judge(index: usize, example: &Example, call: impl Fn() -> Result<ToolResult, ToolError>) -> Option<(Rule, String)> {
+async fn judge<C>(index: usize, example: &Example, call: impl Fn() -> C) -> Option<(Rule, String)>
+where
+    C: Future<Output = Result<ToolResult, ToolError>>,
+{
     let number = index + 1;
-    let result = match call() {
+    let result = match call().await {
         Ok(result) => result,
         Err(error) => {
             let is_output = matches!(error.kind(), ToolErrorKind::InvalidOutput { .. });
@@ -60,7 +71,7 @@ fn judge(index: usize, example: &Example, call: impl Fn() -> Result<ToolResult, 
         let message = format!("example {number} declares the result {declared}, but the tool returned {returned}");
         return Some((Rule::Example, message));
     }
-    let again = call().map_or_else(|error| Value::String(error.to_string()), |result| value(&result));
+    let again = call().await.map_or_else(|error| Value::String(error.to_string()), |result| value(&result));
     (again != returned).then(|| {
         let message = format!(
             "two runs of example {number} returned {returned} and {again}; the result of a pure tool depends only on its \
@@ -76,11 +87,4 @@ fn value(result: &ToolResult) -> Value {
         Some(value) => value.value().clone(),
         None => Value::String(result.to_text()),
     }
-}
-
-/// Runs an example in a thread of its own, so that an async test can check the rules as well.
-fn call(catalog: &Catalog, cx: &ToolContext, entry: &Entry, example: &Example) -> Result<ToolResult, ToolError> {
-    let call = catalog.execute(cx, entry.name(), example.arguments.clone());
-    let outcome = thread::scope(|scope| scope.spawn(|| runtime().block_on(call)).join());
-    outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -1,8 +1,11 @@
 //! The rules of names and descriptions.
 
-use tools::{Catalog, Entry};
+use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::{Fault, Rule};
+use super::fault::{Fault, Rule};
+use crate::Entry;
+use crate::near::fold;
 
 /// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 1_024;
@@ -10,8 +13,8 @@ const MAX_DESCRIPTION: usize = 1_024;
 /// The maximum length of the first sentence of a description, in characters.
 const MAX_FIRST_SENTENCE: usize = 160;
 
-pub(super) fn check(catalog: &Catalog, entry: &Entry, prefix: Option<&str>, faults: &mut Vec<Fault>) {
-    let mut broken = |rule, message: String| faults.push(Fault::new(entry, rule, message));
+pub(super) fn check(entries: &[Arc<Entry>], entry: &Entry, prefix: Option<&str>, faults: &mut Vec<Fault>) {
+    let mut broken = |rule, message: String| faults.push(Fault::warning(entry, rule, message));
     let name = entry.name().as_str();
     if !is_grouped(name) {
         broken(Rule::Name, "the name has another form than `group.word`; use a-z, 0-9 and _ around a dot".to_owned());
@@ -27,7 +30,7 @@ pub(super) fn check(catalog: &Catalog, entry: &Entry, prefix: Option<&str>, faul
         broken(Rule::Description, message.to_owned());
     }
     let names_it = |other: &Entry| other.name() != entry.name() && description.contains(other.name().as_str());
-    if let Some(other) = catalog.list().iter().find(|other| is_grouped(other.name()) && names_it(other)) {
+    if let Some(other) = entries.iter().find(|other| is_grouped(other.name()) && names_it(other)) {
         let message = format!(
             "the description names the tool {}, which models know by another name; describe it instead",
             other.name()
@@ -42,6 +45,23 @@ pub(super) fn check(catalog: &Catalog, entry: &Entry, prefix: Option<&str>, faul
         if length > most {
             let message = format!("the {part} has {length} characters; shorten it to at most {most}");
             broken(Rule::Description, message);
+        }
+    }
+}
+
+/// Reports names that differ only in case and separators, such as `math.gcd` and `math_gcd`: a model confuses them.
+pub(super) fn check_similar(entries: &[Arc<Entry>], faults: &mut Vec<Fault>) {
+    let mut similar: HashMap<String, Vec<&Entry>> = HashMap::new();
+    for entry in entries {
+        let letters = fold(entry.name()).replace(['/', ':', '%'], "");
+        similar.entry(letters).or_default().push(entry);
+    }
+    for group in similar.values().filter(|group| group.len() > 1) {
+        for entry in group {
+            let others = group.iter().filter(|other| other.name() != entry.name());
+            let others: Vec<_> = others.map(|other| other.name().as_str()).collect();
+            let message = format!("a model could confuse the name with {}; rename one of them", others.join(" and "));
+            faults.push(Fault::warning(entry, Rule::Name, message));
         }
     }
 }

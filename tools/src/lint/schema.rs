@@ -1,18 +1,18 @@
 //! The rules of the parameter schema.
 
+use protocol::canonical_json;
 use serde_json::Value;
-use tools::Entry;
-use tools::protocol::canonical_json;
 
+use super::fault::{Fault, Rule};
 use super::wording::is_sentence;
-use super::{Fault, Rule};
+use crate::Entry;
 
 /// The maximum length of a parameter schema as canonical JSON, in bytes.
 const MAX_BYTES: usize = 4_096;
 
 pub(super) fn check(entry: &Entry, faults: &mut Vec<Fault>) {
     let schema = &entry.tool().parameters;
-    let mut broken = |rule, message: String| faults.push(Fault::new(entry, rule, message));
+    let mut broken = |rule, message: String| faults.push(Fault::warning(entry, rule, message));
     if schema["additionalProperties"] != false {
         let message = "the schema accepts unknown arguments; set \"additionalProperties\": false";
         broken(Rule::Schema, message.to_owned());

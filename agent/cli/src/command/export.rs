@@ -1,0 +1,80 @@
+//! `toolcrib export`
+
+use std::sync::Arc;
+
+use agent::ToolSet;
+use clap::Args;
+use tools::protocol::wire::{Format, Strictness};
+
+use crate::config::{ConfigOptions, Setting, Values};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::host::RootOption;
+use crate::notice;
+use crate::output;
+use crate::wire;
+
+/// Print the definitions of the tools as a session sends them to a service, as one JSON array
+///
+/// Tools that a session would skip are left out, with a warning.
+#[derive(Args, Debug)]
+pub(super) struct ExportArgs {
+    /// The format of the service
+    #[arg(long, value_name = "FORMAT", value_parser = wire::format())]
+    format: Format,
+
+    /// Select tools by name, such as 'fs.*', instead of the selection of the settings; '!fs.write' excludes; repeatable
+    #[arg(long, value_name = "GLOB")]
+    select: Vec<String>,
+
+    /// Print strict definitions of the tools that have one, as with the setting `strict`
+    #[arg(long)]
+    strict: bool,
+
+    /// Add the examples to the descriptions, unless the format has a field for them; a session does not
+    #[arg(long)]
+    examples: bool,
+
+    #[command(flatten)]
+    root: RootOption,
+
+    #[command(flatten)]
+    config: ConfigOptions,
+}
+
+impl ExportArgs {
+    pub(super) fn run(self) -> Result<Exit, Error> {
+        let mut flags = Values::default();
+        if !self.select.is_empty() {
+            flags.select = Some(Setting::from_flag("--select", self.select));
+        }
+        let settings = self.config.settings(flags)?;
+        let selection = settings.selection()?;
+        let entries = tools::list();
+        notice::warn_unmatched(&selection, &entries);
+        let is_strict = self.strict || settings.strict.value;
+        let strictness = if is_strict { Strictness::Strict } else { Strictness::Relaxed };
+        let set = ToolSet::new(entries, &selection, &self.root.services()?);
+        let sent = set.wire(self.format, strictness);
+        for skipped in sent.skipped() {
+            notice::warning(&format!("{skipped}; requests leave the tool out"));
+        }
+        let definitions =
+            if self.examples { with_examples(&set, self.format, strictness) } else { sent.definitions().clone() };
+        output::json_as_sent(&definitions)?;
+        Ok(Exit::Success)
+    }
+}
+
+/// Returns the definitions of the set with examples in the descriptions. Each is as strict as the one that is sent.
+fn with_examples(set: &ToolSet, format: Format, strictness: Strictness) -> Arc<str> {
+    let sent = set.wire(format, strictness);
+    let is_sent = |name| !sent.skipped().iter().any(|skipped| &skipped.name == name);
+    let definitions =
+        set.definitions().filter(|tool| is_sent(&tool.name)).zip(sent.list()).filter_map(|(tool, wire)| {
+            let strictness = if wire.is_strict { Strictness::Strict } else { Strictness::Relaxed };
+            // The tool has a form in the format, because the set sends it.
+            Some(format.tool_with_examples(tool, strictness).ok()?.definition.to_string())
+        });
+    format!("[{}]", definitions.collect::<Vec<_>>().join(",")).into()
+}

@@ -1,0 +1,141 @@
+//! [`ToolReport`]: the findings about one tool.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tools::Entry;
+use tools::lint::{Fault, Severity};
+use tools::protocol::wire::schema::{Change, Fidelity, NotStrict};
+use tools::protocol::wire::{Format, Strictness};
+
+use crate::tokens::Tokens;
+
+/// The findings about one tool.
+pub(super) struct ToolReport {
+    /// The name, which may be invalid.
+    pub(super) tool: String,
+    /// The faults, the worst first.
+    pub(super) faults: Vec<Fault>,
+    /// The tool. `None` if it cannot be used.
+    pub(super) entry: Option<Arc<Entry>>,
+    /// The forms of the tool. Empty if it cannot be used.
+    pub(super) wires: Vec<WireReport>,
+}
+
+/// The form of a tool in one format.
+pub(super) struct WireReport {
+    pub(super) format: Format,
+    /// The form, or the reason that there is none.
+    pub(super) form: Result<WireForm, String>,
+}
+
+/// The form of a tool that a service takes.
+pub(super) struct WireForm {
+    pub(super) name: String,
+    pub(super) is_name_kept: bool,
+    pub(super) changes: Vec<Change>,
+    /// The reason that the tool has no strict definition. `None` if it has one.
+    pub(super) not_strict: Option<NotStrict>,
+    pub(super) tokens: Tokens,
+}
+
+/// Returns a report for each tool, sorted by name.
+pub(super) fn reports(entries: &[Arc<Entry>], faults: Vec<Fault>) -> Vec<ToolReport> {
+    let mut by_tool: BTreeMap<String, ToolReport> = BTreeMap::new();
+    let empty = |tool: String| ToolReport { tool, faults: Vec::new(), entry: None, wires: Vec::new() };
+    for entry in entries {
+        let wires = Format::ALL.map(|format| WireReport::new(entry, format)).into();
+        let report = ToolReport { entry: Some(entry.clone()), wires, ..empty(entry.name().to_string()) };
+        by_tool.insert(report.tool.clone(), report);
+    }
+    for fault in faults {
+        by_tool.entry(fault.tool.clone()).or_insert_with(|| empty(fault.tool.clone())).faults.push(fault);
+    }
+    let mut reports: Vec<_> = by_tool.into_values().collect();
+    for report in &mut reports {
+        report.faults.sort_by_key(|fault| Reverse(fault.severity));
+    }
+    reports
+}
+
+impl ToolReport {
+    /// Returns the first of the worst faults.
+    pub(super) fn worst(&self) -> Option<&Fault> {
+        self.faults.first()
+    }
+
+    /// Returns the number of faults of this weight.
+    pub(super) fn count(&self, severity: Severity) -> usize {
+        self.faults.iter().filter(|fault| fault.severity == severity).count()
+    }
+
+    /// Returns the forms in the formats that have one.
+    pub(super) fn forms(&self) -> impl Iterator<Item = (Format, &WireForm)> {
+        self.wires.iter().filter_map(|wire| Some((wire.format, wire.form.as_ref().ok()?)))
+    }
+
+    /// Returns the tokens of the definition for the family whose tokenizer counts them.
+    pub(super) fn tokens(&self) -> Option<Tokens> {
+        self.forms().find(|(format, _)| *format == Format::OpenAiChat).map(|(_, form)| form.tokens)
+    }
+
+    /// Returns the JSON document.
+    pub(super) fn document(&self) -> Value {
+        let wires: Map<_, _> = self.wires.iter().map(|wire| (wire.format.to_string(), wire.document())).collect();
+        json!({
+            "tool": self.tool,
+            "source": self.entry.as_ref().map(|entry| entry.source()),
+            "worst": self.worst().map(|fault| fault.severity),
+            "faults": self.faults,
+            "wires": wires,
+        })
+    }
+}
+
+impl WireReport {
+    fn new(entry: &Entry, format: Format) -> Self {
+        let form = entry.wire(format, Strictness::Relaxed).map(|wire| {
+            let strict = entry.wire(format, Strictness::Strict).ok();
+            WireForm {
+                name: wire.name.clone(),
+                is_name_kept: wire.name == entry.name().as_str(),
+                changes: wire.changes.clone(),
+                not_strict: strict.and_then(|strict| strict.not_strict.clone()),
+                tokens: Tokens::count(&wire.definition, format),
+            }
+        });
+        Self { format, form: form.map_err(ToString::to_string) }
+    }
+
+    fn document(&self) -> Value {
+        match &self.form {
+            Err(reason) => json!({"skipped": reason}),
+            Ok(form) => json!({
+                "name": form.name,
+                "changes": form.changes.iter().map(document_of).collect::<Vec<_>>(),
+                "strict": form.not_strict.is_none(),
+                "not_strict": form.not_strict.as_ref().map(ToString::to_string),
+                "tokens": form.tokens.count,
+                "tokens_are_estimated": form.tokens.is_estimate,
+            }),
+        }
+    }
+}
+
+impl WireForm {
+    /// Returns true if the service takes arguments that the schema refuses, or refuses some that it accepts.
+    pub(super) fn is_loosened(&self) -> bool {
+        self.changes.iter().any(|change| change.fidelity != Fidelity::Exact)
+    }
+}
+
+fn document_of(change: &Change) -> Value {
+    let fidelity = match change.fidelity {
+        Fidelity::Exact => "exact",
+        Fidelity::Loosened => "loosened",
+        Fidelity::Narrowed => "narrowed",
+    };
+    json!({"pointer": change.pointer, "change": change.rule.to_string(), "fidelity": fidelity})
+}

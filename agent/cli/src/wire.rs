@@ -1,0 +1,9 @@
+//! The formats of services on the command line.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use tools::protocol::wire::Format;
+
+/// Returns the parser of a format's name, which lists all names in `--help`.
+pub(crate) fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse())
+}

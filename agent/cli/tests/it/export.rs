@@ -1,0 +1,65 @@
+use agent::{Selection, ToolSet};
+use serde_json::Value;
+use tools::protocol::wire::{Format, Strictness};
+
+use crate::Crib;
+
+/// Returns the built-in tools of a selection, as a session of the program offers them.
+fn tool_set(glob: &str, crib: &Crib) -> ToolSet {
+    tools::link!(tools_builtin);
+    let mut services = tools::Services::new();
+    services.insert(tools::OutputStore::new());
+    services.insert(tools_builtin::fs::Workspace::open(crib.root()).unwrap());
+    ToolSet::new(tools::list(), &Selection::parse([glob]).unwrap(), &services)
+}
+
+#[test]
+fn the_definitions_are_the_bytes_that_a_session_sends() {
+    let crib = Crib::new();
+    let set = tool_set("*", &crib);
+    assert!(set.len() > 10 && set.skipped().is_empty(), "{set:?}");
+    for format in Format::ALL {
+        for (strictness, flags) in [(Strictness::Relaxed, &[][..]), (Strictness::Strict, &["--strict"])] {
+            let arguments = [&["export", "--format", format.name(), "--no-config"], flags].concat();
+            let ended = crib.run(&arguments).expect(0);
+            let sent = set.wire(format, strictness).definitions();
+            assert_eq!(ended.stdout.strip_suffix('\n'), Some(&**sent), "{format} {strictness:?}");
+            assert!(ended.stderr.is_empty(), "{ended:#?}");
+        }
+    }
+}
+
+#[test]
+fn the_settings_select_as_they_do_for_a_session() {
+    let crib = Crib::new();
+    let config = crib.write("settings.toml", "select = ['fs.read']\nstrict = true\n");
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let export = [&["export", "--format", "openai-responses", "--config", &config], arguments].concat();
+        let Value::Array(tools) = crib.run(&export).expect(0).document() else { panic!("one array is printed") };
+        tools.iter().map(|tool| format!("{} {}", tool["name"].as_str().unwrap(), tool["strict"])).collect()
+    };
+    assert_eq!(names(&[]), ["fs__read true"]);
+    assert_eq!(names(&["--select", "time.*"]), ["time__now true"]);
+}
+
+#[test]
+fn examples_are_added_where_the_format_has_no_field_for_them() {
+    let crib = Crib::new();
+    let export = |format: &str, flags: &[&str]| {
+        let arguments = [&["export", "--no-config", "--select", "fs.read", "--format", format], flags].concat();
+        crib.run(&arguments).expect(0).document()[0].clone()
+    };
+    let [bare, described] = [&[][..], &["--examples"]].map(|flags| export("gemini", flags));
+    let description = |tool: &Value| tool["description"].as_str().unwrap().to_owned();
+    assert!(description(&described).starts_with(&description(&bare)), "{described}");
+    assert!(description(&described).contains("README.md") && !description(&bare).contains("README.md"), "{described}");
+    assert_eq!(export("anthropic", &["--examples"]), export("anthropic", &[]));
+    let strict = export("openai-chat", &["--examples", "--strict"]);
+    assert_eq!(strict["function"]["strict"], true, "{strict}");
+}
+
+#[test]
+fn an_unknown_format_is_a_usage_error_with_the_names() {
+    let ended = Crib::new().run(&["export", "--format", "openai"]).expect(2);
+    assert!(Format::ALL.iter().all(|format| ended.stderr.contains(format.name())), "{ended:#?}");
+}

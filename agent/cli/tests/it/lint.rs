@@ -1,0 +1,59 @@
+use serde_json::Value;
+
+use crate::Crib;
+
+#[test]
+fn the_built_in_tools_have_no_findings() {
+    let ended = Crib::new().run(&["lint", "--deny", "warnings"]).expect(0);
+    assert!(ended.stderr.is_empty() && ended.stdout.contains("0 errors, 0 warnings"), "{ended:#?}");
+    assert!(ended.stdout.lines().all(|line| line.chars().count() <= 80), "{ended:#?}");
+}
+
+#[test]
+#[cfg(feature = "tokens")]
+fn the_table_of_the_readme_is_what_lint_prints() {
+    let readme = include_str!("../../README.md");
+    let (_, block) = readme.split_once("<!-- lint -->\n```text\n").unwrap();
+    let (shown, _) = block.split_once("```").unwrap();
+    let printed = Crib::new().run(&["lint"]).expect(0).stdout;
+    let trimmed = |text: &str| text.lines().map(|line| line.trim_end().to_owned() + "\n").collect::<String>();
+    assert_eq!(trimmed(&printed), shown, "copy the output of lint to the README");
+}
+
+#[test]
+fn a_named_tool_is_shown_in_each_format() {
+    let page = Crib::new().run(&["lint", "fs.read"]).expect(0).stdout;
+    for part in [
+        "toolcrib-fs ", "openai-chat", "fs__read", "mcp", "fs.read", "strict", "no strict mode",
+        "is removed; accepts more",
+    ] {
+        assert!(page.contains(part), "{part:?} is not in {page}");
+    }
+    assert!(!page.contains("fs.write") && page.lines().all(|line| line.chars().count() <= 80), "{page}");
+    assert_eq!(Crib::new().run(&["lint", "-l", "--select", "fs.read"]).expect(0).stdout, page);
+    let unknown = Crib::new().run(&["lint", "fs.raed"]).expect(3);
+    assert!(unknown.stderr.contains("fs.read"), "{unknown:#?}");
+}
+
+#[test]
+fn json_has_the_form_of_each_tool_in_each_format() {
+    let crib = Crib::new();
+    let documents = crib.run(&["lint", "--json", "--select", "fs.*"]).expect(0).documents();
+    let read = documents.iter().find(|document| document["tool"] == "fs.read").unwrap();
+    assert!(documents.len() > 3 && documents.iter().all(|it| it["tool"].as_str().unwrap().starts_with("fs.")));
+    assert_eq!(read["faults"], serde_json::json!([]));
+    assert_eq!(
+        (&read["wires"]["anthropic"]["name"], &read["wires"]["mcp"]["name"]),
+        (&"fs__read".into(), &"fs.read".into())
+    );
+    assert_eq!(
+        (&read["wires"]["openai-chat"]["strict"], &read["wires"]["gemini"]["strict"]),
+        (&true.into(), &false.into())
+    );
+    let change = &read["wires"]["gemini"]["changes"][0];
+    assert!(["pointer", "change", "fidelity"].iter().all(|key| change[key].is_string()), "{change}");
+    let tokens = |format: &str| read["wires"][format]["tokens"].as_u64().unwrap();
+    assert!(tokens("openai-chat") > 50 && tokens("openai-chat") < 1_000, "{read}");
+    assert_eq!(read["wires"]["anthropic"]["tokens_are_estimated"], true);
+    assert_eq!(read["wires"]["openai-chat"]["tokens_are_estimated"], Value::Bool(cfg!(not(feature = "tokens"))));
+}

@@ -1,0 +1,30 @@
+//! [`ToolNames`]: all names by which rules know a tool.
+
+use crate::{Tool, ToolName};
+
+/// The name of a tool and its former names. A rule about any of them is a rule about the tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolNames<'a> {
+    name: &'a ToolName,
+    was: &'a [ToolName],
+}
+
+impl<'a> ToolNames<'a> {
+    /// Returns the names, the present one first.
+    pub fn iter(self) -> impl Iterator<Item = &'a ToolName> {
+        std::iter::once(self.name).chain(self.was)
+    }
+}
+
+impl<'a> From<&'a Tool> for ToolNames<'a> {
+    fn from(tool: &'a Tool) -> Self {
+        Self { name: &tool.name, was: &tool.was }
+    }
+}
+
+/// The names of a tool without former names.
+impl<'a> From<&'a ToolName> for ToolNames<'a> {
+    fn from(name: &'a ToolName) -> Self {
+        Self { name, was: &[] }
+    }
+}

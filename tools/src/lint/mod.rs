@@ -1,0 +1,106 @@
+//! Lint: checks tools against the house rules and against the formats of all services.
+//!
+//! `toolcrib lint` prints the faults of the linked tools. In a test of a crate, `HouseRules` of `toolcrib-testkit` asserts that there
+//! are none.
+
+mod examples;
+mod fault;
+mod schema;
+mod wire;
+mod wording;
+
+use std::sync::Arc;
+
+use crate::{Catalog, RegisterError, ToolContext};
+
+pub use fault::{Fault, Rule, Severity};
+
+/// The checks of all tools in a catalog. [`Rule`] lists the rules.
+///
+/// ```
+/// use serde_json::{Value, json};
+/// use tools::lint::{Lint, Rule, Severity};
+/// use tools::{Catalog, Effects, Tool, ToolContext};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let schema = json!({"type": "object", "additionalProperties": false});
+/// let tool = Tool::new("text.count", "Counts.", schema)?.with_effects(Effects::Pure);
+/// let mut catalog = Catalog::new();
+/// catalog.register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(()))?;
+///
+/// let faults = Lint::new().check(&catalog).await;
+/// assert_eq!(faults.len(), 1);
+/// assert_eq!((faults[0].rule, faults[0].severity), (Rule::Example, Severity::Warning));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Lint {
+    prefix: Option<String>,
+    waived: Vec<Rule>,
+    cx: Option<ToolContext>,
+}
+
+impl Lint {
+    /// Creates the checks, without a prefix of names.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Requires that each name begins with this prefix and a dot: `fs` for `fs.read`.
+    #[must_use]
+    pub fn with_prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = Some(prefix.into());
+        self
+    }
+
+    /// Sets the context in which examples of pure tools run. Without one, only those of tools that need no services run.
+    #[must_use]
+    pub fn with_context(mut self, cx: ToolContext) -> Self {
+        self.cx = Some(cx);
+        self
+    }
+
+    /// Waives a rule.
+    #[must_use]
+    pub fn without(mut self, rule: Rule) -> Self {
+        self.waived.push(rule);
+        self
+    }
+
+    /// Returns true if the rule is waived.
+    pub fn waives(&self, rule: Rule) -> bool {
+        self.waived.contains(&rule)
+    }
+
+    /// Checks all tools and returns every fault, sorted by tool. Runs each example of a pure tool twice.
+    pub async fn check(&self, catalog: &Catalog) -> Vec<Fault> {
+        let mut faults = unusable(catalog);
+        let scope = Arc::new(catalog.clone());
+        let entries = catalog.list();
+        wording::check_similar(&entries, &mut faults);
+        for entry in &entries {
+            wording::check(&entries, entry, self.prefix.as_deref(), &mut faults);
+            schema::check(entry, &mut faults);
+            wire::check(entry, &mut faults);
+            if entry.tool().effects.is_undeclared() {
+                let message = "it declares no effects; declare them, such as with Effects::Pure";
+                faults.push(Fault::warning(entry, Rule::Effects, message));
+            }
+            examples::check(&scope, self.cx.as_ref(), entry, &mut faults).await;
+        }
+        faults.retain(|fault| !self.waives(fault.rule));
+        faults.sort_by(|one, other| one.tool.cmp(&other.tool));
+        faults
+    }
+}
+
+/// Returns the tools that the catalog holds but cannot run. Examples are checked one by one elsewhere.
+fn unusable(catalog: &Catalog) -> Vec<Fault> {
+    let problems = catalog.problems();
+    let problems = problems.iter().filter(|problem| !matches!(problem.error, RegisterError::Example { .. }));
+    let conflicts = catalog.conflicts();
+    let conflicts = conflicts.iter().map(|it| Fault::from_conflict(&it.name, &it.sources, it.to_string()));
+    problems.map(Fault::from_problem).chain(conflicts).collect()
+}
