@@ -1,7 +1,7 @@
 //! [`ArgumentsCodec`]: the arguments of a call on a wire and in the catalog.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -26,6 +26,10 @@ struct Differences {
     /// True if a null for an optional property means absence.
     has_nulls: bool,
 }
+
+/// The length of arguments, in bytes, after which no nulls are added. A history may lack nulls; only a model's answer has to have
+/// them.
+const MOST_WITH_NULLS: usize = 256 * 1024;
 
 /// The direction of a translation.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,6 +111,9 @@ impl<'a> Place<'a> {
     }
 
     fn write_object(&self, node: Node<'_>, direction: Direction, text: &mut String) {
+        if direction == Direction::Encode && self.differences.has_nulls && text.len() < MOST_WITH_NULLS {
+            return self.write_with_nulls(node, text);
+        }
         let has_own_keys =
             direction == Direction::Decode && node.members().any(|(key, _)| self.replacement(key).is_some());
         let mut list = List::begin(text, '{');
@@ -122,12 +129,35 @@ impl<'a> Place<'a> {
                 self.member(wire).write(member, direction, list.text);
             }
         }
-        if direction == Direction::Encode {
-            for wire in self.nullable() {
-                if node.get(&self.decoded_key(wire)).is_none() {
-                    list.key(wire);
+        list.end('}');
+    }
+
+    /// Writes an object in the order of the wire's schema, with a null for each absent optional property.
+    fn write_with_nulls(&self, node: Node<'_>, text: &mut String) {
+        let mut all: Vec<_> = node.members().map(|(key, member)| (self.encoded_key(key), Some(member))).collect();
+        let present: BTreeSet<_> = all.iter().map(|(wire, _)| wire.to_string()).collect();
+        let nullable = self.nullable();
+        let absent = nullable.iter().copied().filter(|wire| !present.contains(*wire));
+        all.extend(absent.map(|wire| (Cow::Borrowed(wire), None)));
+        let required = self.schemas.iter().flat_map(|keywords| strings(keywords.get("required")));
+        let mut order: Vec<_> = required.collect();
+        let properties = self.schemas.iter().filter_map(|keywords| members(keywords, "properties"));
+        order.extend(properties.flat_map(Map::keys).map(String::as_str).collect::<BTreeSet<_>>());
+        // The last entry of a map wins: a required property has its place among the required ones.
+        let positions: BTreeMap<_, _> = order.iter().enumerate().rev().map(|(index, wire)| (*wire, index)).collect();
+        all.sort_by_key(|(wire, _)| positions.get(&**wire).copied().unwrap_or(usize::MAX));
+        let mut list = List::begin(text, '{');
+        for (wire, member) in all {
+            match member {
+                Some(member) => {
+                    list.key(&wire);
+                    self.member(&wire).write(member, Direction::Encode, list.text);
+                }
+                None if list.text.len() < MOST_WITH_NULLS => {
+                    list.key(&wire);
                     list.text.push_str("null");
                 }
+                None => {}
             }
         }
         list.end('}');
@@ -206,7 +236,7 @@ impl<'a> Place<'a> {
     /// Returns the wire's keys of the optional properties that may be null, in their order.
     fn nullable(&self) -> BTreeSet<&'a str> {
         let mut optional = BTreeSet::new();
-        for keywords in self.schemas.iter().filter(|_| self.differences.has_nulls) {
+        for keywords in &self.schemas {
             let required: BTreeSet<_> = strings(keywords.get("required")).collect();
             let keys = members(keywords, "properties").into_iter().flat_map(Map::keys).map(String::as_str);
             optional.extend(keys.filter(|key| !required.contains(key)));
