@@ -8,11 +8,14 @@ use serde_json::{Map, Value};
 use super::change::{Changes, Rule};
 use super::cycle::on_cycles;
 use super::draft::Draft;
-use super::keyword::{PLACE, for_each, is_any, replace_each};
+use super::keyword::{Holds, PLACE, escaped, for_each, holds, is_any, replace_each};
 use super::unsendable::Unsendable;
 
-/// The maximum number of schemas in a document.
+/// The maximum size of a document.
 const MOST_SCHEMAS: usize = 20_000;
+
+/// The bytes of text that count as one schema.
+const BYTES: usize = 256;
 
 /// Keywords without an effect on validity that services need not see, or that lose their meaning in a rewritten schema.
 const BOOKKEEPING: [&str; 11] = [
@@ -41,7 +44,7 @@ pub(super) struct Referent {
     /// The name on the wire.
     pub(super) name: String,
     pub(super) schema: Value,
-    /// The number of schemas in it.
+    /// The number of schemas in it. Long texts count as further schemas.
     pub(super) size: usize,
     /// True if references in it form a cycle through it.
     pub(super) is_recursive: bool,
@@ -118,7 +121,7 @@ struct Source<'a> {
     root: &'a Value,
     draft: Draft,
     changes: &'a mut Changes,
-    /// The number of schemas so far.
+    /// The size so far, as in [`Referent::size`].
     count: usize,
     /// The references in the current definition.
     references: BTreeSet<String>,
@@ -129,7 +132,7 @@ struct Source<'a> {
 impl Source<'_> {
     /// Returns the form of a schema in a document.
     fn import(&mut self, schema: Value, place: String) -> Value {
-        self.count += 1;
+        self.count += 1 + place.len() / BYTES;
         if self.count > MOST_SCHEMAS {
             return Value::Bool(true);
         }
@@ -148,9 +151,10 @@ impl Source<'_> {
             keywords.clear();
         }
         let was_embedded = self.is_embedded;
-        self.is_embedded |= !place.is_empty() && has_own_base(&keywords);
+        self.is_embedded |= !place.is_empty() && self.has_own_base(&keywords);
         self.draft.remove_ignored(&mut keywords);
         keywords.retain(|keyword, _| !BOOKKEEPING.contains(&&**keyword));
+        self.count += text_length(&keywords) / BYTES;
         self.refer(&mut keywords, &place);
         replace_each(&mut keywords, |schema, at| match schema {
             Value::Bool(_) if at == "/additionalProperties" => schema,
@@ -212,7 +216,7 @@ impl Source<'_> {
     /// Returns the JSON pointer of a reference's target. Returns `None` if the schema has no such place.
     fn resolve(&self, reference: &Value) -> Option<String> {
         let reference = reference.as_str()?;
-        let base = ["$id", "id"].into_iter().find_map(|keyword| self.root.get(keyword)?.as_str()).unwrap_or_default();
+        let base = self.root.get(self.draft.id()).and_then(Value::as_str).unwrap_or_default();
         let fragment = match reference.split_once('#') {
             Some((start, fragment)) if start.is_empty() || start == base.trim_end_matches('#') => fragment,
             None if !base.is_empty() && reference == base => "",
@@ -222,30 +226,52 @@ impl Source<'_> {
         if !fragment.is_empty() && !fragment.starts_with('/') {
             return None; // An anchor.
         }
-        let mut target = self.root;
+        let (mut target, mut pointer) = (self.root, String::new());
         for segment in fragment.split('/').skip(1) {
-            target = child(target, &segment.replace("~1", "/").replace("~0", "~"))?;
+            let key = segment.replace("~1", "/").replace("~0", "~");
+            target = child(target, &key)?;
             // A target inside of an embedded schema would need that schema's base.
-            if target.as_object().is_some_and(has_own_base) {
+            if target.as_object().is_some_and(|keywords| self.has_own_base(keywords)) {
                 return None;
             }
+            pointer.extend(["/", &escaped(&key)]); // One target has one pointer, however the reference escapes it.
         }
-        (target.is_object() || target.is_boolean()).then(|| fragment.into_owned())
+        (target.is_object() || target.is_boolean()).then_some(pointer)
+    }
+
+    /// Returns true if a schema inside of another has its own base or draft.
+    fn has_own_base(&self, keywords: &Map<String, Value>) -> bool {
+        let is_name =
+            |keyword: &str| keywords.get(keyword).and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'));
+        [self.draft.id(), "$schema"].into_iter().any(is_name)
     }
 }
 
 fn child<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     match value {
         Value::Object(members) => members.get(key),
-        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+        Value::Array(items) => items.get(key.parse().ok().filter(|index: &usize| index.to_string() == key)?),
         _ => None,
     }
 }
 
-/// Returns true if a schema inside of another has its own base or draft.
-fn has_own_base(keywords: &Map<String, Value>) -> bool {
-    let is_name = |keyword: &str| keywords.get(keyword).and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'));
-    ["$id", "id", "$schema"].into_iter().any(is_name)
+/// Returns the length of the keywords of a schema, without the schemas inside but with their names.
+fn text_length(keywords: &Map<String, Value>) -> usize {
+    let length = |(keyword, value): (&String, &Value)| match (holds(keyword), value) {
+        (Some(Holds::Named), Value::Object(schemas)) => schemas.keys().map(String::len).sum(),
+        (Some(_), _) => 0,
+        (None, value) => json_length(value),
+    };
+    keywords.iter().map(|member| member.0.len() + length(member)).sum()
+}
+
+fn json_length(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(|item| 1 + json_length(item)).sum(),
+        Value::Object(members) => members.iter().map(|(key, member)| key.len() + 1 + json_length(member)).sum(),
+        _ => 8,
+    }
 }
 
 /// The names of definitions on the wire.

@@ -20,6 +20,11 @@ impl Draft {
         drafts.into_iter().find(|(part, _)| name.contains(part)).map_or(Self::D2020, |(_, draft)| draft)
     }
 
+    /// Returns the keyword that names the base of references.
+    pub(super) fn id(self) -> &'static str {
+        if self == Self::D4 { "id" } else { "$id" }
+    }
+
     /// Removes the keywords that the draft ignores.
     pub(super) fn remove_ignored(self, keywords: &mut Map<String, Value>) {
         keywords.retain(|keyword, _| self.has(keyword));

@@ -103,11 +103,14 @@ fn pointers_of_any_form_are_found() {
 
 #[test]
 fn a_part_with_its_own_base_loses_its_references_alone() {
-    let part =
-        |id: &str| json!({id: "https://a.example/b", "type": "object", "properties": {"a": {"$ref": "#/$defs/c"}}});
-    for id in ["$id", "id"] {
-        let wire = rewrite(Anthropic, &json!({"properties": {"x": part(id)}, "$defs": {"c": {"type": "string"}}}));
-        assert_eq!(wire.schema["properties"]["x"]["properties"]["a"], json!({}));
+    let part = |id: &str| json!({id: "user", "type": "object", "properties": {"a": {"$ref": "#/$defs/c"}}});
+    let (draft4, draft6) = ("http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#");
+    let cases = [("$id", draft4, false), ("id", draft4, true), ("$id", draft6, true), ("id", draft6, false)];
+    for (id, draft, is_base) in cases {
+        let schema = json!({"$schema": draft, "properties": {"x": part(id)}, "$defs": {"c": {"type": "string"}}});
+        let wire = rewrite(Anthropic, &schema);
+        let inner = &wire.schema["properties"]["x"]["properties"]["a"];
+        assert_eq!(*inner, if is_base { json!({}) } else { json!({"$ref": "#/$defs/c"}) }, "{id} in {draft}");
     }
 }
 
