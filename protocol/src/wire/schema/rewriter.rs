@@ -19,7 +19,10 @@ const MOST_UNFOLDINGS: usize = 2;
 /// The maximum number of references that are unfolded inside of each other.
 const MOST_UNFOLDING: usize = 64;
 
-/// The maximum number of schemas that replace references.
+/// The maximum number of schemas for the same value that are inside of each other.
+const MOST_ABSORBING: usize = 2 * MOST_UNFOLDING;
+
+/// The maximum size of the schemas that replace references.
 const MOST_UNFOLDED: usize = 4_000;
 
 /// The deepest nesting of schemas on a wire, in levels of JSON.
@@ -34,14 +37,18 @@ pub(super) struct Rewriter<'a> {
     used: BTreeSet<&'a str>,
     /// The references in `used` whose targets are not rewritten yet.
     pending: Vec<&'a str>,
-    /// The references around this place that were replaced by their targets, outermost first.
-    unfolding: Vec<&'a str>,
+    /// The references that were replaced by their targets at each place around this one, outermost first.
+    unfolding: Vec<BTreeSet<&'a str>>,
     /// The references that are being replaced at this place.
     chain: Vec<&'a str>,
     /// The references that were replaced at this place.
     replaced: BTreeSet<&'a str>,
-    /// The number of schemas that replaced references.
+    /// The size of the schemas that replaced references.
     unfolded: usize,
+    /// The number of schemas around this one that are for the same value.
+    absorbing: usize,
+    /// The properties of the root that only its alternatives may name.
+    assumed: BTreeSet<String>,
     not_strict: Option<NotStrict>,
 }
 
@@ -59,7 +66,7 @@ impl<'a> Rewriter<'a> {
         keys: &'a WireKeys,
         changes: &'a mut Changes,
     ) -> Self {
-        let (used, replaced) = Default::default();
+        let (used, replaced, assumed) = Default::default();
         let (pending, unfolding, chain) = Default::default();
         Self {
             dialect,
@@ -72,6 +79,8 @@ impl<'a> Rewriter<'a> {
             chain,
             replaced,
             unfolded: 0,
+            absorbing: 0,
+            assumed,
             not_strict: None,
         }
     }
@@ -86,6 +95,7 @@ impl<'a> Rewriter<'a> {
         self.absorb(&mut root, self.document.root(), true);
         rule::root(&mut root, self.changes);
         let mut root = self.finish(root, 0);
+        self.unfolding.clear();
         let mut definitions = Map::new();
         while let Some(pointer) = self.pending.pop() {
             if let Some((_, definition)) = self.document.target(pointer) {
@@ -124,6 +134,11 @@ impl<'a> Rewriter<'a> {
             Value::Bool(true) => return,
             _ => return self.changes.loosened(Rule::Boolean),
         };
+        if self.absorbing == MOST_ABSORBING {
+            let problem = format!("nests more than {MOST_ABSORBING} schemas for the same value");
+            return self.cut_off(NotStrict::TooLarge { problem });
+        }
+        self.absorbing += 1;
         let outer = self.changes.place.clone();
         if let Some(Value::String(place)) = own.remove(PLACE) {
             self.changes.place = place;
@@ -136,6 +151,9 @@ impl<'a> Rewriter<'a> {
         let is_split = is_root || !self.dialect.takes("allOf");
         let parts = if is_split { own.remove("allOf") } else { None };
         let branches = if is_root { own.remove("anyOf") } else { None };
+        if is_root {
+            self.check_assumed(into, &own);
+        }
         self.merge(into, own);
         if let Some(target) = reference {
             self.unfold(into, &target, is_root);
@@ -147,8 +165,12 @@ impl<'a> Rewriter<'a> {
         if let Some(Value::Array(branches)) = branches {
             self.changes.loosened(Rule::RootUnion);
             let objects: Vec<_> = branches.into_iter().filter_map(|branch| self.alternative(branch)).collect();
-            self.merge(into, rule::root_union(&objects, self.dialect.strict.is_some()));
+            let union = rule::root_union(&objects, into, self.dialect.strict.is_some());
+            self.check_assumed(into, &union.keywords);
+            self.merge(into, union.keywords);
+            self.assumed.extend(union.assumed);
         }
+        self.absorbing -= 1;
         self.changes.place = outer;
     }
 
@@ -160,6 +182,14 @@ impl<'a> Rewriter<'a> {
         let mut object = Map::new();
         self.absorb(&mut object, branch, true);
         types(&object).is_none_or(|types| types.contains(&"object")).then_some(object)
+    }
+
+    /// Refuses strict mode if a schema at the root names a property that only alternatives in `into` may name.
+    fn check_assumed(&mut self, into: &Map<String, Value>, own: &Map<String, Value>) {
+        let (Some(ones), Some(others)) = (members(into, "properties"), members(own, "properties")) else { return };
+        if self.assumed.iter().any(|key| ones.contains_key(key) && others.contains_key(key)) {
+            self.refuse(NotStrict::Union { pointer: String::new() });
+        }
     }
 
     fn merge(&mut self, into: &mut Map<String, Value>, other: Map<String, Value>) {
@@ -199,7 +229,7 @@ impl<'a> Rewriter<'a> {
     /// Adds the target of a reference to `into`.
     fn unfold(&mut self, into: &mut Map<String, Value>, pointer: &str, is_root: bool) {
         let Some((pointer, target)) = self.document.target(pointer) else { return };
-        let count = self.unfolding.iter().filter(|outer| **outer == pointer).count();
+        let count = self.unfolding.iter().filter(|replaced| replaced.contains(pointer)).count();
         if count >= MOST_UNFOLDINGS || self.chain.contains(&pointer) {
             return self.cut_off(NotStrict::Recursive { pointer: pointer.to_owned() });
         }
@@ -229,7 +259,9 @@ impl<'a> Rewriter<'a> {
 
     /// Rewrites the keywords, then the schemas inside.
     fn finish(&mut self, mut keywords: Map<String, Value>, levels: usize) -> Map<String, Value> {
-        self.unfolding.extend(std::mem::take(&mut self.replaced));
+        if !self.replaced.is_empty() {
+            self.unfolding.push(std::mem::take(&mut self.replaced));
+        }
         if let Some(Value::Array(required)) = keywords.get_mut("required") {
             let mut seen = BTreeSet::new();
             required.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_owned())));

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use protocol::wire::Format::{self, Anthropic, Gemini, Ollama, OpenAiChat};
-use protocol::wire::schema::{Change, Fidelity, Rule, WireSchema};
+use protocol::wire::schema::{Change, Fidelity, Rule, Unsendable, WireSchema};
 use protocol::wire::{Strictness, WireTool};
 use protocol::{Json, Tool};
 use serde_json::{Map, Value, json};
 
-/// The time for one schema on all wires. Most take far less, also in a debug build.
+/// The longest time for one schema on all wires. Most take far less, also in a debug build.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Renders a tool on every wire in both modes.
@@ -183,4 +183,90 @@ fn a_cut_is_the_same_for_any_order_of_keys() {
     let (first, second) = (changes(&schema(&mut names.iter())), changes(&schema(&mut names.iter().rev())));
     assert!(first.1.iter().any(|change| change.rule == Rule::CutOff && change.fidelity == Fidelity::Loosened));
     assert_eq!(first, second);
+}
+
+#[test]
+fn a_long_key_above_many_schemas_is_refused() {
+    let inner: Map<_, _> = (0..9_000).map(|index| (index.to_string(), Value::Bool(true))).collect();
+    let schema = json!({"properties": {"k".repeat(160_000): {"properties": inner}}});
+    let tool = Tool::new("a", "A.", schema).unwrap();
+    for format in [OpenAiChat, Anthropic, Gemini, Ollama] {
+        let refused = format.tool(&tool, Strictness::Strict);
+        assert!(matches!(refused, Err(Unsendable::TooLarge { .. })), "{format}");
+    }
+}
+
+#[test]
+fn long_texts_are_not_repeated_for_each_reference() {
+    let property = |index: usize| (format!("p{index}"), json!({"$ref": "#/$defs/A", "minItems": 1}));
+    let properties: Map<_, _> = (0..3_900).map(property).collect();
+    let described = json!({"A": {"type": "array", "items": {"type": "string"}, "description": "d".repeat(120_000)}});
+    render(&json!({"properties": properties, "$defs": described}));
+    let values: Vec<_> = (0..10_000).map(|index| format!("v{index}")).collect();
+    let listed = json!({"A": {"properties": {"x": {"enum": values}}}});
+    render(&json!({"allOf": vec![json!({"$ref": "#/$defs/A"}); 2_000], "$defs": listed}));
+}
+
+#[test]
+fn one_target_is_read_once_however_its_pointers_are_written() {
+    let key = "~".repeat(12);
+    let alias = |index: usize| {
+        let tilde = |bit: usize| if (index >> bit) & 1 == 0 { "~" } else { "~0" };
+        (format!("p{index}"), json!({"$ref": format!("#/$defs/{}", (0..12).map(tilde).collect::<String>())}))
+    };
+    let properties: Map<_, _> = (0..2_000).map(alias).collect();
+    let schema =
+        json!({"properties": properties, "$defs": {key: {"type": "string", "description": "d".repeat(100_000)}}});
+    for wire in render(&schema) {
+        let definitions = wire.parameters.get("$defs").and_then(Value::as_object);
+        assert!(definitions.is_none_or(|definitions| definitions.len() == 1));
+    }
+}
+
+#[test]
+fn many_references_side_by_side_are_not_deep() {
+    let part = |index: usize| json!({"$ref": format!("#/$defs/n{index}")});
+    let definition = |index: usize| {
+        let properties = json!({format!("p{index}"): {"type": "array", "items": {"$ref": "#/$defs/Id"}}});
+        (format!("n{index}"), json!({"type": "object", "properties": properties}))
+    };
+    let mut definitions: Map<_, _> = (0..100).map(definition).collect();
+    definitions.insert("Id".to_owned(), json!({"type": "string", "minLength": 1}));
+    let merged = json!({"allOf": (0..100).map(part).collect::<Vec<_>>()});
+    let nested = json!({"properties": {"x": merged}, "$defs": definitions});
+    let at_root = json!({"allOf": merged["allOf"], "$defs": definitions});
+    for format in [OpenAiChat, Anthropic, Gemini, Ollama] {
+        for schema in [&nested, &at_root] {
+            let tool = Tool::new("a", "A.", schema.clone()).unwrap();
+            let wire = format.tool(&tool, Strictness::Relaxed).unwrap();
+            assert!(wire.changes.iter().all(|change| change.rule != Rule::CutOff), "{format} {:?}", wire.changes);
+        }
+    }
+}
+
+#[test]
+fn conjunctions_in_a_chain_of_definitions_fit_a_small_stack() {
+    let nest = |next: Value| (0..29).fold(next, |inner, _| json!({"allOf": [inner]}));
+    let mut schema = property(json!({"$ref": "#/$defs/n0"}));
+    schema["$defs"] = chain(80, nest);
+    let root = json!({"$ref": "#/$defs/n0", "$defs": schema["$defs"]});
+    let either = |next: Value| (0..29).fold(next, |inner, _| json!({"anyOf": [inner]}));
+    let union = json!({"$ref": "#/$defs/n0", "$defs": chain(80, either)});
+    let small = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
+    let all = move || [schema, root, union].iter().for_each(|schema| drop(render(schema)));
+    small.spawn(all).unwrap().join().unwrap();
+}
+
+#[test]
+fn nulls_of_absent_properties_do_not_multiply_arguments() {
+    let optional = |index: usize| (format!("a_rather_long_key_{index}"), json!({"type": "string"}));
+    let item = json!({"type": "object", "properties": (0..2_000).map(optional).collect::<Map<_, _>>()});
+    let schema = json!({"properties": {"x": {"type": "array", "items": item}}, "required": ["x"]});
+    let tool = Tool::new("a", "A.", schema).unwrap();
+    let wire = OpenAiChat.tool(&tool, Strictness::Strict).unwrap();
+    assert!(wire.is_strict);
+    let arguments = Json::from(json!({"x": vec![json!({}); 20_000]}));
+    let encoded = wire.arguments.encode(&arguments);
+    assert!(encoded.to_string().len() < 1_000_000);
+    assert_eq!(wire.arguments.decode(&encoded), arguments);
 }

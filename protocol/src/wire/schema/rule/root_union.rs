@@ -7,24 +7,50 @@ use serde_json::{Map, Value, json};
 use crate::wire::schema::keyword::{is_any, members, strings};
 use crate::wire::schema::merge::{is_closed, text};
 
-/// Returns keywords for the objects that match one of the schemas. In strict mode, objects are closed unless they say otherwise.
-pub(in crate::wire::schema) fn root_union(objects: &[Map<String, Value>], is_strict: bool) -> Map<String, Value> {
-    let is_closed = |object: &Map<String, Value>| {
-        is_closed(object)
-            || (is_strict && ["additionalProperties", "patternProperties"].iter().all(|it| !object.contains_key(*it)))
+/// Alternatives as one schema.
+pub(in crate::wire::schema) struct RootUnion {
+    pub(in crate::wire::schema) keywords: Map<String, Value>,
+    /// The properties that some alternatives neither name nor refuse, but are taken to refuse. No other schema at the root may name
+    /// them: it would name them for those alternatives as well.
+    pub(in crate::wire::schema) assumed: Vec<String>,
+}
+
+/// Returns keywords for the objects that match one of the schemas. In strict mode, an object without a word on other properties is
+/// taken to refuse those that neither it nor `base` names.
+pub(in crate::wire::schema) fn root_union(
+    objects: &[Map<String, Value>],
+    base: &Map<String, Value>,
+    is_strict: bool,
+) -> RootUnion {
+    let is_open = |object: &&Map<String, Value>| !is_closed(object);
+    let says_open = |object: &&Map<String, Value>| {
+        is_open(object) && ["additionalProperties", "patternProperties"].iter().any(|it| object.contains_key(*it))
     };
-    let mut alternatives: BTreeMap<&str, (Vec<&Value>, usize)> = BTreeMap::new();
+    let mut alternatives: BTreeMap<&str, Vec<&Map<String, Value>>> = BTreeMap::new();
     for object in objects {
-        for (key, schema) in members(object, "properties").into_iter().flatten() {
-            let (schemas, open) = alternatives.entry(key).or_default();
-            schemas.push(schema);
-            *open += usize::from(!is_closed(object));
-        }
+        let keys = members(object, "properties").into_iter().flat_map(Map::keys);
+        keys.for_each(|key| alternatives.entry(key).or_default().push(object));
     }
-    let open = objects.iter().filter(|object| !is_closed(object)).count();
-    let property = |(key, (schemas, open_with_key)): (&str, (Vec<&Value>, usize))| {
+    let open = objects.iter().filter(is_open).count();
+    let open_in_words = objects.iter().filter(says_open).count();
+    let mut assumed = Vec::new();
+    let property = |(key, naming): (&str, Vec<&Map<String, Value>>)| {
+        let schemas: Vec<_> = naming.iter().filter_map(|object| members(object, "properties")?.get(key)).collect();
         // An open object without the key gives it any value. The model still sees its usual values.
-        (key.to_owned(), any_of(&schemas, open_with_key < open))
+        let or_any = naming.iter().copied().filter(is_open).count() < open;
+        let or_any_in_words = naming.iter().copied().filter(says_open).count() < open_in_words;
+        let is_in_base = members(base, "properties").is_some_and(|properties| properties.contains_key(key));
+        let schema = match (is_strict, is_in_base) {
+            (true, true) if or_any => json!({}), // The schema in the base judges it.
+            (true, false) => {
+                if or_any && !or_any_in_words {
+                    assumed.push(key.to_owned());
+                }
+                any_of(&schemas, or_any_in_words)
+            }
+            _ => any_of(&schemas, or_any),
+        };
+        (key.to_owned(), schema)
     };
     let properties: Map<_, _> = alternatives.into_iter().map(property).collect();
     let mut union = Map::from_iter([("properties".to_owned(), properties.into())]);
@@ -35,7 +61,7 @@ pub(in crate::wire::schema) fn root_union(objects: &[Map<String, Value>], is_str
     if !required.is_empty() {
         union.insert("required".to_owned(), required.into());
     }
-    union
+    RootUnion { keywords: union, assumed }
 }
 
 /// Returns the properties that all objects require, in the order of the first.
