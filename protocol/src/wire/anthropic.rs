@@ -31,16 +31,16 @@ pub(super) const DIALECT: Dialect = Dialect {
 
 /// The schemas of strict tools: the guide
 /// ["JSON Schema limitations"](https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations) has
-/// no recursion, no bounds, no lengths and no compound values in `enum`.
+/// no recursion, no bounds, no lengths, no `minItems` above 1 and no compound values in `enum`.
 pub(super) const STRICT: Dialect = Dialect {
     keywords: Keywords::Only(&[
-        "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "format", "items",
-        "patternProperties", "prefixItems", "properties", "required", "title", "type",
+        "$ref", "additionalProperties", "anyOf", "const", "default", "description", "enum", "format", "items",
+        "minItems", "patternProperties", "prefixItems", "properties", "required", "title", "type",
     ]),
     references: References::AloneWithoutRecursion,
     enums: Enums::Scalars,
     formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]),
-    strict: Some(StrictRules { requires_all: false, limits: None }),
+    strict: Some(StrictRules { requires_all: false, min_items: Some(1), limits: None }),
     ..DIALECT
 };
 

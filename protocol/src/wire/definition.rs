@@ -55,7 +55,7 @@ impl WireTool {
     pub(super) fn new(
         format: Format,
         tool: &Tool,
-        WireSchema { schema: parameters, arguments, changes, .. }: WireSchema,
+        WireSchema { schema: parameters, arguments, changes }: WireSchema,
         strictness: Strictness,
         has_examples: bool,
     ) -> Self {

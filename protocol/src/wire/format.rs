@@ -75,10 +75,9 @@ impl Format {
         }
     }
 
-    /// Returns the part of JSON Schema that the service takes. Returns `None` if the service does not have the mode.
-    pub fn dialect(self, strictness: Strictness) -> Option<&'static Dialect> {
-        let (relaxed, strict) = self.dialects();
-        if strictness == Strictness::Strict { strict } else { Some(relaxed) }
+    /// Returns true if the service has a strict mode.
+    pub fn has_strict_mode(self) -> bool {
+        self.dialects().1.is_some()
     }
 
     /// Returns the part of JSON Schema without strict mode, and the one in strict mode.

@@ -48,6 +48,7 @@ pub(super) const STRICT: Dialect = Dialect {
     formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"]),
     strict: Some(StrictRules {
         requires_all: true,
+        min_items: None,
         limits: Some(SchemaLimits { levels: 10, properties: 5_000, enum_values: 1_000, characters: 120_000 }),
     }),
     ..DIALECT

@@ -50,6 +50,8 @@ pub enum Rule {
     RootUnion,
     /// An exclusive bound became an inclusive one.
     Bound,
+    /// A `minItems` became the largest one that the service takes.
+    MinItems,
     /// Values of an `enum` that the service does not take were replaced.
     Enumeration,
     /// A `format` that the service does not know was removed.
@@ -126,6 +128,7 @@ impl fmt::Display for Rule {
             Self::Conjunction => "allOf is merged",
             Self::RootUnion => "the alternatives are one list of properties",
             Self::Bound => "the exclusive bound is inclusive",
+            Self::MinItems => "minItems is lower",
             Self::Enumeration => "values of enum are replaced",
             Self::Format => "format is removed",
             Self::Keyword(keyword) => return write!(f, "{keyword} is removed"),

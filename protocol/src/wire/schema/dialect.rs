@@ -2,7 +2,7 @@
 
 /// The part of JSON Schema that a service takes in the parameters of a tool. Rewriting is driven by this data alone.
 #[derive(Clone, Copy, Debug)]
-pub struct Dialect {
+pub(in crate::wire) struct Dialect {
     /// True if the service takes every schema whose root has the type `object`.
     pub(in crate::wire) is_complete: bool,
     /// The keywords that the service takes. An incomplete dialect has no conditions, and no combinators at the root.
@@ -28,6 +28,8 @@ pub struct Dialect {
 pub(in crate::wire) struct StrictRules {
     /// True if all properties are required. Optional ones may then be null.
     pub(in crate::wire) requires_all: bool,
+    /// The largest `minItems`. A larger one is lowered to it. `None` means any.
+    pub(in crate::wire) min_items: Option<u64>,
     /// The limits of one schema.
     pub(in crate::wire) limits: Option<SchemaLimits>,
 }

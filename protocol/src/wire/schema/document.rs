@@ -198,7 +198,7 @@ impl Source<'_> {
         }
     }
 
-    /// A `oneOf` becomes an `anyOf`. Its looser alternatives could match twice.
+    /// Turns `oneOf` into `anyOf`, because looser alternatives could match twice.
     fn alternatives(&mut self, keywords: &mut Map<String, Value>, place: &str) {
         let Some(branches) = keywords.remove("oneOf") else { return };
         self.change(place, Rule::Alternative, false);

@@ -74,7 +74,7 @@ impl Draft {
         self >= since
     }
 
-    /// An array of `items` becomes `prefixItems`, and `additionalItems` becomes `items`.
+    /// Turns an array of `items` into `prefixItems`, and `additionalItems` into `items`. Returns true if there was one.
     fn tuples(self, keywords: &mut Map<String, Value>) -> bool {
         if !keywords.get("items").is_some_and(Value::is_array) {
             return false;
@@ -91,7 +91,7 @@ impl Draft {
     }
 }
 
-/// A `dependencies` becomes `dependentRequired` and `dependentSchemas`.
+/// Turns `dependencies` into `dependentRequired` and `dependentSchemas`. Returns true if there were any.
 fn dependencies(keywords: &mut Map<String, Value>) -> bool {
     let Some(Value::Object(dependencies)) = keywords.remove("dependencies") else { return false };
     let (required, schemas): (Map<_, _>, Map<_, _>) = dependencies.into_iter().partition(|(_, value)| value.is_array());
@@ -103,7 +103,7 @@ fn dependencies(keywords: &mut Map<String, Value>) -> bool {
     true
 }
 
-/// A boolean exclusive bound becomes a number.
+/// Turns a boolean exclusive bound into a number. Returns true if there was one.
 fn bound(keywords: &mut Map<String, Value>, exclusive: &str, inclusive: &str) -> bool {
     let Some(Value::Bool(is_exclusive)) = keywords.remove(exclusive) else { return false };
     if is_exclusive && let Some(bound) = keywords.remove(inclusive) {

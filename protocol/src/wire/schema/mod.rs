@@ -1,6 +1,6 @@
 //! Rewrites the schema of a tool's parameters for a service, without changing which arguments are valid.
 //!
-//! A [`Dialect`] says which part of JSON Schema a service takes. Each rule rewrites one construct that it does not take. A construct
+//! A `Dialect` says which part of JSON Schema a service takes. Each rule rewrites one construct that it does not take. A construct
 //! without a counterpart is loosened: the wire schema accepts more, and the canonical schema still judges each call.
 
 mod change;
@@ -27,8 +27,7 @@ use self::rewriter::Rewriter;
 
 pub use self::change::{Change, Fidelity, Rule};
 pub use self::codec::ArgumentsCodec;
-pub use self::dialect::Dialect;
-pub(super) use self::dialect::{Enums, KeyGrammar, Keywords, References, SchemaLimits, StrictRules};
+pub(super) use self::dialect::{Dialect, Enums, KeyGrammar, Keywords, References, SchemaLimits, StrictRules};
 pub use self::unsendable::{NotStrict, Unsendable};
 
 /// The deepest nesting of a canonical schema, as at registration.
@@ -38,15 +37,13 @@ const MOST_NESTING: usize = 64;
 const MOST_WIRE_NESTING: usize = 110;
 
 /// The schema of a tool's parameters as a service takes it.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct WireSchema {
+pub(super) struct WireSchema {
     /// The schema.
-    pub schema: Value,
+    pub(super) schema: Value,
     /// The codec of arguments.
-    pub arguments: ArgumentsCodec,
+    pub(super) arguments: ArgumentsCodec,
     /// The differences from the canonical schema, in the order of their places.
-    pub changes: Vec<Change>,
+    pub(super) changes: Vec<Change>,
 }
 
 impl WireSchema {
@@ -54,7 +51,7 @@ impl WireSchema {
     ///
     /// # Errors
     /// Returns the reason if the schema has no form in the dialect.
-    pub fn new(schema: &Value, dialect: &Dialect) -> Result<Self, Unsendable> {
+    pub(super) fn new(schema: &Value, dialect: &Dialect) -> Result<Self, Unsendable> {
         if !accepts_objects(schema) {
             return Err(Unsendable::NotAnObject);
         }
@@ -87,8 +84,7 @@ impl WireSchema {
     fn from_parts(schema: &Value, arguments: ArgumentsCodec, changes: Changes) -> Result<Self, Unsendable> {
         check_nesting(schema, MOST_WIRE_NESTING)?;
         // Where `serde_json` keeps the order of members, the value has that of the text.
-        let schema = serde_json::from_str(&order::to_text(schema))
-            .map_err(|error| Unsendable::TooLarge { problem: format!("is no JSON ({error})") })?;
+        let schema = serde_json::from_str(&order::to_text(schema)).unwrap_or_else(|_| schema.clone());
         Ok(Self { schema, arguments, changes: changes.into_sorted() })
     }
 }

@@ -185,6 +185,9 @@ impl Judge {
             let most = self.rule("limit").and_then(|limits| limits["nesting"].as_u64());
             found.expect("limit", place, most.is_none_or(|most| nesting < most));
         }
+        let fewest = keywords.get("minItems").and_then(Value::as_f64).unwrap_or_default();
+        let most = self.rule("min items").and_then(Value::as_f64);
+        found.expect("min items", place, most.is_none_or(|most| fewest <= most));
         let is_typed = self.rule("typed").is_none_or(|types| strings(types).any(|keyword| has(&keyword)));
         found.expect("typed", place, is_typed);
     }

@@ -2,27 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use protocol::Json;
 use protocol::wire::Format::{self, Anthropic, Gemini, Mcp, Ollama, OpenAiChat};
 use protocol::wire::Strictness::Relaxed;
-use protocol::wire::schema::{Fidelity, Unsendable, WireSchema};
+use protocol::wire::WireTool;
+use protocol::wire::schema::{Fidelity, Unsendable};
+use protocol::{Json, Tool};
 use regex::Regex;
 use serde_json::{Value, json};
 
-fn rewrite(format: Format, schema: &Value) -> WireSchema {
-    WireSchema::new(schema, format.dialect(Relaxed).unwrap()).unwrap()
+fn rewrite(format: Format, schema: &Value) -> WireTool {
+    format.tool(&Tool::new("a", "A.", schema.clone()).unwrap(), Relaxed).unwrap()
 }
 
 /// Returns the wire form of the property `x` with a schema, and the changes at it and inside.
 fn property(format: Format, schema: Value) -> (Value, Vec<String>) {
     let wire = rewrite(format, &json!({"type": "object", "properties": {"x": schema}}));
-    (wire.schema["properties"]["x"].clone(), wire.changes.iter().map(ToString::to_string).collect())
+    (wire.parameters["properties"]["x"].clone(), wire.changes.iter().map(ToString::to_string).collect())
 }
 
 /// Asserts the wire form of a property and the number of its changes of each kind.
 fn assert_property(format: Format, schema: Value, expected: Value, exact: usize, loosened: usize) {
     let wire = rewrite(format, &json!({"type": "object", "properties": {"x": schema.clone()}}));
-    assert_eq!(wire.schema["properties"]["x"], expected, "{format}");
+    assert_eq!(wire.parameters["properties"]["x"], expected, "{format}");
     let count = |fidelity| wire.changes.iter().filter(|change| change.fidelity == fidelity).count();
     assert_eq!((count(Fidelity::Exact), count(Fidelity::Loosened)), (exact, loosened), "{:?}", wire.changes);
 }
@@ -62,11 +63,11 @@ fn conditions_are_removed_except_where_every_schema_is_taken() {
 fn references_stay_or_are_replaced() {
     let schema = json!({"properties": {"x": {"$ref": "#/definitions/P"}}, "definitions": {"P": {"type": "string"}}});
     let kept = rewrite(Anthropic, &schema);
-    assert_eq!(kept.schema["properties"]["x"], json!({"$ref": "#/$defs/P"}));
-    assert_eq!(kept.schema["$defs"], json!({"P": {"type": "string"}}));
+    assert_eq!(kept.parameters["properties"]["x"], json!({"$ref": "#/$defs/P"}));
+    assert_eq!(kept.parameters["$defs"], json!({"P": {"type": "string"}}));
     let replaced = rewrite(Ollama, &schema);
-    assert_eq!(replaced.schema["properties"]["x"], json!({"type": "string"}));
-    assert_eq!(replaced.schema.get("$defs"), None);
+    assert_eq!(replaced.parameters["properties"]["x"], json!({"type": "string"}));
+    assert_eq!(replaced.parameters.get("$defs"), None);
     assert!(replaced.changes.iter().all(|change| change.fidelity == Fidelity::Exact));
 }
 
@@ -74,10 +75,10 @@ fn references_stay_or_are_replaced() {
 fn recursion_is_cut_off_where_the_service_takes_none() {
     let node = json!({"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}});
     let schema = json!({"type": "object", "properties": {"list": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}});
-    assert_eq!(rewrite(OpenAiChat, &schema).schema["$defs"]["Node"], node);
+    assert_eq!(rewrite(OpenAiChat, &schema).parameters["$defs"]["Node"], node);
     for format in [Gemini, Ollama] {
         let wire = rewrite(format, &schema);
-        assert_eq!(wire.schema["properties"]["list"]["properties"]["next"]["properties"]["next"], json!({}));
+        assert_eq!(wire.parameters["properties"]["list"]["properties"]["next"]["properties"]["next"], json!({}));
         assert!(wire.changes.iter().any(|change| change.fidelity == Fidelity::Loosened));
     }
 }
@@ -97,7 +98,7 @@ fn pointers_of_any_form_are_found() {
             "properties": {"x": {"$ref": target}, "p": string},
             "$defs": {"a b/c": string}, "$id": "https://a.example/",
         });
-        assert_eq!(rewrite(Ollama, &schema).schema["properties"]["x"], string, "{target}");
+        assert_eq!(rewrite(Ollama, &schema).parameters["properties"]["x"], string, "{target}");
     }
 }
 
@@ -109,7 +110,7 @@ fn a_part_with_its_own_base_loses_its_references_alone() {
     for (id, draft, is_base) in cases {
         let schema = json!({"$schema": draft, "properties": {"x": part(id)}, "$defs": {"c": {"type": "string"}}});
         let wire = rewrite(Anthropic, &schema);
-        let inner = &wire.schema["properties"]["x"]["properties"]["a"];
+        let inner = &wire.parameters["properties"]["x"]["properties"]["a"];
         assert_eq!(*inner, if is_base { json!({}) } else { json!({"$ref": "#/$defs/c"}) }, "{id} in {draft}");
     }
 }
@@ -201,7 +202,7 @@ fn older_drafts_become_the_newest() {
         "properties": {"x": {"type": "array", "items": [{"type": "string"}], "additionalItems": {"type": "null"}}},
         "dependencies": {"x": ["y"], "y": {"required": ["z"]}},
     });
-    let wire = rewrite(Anthropic, &draft_7).schema;
+    let wire = rewrite(Anthropic, &draft_7).parameters;
     assert_eq!(
         wire["properties"]["x"],
         json!({"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "null"}})
@@ -212,7 +213,7 @@ fn older_drafts_become_the_newest() {
         "$schema": "http://json-schema.org/draft-04/schema#",
         "properties": {"x": {"minimum": 3, "exclusiveMinimum": true}},
     });
-    assert_eq!(rewrite(Anthropic, &draft_4).schema["properties"]["x"], json!({"exclusiveMinimum": 3}));
+    assert_eq!(rewrite(Anthropic, &draft_4).parameters["properties"]["x"], json!({"exclusiveMinimum": 3}));
 }
 
 #[test]
@@ -224,7 +225,7 @@ fn the_root_is_an_object_without_alternatives() {
                 "properties": {"kind": {"type": "string", "const": tag}, key: {"type": "integer"}},
             })
         };
-        let wire = rewrite(format, &json!({"oneOf": [tagged("a", "x"), tagged("b", "y")]})).schema;
+        let wire = rewrite(format, &json!({"oneOf": [tagged("a", "x"), tagged("b", "y")]})).parameters;
         let integer = json!({"type": "integer"});
         let expected = json!({
             "type": "object", "required": ["kind"], "additionalProperties": false,
@@ -234,13 +235,13 @@ fn the_root_is_an_object_without_alternatives() {
         let either =
             json!({"properties": {"a": integer, "b": integer}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
         assert_eq!(
-            rewrite(format, &either).schema,
+            rewrite(format, &either).parameters,
             json!({"type": "object", "properties": {"a": integer, "b": integer}})
         );
         for schema in [json!({}), json!(true), json!({"type": ["object", "null"]}), json!({"not": {"required": ["a"]}})]
         {
             assert_eq!(
-                rewrite(format, &schema).schema,
+                rewrite(format, &schema).parameters,
                 json!({"type": "object", "properties": {}}),
                 "{format} {schema}"
             );
@@ -252,7 +253,7 @@ fn the_root_is_an_object_without_alternatives() {
 fn an_open_alternative_at_the_root_keeps_the_other_ones_types_visible() {
     let schema =
         json!({"anyOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"b": {"type": "string"}}}]});
-    let properties = &rewrite(OpenAiChat, &schema).schema["properties"];
+    let properties = &rewrite(OpenAiChat, &schema).parameters["properties"];
     assert_eq!(properties["a"], json!({"anyOf": [{"type": "integer"}, {}]}));
 }
 
@@ -270,8 +271,8 @@ fn keys_are_replaced_and_mapped_back() {
         "$defs": {"Part": {"anyOf": [{"properties": {"a b": {}}, "required": ["a b"]}, {"type": "null"}]}},
     });
     let wire = rewrite(Anthropic, &schema);
-    assert_eq!(wire.schema["required"], json!(["filter"]));
-    let mut keys: Vec<_> = wire.schema["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(wire.parameters["required"], json!(["filter"]));
+    let mut keys: Vec<_> = wire.parameters["properties"].as_object().unwrap().keys().collect();
     keys.sort();
     assert_eq!(keys, ["a_o", "filter", "free", "plain-key.x"]);
     let sent = json!({"filter": "f", "a_o": [{"a_b": {"filter": 1}}, null], "free": {"filter": "kept", "a_b": "kept"}});
@@ -292,7 +293,7 @@ fn keys_are_replaced_and_mapped_back() {
 #[test]
 fn keys_with_the_same_words_get_digests() {
     let wire = rewrite(Gemini, &json!({"properties": {"a b": {}, "a-b": {}, "a.b": {}, "1st": {}, "$": {}, "ok": {}}}));
-    let keys: Vec<_> = wire.schema["properties"].as_object().unwrap().keys().cloned().collect();
+    let keys: Vec<_> = wire.parameters["properties"].as_object().unwrap().keys().cloned().collect();
     assert!(keys.iter().all(|key| is_identifier(key)), "{keys:?}");
     assert_eq!(keys.iter().filter(|key| key.starts_with("a_b_") && key.len() == 12).count(), 3, "{keys:?}");
     assert!(["key_1st", "key", "ok"].iter().all(|key| keys.iter().any(|own| own == key)), "{keys:?}");
@@ -307,7 +308,7 @@ fn long_keys_that_start_with_a_digit_are_mapped_back() {
     for end in 55..65 {
         let key = format!("1{}.bbbbbb", "a".repeat(end));
         let wire = rewrite(Gemini, &json!({"properties": {&key: {"type": "string"}}}));
-        let (sent, _) = wire.schema["properties"].as_object().unwrap().iter().next().unwrap();
+        let (sent, _) = wire.parameters["properties"].as_object().unwrap().iter().next().unwrap();
         assert!(is_identifier(sent), "{sent}");
         assert_eq!(wire.arguments.decode(&json!({sent: "x"}).into()), json!({&key: "x"}));
     }
@@ -355,7 +356,7 @@ fn changes_say_where_and_what() {
 #[test]
 fn a_schema_that_accepts_no_object_is_refused() {
     for format in Format::ALL {
-        let refused = |schema: Value| WireSchema::new(&schema, format.dialect(Relaxed).unwrap()).unwrap_err();
+        let refused = |schema: Value| format.tool(&Tool::new("a", "A.", schema).unwrap(), Relaxed).unwrap_err();
         for schema in [json!(false), json!({"type": "string"}), json!({"type": ["null", "array"]}), json!("text")] {
             assert_eq!(refused(schema), Unsendable::NotAnObject);
         }
@@ -364,6 +365,6 @@ fn a_schema_that_accepts_no_object_is_refused() {
     for _ in 0..100 {
         deep = json!({"properties": {"a": deep}});
     }
-    let error = WireSchema::new(&deep, Anthropic.dialect(Relaxed).unwrap()).unwrap_err();
+    let error = Anthropic.tool(&Tool::new("a", "A.", deep).unwrap(), Relaxed).unwrap_err();
     assert!(matches!(error, Unsendable::TooLarge { .. }));
 }

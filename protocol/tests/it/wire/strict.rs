@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use protocol::wire::Strictness::Strict;
-use protocol::wire::schema::{NotStrict, Rule, Unsendable, WireSchema};
+use protocol::wire::schema::{Fidelity, NotStrict, Rule};
 use protocol::wire::{Format, Strictness, WireTool};
 use protocol::{Json, Tool};
 use serde_json::{Map, Value, json};
@@ -18,8 +18,10 @@ fn tool(format: Format, schema: &Value) -> WireTool {
     format.tool(&Tool::new("a", "A.", schema.clone()).unwrap(), Strict).unwrap()
 }
 
-fn rewrite(format: Format, schema: &Value) -> WireSchema {
-    WireSchema::new(schema, format.dialect(Strict).unwrap()).unwrap()
+fn rewrite(format: Format, schema: &Value) -> WireTool {
+    let wire = tool(format, schema);
+    assert!(wire.is_strict, "{:?}", wire.not_strict);
+    wire
 }
 
 /// Returns the reason that a property with this schema has no strict form at OpenAI.
@@ -51,9 +53,9 @@ fn optional_properties_are_required_and_may_be_null_at_openai() {
     });
     for format in OPENAI {
         let wire = rewrite(format, &schema);
-        assert_eq!(wire.schema["required"], json!(["path", "user", "limit", "mode", "range"]));
-        assert_eq!(wire.schema["additionalProperties"], false);
-        let properties = &wire.schema["properties"];
+        assert_eq!(wire.parameters["required"], json!(["path", "user", "limit", "mode", "range"]));
+        assert_eq!(wire.parameters["additionalProperties"], false);
+        let properties = &wire.parameters["properties"];
         assert_eq!(
             properties["mode"],
             json!({"type": ["string", "null"], "enum": ["r", "w", null], "description": "The mode."})
@@ -75,10 +77,20 @@ fn optional_properties_stay_optional_at_anthropic() {
         "properties": {"path": {"type": "string"}, "limit": {"type": ["integer", "null"]}}, "required": ["path"],
     });
     let wire = rewrite(Format::Anthropic, &schema);
-    assert_eq!(wire.schema["required"], json!(["path"]));
-    assert_eq!(wire.schema["additionalProperties"], false);
-    assert_eq!(wire.schema["properties"], schema["properties"]);
+    assert_eq!(wire.parameters["required"], json!(["path"]));
+    assert_eq!(wire.parameters["additionalProperties"], false);
+    assert_eq!(wire.parameters["properties"], schema["properties"]);
     assert!(wire.arguments.is_identity());
+}
+
+#[test]
+fn defaults_stay_at_anthropic_and_arrays_have_one_item_at_least() {
+    let list =
+        |fewest: usize| json!({"type": "array", "items": {"type": "string"}, "minItems": fewest, "default": ["a"]});
+    let wire = rewrite(Format::Anthropic, &json!({"properties": {"one": list(1), "two": list(2)}}));
+    assert_eq!(wire.parameters["properties"], json!({"one": list(1), "two": list(1)}));
+    let lower: Vec<_> = wire.changes.iter().filter(|change| change.rule == Rule::MinItems).collect();
+    assert!(matches!(lower[..], [change] if change.fidelity == Fidelity::Loosened), "{lower:?}");
 }
 
 #[test]
@@ -103,7 +115,7 @@ fn a_schema_without_a_strict_form_says_why() {
         "type": "object", "properties": {"next": {"$ref": "#/$defs/N"}},
     }}});
     assert_eq!(reason_at(Format::Anthropic, node.clone()), NotStrict::Recursive { pointer: "/$defs/N".to_owned() });
-    assert!(WireSchema::new(&node, Format::OpenAiChat.dialect(Strict).unwrap()).is_ok());
+    assert!(tool(Format::OpenAiChat, &node).is_strict);
     for format in [Format::Gemini, Format::Ollama, Format::Mcp] {
         assert_eq!(reason_at(format, json!({})), NotStrict::Unavailable);
     }
@@ -146,10 +158,9 @@ fn a_schema_beyond_the_limits_of_openai_is_not_strict() {
         let properties: Map<_, _> = (0..count).map(|number| (number.to_string(), json!({"type": "null"}))).collect();
         json!({"type": "object", "properties": properties})
     };
-    let new = |schema: Value| WireSchema::new(&schema, Format::OpenAiChat.dialect(Strict).unwrap());
     for (fits, exceeds) in [(nested(10), nested(11)), (listed(999), listed(1_001)), (wide(5_000), wide(5_001))] {
-        assert!(new(fits).is_ok());
-        assert!(matches!(new(exceeds), Err(Unsendable::NotStrict(NotStrict::TooLarge { .. }))));
+        assert!(tool(Format::OpenAiChat, &fits).is_strict);
+        assert!(matches!(reason_at(Format::OpenAiChat, exceeds), NotStrict::TooLarge { .. }));
     }
     let texts: Vec<_> = (0..10).map(|number| number.to_string().repeat(12_001)).collect();
     let many = json!({"properties": {"a": {"enum": texts}}});
@@ -162,7 +173,7 @@ fn alternatives_at_the_root_are_one_list_of_nullable_properties() {
     let schema = json!({"anyOf": [branch("id"), branch("name")]});
     for format in OPENAI {
         let wire = rewrite(format, &schema);
-        assert_eq!(wire.schema["required"], json!(["id", "name"]));
+        assert_eq!(wire.parameters["required"], json!(["id", "name"]));
         assert_eq!(wire.arguments.decode(&json!({"id": "1", "name": null}).into()), json!({"id": "1"}));
     }
 }
@@ -177,12 +188,8 @@ fn a_root_with_alternatives_keeps_its_own_properties() {
     let branch = |key: &str| json!({"properties": {key: string}, "required": [key]});
     let shared = json!({"type": "object", "properties": {"id": string}, "anyOf": [branch("a"), branch("b")]});
     for format in FORMATS {
-        let wire = tool(format, &partial);
-        assert!(wire.is_strict, "{:?}", wire.not_strict);
-        assert_eq!(keys(&wire), ["id", "path"]);
-        let wire = tool(format, &shared);
-        assert!(wire.is_strict, "{:?}", wire.not_strict);
-        assert_eq!(keys(&wire), ["a", "b", "id"]);
+        assert_eq!(keys(&rewrite(format, &partial)), ["id", "path"]);
+        assert_eq!(keys(&rewrite(format, &shared)), ["a", "b", "id"]);
     }
 }
 
@@ -191,8 +198,12 @@ fn an_alternative_does_not_narrow_a_property_for_the_others() {
     let narrow = json!({"anyOf": [{"properties": {"id": {"type": "string"}}}, {"required": ["id"]}]});
     let base = json!({"id": {"type": ["string", "integer"]}});
     let before = json!({"properties": base, "anyOf": narrow["anyOf"]});
-    let wire = tool(Format::OpenAiChat, &before);
+    let wire = rewrite(Format::OpenAiChat, &before);
     assert_eq!(wire.parameters["properties"]["id"]["type"], json!(["string", "integer", "null"]));
+    let required = json!({"anyOf": [{"properties": {"id": {"type": "string"}}}, {"required": ["id"]}]});
+    assert!(matches!(reason_at(Format::OpenAiChat, required), NotStrict::AnyValue { .. }));
+    let narrow =
+        json!({"anyOf": [{"properties": {"id": {"type": "string"}}}, {"properties": {"x": {"type": "null"}}}]});
     let after = json!({"allOf": [narrow, {"properties": base}]});
     assert_eq!(reason_at(Format::OpenAiChat, after), NotStrict::Union { pointer: String::new() });
 }
@@ -201,7 +212,7 @@ fn an_alternative_does_not_narrow_a_property_for_the_others() {
 fn absent_properties_are_nulls_in_the_order_of_the_schema() {
     let string = json!({"type": "string"});
     let schema = json!({"properties": {"c": string, "a": string, "b": string, "d": string}, "required": ["d"]});
-    let wire = tool(Format::OpenAiChat, &schema);
+    let wire = rewrite(Format::OpenAiChat, &schema);
     let encoded = wire.arguments.encode(&json!({"c": "1", "d": "2", "x": 3}).into());
     assert_eq!(encoded.to_string(), r#"{"d":"2","a":null,"b":null,"c":"1","x":3}"#);
 }
@@ -268,6 +279,20 @@ fn value(choices: &mut Choices, depth: usize) -> Value {
     }
 }
 
+/// Returns a schema from [`root`] whose alternatives accept no properties that neither they nor the root names.
+fn named(mut root: Value) -> Value {
+    let own = |schema: &Value| schema["properties"].as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    let mut base: Vec<String> = own(&root);
+    base.extend(root["allOf"].as_array().into_iter().flatten().flat_map(own));
+    let pointer = if root.get("allOf").is_some() { "/allOf/0/anyOf" } else { "/anyOf" };
+    for branch in root.pointer_mut(pointer).and_then(Value::as_array_mut).into_iter().flatten() {
+        let required = branch["required"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+        let names: Vec<_> = base.iter().cloned().chain(own(branch)).chain(required).collect();
+        branch["propertyNames"] = json!({"enum": names});
+    }
+    root
+}
+
 /// Returns true if a schema requires the key of every object.
 fn requires(schema: &Value, key: &str) -> bool {
     let list = |keyword: &str| schema[keyword].as_array().into_iter().flatten();
@@ -318,7 +343,7 @@ proptest! {
             let judged = Judge::new(format, mode).violations(&wire.value());
             prop_assert!(judged.is_empty(), "{:?} {}", judged, wire.definition);
             let validator = jsonschema::validator_for(&wire.parameters).unwrap();
-            for value in accepted(&schema, seed, 12, &[]) {
+            for value in accepted(&named(schema.clone()), seed, 12, &[]) {
                 let encoded = wire.arguments.encode(&Json::from(value.clone()));
                 prop_assert!(
                     validator.is_valid(encoded.value()), "{}: {} of {}\n{}\n{}", format, encoded, value, schema, wire.parameters

@@ -66,7 +66,7 @@ fn word(report: &ToolReport, of: impl Fn(&WireForm) -> &'static str) -> String {
 
 /// Returns the share of the services with a strict mode that get a strict definition.
 fn strictness(report: &ToolReport) -> String {
-    let modes = report.forms().filter(|(format, _)| format.dialect(Strictness::Strict).is_some());
+    let modes = report.forms().filter(|(format, _)| format.has_strict_mode());
     let strict: Vec<_> = modes.map(|(_, form)| form.not_strict.is_none()).collect();
     let count = strict.iter().filter(|is_strict| **is_strict).count();
     match count {

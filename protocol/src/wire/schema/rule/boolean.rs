@@ -1,4 +1,4 @@
-//! A `false` becomes a bound, or is removed.
+//! Replaces a `false` by a bound, or removes it.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! An exclusive bound becomes an inclusive one.
+//! Turns bounds into those that the service takes.
 
 use serde_json::{Map, Value};
 
@@ -16,5 +16,11 @@ pub(in crate::wire::schema) fn bounds(keywords: &mut Map<String, Value>, dialect
         let next = bound.as_i64().filter(|_| is_integer).and_then(|bound| bound.checked_add(step));
         changes.add(Rule::Bound, if next.is_some() { Fidelity::Exact } else { Fidelity::Loosened });
         keywords.insert(inclusive.to_owned(), next.map_or(bound, Value::from));
+    }
+    if let Some(most) = dialect.strict.and_then(|rules| rules.min_items)
+        && keywords.get("minItems").and_then(Value::as_f64).is_some_and(|own| own > most as f64)
+    {
+        keywords.insert("minItems".to_owned(), most.into());
+        changes.loosened(Rule::MinItems);
     }
 }

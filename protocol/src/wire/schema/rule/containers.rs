@@ -1,4 +1,4 @@
-//! Objects get `properties`, and arrays get `items`.
+//! Adds `properties` to objects, and `items` to arrays.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Keywords and formats that the service does not take are removed.
+//! Removes keywords and formats that the service does not take.
 
 use serde_json::{Map, Value};
 

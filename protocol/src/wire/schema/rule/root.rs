@@ -1,4 +1,4 @@
-//! The root is an object.
+//! Makes the root an object.
 
 use serde_json::{Map, Value};
 

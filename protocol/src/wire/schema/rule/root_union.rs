@@ -1,4 +1,4 @@
-//! Alternatives at the root become one list of properties.
+//! Merges alternatives at the root into one list of properties.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,12 +33,18 @@ pub(in crate::wire::schema) fn root_union(
     }
     let open = objects.iter().filter(is_open).count();
     let open_in_words = objects.iter().filter(says_open).count();
+    let unlisted = |object: &Map<String, Value>, key: &&str| {
+        members(object, "properties").is_none_or(|properties| !properties.contains_key(*key))
+    };
+    let required = |object| strings(Map::get(object, "required")).filter(move |key| unlisted(object, key));
+    let required_unlisted: BTreeSet<_> = objects.iter().filter(is_open).flat_map(required).collect();
     let mut assumed = Vec::new();
     let property = |(key, naming): (&str, Vec<&Map<String, Value>>)| {
         let schemas: Vec<_> = naming.iter().filter_map(|object| members(object, "properties")?.get(key)).collect();
         // An open object without the key gives it any value. The model still sees its usual values.
         let or_any = naming.iter().copied().filter(is_open).count() < open;
-        let or_any_in_words = naming.iter().copied().filter(says_open).count() < open_in_words;
+        let or_any_in_words =
+            naming.iter().copied().filter(says_open).count() < open_in_words || required_unlisted.contains(key);
         let is_in_base = members(base, "properties").is_some_and(|properties| properties.contains_key(key));
         let schema = match (is_strict, is_in_base) {
             (true, true) if or_any => json!({}), // The schema in the base judges it.

@@ -1,4 +1,4 @@
-//! A `const` becomes an `enum`, and an `enum` keeps the values that the service takes.
+//! Turns a `const` into an `enum`, and removes values that the service does not take.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Optional properties become required and may be null, which means absence.
+//! Requires optional properties, and adds the null that means absence.
 
 use std::collections::BTreeSet;
 
