@@ -194,6 +194,10 @@ impl<'a> Rewriter<'a> {
 
     fn merge(&mut self, into: &mut Map<String, Value>, other: Map<String, Value>) {
         for keyword in merge(into, other) {
+            if matches!(&*keyword, "anyOf" | "items") {
+                // The closed objects of one would refuse the properties that only the other names.
+                self.refuse(NotStrict::Union { pointer: self.changes.place.clone() });
+            }
             self.changes.loosened(Rule::Keyword(keyword));
         }
     }

@@ -209,6 +209,16 @@ fn an_alternative_does_not_narrow_a_property_for_the_others() {
 }
 
 #[test]
+fn a_conjunction_of_alternatives_is_not_strict() {
+    let object = |key: &str| json!({"type": "object", "properties": {key: {"type": "string"}}});
+    let either = |key: &str| json!({"anyOf": [object(key), {"type": "null"}]});
+    let list = |key: &str| json!({"type": "array", "items": object(key)});
+    for parts in [[either("a"), either("b")], [list("a"), list("b")]] {
+        assert!(matches!(reason(json!({"allOf": parts})), NotStrict::Union { .. }));
+    }
+}
+
+#[test]
 fn absent_properties_are_nulls_in_the_order_of_the_schema() {
     let string = json!({"type": "string"});
     let schema = json!({"properties": {"c": string, "a": string, "b": string, "d": string}, "required": ["d"]});
