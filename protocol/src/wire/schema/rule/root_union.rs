@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::wire::schema::keyword::{is_any, members, strings};
+use crate::wire::schema::keyword::{holds, is_any, members, strings};
 use crate::wire::schema::merge::{is_closed, text};
 
 /// Alternatives as one schema.
@@ -47,7 +47,8 @@ pub(in crate::wire::schema) fn root_union(
             naming.iter().copied().filter(says_open).count() < open_in_words || required_unlisted.contains(key);
         let is_in_base = members(base, "properties").is_some_and(|properties| properties.contains_key(key));
         let schema = match (is_strict, is_in_base) {
-            (true, true) if or_any => json!({}), // The schema in the base judges it.
+            // The schema in the base judges it.
+            (true, true) if or_any && schemas.iter().all(|schema| is_flat(schema)) => json!({}),
             (true, false) => {
                 if or_any && !or_any_in_words {
                     assumed.push(key.to_owned());
@@ -68,6 +69,11 @@ pub(in crate::wire::schema) fn root_union(
         union.insert("required".to_owned(), required.into());
     }
     RootUnion { keywords: union, assumed }
+}
+
+/// Returns true if a schema names no properties or items of values.
+fn is_flat(schema: &Value) -> bool {
+    schema.as_object().is_none_or(|keywords| keywords.keys().all(|key| key != "$ref" && holds(key).is_none()))
 }
 
 /// Returns the properties that all objects require, in the order of the first.
