@@ -2,7 +2,6 @@
 
 use anstyle::Style;
 use tools::lint::{Fault, Severity};
-use tools::protocol::wire::Strictness;
 use tools::protocol::wire::schema::NotStrict;
 
 use super::report::{ToolReport, WireForm};
