@@ -1,7 +1,5 @@
 //! `toolcrib export`
 
-use std::sync::Arc;
-
 use agent::ToolSet;
 use clap::Args;
 use tools::protocol::wire::{Format, Strictness};
@@ -31,7 +29,7 @@ pub(super) struct ExportArgs {
     #[arg(long)]
     strict: bool,
 
-    /// Add the examples to the descriptions, unless the format has a field for them; a session does not
+    /// Add the examples, in the field of the format for them or else in the descriptions; a session adds them at Anthropic alone
     #[arg(long)]
     examples: bool,
 
@@ -55,26 +53,15 @@ impl ExportArgs {
         let is_strict = self.strict || settings.strict.value;
         let strictness = if is_strict { Strictness::Strict } else { Strictness::Relaxed };
         let set = ToolSet::new(entries, &selection, &self.root.services()?);
-        let sent = set.wire(self.format, strictness);
+        let sent = if self.examples {
+            set.wire_with_examples(self.format, strictness)
+        } else {
+            set.wire(self.format, strictness)
+        };
         for skipped in sent.skipped() {
             notice::warning(&format!("{skipped}; requests leave the tool out"));
         }
-        let definitions =
-            if self.examples { with_examples(&set, self.format, strictness) } else { sent.definitions().clone() };
-        output::json_as_sent(&definitions)?;
+        output::json_as_sent(sent.definitions())?;
         Ok(Exit::Success)
     }
-}
-
-/// Returns the definitions of the set with examples in the descriptions. Each is as strict as the one that is sent.
-fn with_examples(set: &ToolSet, format: Format, strictness: Strictness) -> Arc<str> {
-    let sent = set.wire(format, strictness);
-    let is_sent = |name| !sent.skipped().iter().any(|skipped| &skipped.name == name);
-    let definitions =
-        set.definitions().filter(|tool| is_sent(&tool.name)).zip(sent.list()).filter_map(|(tool, wire)| {
-            let strictness = if wire.is_strict { Strictness::Strict } else { Strictness::Relaxed };
-            // The tool has a form in the format, because the set sends it.
-            Some(format.tool_with_examples(tool, strictness).ok()?.definition.to_string())
-        });
-    format!("[{}]", definitions.collect::<Vec<_>>().join(",")).into()
 }
