@@ -70,6 +70,20 @@ impl Settings {
         self
     }
 
+    /// Sets the provider.
+    #[cfg(feature = "journal")]
+    pub(crate) fn with_provider(mut self, provider: Setting<String>) -> Self {
+        self.values.provider = Some(provider);
+        self
+    }
+
+    /// Sets the model, or unsets it.
+    #[cfg(feature = "journal")]
+    pub(crate) fn with_model(mut self, model: Option<Setting<String>>) -> Self {
+        self.values.model = model;
+        self
+    }
+
     /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
     pub(crate) fn grant(&self) -> Grant {
         let is_flag = |grant: &&Setting<Clause>| matches!(grant.origin, Origin::Flag(_));
