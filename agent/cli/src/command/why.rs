@@ -99,7 +99,7 @@ fn page(name: &str, rulings: &[Ruling<'_>], width: usize) -> String {
             page += "\n";
             page += &fit::hanging(&line, width, "", "  ");
         }
-        for reason in &ruling.reasons() {
+        for reason in &ruling.shown_reasons() {
             for line in lines(reason, ruling.target) {
                 page += &fit::hanging(&line, width, "  ", "    ");
             }
