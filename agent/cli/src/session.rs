@@ -7,7 +7,7 @@ use agent::{Driver, Provider, ProviderOptions, Run, Selection, Session};
 use clap::Args;
 use tools::{CancellationToken, Entry, ToolContext};
 
-use crate::config::{ConfigError, KeyFlags, Origin, Setting, Settings, Values};
+use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::host::{HostOptions, ProtectedFiles};
@@ -27,7 +27,7 @@ const SCRIPTED: &str = "scripted";
 #[derive(Args, Debug)]
 pub(crate) struct SessionOptions {
     #[command(flatten)]
-    keys: KeyFlags<true>,
+    keys: KeyFlags<SessionFlags>,
 
     /// Replay the model turns of this JSON file that the conversation does not have yet; implies --provider scripted
     #[arg(long, value_name = "FILE")]

@@ -87,14 +87,15 @@ impl Settings {
     /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
     pub(crate) fn grant(&self) -> Grant {
         let is_flag = |grant: &&Setting<Clause>| matches!(grant.origin, Origin::Flag(_));
-        let from_flags = || self.grants.iter().filter(is_flag).map(Setting::<Clause>::labelled);
-        let all = Grant::new(self.grants.iter().map(Setting::<Clause>::labelled));
-        self.within.iter().fold(all, |grant, within| grant.narrowed(within.labelled().chain(from_flags())))
+        let labelled = |grant: &Setting<Clause>| grant.labelled(Clause::with_origin);
+        let from_flags = || self.grants.iter().filter(is_flag).map(labelled);
+        let all = Grant::new(self.grants.iter().map(labelled));
+        self.within.iter().fold(all, |grant, within| grant.narrowed(within.labelled_clauses().chain(from_flags())))
     }
 
     /// Returns the rules of the policy that a person can change.
     pub(crate) fn rules(&self) -> impl Iterator<Item = Rule> {
-        self.policy.iter().map(Setting::<Rule>::labelled)
+        self.policy.iter().map(|rule| rule.labelled(Rule::with_origin))
     }
 
     /// Returns the rules that choose the session's tools.
