@@ -36,7 +36,7 @@ pub(crate) enum SessionError {
     #[error("the session {name} belongs to the workspace {workspace}; resume it there, or with --root")]
     OtherWorkspace { name: String, workspace: String },
     #[error(
-        "the session {name} began with the provider {provider}, and the settings name {chosen}; choose the one that gets its \
+        "the session {name} began with the provider {provider}, and the settings choose {chosen}; name the one that gets its \
          conversation with --provider"
     )]
     OtherProvider { name: String, provider: String, chosen: String },
