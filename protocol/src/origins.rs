@@ -38,6 +38,11 @@ impl Origins {
         other.0.iter().for_each(|origin| self.add(origin.clone()));
     }
 
+    /// Returns the item with these origins, such as "`fs:read:**` (toolcrib.toml:3)", or alone if no origin is known.
+    pub fn located(&self, item: impl fmt::Display) -> String {
+        if self.is_empty() { format!("`{item}`") } else { format!("`{item}` ({self})") }
+    }
+
     /// Returns true if no origin is known.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

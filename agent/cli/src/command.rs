@@ -65,7 +65,7 @@ impl Cli {
             Command::Run(run) => on_runtime(run.run()),
             Command::Chat(chat) => on_runtime(chat.run()),
             Command::System(system) => system.run(),
-            Command::Config(config) => config.run(),
+            Command::Config(config) => on_runtime(config.run()),
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),
             Command::Doctor(doctor) => doctor.run(),

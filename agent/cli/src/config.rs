@@ -24,7 +24,7 @@ use clap::Args;
 
 pub(crate) use error::ConfigError;
 pub(crate) use file::{ConfigFile, FileState, rules};
-pub(crate) use flags::KeyFlags;
+pub(crate) use flags::{KeyFlags, SelectFlag, SessionFlags, ToolFlags};
 pub(crate) use help::help;
 pub(crate) use key::KeyAbout;
 pub(crate) use keys::Values;

@@ -12,7 +12,7 @@ use tools::protocol::ApprovalDefault;
 use tools::{CancellationToken, Grant, OutputStore, Services, Target, ToolContext};
 
 use crate::approver::TerminalAsker;
-use crate::config::{ConfigOptions, KeyFlags, Setting, Settings, Values};
+use crate::config::{ConfigOptions, KeyFlags, Setting, Settings, ToolFlags, Values};
 use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::error::Error;
@@ -29,7 +29,7 @@ pub(crate) struct HostOptions {
     pub(crate) root: RootOption,
 
     #[command(flatten)]
-    keys: KeyFlags<false>,
+    keys: KeyFlags<ToolFlags>,
 
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,

@@ -44,7 +44,8 @@ pub(crate) struct JournalOptions {
 
     /// Continue a recorded session: the newest one of this workspace, or the one whose ID begins with ID. With --journal, the one
     /// of --session. Finished calls are not run again, and the session keeps the grant that it began with. It has the provider
-    /// and the model that it began with too, unless --provider or --model names another
+    /// and the model that it began with too, unless --provider or --model names another. A journal of --journal does not choose
+    /// the provider
     #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = NO_JOURNAL)]
     resume: Option<Option<String>>,
 

@@ -26,9 +26,10 @@ impl PolicyOptions {
     /// Returns the policy for calls of a model: writes ask unless a flag or a file grants them, and destroys always ask.
     pub(crate) fn session_policy(&self, settings: &Settings) -> Policy {
         let granted = settings.grants.iter().filter(|grant| grant.origin != Origin::Default);
-        let granted: Vec<_> = granted.map(Setting::<Clause>::labelled).collect();
+        let granted: Vec<_> = granted.map(|clause| clause.labelled(Clause::with_origin)).collect();
         let consent = consent::rules_from_grant(&granted);
-        let allowed = self.allowed().map(|clause| Rule::for_target(Verdict::Allow, clause.labelled()));
+        let allowed =
+            self.allowed().map(|clause| Rule::for_target(Verdict::Allow, clause.labelled(Clause::with_origin)));
         Policy::by_effects().with_rules(settings.rules()).with_rules(consent).with_rules(allowed)
     }
 

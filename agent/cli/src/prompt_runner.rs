@@ -62,6 +62,7 @@ impl PromptRunner {
         let is_text = self.format == OutputFormat::Text;
         let animation = observer.animate();
         let events = observer.clone();
+        let before = session.messages().len();
         let driver = self.driver.clone().with_cancellation(token).with_events(move |event| events.event(&event));
         let ended = match input {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
@@ -72,10 +73,9 @@ impl PromptRunner {
         };
         drop(animation);
         let failures = observer.finish()?;
-        if let (Ok(Summary { outcome: Outcome::StepBudget { .. }, .. }), true, true) =
-            (&ended, self.is_direct(), is_text)
-        {
-            // Without a model, the results are the answer.
+        let is_answered = matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. }, .. }));
+        if self.is_direct() && is_text && !is_answered && session.messages().len() > before {
+            // Without a model, the results are the answer, also of a run that ends before it.
             let results = Direct::results(session.messages(), session.tools());
             results.map_or(Ok(()), |results| output::untrusted(&results))?;
         }

@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent::{Driver, Provider, ProviderOptions, Session};
+use agent::{Driver, Provider, ProviderOptions, Run, Selection, Session};
 use clap::Args;
-use once_cell::sync::OnceCell;
-use tools::CancellationToken;
 use tools::protocol::wire::Strictness;
+use tools::{CancellationToken, Entry, ToolContext};
 
-use crate::config::{ConfigError, KeyFlags, Origin, Setting, Settings, Values};
+use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::host::{HostOptions, ProtectedFiles};
-use crate::journal::{JournalOptions, Recording};
+use crate::journal::{self, JournalOptions, Recording};
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
@@ -29,7 +28,7 @@ const SCRIPTED: &str = "scripted";
 #[derive(Args, Debug)]
 pub(crate) struct SessionOptions {
     #[command(flatten)]
-    keys: KeyFlags<true>,
+    keys: KeyFlags<SessionFlags>,
 
     /// Replay the model turns of this JSON file that the conversation does not have yet; implies --provider scripted
     #[arg(long, value_name = "FILE")]
@@ -40,20 +39,89 @@ pub(crate) struct SessionOptions {
 
     #[command(flatten)]
     pub(crate) journal: JournalOptions,
+}
 
-    #[arg(skip)]
-    settings: OnceCell<Settings>,
+/// A session, ready for prompts.
+pub(crate) struct OpenSession {
+    pub(crate) session: Session,
+    pub(crate) runner: PromptRunner,
+    /// The run of an earlier process, to be finished first.
+    pub(crate) resumed: Option<Run>,
+    /// The journal of the session. Drop it after the session.
+    pub(crate) recording: Option<Recording>,
+}
+
+/// The tools of a session, their selection and the context of their calls.
+struct SessionTools {
+    entries: Vec<Arc<Entry>>,
+    selection: Selection,
+    context: ToolContext,
+}
+
+impl SessionTools {
+    fn into_session(self) -> Session {
+        let system = system_text::build(&self.context);
+        Session::new(self.entries, self.selection, self.context).with_system(system)
+    }
 }
 
 impl SessionOptions {
-    /// Returns the effective settings of the files and these options. The files are read once.
-    pub(crate) fn settings(&self) -> Result<&Settings, Error> {
-        self.settings.get_or_try_init(|| self.host.settings(self.flags()?))
+    /// Returns the effective settings of the files and these options, and the session to resume, if one is.
+    pub(crate) async fn settings(&self) -> Result<(Settings, Option<Recording>), Error> {
+        let resumed = self.journal.resumed(&self.host.root.workspace()).await?;
+        let settings = match &resumed {
+            Some(resumed) => resumed.settings(self.flags()?, |flags| self.host.settings(flags))?,
+            None => self.host.settings(self.flags()?)?,
+        };
+        Ok((settings, resumed))
+    }
+
+    /// Opens the session: a new one, which is recorded from here on, or the one to resume. Cancelling the token ends its calls.
+    pub(crate) async fn open(
+        &self,
+        format: OutputFormat,
+        console: Arc<Console>,
+        how_to_grant: HowToGrant,
+        token: CancellationToken,
+    ) -> Result<OpenSession, Error> {
+        let (settings, resumed) = self.settings().await?;
+        let choice = ProviderChoice::from_settings(&settings);
+        let provider = self.provider(&settings, &choice)?;
+        let tools = self.tools(&settings, token, &console)?;
+        // All options are valid, so a mistake among them leaves no recorded session behind.
+        let recording = match resumed {
+            Some(resumed) => Some(resumed),
+            None => self.journal.recording(self.host.root.workspace(), &settings, &choice).await?,
+        };
+        let tools = match &recording {
+            Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },
+            None => tools,
+        };
+        let session = tools.into_session();
+        let resumed = journal::stored_run(recording.as_ref(), &session).await?;
+        let name = provider.name().to_owned();
+        let driver = Driver::new(provider).with_checkpoints(true).with_max_steps(settings.max_steps.value);
+        let runner = PromptRunner {
+            driver,
+            provider: name,
+            model: choice.model,
+            format,
+            console,
+            how_to_grant,
+            first_grant: recording.as_ref().and_then(Recording::first_grant).cloned(),
+            rules: settings.rules().collect(),
+        };
+        Ok(OpenSession { session, runner, resumed, recording })
+    }
+
+    /// Returns a session over the selected tools, which is not recorded and runs nothing.
+    pub(crate) fn unrecorded(&self) -> Result<Session, Error> {
+        let settings = self.host.settings(self.flags()?)?;
+        Ok(self.tools(&settings, CancellationToken::new(), &Arc::default())?.into_session())
     }
 
     /// Creates the chosen provider.
-    fn provider(&self, choice: &ProviderChoice) -> Result<Arc<dyn Provider>, Error> {
-        let settings = self.settings()?;
+    fn provider(&self, settings: &Settings, choice: &ProviderChoice) -> Result<Arc<dyn Provider>, Error> {
         let (timeouts, retry_policy) = settings.request_policy();
         let mut options = ProviderOptions::new().with_timeouts(timeouts).with_retry_policy(retry_policy);
         if let Some(script) = &self.script {
@@ -68,67 +136,19 @@ impl SessionOptions {
         Ok(program::provider(&choice.provider)?.create(&options)?)
     }
 
-    /// Starts to record the session, or opens the session to resume. Returns `None` if the session is not recorded.
-    ///
-    /// Call it before all other methods: a resumed session has the provider and the model that it began with, unless a flag names
-    /// another.
-    pub(crate) async fn recording(&self) -> Result<Option<Recording>, Error> {
-        let workspace = self.host.root.workspace();
-        if let Some(resumed) = self.journal.resumed(&workspace).await? {
-            let settings = self.host.settings(resumed.with_model(self.flags()?))?;
-            resumed.check_service(&settings)?;
-            let _ = self.settings.set(settings);
-            return Ok(Some(resumed));
-        }
-        let settings = self.settings()?;
-        self.journal.recording(workspace, settings, &ProviderChoice::from_settings(settings)).await
-    }
-
-    /// Returns a session over the selected tools. Cancelling the token ends its calls.
-    pub(crate) fn session(
+    /// Returns the tools, their selection and the context of their calls.
+    fn tools(
         &self,
+        settings: &Settings,
         token: CancellationToken,
         console: &Arc<Console>,
-        recording: Option<&Recording>,
-    ) -> Result<Session, Error> {
-        let settings = self.settings()?;
+    ) -> Result<SessionTools, Error> {
         let selection = settings.selection()?;
         let entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };
         let context = self.host.context(settings, &protected, token, console)?;
-        let context = match recording {
-            Some(recording) => recording.context(context),
-            None => context,
-        };
-        let system = system_text::build(&context);
-        Ok(Session::new(entries, selection, context).with_system(system))
-    }
-
-    /// Returns the runner for the session's prompts.
-    pub(crate) fn runner(
-        &self,
-        format: OutputFormat,
-        console: Arc<Console>,
-        how_to_grant: HowToGrant,
-        recording: Option<&Recording>,
-    ) -> Result<PromptRunner, Error> {
-        let settings = self.settings()?;
-        let choice = ProviderChoice::from_settings(settings);
-        let provider = self.provider(&choice)?;
-        let name = provider.name().to_owned();
-        let driver = Driver::new(provider).with_checkpoints(true).with_max_steps(settings.max_steps.value);
-        let rules = settings.rules().collect();
-        Ok(PromptRunner {
-            driver,
-            provider: name,
-            model: choice.model,
-            format,
-            console,
-            how_to_grant,
-            first_grant: recording.and_then(Recording::first_grant).cloned(),
-            rules,
-        })
+        Ok(SessionTools { entries, selection, context })
     }
 
     /// Returns the settings of the command line. `--script` implies the provider that replays it.

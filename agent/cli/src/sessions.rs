@@ -12,7 +12,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-pub(crate) use self::error::SessionError;
+pub(crate) use self::error::{OtherService, SessionError};
 pub(crate) use self::id::SessionId;
 pub(crate) use self::lock::LockedSession;
 pub(crate) use self::retention::Retention;

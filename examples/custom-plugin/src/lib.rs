@@ -1,7 +1,5 @@
 //! A crate of tools. Programs that link it, such as `main.rs`, have its tools.
 
-use std::io::Read;
-
 use serde::{Deserialize, Serialize};
 use tools::{Catalog, JsonSchema, RegisterError, ToolContext, ToolError, tool};
 use tools_builtin::fs::Workspace;
@@ -42,11 +40,12 @@ pub fn measure_file(
     path: String,
 ) -> Result<Measure, ToolError> {
     // Not `std::fs`: the pipeline checks only the text of the path. The workspace also checks the targets of links.
-    let file = cx.need::<Workspace>()?.open_file(cx, &path)?;
-    let mut text = String::new();
-    file.take(1 << 20)
-        .read_to_string(&mut text)
-        .map_err(|error| ToolError::execution_failed(format!("{path}: {error}")))?;
+    let content = cx.need::<Workspace>()?.read_file(cx, &path)?;
+    let content =
+        content.ok_or_else(|| ToolError::execution_failed(format!("there is no `{path}`; list its directory")))?;
+    let text = String::from_utf8(content);
+    let text =
+        text.map_err(|_| ToolError::execution_failed(format!("`{path}` is not UTF-8 text; choose another file")))?;
     Ok(measure(text))
 }
 

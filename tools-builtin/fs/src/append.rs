@@ -1,5 +1,7 @@
 //! Appending to a file.
 
+use std::io::ErrorKind;
+
 use tools::{Access, ToolContext};
 
 use crate::Workspace;
@@ -32,23 +34,38 @@ fn append(
     content: &[u8],
     created: &mut Vec<RelativePath>,
 ) -> Result<(), FsError> {
-    let options = FindOptions { accesses: &[Access::Write], follow: true, missing: IfMissing::CreateDirs };
     for _ in 0..ATTEMPTS {
-        let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
-        let before = match slot.kind {
-            None => None,
-            Some(Kind::File) => Some(whole_file::read(&slot)?),
-            Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
-        };
-        let after = [before.as_deref().unwrap_or_default(), content].concat();
-        let draft = Draft::new(workspace, &slot, &after)?;
-        let _changing = workspace.lock_changes();
-        cx.check_cancelled()?;
-        // Others may have appended before the lock. The draft of a new file never replaces one.
-        let is_current = before.is_none_or(|before| whole_file::read(&slot).is_ok_and(|now| now == before));
-        if is_current && draft.commit()? {
-            return Ok(());
+        match try_append(cx, workspace, path, content, created) {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            // Others removed the file after it was found.
+            Err(FsError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
         }
     }
     Err(FsError::Changed { path: path.clone() })
+}
+
+/// Returns false and changes nothing if others changed the file meanwhile.
+fn try_append(
+    cx: &ToolContext,
+    workspace: &Workspace,
+    path: &RelativePath,
+    content: &[u8],
+    created: &mut Vec<RelativePath>,
+) -> Result<bool, FsError> {
+    let options = FindOptions { accesses: &[Access::Write], follow: true, missing: IfMissing::CreateDirs };
+    let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
+    let before = match slot.kind {
+        None => None,
+        Some(Kind::File) => Some(whole_file::read(&slot)?),
+        Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
+    };
+    let after = [before.as_deref().unwrap_or_default(), content].concat();
+    let draft = Draft::new(workspace, &slot, &after)?;
+    let _changing = workspace.lock_changes();
+    cx.check_cancelled()?;
+    // Others may have appended before the lock. The draft of a new file never replaces one.
+    let is_current = before.is_none_or(|before| whole_file::read(&slot).is_ok_and(|now| now == before));
+    Ok(is_current && draft.commit()?)
 }

@@ -24,7 +24,28 @@ pub(crate) struct ResolvedEntry {
 impl ResolvedEntry {
     /// Resolves a path for reading; see [`Slot::find`].
     pub(crate) fn find(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> Result<Self, FsError> {
-        let options = FindOptions { accesses: &[Access::Read], follow: true, missing: IfMissing::Fail };
+        Self::find_or(cx, workspace, path, IfMissing::Fail)
+    }
+
+    /// Resolves a path for reading. Returns `None` if there is no entry, or if it is hidden.
+    pub(crate) fn find_if_exists(
+        cx: &ToolContext,
+        workspace: &Workspace,
+        path: &RelativePath,
+    ) -> Result<Option<Self>, FsError> {
+        match Self::find_or(cx, workspace, path, IfMissing::FailPlainly) {
+            Err(FsError::Missing { .. }) => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
+    fn find_or(
+        cx: &ToolContext,
+        workspace: &Workspace,
+        path: &RelativePath,
+        missing: IfMissing,
+    ) -> Result<Self, FsError> {
+        let options = FindOptions { accesses: &[Access::Read], follow: true, missing };
         let Slot { path, kind, parent, name } = Slot::find(cx, workspace, path, options)?;
         Ok(Self { path, kind: kind.unwrap_or(Kind::Unknown), parent, name })
     }
@@ -85,6 +106,19 @@ mod tests {
         fs::rename(fixture.root().join("dir"), fixture.root().join("old_dir")).unwrap();
         change(&fixture);
         (file.open_file(), dir.open_dir())
+    }
+
+    #[test]
+    fn similar_names_are_searched_for_only_where_they_are_shown() {
+        let fixture = Fixture::with_files(&[("notes.md", "")]);
+        let (cx, workspace) = (fixture.cx(), Workspace::open(fixture.root()).unwrap());
+        let path = "note.md".to_owned().try_into().unwrap();
+        let near = |missing| match ResolvedEntry::find_or(cx, &workspace, &path, missing) {
+            Err(FsError::Missing { near, .. }) => near,
+            found => panic!("{found:?}"),
+        };
+        assert_eq!((near(IfMissing::Fail), near(IfMissing::FailPlainly)), (vec!["notes.md".to_owned()], vec![]));
+        assert!(ResolvedEntry::find_if_exists(cx, &workspace, &path).unwrap().is_none());
     }
 
     #[test]

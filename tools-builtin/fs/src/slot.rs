@@ -47,8 +47,10 @@ pub(crate) struct FindOptions {
 /// How to treat missing components of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IfMissing {
-    /// Returns an error.
+    /// Returns an error that suggests similar names.
     Fail,
+    /// Returns an error without suggestions, which cost a scan of the directory.
+    FailPlainly,
     /// Allows the last component to be missing.
     AllowLast,
     /// Allows the last component to be missing, and creates the directories before it.
@@ -162,6 +164,9 @@ fn walk(
             None if options.missing == IfMissing::Fail => {
                 let near = near(cx, &parent, hidden, &path.prefix(index), name);
                 return Err(FsError::Missing { path: here, near });
+            }
+            None if options.missing == IfMissing::FailPlainly => {
+                return Err(FsError::Missing { path: here, near: Vec::new() });
             }
             None if is_hidden => return Err(FsError::Hidden { path: here }),
             // Tools do not show drafts, and later remove them as abandoned.

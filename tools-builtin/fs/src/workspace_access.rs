@@ -6,7 +6,6 @@ use tools::protocol::InvalidTarget;
 use tools::{Access, ToolContext, ToolError};
 
 use crate::append::append_atomically;
-use crate::error::FsError;
 use crate::list::entries;
 use crate::listing::DirEntry;
 use crate::path::RelativePath;
@@ -62,21 +61,28 @@ impl Workspace {
         Ok(file?.into_std())
     }
 
-    /// Reads a file of at most 8 MiB. Returns `None` if there is none. The grant must cover reading it.
+    /// Reads a file of at most 8 MiB, or the file to which a link leads. Returns `None` if there is none, or if it is hidden.
+    ///
+    /// The grant must cover reading it.
     ///
     /// # Errors
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
-    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is larger, or leads out of the workspace.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is larger, cannot be read, lies below a file, or
+    ///   leads out of the workspace.
     pub fn read_file(&self, cx: &ToolContext, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
         let Some(found) = self.find(cx, path)? else { return Ok(None) };
         Ok(Some(found.open_file().and_then(|file| whole_file::contents(file, &found.path))?))
     }
 
-    /// Returns true if there is a file, a directory or another entry. The grant must cover reading it.
+    /// Returns true if there is a file, a directory or another entry. Links are followed: one that leads to a missing entry counts
+    /// as missing. So does a hidden path.
+    ///
+    /// The grant must cover reading it.
     ///
     /// # Errors
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
-    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` leads out of the workspace.
+    /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` lies below a file, or in a directory that cannot be opened, or leads out
+    ///   of the workspace.
     pub fn exists(&self, cx: &ToolContext, path: &str) -> Result<bool, ToolError> {
         Ok(self.find(cx, path)?.is_some())
     }
@@ -223,10 +229,7 @@ impl Workspace {
     /// Finds an entry to read. Returns `None` if there is none, or if it is hidden.
     fn find(&self, cx: &ToolContext, path: &str) -> Result<Option<ResolvedEntry>, ToolError> {
         let path = granted_path(cx, path, &[Access::Read])?;
-        match ResolvedEntry::find(cx, self, &path) {
-            Err(FsError::Missing { .. }) => Ok(None),
-            found => Ok(Some(found?)),
-        }
+        Ok(ResolvedEntry::find_if_exists(cx, self, &path)?)
     }
 }
 

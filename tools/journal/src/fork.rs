@@ -30,13 +30,13 @@ impl Audit {
     /// Copies a session to another journal under a new name, which must be unused there. The original does not change.
     ///
     /// The copy has the conversation and the rows of the original, in the chain of its own journal. Finished calls are therefore
-    /// replayed and not run again when the copy is resumed. Its start has the present time, and else the facts of the
-    /// original's.
+    /// replayed and not run again when the copy is resumed. Its start has the present time; all other facts are those of the
+    /// original's start.
     ///
     /// Copy a session only after it has ended. Otherwise a call that the original is about to run can run in the copy as well.
     ///
     /// # Errors
-    /// Returns an error if this journal is damaged or of an earlier version, or if the other one cannot be written.
+    /// Returns an error if this journal is damaged or has no rulings (version 1 or 2), or if the other one cannot be written.
     pub fn fork(&self, session: &str, to: &Path, name: &str, options: &JournalOptions) -> Result<(), ForkError> {
         let mut target = open::to_write(to, options.durability)?;
         let copied = copy(self, session, &mut target, name);

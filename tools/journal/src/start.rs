@@ -11,7 +11,7 @@ use crate::open::{VERSION, WITH_MODELS, WITH_SESSIONS};
 use crate::row::now_ms;
 use crate::{Audit, AuditError, SqliteJournal};
 
-/// The time, workspace, grant and model with which a session began.
+/// The time, workspace, grant, provider, URL of its service and model with which a session began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionStart {

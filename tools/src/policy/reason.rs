@@ -59,12 +59,12 @@ impl fmt::Display for Reason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Granted(clauses) => {
-                let clauses = clauses.iter().map(|clause| located(clause, clause.origins()));
+                let clauses = clauses.iter().map(|clause| clause.origins().located(clause));
                 write!(f, "the grant covers it by {}", joined(clauses, "or"))
             }
             Self::Untouched => f.write_str("it touches nothing, and no rule is about it"),
             Self::Rules(rules) => {
-                write!(f, "{} decides", subject(rules, |rule| located(rule, rule.origins())))
+                write!(f, "{} decides", subject(rules, |rule| rule.origins().located(rule)))
             }
             Self::Ungranted => f.write_str("no clause of the grant covers it"),
             Self::Default(ApprovalDefault::AlwaysAsk) => {
@@ -108,11 +108,6 @@ fn object(key: &str, item: impl fmt::Display, origins: &Origins) -> Value {
         object["origins"] = json!(origins);
     }
     object
-}
-
-/// Returns the item and its origins, such as "`fs:read:**` (toolcrib.toml:3)".
-fn located(item: impl fmt::Display, origins: &Origins) -> String {
-    if origins.is_empty() { format!("`{item}`") } else { format!("`{item}` ({origins})") }
 }
 
 fn joined(items: impl Iterator<Item = String>, last: &str) -> String {

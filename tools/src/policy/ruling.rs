@@ -9,7 +9,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::reason::subject;
-use super::{Policy, Reason, Rule, SensitivePaths, Verdict};
+use super::{Policy, Reason, Rule, SensitivePaths, Sensitivity, Verdict};
 
 /// The ruling about a call without targets and without a policy, as text.
 const UNTOUCHED: &str = "the call is allowed: it touches nothing, and no rule is about it";
@@ -18,7 +18,7 @@ const UNTOUCHED: &str = "the call is allowed: it touches nothing, and no rule is
 ///
 /// The pipeline decides by rulings, about the targets that the arguments name and about those that the tool discovers while it runs.
 /// [`ToolContext::rulings`](crate::ToolContext::rulings) returns the former. In JSON, a ruling is an object with `target`, `verdict` and
-/// `reasons`.
+/// `reasons`, the [shown](Self::shown_reasons) ones.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Ruling<'a> {
@@ -71,6 +71,21 @@ impl<'a> Ruling<'a> {
             Verdict::Ask => self.asking().collect(),
             Verdict::Allow => self.allowing(),
         }
+    }
+
+    /// Returns the [reasons](Self::reasons) for text: a settings file is described once, however many patterns match it.
+    pub fn shown_reasons(&self) -> Vec<Reason<'a>> {
+        let mut reasons = self.reasons();
+        let mut is_described = false;
+        reasons.retain(|reason| match (reason, self.target) {
+            (Reason::Sensitive(path), Some(target))
+                if path.sensitivity() == Sensitivity::Settings && path.is_whole(target.value()) =>
+            {
+                !std::mem::replace(&mut is_described, true)
+            }
+            _ => true,
+        });
+        reasons
     }
 
     /// Returns the rules with this verdict that apply.
@@ -142,7 +157,7 @@ impl<'a> Ruling<'a> {
             Verdict::Ask => "is asked about",
             Verdict::Deny => "is denied",
         };
-        let reasons: Vec<_> = self.reasons().iter().map(Reason::to_string).collect();
+        let reasons: Vec<_> = self.shown_reasons().iter().map(Reason::to_string).collect();
         format!("{verdict}: {}", reasons.join("; "))
     }
 }
@@ -168,7 +183,7 @@ impl Serialize for Ruling<'_> {
         let mut ruling = serializer.serialize_struct("Ruling", 3)?;
         ruling.serialize_field("target", &self.target)?;
         ruling.serialize_field("verdict", &self.verdict)?;
-        ruling.serialize_field("reasons", &self.reasons())?;
+        ruling.serialize_field("reasons", &self.shown_reasons())?;
         ruling.end()
     }
 }

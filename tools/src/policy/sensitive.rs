@@ -113,7 +113,7 @@ impl SensitivePath {
     }
 
     /// Returns true if the pattern matches the path itself, not only a path below it.
-    fn is_whole(&self, path: &str) -> bool {
+    pub(super) fn is_whole(&self, path: &str) -> bool {
         Match::find(&self.pattern, &pattern::names(path)).is_some_and(|found| found.is_whole)
     }
 
@@ -191,7 +191,7 @@ impl SensitivePaths {
     /// Returns the entries that make a granted target need approval. Empty if it needs none.
     ///
     /// Each matching entry must be named separately: `fs:write:.vscode/**` does not name `.vscode/.git/config`. Settings cannot be
-    /// named, so a settings file has one entry, however many patterns match it.
+    /// named.
     pub(crate) fn needing_approval(
         &self,
         grant: &Grant,
@@ -202,11 +202,9 @@ impl SensitivePaths {
             let by_rule = || policy.is_some_and(|(policy, tool)| entry.is_named_by(policy, tool, target));
             entry.is_named_in(grant, target) || by_rule()
         };
-        let mut is_described = false;
         self.matching_target(target).filter(move |entry| match entry.sensitivity {
             Sensitivity::BuildFile => false,
             Sensitivity::RunsByItself => !is_allowed(entry),
-            Sensitivity::Settings if entry.is_whole(target.value()) => !std::mem::replace(&mut is_described, true),
             Sensitivity::Settings => true,
         })
     }

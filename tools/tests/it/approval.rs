@@ -7,7 +7,7 @@ use crate::sample::{Yes, echo, echoing, granted, holding, pure, reader};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tokio::time::sleep;
-use tools::policy::Rule;
+use tools::policy::{Rule, SensitivePath, SensitivePaths, Sensitivity};
 use tools::{
     Access, Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, ErrorCode,
     Policy, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
@@ -200,6 +200,22 @@ async fn a_discovered_target_is_covered_by_an_approval_or_a_rule() {
     }
     for path in ["dir", "."] {
         assert_eq!(remove(path, "dir/keep/a").await.unwrap_err().code(), ErrorCode::Denied);
+    }
+}
+
+#[tokio::test]
+async fn an_approved_directory_covers_a_control_file_only_if_each_entry_of_the_file_was_shown() {
+    let catalog = holding(filer("remove", "destroys"), discovers);
+    let control = |pattern: &&str| SensitivePath::new(*pattern, Sensitivity::Settings, "a control file").unwrap();
+    let remove = async |patterns: &[&str]| {
+        let paths = SensitivePaths::default().with_paths(patterns.iter().map(control));
+        let cx = granted(&["fs:*:**"]).with_sensitive_paths(paths).with_approver(Arc::new(Yes::default()));
+        catalog.execute(&cx, "remove", json!({"path": "sub", "found": "sub/rules.toml"})).await.map(drop)
+    };
+    remove(&["/sub/rules.toml"]).await.unwrap();
+    // The second entry is about files of that name anywhere, so a question about `sub` does not show it.
+    for patterns in [&["rules.toml"][..], &["/sub/rules.toml", "rules.toml"]] {
+        assert_eq!(remove(patterns).await.unwrap_err().code(), ErrorCode::Unapproved, "{patterns:?}");
     }
 }
 

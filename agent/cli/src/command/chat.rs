@@ -9,9 +9,8 @@ use crate::chat::{self, Input, how_to_grant};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::journal;
 use crate::output_format::OutputOption;
-use crate::session::SessionOptions;
+use crate::session::{OpenSession, SessionOptions};
 
 /// Run an agent session prompt by prompt
 ///
@@ -32,13 +31,12 @@ pub(super) struct ChatArgs {
 
 impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let recording = self.options.recording().await?;
-        let runner = self.options.runner(self.output.format, Arc::default(), how_to_grant, recording.as_ref())?;
         // Each prompt gets its own token; this one is never cancelled.
-        let session = self.options.session(CancellationToken::new(), &runner.console, recording.as_ref())?;
+        let token = CancellationToken::new();
+        let opened = self.options.open(self.output.format, Arc::default(), how_to_grant, token).await?;
+        let OpenSession { recording: _recording, runner, session, resumed } = opened;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive(), &runner.console)?;
-        let resumed = journal::stored_run(recording.as_ref(), &session).await?;
         let mut chat = chat::Chat { session, runner, input, interrupts, resumed };
         match chat.run().await {
             Err(error) => Err(self.options.journal.unfinished(error, &chat.session, "chat").await),

@@ -18,7 +18,8 @@ use crate::visible::visible;
 
 /// Show the effective settings of a session, and the origin of each
 ///
-/// The options are those of run, and their effect on the settings is shown. Of a key, only the source is shown.
+/// The options are those of run, and their effect on the settings is shown, also that of --resume. Of a key, only the source is
+/// shown.
 #[derive(Args, Debug)]
 #[command(after_long_help = config::help())]
 pub(super) struct ConfigArgs {
@@ -39,9 +40,9 @@ struct Row {
 }
 
 impl ConfigArgs {
-    pub(super) fn run(self) -> Result<Exit, Error> {
-        let settings = self.options.settings()?;
-        let rows = [flag_rows(&self.options), rows(settings)].concat();
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        let (settings, _resumed) = self.options.settings().await?;
+        let rows = [flag_rows(&self.options), rows(&settings)].concat();
         if self.json {
             let row = |row: &Row| json!({"key": row.key, "value": row.value, "origin": row.origin.document()});
             let settings_rows: Vec<_> = rows.iter().map(row).collect();

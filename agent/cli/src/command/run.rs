@@ -9,8 +9,8 @@ use crate::exit::Exit;
 use crate::host::how_to_grant;
 use crate::output_format::OutputOption;
 use crate::prompt_runner::RunInput;
-use crate::session::SessionOptions;
-use crate::{interrupt, journal, standard_input};
+use crate::session::{OpenSession, SessionOptions};
+use crate::{interrupt, standard_input};
 
 /// Run an agent session on a prompt and print the answer
 ///
@@ -34,10 +34,9 @@ impl RunArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let console = Arc::default();
         let token = interrupt::token(&console)?;
-        let recording = self.options.recording().await?;
-        let runner = self.options.runner(self.output.format, console, how_to_grant, recording.as_ref())?;
-        let mut session = self.options.session(token.clone(), &runner.console, recording.as_ref())?;
-        let input = match journal::stored_run(recording.as_ref(), &session).await? {
+        let opened = self.options.open(self.output.format, console, how_to_grant, token.clone()).await?;
+        let OpenSession { recording: _recording, runner, mut session, resumed } = opened;
+        let input = match resumed {
             Some(run) => RunInput::Resume(run),
             None => RunInput::Prompt(match self.prompt.filter(|prompt| prompt != "-") {
                 Some(prompt) => prompt,

@@ -1,12 +1,8 @@
 //! `toolcrib system`
 
-use std::sync::Arc;
-
 use clap::Args;
 use serde_json::json;
-use tools::CancellationToken;
 
-use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output;
@@ -25,7 +21,7 @@ pub(super) struct SystemArgs {
 
 impl SystemArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
-        let session = self.options.session(CancellationToken::new(), &Arc::new(Console::default()), None)?;
+        let session = self.options.unrecorded()?;
         if self.json {
             let sections = session.system().sections(session.tools());
             sections.iter().try_for_each(|(name, text)| output::json(&json!({"name": name, "text": text})))?;

@@ -1,16 +1,14 @@
 //! `toolcrib why`
 
-use std::fmt;
 use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
 use tools::policy::{Reason, Ruling, Verdict};
-use tools::protocol::Origins;
 use tools::{CancellationToken, Target};
 
 use crate::argument::CallArguments;
-use crate::config::{Setting, Values};
+use crate::config::{KeyFlags, SelectFlag, Setting};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -29,9 +27,8 @@ pub(super) struct WhyArgs {
     #[command(flatten)]
     arguments: CallArguments,
 
-    /// Explain it for a session of these tools, as `run --select` chooses them; repeatable
-    #[arg(long, value_name = "GLOB")]
-    select: Vec<String>,
+    #[command(flatten)]
+    select: KeyFlags<SelectFlag>,
 
     #[command(flatten)]
     host: HostOptions,
@@ -45,8 +42,7 @@ impl WhyArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let (entry, arguments) = self.arguments.read()?;
         let targets = tools::call::validate(&entry, arguments)?;
-        let select = (!self.select.is_empty()).then(|| Setting::from_flag("--select", self.select.clone()));
-        let settings = self.host.settings(Values { select, ..Values::default() })?;
+        let settings = self.host.settings(self.select.values()?)?;
         let is_selected = settings.selection()?.matches(&entry);
         let console = Arc::new(Console::default());
         let cx = self.host.context(&settings, &ProtectedFiles::default(), CancellationToken::new(), &console)?;
@@ -99,7 +95,7 @@ fn page(name: &str, rulings: &[Ruling<'_>], width: usize) -> String {
             page += "\n";
             page += &fit::hanging(&line, width, "", "  ");
         }
-        for reason in &ruling.reasons() {
+        for reason in &ruling.shown_reasons() {
             for line in lines(reason, ruling.target) {
                 page += &fit::hanging(&line, width, "  ", "    ");
             }
@@ -118,13 +114,14 @@ fn outcome(verdict: Verdict) -> String {
 
 /// Returns the lines about a reason, one for each clause or rule.
 fn lines(reason: &Reason<'_>, target: Option<&Target>) -> Vec<String> {
-    let line = |words: &str, item: &dyn fmt::Display, origins: &Origins| {
-        let at = if origins.is_empty() { String::new() } else { format!(" ({origins})") };
-        format!("{words} `{}`{}", visible(&item.to_string()), styled(FAINT, visible(&at)))
-    };
+    let line = |words: &str, item: String| format!("{words} {}", visible(&item));
     match reason {
-        Reason::Granted(clauses) => clauses.iter().map(|clause| line("granted by", clause, clause.origins())).collect(),
-        Reason::Rules(rules) => rules.iter().map(|rule| line("decided by the rule", rule, rule.origins())).collect(),
+        Reason::Granted(clauses) => {
+            clauses.iter().map(|clause| line("granted by", clause.origins().located(clause))).collect()
+        }
+        Reason::Rules(rules) => {
+            rules.iter().map(|rule| line("decided by the rule", rule.origins().located(rule))).collect()
+        }
         Reason::Ungranted => {
             let flag = target.map(|target| format!("; --grant {} would", shell::quoted(target.to_clause().as_str())));
             vec![format!("{reason}{}", visible(&flag.unwrap_or_default()))]

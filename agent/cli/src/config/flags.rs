@@ -1,5 +1,7 @@
 //! [`KeyFlags`]: the flags of the keys.
 
+use std::marker::PhantomData;
+
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::error::ConfigError;
@@ -7,29 +9,68 @@ use super::key::{FlagValue, KeyAbout, KeyFlag};
 use super::keys::{self, Values};
 use super::origin::Origin;
 
-/// The flags of all commands that run tools; with `OF_SESSION`, those that only the commands have that run a session.
+/// The flags of one set of keys.
 ///
 /// The values are not parsed by clap, which would print an invalid one: a URL may contain a password.
 #[derive(Debug, Default)]
-pub(crate) struct KeyFlags<const OF_SESSION: bool>(Vec<(&'static str, Vec<String>)>);
+pub(crate) struct KeyFlags<S> {
+    given: Vec<(&'static str, Vec<String>)>,
+    set: PhantomData<S>,
+}
 
-impl<const OF_SESSION: bool> KeyFlags<OF_SESSION> {
+/// A set of flags, which a command can have.
+pub(crate) trait FlagSet {
+    /// Returns true if the flag is one of the set.
+    fn contains(flag: &KeyFlag) -> bool;
+}
+
+/// The flags of all commands that run tools.
+#[derive(Debug, Default)]
+pub(crate) struct ToolFlags;
+
+/// The flags that only the commands have that run a session.
+#[derive(Debug, Default)]
+pub(crate) struct SessionFlags;
+
+/// The flag for the tools of a session alone.
+#[derive(Debug, Default)]
+pub(crate) struct SelectFlag;
+
+impl FlagSet for ToolFlags {
+    fn contains(flag: &KeyFlag) -> bool {
+        !flag.is_of_session
+    }
+}
+
+impl FlagSet for SessionFlags {
+    fn contains(flag: &KeyFlag) -> bool {
+        flag.is_of_session
+    }
+}
+
+impl FlagSet for SelectFlag {
+    fn contains(flag: &KeyFlag) -> bool {
+        flag.name == keys::SELECT
+    }
+}
+
+impl<S: FlagSet> KeyFlags<S> {
     /// Parses the values.
     pub(crate) fn values(&self) -> Result<Values, ConfigError> {
         Values::from_texts(|key| {
             let Some(flag) = key.flag else { return Ok(None) };
-            let given = self.0.iter().find(|(name, _)| *name == flag.name);
+            let given = self.given.iter().find(|(name, _)| *name == flag.name);
             Ok(given.map(|(name, texts)| (texts.clone(), Origin::Flag(name))))
         })
     }
 
     fn keys() -> impl Iterator<Item = (KeyAbout, KeyFlag)> {
-        let flag = |key: KeyAbout| key.flag.filter(|flag| flag.is_of_session == OF_SESSION).map(|flag| (key, flag));
+        let flag = |key: KeyAbout| key.flag.filter(S::contains).map(|flag| (key, flag));
         keys::all().into_iter().filter_map(flag)
     }
 }
 
-impl<const OF_SESSION: bool> Args for KeyFlags<OF_SESSION> {
+impl<S: FlagSet> Args for KeyFlags<S> {
     fn augment_args(command: Command) -> Command {
         Self::keys().fold(command, |command, (key, flag)| command.arg(argument(&key, flag)))
     }
@@ -39,7 +80,7 @@ impl<const OF_SESSION: bool> Args for KeyFlags<OF_SESSION> {
     }
 }
 
-impl<const OF_SESSION: bool> FromArgMatches for KeyFlags<OF_SESSION> {
+impl<S: FlagSet> FromArgMatches for KeyFlags<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = |(_, flag): (KeyAbout, KeyFlag)| match flag.value {
             FlagValue::Named(_) => {
@@ -48,7 +89,7 @@ impl<const OF_SESSION: bool> FromArgMatches for KeyFlags<OF_SESSION> {
             }
             FlagValue::Implied(text, _) => matches.get_flag(flag.name).then(|| (flag.name, vec![text.to_owned()])),
         };
-        Ok(Self(Self::keys().filter_map(given).collect()))
+        Ok(Self { given: Self::keys().filter_map(given).collect(), set: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -25,6 +25,9 @@ use crate::size::Size;
 /// The default grants: reading below the root, reading the clock, and asking the user.
 const DEFAULT_GRANTS: [&str; 3] = ["fs:read:**", "clock:read:**", "user:read:**"];
 
+/// The flag for the tools of a session.
+pub(super) const SELECT: &str = "--select";
+
 /// The default time for which a recorded session is kept: 30 days.
 const MAX_SESSION_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -155,7 +158,7 @@ keys! {
 
     /// The tools of a session by name, such as 'fs.*'; '!fs.write' excludes
     select: Option<Setting<Vec<String>>> = Key::new("select", replaced(glob), None, r#"["fs.*", "!fs.remove"]"#)
-        .with_session_flag("--select", Named("GLOB"))
+        .with_session_flag(SELECT, Named("GLOB"))
         .with_project(ProjectRule::if_unset())
         .in_profiles();
 

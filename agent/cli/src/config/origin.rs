@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tools::Clause;
-use tools::policy::Rule;
 
 /// A value with its origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,25 +47,18 @@ impl<T> Setting<T> {
     }
 }
 
-impl Setting<Clause> {
-    /// Returns the clause with its origin, which rulings about calls name.
-    pub(crate) fn labelled(&self) -> Clause {
-        self.value.clone().with_origin(self.origin.to_string())
+impl<T: Clone> Setting<T> {
+    /// Returns the value with its origin, which rulings about calls name. `label` adds it to the value.
+    pub(crate) fn labelled(&self, label: impl FnOnce(T, String) -> T) -> T {
+        label(self.value.clone(), self.origin.to_string())
     }
 }
 
 impl Setting<Vec<Clause>> {
     /// Returns the clauses with their origin.
-    pub(crate) fn labelled(&self) -> impl Iterator<Item = Clause> {
+    pub(crate) fn labelled_clauses(&self) -> impl Iterator<Item = Clause> {
         let origin: Arc<str> = self.origin.to_string().into();
         self.value.iter().map(move |clause| clause.clone().with_origin(origin.clone()))
-    }
-}
-
-impl Setting<Rule> {
-    /// Returns the rule with its origin.
-    pub(crate) fn labelled(&self) -> Rule {
-        self.value.clone().with_origin(self.origin.to_string())
     }
 }
 

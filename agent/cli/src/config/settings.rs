@@ -70,17 +70,32 @@ impl Settings {
         self
     }
 
+    /// Sets the provider.
+    #[cfg(feature = "journal")]
+    pub(crate) fn with_provider(mut self, provider: Setting<String>) -> Self {
+        self.values.provider = Some(provider);
+        self
+    }
+
+    /// Sets the model, or unsets it.
+    #[cfg(feature = "journal")]
+    pub(crate) fn with_model(mut self, model: Option<Setting<String>>) -> Self {
+        self.values.model = model;
+        self
+    }
+
     /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
     pub(crate) fn grant(&self) -> Grant {
         let is_flag = |grant: &&Setting<Clause>| matches!(grant.origin, Origin::Flag(_));
-        let from_flags = || self.grants.iter().filter(is_flag).map(Setting::<Clause>::labelled);
-        let all = Grant::new(self.grants.iter().map(Setting::<Clause>::labelled));
-        self.within.iter().fold(all, |grant, within| grant.narrowed(within.labelled().chain(from_flags())))
+        let labelled = |grant: &Setting<Clause>| grant.labelled(Clause::with_origin);
+        let from_flags = || self.grants.iter().filter(is_flag).map(labelled);
+        let all = Grant::new(self.grants.iter().map(labelled));
+        self.within.iter().fold(all, |grant, within| grant.narrowed(within.labelled_clauses().chain(from_flags())))
     }
 
     /// Returns the rules of the policy that a person can change.
     pub(crate) fn rules(&self) -> impl Iterator<Item = Rule> {
-        self.policy.iter().map(Setting::<Rule>::labelled)
+        self.policy.iter().map(|rule| rule.labelled(Rule::with_origin))
     }
 
     /// Returns the rules that choose the session's tools.

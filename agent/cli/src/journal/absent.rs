@@ -29,11 +29,11 @@ impl Recording {
         if is_asked { Err(Error::NoJournal) } else { Ok(None) }
     }
 
-    pub(crate) fn with_model(&self, _flags: Values) -> Values {
-        match *self {}
-    }
-
-    pub(crate) fn check_service(&self, _settings: &Settings) -> Result<(), Error> {
+    pub(crate) fn settings(
+        &self,
+        _flags: Values,
+        _read: impl FnOnce(Values) -> Result<Settings, Error>,
+    ) -> Result<Settings, Error> {
         match *self {}
     }
 

@@ -13,7 +13,7 @@ use crate::config::{ConfigError, Origin, Setting, Settings, Values};
 use crate::error::Error;
 use crate::notice;
 use crate::provider_choice::ProviderChoice;
-use crate::sessions::{LockedSession, Retention, SessionError, SessionFolder, StoredSession};
+use crate::sessions::{LockedSession, OtherService, Retention, SessionError, SessionFolder, StoredSession};
 
 /// The origin of the clauses that a resumed session began with.
 const FIRST_GRANT: &str = "the start of the session";
@@ -28,7 +28,7 @@ pub(crate) struct Recording {
     /// The start of a resumed session. A session of an earlier version has none.
     first: Option<SessionStart>,
     /// Dropped after the journal, which closes the file.
-    _session: Option<FolderSession>,
+    folder: Option<FolderSession>,
 }
 
 /// A session of the folder. Dropping it unlocks the session, and removes a new one that had no prompt.
@@ -96,7 +96,7 @@ impl Recording {
         {
             return Err(Error::SessionExists(name.clone()));
         }
-        Ok(Self { journal, name, is_resumed: false, first: None, _session: None })
+        Ok(Self { journal, name, is_resumed: false, first: None, folder: None })
     }
 
     async fn begin_in_folder(
@@ -112,7 +112,7 @@ impl Recording {
             notice::warning(&format!("old sessions are kept: {error}"));
         }
         let recording = Self::begin_in_file(&file, Some(name), in_folder(content), start).await?;
-        Ok(Self { _session: Some(session), ..recording })
+        Ok(Self { folder: Some(session), ..recording })
     }
 
     async fn resume_in_folder(id: Option<&str>, content: SqliteOptions, workspace: &str) -> Result<Self, Error> {
@@ -125,9 +125,7 @@ impl Recording {
         let file = folder.private_journal(id)?;
         let session = FolderSession::Resumed { _locked: locked };
         let journal = SqliteJournal::open(&file, in_folder(content))?;
-        let recording = Self::resume(journal, id.to_string(), workspace, Some(session)).await?;
-        notice::note(&format!("resuming the session {id}"));
-        Ok(recording)
+        Self::resume(journal, id.to_string(), workspace, Some(session)).await
     }
 
     /// Continues a session in this workspace.
@@ -145,42 +143,82 @@ impl Recording {
             first.grant = first.grant.with_origin(FIRST_GRANT);
             first
         });
-        Ok(Self { journal, name: Some(name), is_resumed: true, first, _session: session })
+        Ok(Self { journal, name: Some(name), is_resumed: true, first, folder: session })
     }
 
-    /// Sets the provider and the model that a resumed session began with, unless the flags name others.
-    pub(crate) fn with_model(&self, mut flags: Values) -> Values {
-        let (Some(first), Some(name)) = (&self.first, &self.name) else { return flags };
-        let began_with = |value: &Option<String>| {
-            value.clone().map(|value| Setting { value, origin: Origin::Session(name.clone()) })
+    /// Returns the settings of a resumed session, as `read` reads them for the flags.
+    ///
+    /// - A session of the state folder has the provider and the model that it began with, unless a flag names another.
+    /// - A journal in a file may come from elsewhere, so it names only the model: the settings or a flag must name its provider.
+    ///
+    /// # Errors
+    /// Returns an error if the conversation would go to another provider or another service than before, and no flag names it.
+    pub(crate) fn settings(
+        &self,
+        mut flags: Values,
+        read: impl FnOnce(Values) -> Result<Settings, Error>,
+    ) -> Result<Settings, Error> {
+        let named = self.first.as_ref().zip(self.name.as_ref());
+        let Some((first, name, provider)) =
+            named.and_then(|(first, name)| Some((first, name, first.provider.as_ref()?)))
+        else {
+            return read(flags);
         };
-        let provider = flags.provider.take().or_else(|| began_with(&first.provider));
-        // Another provider does not have the model of the one before.
-        if flags.model.is_none() && provider.as_ref().map(|provider| &provider.value) == first.provider.as_ref() {
-            flags.model = began_with(&first.model);
+        let began_with = |value: &String| Setting { value: value.clone(), origin: Origin::Session(name.clone()) };
+        let (is_provider_named, is_model_named) = (flags.provider.is_some(), flags.model.is_some());
+        if self.is_of_user() {
+            flags.provider.get_or_insert_with(|| began_with(provider));
         }
-        flags.provider = provider;
-        flags
+        let mut settings = read(flags)?;
+        let chosen = ProviderChoice::from_settings(&settings).provider;
+        if chosen != *provider {
+            // Another provider does not have the model of the one before.
+            return if is_provider_named { Ok(settings) } else { Err(self.other_provider(provider, chosen).into()) };
+        }
+        if let Some(error) = self.other_service(first, provider, settings.base_url.as_ref()) {
+            return Err(error.into());
+        }
+        if !is_provider_named {
+            settings = settings.with_provider(began_with(provider));
+        }
+        Ok(if is_model_named { settings } else { settings.with_model(first.model.as_ref().map(began_with)) })
     }
 
-    /// Returns an error if the recorded provider would have another service than the session began with, because nothing names its
-    /// URL any more. The journal alone must not choose the service that is given a key, and no other one may read the session.
-    pub(crate) fn check_service(&self, settings: &Settings) -> Result<(), SessionError> {
-        let provider = settings.provider.as_ref().filter(|provider| provider.origin.session().is_some());
-        match self.first.as_ref().and_then(|first| first.base_url.as_deref()) {
-            Some(url) if let (Some(provider), None) = (provider, &settings.base_url) => {
-                Err(SessionError::OtherService {
-                    name: self.name.clone().unwrap_or_default(),
-                    provider: provider.value.clone(),
-                    url: url.to_owned(),
-                })
-            }
-            _ => Ok(()),
+    fn other_provider(&self, provider: &str, chosen: String) -> SessionError {
+        let name = self.name.clone().unwrap_or_default();
+        SessionError::OtherProvider { name, provider: provider.to_owned(), chosen }
+    }
+
+    /// Returns the error if the provider's service is not the one that the session began with, and no flag names it.
+    fn other_service(
+        &self,
+        first: &SessionStart,
+        provider: &str,
+        base_url: Option<&Setting<String>>,
+    ) -> Option<SessionError> {
+        let is_named = base_url.is_some_and(|url| matches!(url.origin, Origin::Flag(_)));
+        if is_named || first.base_url.as_ref() == base_url.map(|url| &url.value) {
+            return None;
         }
+        Some(SessionError::OtherService(Box::new(OtherService {
+            name: self.name.clone().unwrap_or_default(),
+            provider: provider.to_owned(),
+            began_at: first.base_url.clone(),
+            configured: base_url.cloned(),
+            is_of_user: self.is_of_user(),
+        })))
+    }
+
+    /// Returns true if the journal is one of the state folder, which only this user can write.
+    fn is_of_user(&self) -> bool {
+        self.folder.is_some()
     }
 
     /// Adds the journal and the session's name to the context. Narrows the grant to the one that the session began with.
     pub(crate) fn context(&self, context: ToolContext) -> ToolContext {
+        if let (Some(FolderSession::Resumed { .. }), Some(name)) = (&self.folder, &self.name) {
+            notice::note(&format!("resuming the session {name}"));
+        }
         let mut context = context.with_journal(Arc::new(self.journal.clone()));
         if let Some(name) = &self.name {
             context = context.with_session(name.as_str());

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use tools_journal::AuditError;
 
 use super::SessionId;
+use crate::config::Setting;
 use crate::{program, shell};
 
 /// The number of sessions that an error names.
@@ -35,15 +36,54 @@ pub(crate) enum SessionError {
     #[error("the session {name} belongs to the workspace {workspace}; resume it there, or with --root")]
     OtherWorkspace { name: String, workspace: String },
     #[error(
-        "the session {name} began with the provider {provider} at {url}, which no setting names; continue it with --base-url {}, \
-         or choose another service with --provider",
-        shell::quoted(url)
+        "the session {name} began with the provider {provider}, and the settings choose {chosen}; name the one that gets its \
+         conversation with --provider"
     )]
-    OtherService { name: String, provider: String, url: String },
+    OtherProvider { name: String, provider: String, chosen: String },
+    #[error(transparent)]
+    OtherService(Box<OtherService>),
     #[error(transparent)]
     Journal(#[from] AuditError),
     #[error("cannot remove the session {id}: {source}; check the permissions of its files")]
     Erase { id: SessionId, source: io::Error },
+}
+
+/// The provider of a session would have another service than the session began with.
+#[derive(Debug, thiserror::Error)]
+#[error("the session {name} began with the provider {provider} at {}, and {}; {}", self.began_at(), self.now(), self.advice())]
+pub(crate) struct OtherService {
+    pub(crate) name: String,
+    pub(crate) provider: String,
+    /// The recorded URL, or `None` for the provider's usual service.
+    pub(crate) began_at: Option<String>,
+    /// The URL of the settings, or `None` for the provider's usual service.
+    pub(crate) configured: Option<Setting<String>>,
+    /// True if the journal is one of the user's own, so that its URL can be advised.
+    pub(crate) is_of_user: bool,
+}
+
+impl OtherService {
+    fn began_at(&self) -> &str {
+        self.began_at.as_deref().unwrap_or("its usual service")
+    }
+
+    fn now(&self) -> String {
+        match &self.configured {
+            Some(url) => format!("{} names {}", url.origin, url.value),
+            None => "no setting names that service".to_owned(),
+        }
+    }
+
+    fn advice(&self) -> String {
+        let flag = |url: &String| format!("--base-url {}", shell::quoted(url));
+        let first = self.began_at.as_ref().filter(|_| self.is_of_user);
+        match (first.map(flag), self.configured.as_ref().map(|url| flag(&url.value))) {
+            (Some(first), Some(other)) => format!("continue it there with {first}, or at the other one with {other}"),
+            (Some(first), None) => format!("continue it there with {first}"),
+            (None, Some(other)) => format!("continue it at the other one with {other}"),
+            (None, None) => "continue it with --base-url and the URL of a service that you trust".to_owned(),
+        }
+    }
 }
 
 fn named(ids: &[SessionId]) -> String {

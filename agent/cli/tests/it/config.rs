@@ -34,6 +34,7 @@ pub(crate) fn setting(document: &Value, key: &str) -> (Value, String) {
     let origin = match origin["kind"].as_str().unwrap() {
         "default" => "default".to_owned(),
         "flag" => origin["flag"].as_str().unwrap().to_owned(),
+        "session" => format!("session {}", origin["session"].as_str().unwrap()),
         "environment" => origin["variable"].as_str().unwrap().to_owned(),
         _ => file(),
     };

@@ -333,6 +333,19 @@ fn an_interrupt_at_a_question_cancels() {
 }
 
 #[test]
+fn an_interrupted_run_without_a_model_says_why_a_call_failed() {
+    let crib = Crib::new();
+    let calls = "fs.read path=missing.txt ; fs.write path=a.txt content=x ; fs.write path=b.txt content=x";
+    let (mut session, _) = asked(&crib, &["run", calls, "--provider", "direct"]);
+    // The other call has ended by the second question.
+    say(&mut session, "y", &["failed", QUESTION]);
+    session.send_control('c').unwrap();
+    let (shown, code) = rest(session);
+    assert!(shown.contains("there is no `missing.txt`"), "{shown}");
+    assert_eq!(code, 130, "{shown}");
+}
+
+#[test]
 fn input_typed_ahead_answers_nothing() {
     let crib = Crib::new();
     let script = twice(&crib, "fs.read", r#"{"path": "README.md"}"#);

@@ -120,3 +120,9 @@ fn a_call_that_cannot_be_made_is_not_explained() {
     assert!(ended.stdout.is_empty() && ended.stderr.contains("fs.read"), "{ended:#?}");
     assert_eq!(crib.run(&["why", "fs.read"]).code, crib.run(&["call", "fs.read"]).code);
 }
+
+#[test]
+fn an_invalid_glob_is_refused_with_its_flag() {
+    let ended = Crib::new().run(&["why", "time.now", "--select", "{"]).expect(2);
+    assert!(ended.stderr.contains("--select: select is invalid"), "{ended:#?}");
+}

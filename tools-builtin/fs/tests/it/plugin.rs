@@ -234,6 +234,20 @@ fn no_append_is_lost_and_no_reader_sees_a_part_of_one() {
 }
 
 #[test]
+fn a_file_that_others_remove_meanwhile_is_appended_to() {
+    let notes = Notes::new(&["fs:*:notes/**"]);
+    let Notes { workspace, cx, .. } = &notes;
+    let log = notes.path("notes/log");
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| (0..300).try_for_each(|_| workspace.append_file(cx, "notes/log", "line\n")));
+        while !writer.is_finished() {
+            let _ = fs::remove_file(&log);
+        }
+        writer.join().unwrap().unwrap();
+    });
+}
+
+#[test]
 fn nothing_else_is_touched_than_what_is_granted() {
     let notes = Notes::new(&["fs:*:notes/**"]);
     let Notes { workspace, cx, .. } = &notes;

@@ -32,6 +32,25 @@ fn every_session_is_listed_with_its_prompt_and_state() {
 }
 
 #[test]
+fn a_mistake_in_the_options_begins_no_session() {
+    let crib = Crib::new();
+    let mistakes = [["--provider", "typo"], ["--select", "{"], ["--script", "missing.json"]];
+    for mistake in mistakes {
+        for flags in [&["--journal", "calls.journal", "--session", "s"][..], &[]] {
+            let ended = crib.run(&[&["run", "time.now"], &mistake[..], flags].concat());
+            assert_ne!(ended.code, Some(0), "{ended:#?}");
+        }
+        assert!(!crib.root().join("calls.journal").exists() && !folder(&crib).exists(), "{mistake:?}");
+    }
+    crib.run(&["run", "time.now"]).expect(0);
+    write_user(&crib, "[sessions]\nmax_age = '0s'\nkeep = 0");
+    for mistake in mistakes {
+        crib.run(&[&["run", "time.now"], &mistake[..]].concat());
+    }
+    assert_eq!(listed(&crib).len(), 1, "nothing was pruned");
+}
+
+#[test]
 fn a_session_belongs_to_its_workspace() {
     let crib = Crib::new();
     crib.run(&["run", "time.now"]).expect(0);
