@@ -72,23 +72,31 @@ def openai_strict(schema):
 
 def anthropic_strict(schema):
     # The function moves what is not supported to the description, and leaves out other members.
-    schema = with_one_type(schema)
+    schema = plainer(schema)
     made = anthropic.transform_schema(copy.deepcopy(schema))
     if not is_within(mapped(made, lambda key, value: None if (key, value) == ("format", "text") else value), schema):
         raise ValueError(f"made strict: {json.dumps(made)[:300]}")
 
 
-def with_one_type(schema):
-    """Returns the schema without lists of types and types beside values, which the service takes and the function does not."""
+def plainer(schema):
+    """Returns the schema without lists of types, types beside values, and defaults, which the service takes and the function does not.
+
+    The service's list: https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+    """
     if isinstance(schema, list):
-        return [with_one_type(inner) for inner in schema]
+        return [plainer(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
     has_values = isinstance(schema.get("enum"), list) or "const" in schema
     members = {key: inner for key, inner in schema.items() if not (has_values and key in ("type", "items"))}
+    members.pop("default", None)
     if isinstance(members.get("type"), list):
         members["type"] = members["type"][0]
-    return {key: with_one_type(inner) for key, inner in members.items()}
+    return {key: plainer(inner) if key not in NAMED else {name: plainer(one) for name, one in inner.items()} for key, inner in members.items()}
+
+
+# The keywords whose members are schemas with names.
+NAMED = ("properties", "$defs", "patternProperties")
 
 
 def is_within(part, whole):

@@ -17,9 +17,13 @@ pub(in crate::wire::schema) fn bounds(keywords: &mut Map<String, Value>, dialect
         changes.add(Rule::Bound, if next.is_some() { Fidelity::Exact } else { Fidelity::Loosened });
         keywords.insert(inclusive.to_owned(), next.map_or(bound, Value::from));
     }
-    if let Some(most) = dialect.strict.and_then(|rules| rules.min_items)
-        && keywords.get("minItems").and_then(Value::as_f64).is_some_and(|own| own > most as f64)
-    {
+    let Some(most) = dialect.strict.and_then(|rules| rules.min_items) else { return };
+    let Some(own) = keywords.get("minItems").and_then(Value::as_f64) else { return };
+    if types(keywords).is_some_and(|types| !types.contains(&"array")) {
+        // Anthropic's SDK removes the keyword from schemas of other types, where it judges nothing.
+        keywords.remove("minItems");
+        changes.add(Rule::MinItems, Fidelity::Exact);
+    } else if own > most as f64 {
         keywords.insert("minItems".to_owned(), most.into());
         changes.loosened(Rule::MinItems);
     }
