@@ -229,7 +229,7 @@ fn strict_tools_fit_the_limits_of_a_request_in_the_order_of_their_names() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(32) })]
 
     #[test]
     fn earlier_requests_change_no_byte(

@@ -277,7 +277,7 @@ mod tests {
         assert!(text.ends_with(message), "{text}");
         // The search for further matches is bounded.
         for name in ["a", "aa", "aaa"] {
-            fixture.write(name, &"y\n".repeat(6 * 1024 * 1024));
+            fixture.write(name, &format!("{}\n", "y".repeat(1023)).repeat(12 * 1024));
         }
         let text = fixture.text("fs.search", search).await;
         assert!(
