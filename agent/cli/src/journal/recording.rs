@@ -173,9 +173,11 @@ impl Recording {
         let chosen = ProviderChoice::from_settings(&settings).provider;
         if chosen != *provider {
             // Another provider does not have the model of the one before.
-            return if is_provider_named { Ok(settings) } else { Err(self.other_provider(provider, chosen).into()) };
+            let (name, provider) = (name.clone(), provider.clone());
+            let other = SessionError::OtherProvider { name, provider, chosen };
+            return if is_provider_named { Ok(settings) } else { Err(other.into()) };
         }
-        if let Some(error) = self.other_service(first, provider, settings.base_url.as_ref()) {
+        if let Some(error) = self.other_service(name, first, provider, settings.base_url.as_ref()) {
             return Err(error.into());
         }
         if !is_provider_named {
@@ -184,14 +186,10 @@ impl Recording {
         Ok(if is_model_named { settings } else { settings.with_model(first.model.as_ref().map(began_with)) })
     }
 
-    fn other_provider(&self, provider: &str, chosen: String) -> SessionError {
-        let name = self.name.clone().unwrap_or_default();
-        SessionError::OtherProvider { name, provider: provider.to_owned(), chosen }
-    }
-
     /// Returns the error if the provider's service is not the one that the session began with, and no flag names it.
     fn other_service(
         &self,
+        name: &str,
         first: &SessionStart,
         provider: &str,
         base_url: Option<&Setting<String>>,
@@ -201,7 +199,7 @@ impl Recording {
             return None;
         }
         Some(SessionError::OtherService(Box::new(OtherService {
-            name: self.name.clone().unwrap_or_default(),
+            name: name.to_owned(),
             provider: provider.to_owned(),
             began_at: first.base_url.clone(),
             configured: base_url.cloned(),
