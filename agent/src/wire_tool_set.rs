@@ -186,7 +186,7 @@ fn wire(
 ) -> Result<Arc<WireTool>, SkipReason> {
     let unsendable = |reason: &_| SkipReason::Unsendable { format, reason: Clone::clone(reason) };
     let wire = render(entry, format, strictness).map_err(unsendable)?;
-    let Some(left) = limits.filter(|_| wire.is_strict) else { return Ok(wire.clone()) };
+    let Some(left) = limits.filter(|_| wire.strict.is_ok()) else { return Ok(wire.clone()) };
     match left.after(wire) {
         Some(left) => {
             *limits = Some(left);
@@ -194,7 +194,7 @@ fn wire(
         }
         None => {
             let mut relaxed = WireTool::clone(render(entry, format, Strictness::Relaxed).map_err(unsendable)?);
-            relaxed.not_strict = Some(NotStrict::RequestLimit);
+            relaxed.strict = Err(NotStrict::RequestLimit);
             Ok(Arc::new(relaxed))
         }
     }

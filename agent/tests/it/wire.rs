@@ -222,10 +222,10 @@ fn strict_tools_fit_the_limits_of_a_request_in_the_order_of_their_names() {
     names.iter().for_each(|name| with_schema(&mut catalog, name, schema.clone()));
     let set = set(catalog.list(), &[]);
     let limits = Format::Anthropic.strict_limits().unwrap();
-    let strict = |format| set.wire(format, Strictness::Strict).list().filter(|tool| tool.is_strict).count();
+    let strict = |format| set.wire(format, Strictness::Strict).list().filter(|tool| tool.strict.is_ok()).count();
     assert_eq!((strict(Format::Anthropic), strict(Format::OpenAiChat)), (limits.tools, names.len()));
     let last = set.wire(Format::Anthropic, Strictness::Strict).list().last().unwrap();
-    assert_eq!((last.is_strict, &last.not_strict), (false, &Some(NotStrict::RequestLimit)));
+    assert_eq!(last.strict, Err(NotStrict::RequestLimit));
 }
 
 proptest! {

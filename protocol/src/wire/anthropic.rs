@@ -6,7 +6,7 @@ use super::Format;
 use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::{Image, Piece};
-use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References, StrictRules};
+use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References, StrictRules};
 use crate::{Content, ToolCall, ToolResult};
 
 /// The schemas of tools that are not strict: [draft 2020-12](https://platform.claude.com/docs/en/api/messages/create), with limits.
@@ -25,21 +25,24 @@ pub(super) const DIALECT: Dialect = Dialect {
     containers: true,
     enums: Enums::Any,
     formats: None,
+    patterns: Patterns::Any,
     keys: KeyGrammar::Plain,
     strict: None,
 };
 
 /// The schemas of strict tools: the guide
 /// ["JSON Schema limitations"](https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations) has
-/// no recursion, no bounds, no lengths, no `minItems` above 1 and no compound values in `enum`.
+/// no recursion, no bounds, no lengths, no `minItems` above 1 and no compound values in `enum`. Its "Pattern support" lists the
+/// features of regular expressions; patterns with others are removed, because they "may result in 400 errors".
 pub(super) const STRICT: Dialect = Dialect {
     keywords: Keywords::Only(&[
         "$ref", "additionalProperties", "anyOf", "const", "default", "description", "enum", "format", "items",
-        "minItems", "patternProperties", "prefixItems", "properties", "required", "title", "type",
+        "minItems", "pattern", "patternProperties", "prefixItems", "properties", "required", "title", "type",
     ]),
     references: References::AloneWithoutRecursion,
     enums: Enums::Scalars,
     formats: Some(&["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]),
+    patterns: Patterns::Simple,
     strict: Some(StrictRules { requires_all: false, min_items: Some(1), limits: None }),
     ..DIALECT
 };

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::Format;
 use super::schema::{ArgumentsCodec, Change, NotStrict, WireSchema, order};
-use super::{Format, Strictness};
 use crate::{Example, Json, Tool, canonical_json};
 
 /// A tool as a service takes it.
@@ -22,10 +22,8 @@ pub struct WireTool {
     pub arguments: ArgumentsCodec,
     /// The differences between the tool's schema and the one on the wire.
     pub changes: Vec<Change>,
-    /// True if the definition is strict.
-    pub is_strict: bool,
-    /// The reason that the definition is not strict. `None` if it is, or if no strict one was requested.
-    pub not_strict: Option<NotStrict>,
+    /// `Ok` if the definition is strict, and the reason if it is not.
+    pub strict: Result<(), NotStrict>,
     format: Format,
     fields: Fields,
 }
@@ -56,31 +54,21 @@ impl WireTool {
         format: Format,
         tool: &Tool,
         WireSchema { schema: parameters, arguments, changes }: WireSchema,
-        strictness: Strictness,
+        strict: Result<(), NotStrict>,
         has_examples: bool,
     ) -> Self {
-        let is_strict = strictness == Strictness::Strict;
         let name = format.names().encode(&tool.name).into_owned();
         let encoded = |example: &Example| arguments.encode(&Json::from(example.arguments.clone())).value().clone();
         let examples: Vec<_> = tool.examples.iter().filter(|_| has_examples).map(encoded).collect();
         let description =
             if !format.takes_examples() { described(&tool.description, &examples) } else { tool.description.clone() };
-        let parts = Parts { tool, name: &name, description: &description, is_strict, examples: &examples };
+        let parts =
+            Parts { tool, name: &name, description: &description, is_strict: strict.is_ok(), examples: &examples };
         let fields = format.fields(parts);
         let text = text_of(&fields, &parameters);
         let definition =
             if format.wraps_functions() { format!(r#"{{"type":"function","function":{text}}}"#) } else { text };
-        Self {
-            name,
-            definition: definition.into(),
-            parameters,
-            arguments,
-            changes,
-            is_strict,
-            not_strict: None,
-            format,
-            fields,
-        }
+        Self { name, definition: definition.into(), parameters, arguments, changes, strict, format, fields }
     }
 
     /// Returns the definition as a JSON value.

@@ -128,19 +128,17 @@ impl Format {
 
     fn render(self, tool: &Tool, strictness: Strictness, has_examples: bool) -> Result<WireTool, Unsendable> {
         let (relaxed, strict) = self.dialects();
-        let mut not_strict = None;
-        if strictness == Strictness::Strict {
-            match strict.map(|dialect| WireSchema::new(&tool.parameters, dialect)) {
-                None => not_strict = Some(NotStrict::Unavailable),
-                Some(Ok(schema)) => return Ok(WireTool::new(self, tool, schema, strictness, has_examples)),
-                Some(Err(Unsendable::NotStrict(reason))) => not_strict = Some(reason),
-                Some(Err(reason)) => return Err(reason),
-            }
-        }
+        let not_strict = match strict {
+            _ if strictness == Strictness::Relaxed => NotStrict::NotRequested,
+            None => NotStrict::Unavailable,
+            Some(strict) => match WireSchema::new(&tool.parameters, strict) {
+                Ok(schema) => return Ok(WireTool::new(self, tool, schema, Ok(()), has_examples)),
+                Err(Unsendable::NotStrict(reason)) => reason,
+                Err(reason) => return Err(reason),
+            },
+        };
         let schema = WireSchema::new(&tool.parameters, relaxed)?;
-        let mut wire = WireTool::new(self, tool, schema, Strictness::Relaxed, has_examples);
-        wire.not_strict = not_strict;
-        Ok(wire)
+        Ok(WireTool::new(self, tool, schema, Err(not_strict), has_examples))
     }
 
     /// Returns the fields of one element of the service's list of tools.

@@ -6,7 +6,7 @@ use super::Format;
 use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::{Image, Piece};
-use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
+use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References};
 use crate::{Content, ToolCall, ToolResult};
 
 /// The schemas of `parametersJsonSchema`. Google documents no keywords for it, but those of
@@ -31,6 +31,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     containers: true,
     enums: Enums::StringsAndNumbers,
     formats: None,
+    patterns: Patterns::Any,
     keys: KeyGrammar::Identifier,
     strict: None,
 };

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call};
-use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
+use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References};
 use crate::{Content, ToolCall, ToolResult};
 
 /// The schemas of `inputSchema`: all of draft 2020-12 whose root has the type `object`
@@ -17,6 +17,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     containers: false,
     enums: Enums::Any,
     formats: None,
+    patterns: Patterns::Any,
     keys: KeyGrammar::Any,
     strict: None,
 };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Format;
 use super::exchange::{ReadCall, WireResult, arguments_object, list, parse_call, text_field};
 use super::piece::{Image, Piece};
-use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References};
+use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References};
 use crate::{Content, ToolCall, ToolResult};
 
 /// The schemas that [`ToolFunctionParameters` and `ToolProperty`](https://github.com/ollama/ollama/blob/562c76d7/api/types.go#L203-L321)
@@ -22,6 +22,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     containers: true,
     enums: Enums::Any,
     formats: None,
+    patterns: Patterns::Any,
     keys: KeyGrammar::Any,
     strict: None,
 };

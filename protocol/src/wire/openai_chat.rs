@@ -6,7 +6,7 @@ use super::Format;
 use super::definition::{Fields, Parts};
 use super::exchange::{ReadCall, WireResult, list, parse_call, text_field};
 use super::piece::Piece;
-use super::schema::{Dialect, Enums, KeyGrammar, Keywords, References, SchemaLimits, StrictRules};
+use super::schema::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References, SchemaLimits, StrictRules};
 use crate::{ToolCall, ToolResult};
 
 /// The schemas of functions that are not strict, also of the Responses API.
@@ -15,6 +15,8 @@ use crate::{ToolCall, ToolResult};
 ///   level"](https://github.com/langchain-ai/langchainjs/issues/9804), and [no 'const'](https://github.com/goruck/home-generative-agent/pull/545).
 /// - Arrays have `items`: ["array schema missing
 ///   items"](https://github.com/streamnative/streamnative-mcp-server/issues/26).
+/// - Regular expressions have no lookaround: ["regex lookaround is not supported"](https://github.com/vercel/ai/pull/21037). Nor have
+///   they [classes of Unicode](https://github.com/lidge-jun/opencodex/pull/4072). One such pattern fails the request.
 /// - OpenAI documents no grammar of property keys. Keys are Anthropic's, because compatible services such as
 ///   [LiteLLM](https://docs.litellm.ai/docs/providers/anthropic) send the schema to Claude.
 ///
@@ -27,6 +29,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     containers: true,
     enums: Enums::Any,
     formats: None,
+    patterns: Patterns::Regular,
     keys: KeyGrammar::Plain,
     strict: None,
 };
@@ -34,12 +37,11 @@ pub(super) const DIALECT: Dialect = Dialect {
 /// The schemas of strict functions: the subset in the guide
 /// ["Supported schemas"](https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
 ///
-/// The guide lists `pattern` without the regular expressions that are taken, so it is left out. Schemas per position and per pattern
-/// of keys are listed here because they are a reason against strict mode.
+/// Schemas per position and per pattern of keys are listed here because they are a reason against strict mode.
 pub(super) const STRICT: Dialect = Dialect {
     keywords: Keywords::Only(&[
         "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "exclusiveMaximum",
-        "exclusiveMinimum", "format", "items", "maxItems", "maximum", "minItems", "minimum", "multipleOf",
+        "exclusiveMinimum", "format", "items", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "pattern",
         "patternProperties", "prefixItems", "properties", "required", "title", "type",
     ]),
     references: References::Alone,

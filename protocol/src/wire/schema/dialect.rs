@@ -17,6 +17,8 @@ pub(in crate::wire) struct Dialect {
     pub(in crate::wire) enums: Enums,
     /// The values of `format`. `None` allows any.
     pub(in crate::wire) formats: Option<&'static [&'static str]>,
+    /// The regular expressions in `pattern` and `patternProperties`.
+    pub(in crate::wire) patterns: Patterns,
     /// The property keys.
     pub(in crate::wire) keys: KeyGrammar,
     /// The rules of strict mode. `None` means that the dialect is not strict.
@@ -78,6 +80,17 @@ pub(in crate::wire) enum Enums {
     Scalars,
     /// Strings and numbers.
     StringsAndNumbers,
+}
+
+/// The regular expressions of a dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::wire) enum Patterns {
+    /// Any.
+    Any,
+    /// Those of all engines without backtracking: no lookaround, no reference to a group, no word boundary, no class of Unicode.
+    Regular,
+    /// Characters, `.`, classes, `\d`, `\w`, `\s`, groups, `*`, `+`, `?`, small `{n,m}` of one character, `^` and `$`.
+    Simple,
 }
 
 /// The property keys of a dialect.

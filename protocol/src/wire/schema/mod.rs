@@ -13,6 +13,7 @@ mod keys;
 pub(super) mod keyword;
 mod merge;
 pub(super) mod order;
+mod pattern;
 mod rewriter;
 mod rule;
 mod strict;
@@ -27,7 +28,7 @@ use self::rewriter::Rewriter;
 
 pub use self::change::{Change, Fidelity, Rule};
 pub use self::codec::ArgumentsCodec;
-pub(super) use self::dialect::{Dialect, Enums, KeyGrammar, Keywords, References, SchemaLimits, StrictRules};
+pub(super) use self::dialect::{Dialect, Enums, KeyGrammar, Keywords, Patterns, References, SchemaLimits, StrictRules};
 pub use self::unsendable::{NotStrict, Unsendable};
 
 /// The deepest nesting of a canonical schema, as at registration.

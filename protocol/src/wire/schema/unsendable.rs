@@ -22,6 +22,9 @@ pub enum Unsendable {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotStrict {
+    /// A relaxed definition was requested.
+    #[error("no strict definition was requested")]
+    NotRequested,
     /// The service has no strict mode.
     #[error("the service has no strict mode")]
     Unavailable,

@@ -138,7 +138,7 @@ impl Judge {
     fn reference(&self, root: &Value, keywords: &Map<String, Value>, place: &str, found: &mut Findings) {
         let (Some(rule), Some(reference)) = (self.rule("reference"), keywords.get("$ref")) else { return };
         let target = reference.as_str().unwrap().strip_prefix('#');
-        let Some(target) = target.and_then(|pointer| root.pointer(pointer)) else {
+        let Some(target) = target.and_then(|text| root.pointer(text).or_else(|| anchored(root, text))) else {
             return found.expect("reference", place, false);
         };
         let is_alone = keywords.len() == 1;
@@ -158,6 +158,11 @@ impl Judge {
         for value in all {
             found.characters += value.as_str().map_or(0, str::len) as u64;
             found.expect("enum", place, self.lists("enum", type_of(value)));
+        }
+        let patterns = keywords.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        for pattern in patterns.map(String::as_str).chain(keywords.get("pattern").and_then(Value::as_str)) {
+            let mut parts = self.rule("without in pattern").into_iter().flat_map(strings);
+            found.expect("without in pattern", place, parts.all(|part| !pattern.contains(part)));
         }
         if let Some(format) = keywords.get("format").and_then(Value::as_str) {
             found.expect("format", place, self.lists("format", format));
@@ -219,6 +224,18 @@ fn reaches(root: &Value, schema: &Value, reference: &Value) -> bool {
         }
     }
     false
+}
+
+/// Returns the schema with this anchor.
+fn anchored<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    if schema["$anchor"] == name || schema["$id"].as_str().and_then(|id| id.strip_prefix('#')) == Some(name) {
+        return Some(schema);
+    }
+    match schema {
+        Value::Object(members) => members.values().find_map(|member| anchored(member, name)),
+        Value::Array(items) => items.iter().find_map(|item| anchored(item, name)),
+        _ => None,
+    }
 }
 
 fn strings(list: &Value) -> impl Iterator<Item = &str> {

@@ -87,6 +87,15 @@ fn planted(format: Format, mode: Strictness, rule: &str) -> Vec<(&'static str, V
         "without" if format == Format::Gemini => vec![("/properties/tags/maxItems", json!(1))],
         "without" => vec![("/properties/path/oneOf", json!([{}])), ("/properties/path/const", json!("a"))],
         "enum" => vec![("/properties/kind/enum", json!([{}])), ("/properties/kind/enum", json!(["a", []]))],
+        "without in pattern" => {
+            let mut patterns: Vec<_> = ["^(?!a)", "(?=a)", "(?<=a)b", r"\p{L}", r"[\P{Cc}]"].into();
+            if format == Format::Anthropic {
+                patterns.extend([r"(a)\1", r"\ba"]);
+            }
+            let pattern = |pattern: &&str| ("/properties/path/pattern", json!(pattern));
+            let of_keys = ("/properties/path/patternProperties", json!({"(?!a)": {"type": "string"}}));
+            patterns.iter().map(pattern).chain([of_keys]).collect()
+        }
         "format" => vec![("/properties/path/format", json!("regex"))],
         "limit" => {
             let many: serde_json::Map<_, _> = (0..5001).map(|n| (format!("p{n}"), json!({"type": "null"}))).collect();

@@ -1,10 +1,11 @@
 //! The law of every rewrite: the wire accepts the encoded form of all arguments that the canonical schema accepts, and decoding
 //! returns them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use protocol::wire::schema::Fidelity;
+use protocol::wire::schema::{Change, Fidelity, Rule};
 use protocol::wire::{Format, Strictness};
 use protocol::{Json, Tool};
 use serde_json::Value;
@@ -46,6 +47,57 @@ pub(crate) fn check(schema: &Value, arguments: &[Value]) -> Result<(), TestCaseE
         }
     }
     Ok(())
+}
+
+/// The number of schemas with accepted arguments that each rule changed. A removed keyword counts as a rule.
+#[derive(Default)]
+pub(super) struct Reached(BTreeMap<String, usize>);
+
+impl Reached {
+    pub(super) fn add(&mut self, changes: &[Change]) {
+        let name = |change: &Change| match &change.rule {
+            Rule::Keyword(keyword) => keyword.clone(),
+            Rule::Key { .. } => "Key".to_owned(),
+            rule => format!("{rule:?}"),
+        };
+        let names: BTreeSet<_> = changes.iter().map(name).collect();
+        names.into_iter().for_each(|name| *self.0.entry(name).or_default() += 1);
+    }
+
+    /// Asserts that each rule changed enough schemas for a property test.
+    pub(super) fn assert_each(&self, rules: &[&str]) {
+        let missing: Vec<_> = rules.iter().filter(|rule| self.0.get(**rule).is_none_or(|count| *count < 10)).collect();
+        assert!(missing.is_empty(), "{missing:?} of {:?}", self.0);
+    }
+}
+
+/// Returns the seeds of a test that counts.
+pub(super) fn seeds(count: u64) -> impl Iterator<Item = u64> {
+    (1..=count).map(|number| number.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
+#[test]
+fn the_schemas_reach_each_rule_of_relaxed_definitions() {
+    let mut reached = Reached::default();
+    for seed in seeds(1_000) {
+        let schema = schema(&mut Choices::new(seed));
+        if accepted(&schema, seed, 12, &OTHER_KEYS).is_empty() {
+            continue;
+        }
+        let tool = Tool::new("a.tool", "A tool.", schema).unwrap();
+        for format in Format::ALL {
+            reached.add(&format.tool(&tool, Strictness::Relaxed).unwrap().changes);
+        }
+    }
+    reached.assert_each(&[
+        "Alternative", "Boolean", "Bound", "Conjunction", "Constant", "CutOff", "Draft", "Enumeration", "Items", "Key",
+        "Properties", "Reference", "RootType", "RootUnion", "Unresolved",
+    ]);
+    reached.assert_each(&[
+        "additionalProperties", "anyOf", "contains", "default", "dependentRequired", "dependentSchemas", "if", "items",
+        "maxItems", "minLength", "minProperties", "not", "pattern", "patternProperties", "propertyNames", "then",
+        "type", "unevaluatedProperties",
+    ]);
 }
 
 proptest! {

@@ -173,6 +173,20 @@ fn values_bounds_and_formats_become_those_that_the_service_knows() {
 }
 
 #[test]
+fn patterns_that_fail_a_request_are_removed() {
+    for pattern in [r"^(?!\.).+$", r"^[\p{L}\p{N}_]+$", r"(a)\1", r"(?<name>a)"] {
+        let string = json!({"type": "string"});
+        let schema = json!({"type": "string", "pattern": pattern});
+        assert_property(OpenAiChat, schema.clone(), string, 0, 1);
+        assert_property(Anthropic, schema.clone(), schema, 0, 0);
+        let of_keys = json!({"patternProperties": {pattern: {}, "^a$": {}}, "additionalProperties": false});
+        assert_property(OpenAiChat, of_keys, json!({}), 0, 1);
+    }
+    let kept = json!({"type": "string", "pattern": r"^(a|\S+)\.\d{3,40}?$"});
+    assert_property(OpenAiChat, kept.clone(), kept, 0, 0);
+}
+
+#[test]
 fn booleans_become_objects() {
     assert_property(OpenAiChat, json!(true), json!({}), 1, 0);
     assert_property(
@@ -367,4 +381,26 @@ fn a_schema_that_accepts_no_object_is_refused() {
     }
     let error = Anthropic.tool(&Tool::new("a", "A.", deep).unwrap(), Relaxed).unwrap_err();
     assert!(matches!(error, Unsendable::TooLarge { .. }));
+}
+
+#[test]
+fn a_recursive_root_without_a_type_keeps_its_meaning_inside() {
+    let child = json!({"child": {"$ref": "#"}, "n": {"type": "integer"}});
+    for (format, root) in [Mcp, OpenAiChat, Anthropic].into_iter().flat_map(|format| {
+        let roots = [json!({"properties": child}), json!({"properties": child, "type": ["object", "null"]})];
+        roots.map(|root| (format, root))
+    }) {
+        let wire = rewrite(format, &root);
+        assert!(wire.changes.iter().all(|change| change.fidelity == Fidelity::Exact), "{format}: {:?}", wire.changes);
+        let validators = [&root, &wire.parameters].map(|schema| jsonschema::validator_for(schema).unwrap());
+        for value in [
+            json!({"child": {"child": {"n": 1}}}),
+            json!({"child": null}),
+            json!({"child": 1}),
+            json!({"child": {"child": {"n": "x"}}}),
+        ] {
+            let [canonical, sent] = validators.each_ref().map(|validator| validator.is_valid(&value));
+            assert_eq!(canonical, sent, "{format}: {value} {root} {}", wire.parameters);
+        }
+    }
 }

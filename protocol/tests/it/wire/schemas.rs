@@ -39,6 +39,7 @@ pub(super) fn schema(choices: &mut Choices) -> Value {
     }
     let definitions = ["Node", "a/b", "Leaf"].map(|name| (name.to_owned(), any(choices, 2)));
     root["$defs"] = Value::Object(definitions.into_iter().collect());
+    root["$defs"]["Named"] = json!({"$anchor": "named", "type": ["string", "null"]});
     if choices.below(5) == 0 {
         root = draft_07(root);
     }
@@ -49,6 +50,7 @@ pub(super) fn schema(choices: &mut Choices) -> Value {
 fn draft_07(mut root: Value) -> Value {
     root["$schema"] = json!("http://json-schema.org/draft-07/schema#");
     root["dependencies"] = json!({"a": ["b"], "b": {"properties": {"$a": {}}}});
+    root["definitions"] = json!({"Named": {"$id": "#named", "type": ["string", "null"]}});
     root["properties"]["tuple"] =
         json!({"items": [{"type": "string"}, {"properties": {"$a": {}}}], "additionalItems": false});
     root
@@ -99,7 +101,7 @@ fn any(choices: &mut Choices, depth: usize) -> Value {
     if depth > 4 {
         return scalar(choices);
     }
-    match choices.below(16) {
+    match choices.below(18) {
         0..=4 => scalar(choices),
         5 | 6 => object(choices, depth + 1),
         7 => json!({"type": "array", "items": any(choices, depth + 1)}),
@@ -110,11 +112,19 @@ fn any(choices: &mut Choices, depth: usize) -> Value {
             let keyword = *choices.pick(&["anyOf", "oneOf", "allOf"]);
             json!({keyword: (0..1 + choices.below(3)).map(|_| any(choices, depth + 1)).collect::<Vec<_>>()})
         }
-        10 => json!({"$ref": choices.pick(&["#/$defs/Node", "#/$defs/a~1b", "#/$defs/Leaf", "#"])}),
+        10 => json!({"$ref": choices.pick(&["#/$defs/Node", "#/$defs/a~1b", "#/$defs/Leaf", "#", "#named"])}),
         11 => json!({"$ref": "#/$defs/Node", "properties": {"b": any(choices, depth + 1)}, "description": "d"}),
         12 => json!({"not": any(choices, depth + 1)}),
         13 => json!({"type": "array", "contains": any(choices, depth + 1), "maxContains": 2, "minContains": 0}),
         14 => json!({"type": "array"}),
+        15 => {
+            let array = json!({"type": "array", "items": any(choices, depth + 1)});
+            json!({"allOf": [array, {"items": any(choices, depth + 1)}]})
+        }
+        16 => {
+            let mut branches = || json!({"anyOf": [any(choices, depth + 1), scalar(choices)]});
+            json!({"allOf": [branches(), branches()]})
+        }
         _ => json!({"anyOf": [any(choices, depth + 1), {"not": {}}, true]}),
     }
 }
@@ -133,6 +143,7 @@ fn scalar(choices: &mut Choices) -> Value {
         json!({"enum": ["a", null]}),
         json!({"enum": ["a", "b"], "type": ["string", "null"]}),
         json!({"type": "string", "minLength": 2, "format": "date", "pattern": "a|2|x"}),
+        json!({"type": "string", "pattern": "^(?!b)"}),
         json!({"type": "boolean", "default": true}),
         json!({"type": "null"}),
         json!({"type": ["object", "array", "string"]}),

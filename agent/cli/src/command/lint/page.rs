@@ -66,7 +66,7 @@ fn word(report: &ToolReport, of: impl Fn(&WireForm) -> &'static str) -> String {
 /// Returns the share of the services with a strict mode that get a strict definition.
 fn strictness(report: &ToolReport) -> String {
     let modes = report.forms().filter(|(format, _)| format.has_strict_mode());
-    let strict: Vec<_> = modes.map(|(_, form)| form.not_strict.is_none()).collect();
+    let strict: Vec<_> = modes.map(|(_, form)| form.strict.is_ok()).collect();
     let count = strict.iter().filter(|is_strict| **is_strict).count();
     match count {
         _ if strict.is_empty() => String::new(),
@@ -100,10 +100,10 @@ fn details(report: &ToolReport, width: usize) -> String {
 }
 
 fn strict_note(form: &WireForm) -> String {
-    match &form.not_strict {
-        None => ", strict".to_owned(),
-        Some(NotStrict::Unavailable) => ", no strict mode".to_owned(),
-        Some(reason) => format!("; not strict: {reason}"),
+    match &form.strict {
+        Ok(()) => ", strict".to_owned(),
+        Err(NotStrict::Unavailable) => ", no strict mode".to_owned(),
+        Err(reason) => format!("; not strict: {reason}"),
     }
 }
 

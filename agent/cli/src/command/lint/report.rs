@@ -36,8 +36,8 @@ pub(super) struct WireForm {
     pub(super) name: String,
     pub(super) is_name_kept: bool,
     pub(super) changes: Vec<Change>,
-    /// The reason that the tool has no strict definition. `None` if it has one.
-    pub(super) not_strict: Option<NotStrict>,
+    /// `Ok` if the tool has a strict definition, and the reason if it has none.
+    pub(super) strict: Result<(), NotStrict>,
     pub(super) tokens: Tokens,
 }
 
@@ -96,15 +96,14 @@ impl ToolReport {
 
 impl WireReport {
     fn new(entry: &Entry, format: Format) -> Self {
-        let form = entry.wire(format, Strictness::Relaxed).map(|wire| {
-            let strict = entry.wire(format, Strictness::Strict).ok();
-            WireForm {
+        let form = entry.wire(format, Strictness::Relaxed).and_then(|wire| {
+            Ok(WireForm {
                 name: wire.name.clone(),
                 is_name_kept: wire.name == entry.name().as_str(),
                 changes: wire.changes.clone(),
-                not_strict: strict.and_then(|strict| strict.not_strict.clone()),
+                strict: entry.wire(format, Strictness::Strict)?.strict.clone(),
                 tokens: Tokens::count(&wire.definition, format),
-            }
+            })
         });
         Self { format, form: form.map_err(ToString::to_string) }
     }
@@ -115,8 +114,8 @@ impl WireReport {
             Ok(form) => json!({
                 "name": form.name,
                 "changes": form.changes.iter().map(document_of).collect::<Vec<_>>(),
-                "strict": form.not_strict.is_none(),
-                "not_strict": form.not_strict.as_ref().map(ToString::to_string),
+                "strict": form.strict.is_ok(),
+                "not_strict": form.strict.as_ref().err().map(ToString::to_string),
                 "tokens": form.tokens.count,
                 "tokens_are_estimated": form.tokens.is_estimate,
             }),

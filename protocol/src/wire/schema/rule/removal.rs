@@ -1,4 +1,4 @@
-//! Removes keywords and formats that the service does not take.
+//! Removes keywords, patterns and formats that the service does not take.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use crate::wire::schema::change::{Changes, Fidelity, Rule};
 use crate::wire::schema::dialect::Dialect;
 use crate::wire::schema::keyword::judges;
 
-/// Removes keywords. If properties have other keys on the wire, so are those about the text of keys.
+/// Removes keywords and regular expressions. If properties have other keys on the wire, so are those about the text of keys.
 pub(in crate::wire::schema) fn removal(
     keywords: &mut Map<String, Value>,
     dialect: &Dialect,
@@ -18,8 +18,15 @@ pub(in crate::wire::schema) fn removal(
         "default" | "examples" => value.is_object() || value.is_array(),
         _ => false,
     };
+    let is_untaken_pattern = |keyword: &str, value: &Value| match (keyword, value) {
+        ("pattern", Value::String(pattern)) => !dialect.patterns.takes(pattern),
+        ("patternProperties", Value::Object(schemas)) => !schemas.keys().all(|pattern| dialect.patterns.takes(pattern)),
+        _ => false,
+    };
     let is_removed = |(keyword, value): &(&String, &Value)| {
-        !dialect.takes(keyword) || (has_other_keys && is_about_keys(keyword, value))
+        !dialect.takes(keyword)
+            || is_untaken_pattern(keyword, value)
+            || (has_other_keys && is_about_keys(keyword, value))
     };
     let removed: Vec<_> = keywords.iter().filter(is_removed).map(|(keyword, _)| keyword.clone()).collect();
     for keyword in removed {
