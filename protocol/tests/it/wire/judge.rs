@@ -227,7 +227,7 @@ fn reaches(root: &Value, schema: &Value, reference: &Value) -> bool {
 }
 
 /// Returns the schema with this anchor.
-fn anchored<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+pub(crate) fn anchored<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     if schema["$anchor"] == name || schema["$id"].as_str().and_then(|id| id.strip_prefix('#')) == Some(name) {
         return Some(schema);
     }

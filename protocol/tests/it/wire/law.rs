@@ -12,15 +12,20 @@ use serde_json::Value;
 
 use super::judge::Judge;
 use super::sampler::{Choices, Sampler};
-use super::schemas::{OTHER_KEYS, schema};
+use super::schemas::{OTHER_KEYS, schema, small};
 use crate::sample::config;
 
 /// Returns arguments that the schema accepts.
 pub(crate) fn accepted(schema: &Value, seed: u64, count: usize, other_keys: &[&str]) -> Vec<Value> {
-    let Ok(canonical) = jsonschema::validator_for(schema) else { return Vec::new() };
+    let Ok(canonical) = judge_of(schema) else { return Vec::new() };
     let mut sampler = Sampler { root: schema, choices: Choices::new(seed), other_keys };
     let values = (0..count).map(|_| sampler.value(schema, 0));
     values.filter(|value| value.is_object() && canonical.is_valid(value)).collect()
+}
+
+/// Returns a validator that judges formats as well.
+pub(super) fn judge_of(schema: &Value) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
+    jsonschema::options().should_validate_formats(true).build(schema)
 }
 
 /// Checks the law for some arguments of a schema, in every relaxed format.
@@ -32,8 +37,8 @@ pub(crate) fn check(schema: &Value, arguments: &[Value]) -> Result<(), TestCaseE
         let wire = format.tool(&tool, Strictness::Relaxed).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let judged = judge.violations(&wire.value());
         prop_assert!(judged.is_empty(), "{}: {:?}\n{}\n{}", format, judged, schema, wire.definition);
-        let validator = jsonschema::validator_for(&wire.parameters);
-        let validator = validator.map_err(|error| TestCaseError::fail(format!("{error}: {}", wire.parameters)))?;
+        let validator =
+            judge_of(&wire.parameters).map_err(|error| TestCaseError::fail(format!("{error}: {}", wire.parameters)))?;
         for value in arguments {
             let value = Json::from(value.clone());
             let encoded = wire.arguments.encode(&value);
@@ -107,6 +112,12 @@ proptest! {
     fn the_wire_accepts_what_the_schema_accepts(seed in any::<u64>()) {
         let schema = schema(&mut Choices::new(seed));
         check(&schema, &accepted(&schema, seed, 12, &OTHER_KEYS))?;
+    }
+
+    #[test]
+    fn each_rewrite_keeps_what_the_schema_accepts(seed in any::<u64>()) {
+        let schema = small(&mut Choices::new(seed));
+        check(&schema, &accepted(&schema, seed, 30, &OTHER_KEYS))?;
     }
 
     #[test]

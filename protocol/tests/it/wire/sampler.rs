@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::judge::anchored;
+
 /// A source of choices.
 pub(super) struct Choices(u64);
 
@@ -35,9 +37,7 @@ pub(super) struct Sampler<'a> {
 impl Sampler<'_> {
     pub(super) fn value(&mut self, schema: &Value, depth: usize) -> Value {
         let Value::Object(keywords) = schema else { return self.any(depth) };
-        if let Some(reference) = keywords.get("$ref").and_then(Value::as_str)
-            && let Some(target) = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer))
-        {
+        if let Some(target) = keywords.get("$ref").and_then(|reference| self.target(reference.as_str()?)) {
             let base = if depth > 5 { Value::Null } else { self.value(&target.clone(), depth + 1) };
             return self.joined(base, keywords, depth);
         }
@@ -65,6 +65,11 @@ impl Sampler<'_> {
             }
         }
         if value.is_null() && self.kind(keywords).is_none() { self.any(depth) } else { value }
+    }
+
+    fn target(&self, reference: &str) -> Option<&Value> {
+        let target = reference.strip_prefix('#')?;
+        self.root.pointer(target).or_else(|| anchored(self.root, target))
     }
 
     /// Adds the parts that the neighbours of a reference name.
@@ -95,9 +100,12 @@ impl Sampler<'_> {
             "number" => [json!(0), json!(1.5), json!(-3), json!(4)][self.choices.below(4)].clone(),
             "string" => Value::from(*self.choices.pick(&["", "x", "abc", "2024-01-01", "long enough text"])),
             "array" => {
-                let first = keywords.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-                let count = if depth > 6 { 0 } else { self.choices.below(first.len() + 3) };
-                let rest = keywords.get("items").unwrap_or(&Value::Bool(true)).clone();
+                let first = ["prefixItems", "items"].into_iter().find_map(|keyword| keywords.get(keyword)?.as_array());
+                let first = first.map_or(&[][..], Vec::as_slice);
+                let rest = keywords.get("items").filter(|items| !items.is_array());
+                let rest = rest.or(keywords.get("additionalItems")).unwrap_or(&Value::Bool(true)).clone();
+                let more = if rest == Value::Bool(false) { 1 } else { 3 };
+                let count = if depth > 6 { 0 } else { self.choices.below(first.len() + more) };
                 (0..count).map(|index| self.value(first.get(index).unwrap_or(&rest), depth + 1)).collect()
             }
             _ => self.object(keywords, depth),
@@ -115,6 +123,12 @@ impl Sampler<'_> {
             if required.contains(&Value::from(&**key)) || (depth < 6 && self.choices.below(2) == 0) {
                 object.insert(key.clone(), self.value(&properties[key], depth + 1));
             }
+        }
+        if let Some(Value::Object(patterns)) = keywords.get("patternProperties")
+            && let Some(schema) = patterns.get("^\\$")
+            && !properties.contains_key("$p")
+        {
+            object.insert("$p".to_owned(), self.value(&schema.clone(), depth + 1));
         }
         if !self.other_keys.is_empty() && depth < 6 && self.choices.below(3) == 0 {
             let key = *self.choices.pick(self.other_keys);

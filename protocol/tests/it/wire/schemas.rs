@@ -37,13 +37,64 @@ pub(super) fn schema(choices: &mut Choices) -> Value {
     if choices.below(8) == 0 {
         root["not"] = object(choices, 3);
     }
-    let definitions = ["Node", "a/b", "Leaf"].map(|name| (name.to_owned(), any(choices, 2)));
-    root["$defs"] = Value::Object(definitions.into_iter().collect());
-    root["$defs"]["Named"] = json!({"$anchor": "named", "type": ["string", "null"]});
+    root["$defs"] = definitions(choices, 2);
     if choices.below(5) == 0 {
         root = draft_07(root);
     }
     root
+}
+
+/// Returns a small schema of arguments: one property, whose schema is one that a rule changes.
+pub(super) fn small(choices: &mut Choices) -> Value {
+    let x = match choices.below(3) {
+        0 => any(choices, 4),
+        _ => rewritten(choices),
+    };
+    let mut root = json!({"type": "object", "properties": {*choices.pick(&["x", "$a"]): x}});
+    match choices.below(12) {
+        0 => root["enum"] = json!([{"x": 1}, {}, {"x": "a"}]),
+        1 => root["dependentRequired"] = json!({"x": ["y"]}),
+        2 => root["required"] = json!(["x"]),
+        _ => {}
+    }
+    root["$defs"] = definitions(choices, 4);
+    if choices.below(4) == 0 {
+        root = draft_07(root);
+    }
+    root
+}
+
+fn definitions(choices: &mut Choices, depth: usize) -> Value {
+    json!({
+        "Node": any(choices, depth), "a/b": any(choices, depth), "Leaf": any(choices, depth),
+        "Linked": {"properties": {"$a": {"type": "integer"}, "b": {"$ref": "#/$defs/Linked"}}, "required": ["$a"]},
+        "Named": {"$anchor": "named", "type": ["string", "null"]},
+    })
+}
+
+/// Returns a schema that a rule changes, with values that only a right change keeps.
+fn rewritten(choices: &mut Choices) -> Value {
+    let schemas = [
+        json!({"$ref": "#/$defs/Linked"}),
+        json!({"$ref": "#named"}),
+        json!({"oneOf": [{"type": "integer"}, {"type": "string"}, {"minLength": 2, "type": "null"}]}),
+        json!({"allOf": [{"enum": ["a", 1, null]}, {"enum": [1, "a", true]}]}),
+        json!({"allOf": [{"type": ["integer", "string"]}, {"type": ["number", "string"]}]}),
+        json!({"allOf": [{"type": "object", "properties": {"$a": {}}}, {"properties": {"b": {"type": "string"}}}]}),
+        json!({"type": "array", "prefixItems": [{"type": "string"}, {}], "items": false}),
+        json!({"type": "object", "properties": {"$a": false, "b": {"type": "string"}}}),
+        json!({"type": "object", "patternProperties": {"^\\$": {"type": "string"}}, "additionalProperties": false}),
+        json!({"type": "string", "format": "date"}),
+        json!({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 4}),
+        json!({"enum": ["a", null]}),
+        json!({"enum": ["a", true, [1], {"$a": 1}]}),
+        json!({"const": {"$a": 1}}),
+        json!({"type": "object"}),
+        json!({"type": "array"}),
+        json!({"type": "array", "items": {"type": "integer"}, "minItems": 2}),
+        json!(true),
+    ];
+    choices.pick(&schemas).clone()
 }
 
 /// Moves a schema to draft 7, where it has tuples and dependencies.
@@ -51,8 +102,7 @@ fn draft_07(mut root: Value) -> Value {
     root["$schema"] = json!("http://json-schema.org/draft-07/schema#");
     root["dependencies"] = json!({"a": ["b"], "b": {"properties": {"$a": {}}}});
     root["definitions"] = json!({"Named": {"$id": "#named", "type": ["string", "null"]}});
-    root["properties"]["tuple"] =
-        json!({"items": [{"type": "string"}, {"properties": {"$a": {}}}], "additionalItems": false});
+    root["properties"]["tuple"] = json!({"type": "array", "items": [{"type": "string"}, {"properties": {"$a": {}}}], "additionalItems": {"type": "integer"}});
     root
 }
 
@@ -101,7 +151,7 @@ fn any(choices: &mut Choices, depth: usize) -> Value {
     if depth > 4 {
         return scalar(choices);
     }
-    match choices.below(18) {
+    match choices.below(19) {
         0..=4 => scalar(choices),
         5 | 6 => object(choices, depth + 1),
         7 => json!({"type": "array", "items": any(choices, depth + 1)}),
@@ -121,7 +171,8 @@ fn any(choices: &mut Choices, depth: usize) -> Value {
             let array = json!({"type": "array", "items": any(choices, depth + 1)});
             json!({"allOf": [array, {"items": any(choices, depth + 1)}]})
         }
-        16 => {
+        16 => rewritten(choices),
+        17 => {
             let mut branches = || json!({"anyOf": [any(choices, depth + 1), scalar(choices)]});
             json!({"allOf": [branches(), branches()]})
         }

@@ -8,7 +8,7 @@ use protocol::{Json, Tool};
 use serde_json::{Map, Value, json};
 
 use super::judge::Judge;
-use super::law::{Reached, accepted, seeds};
+use super::law::{Reached, accepted, judge_of, seeds};
 use super::sampler::Choices;
 use crate::sample::config;
 
@@ -412,35 +412,54 @@ fn the_schemas_reach_each_rule_of_strict_definitions() {
     reached.assert_each(&["dependentRequired", "exclusiveMinimum", "minLength", "minimum", "not", "pattern"]);
 }
 
+/// Checks the law for some arguments of a schema, in every strict format.
+fn check(schema: Value, seed: u64, count: usize) -> Result<(), TestCaseError> {
+    let is_union = schema.get("anyOf").is_some() || schema.get("allOf").is_some();
+    let canonical = jsonschema::validator_for(&schema).unwrap();
+    let tool = Tool::new("a", "A.", schema.clone()).unwrap();
+    for format in FORMATS {
+        let wire = format.tool(&tool, Strict).unwrap();
+        let mode = if wire.strict.is_ok() { Strict } else { Strictness::Relaxed };
+        let judged = Judge::new(format, mode).violations(&wire.value());
+        prop_assert!(judged.is_empty(), "{:?} {}", judged, wire.definition);
+        let validator = judge_of(&wire.parameters).unwrap();
+        for value in accepted(&named(schema.clone()), seed, count, &[]) {
+            let encoded = wire.arguments.encode(&Json::from(value.clone()));
+            prop_assert!(
+                validator.is_valid(encoded.value()),
+                "{}: {} of {}\n{}\n{}",
+                format,
+                encoded,
+                value,
+                schema,
+                wire.parameters
+            );
+            let decoded = wire.arguments.decode(&encoded);
+            let has_nulls = wire.strict.is_ok() && format != Format::Anthropic;
+            let meant = if has_nulls { without_lost_nulls(&value, &[&schema], &schema) } else { value.clone() };
+            // A null that one of several alternatives requires is lost, which the changes say.
+            let loses_null = meant != value && is_union && wire.changes.iter().any(|change| change.rule == Rule::Null);
+            prop_assert!(loses_null || canonical.is_valid(decoded.value()), "{}: {}\n{}", format, decoded, schema);
+            prop_assert_eq!(decoded.value(), &meant);
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(config(150))]
 
     #[test]
     fn a_strict_wire_accepts_what_the_schema_names(seed in any::<u64>()) {
-        let schema = root(&mut Choices::new(seed));
-        let is_union = schema.get("anyOf").is_some() || schema.get("allOf").is_some();
-        let canonical = jsonschema::validator_for(&schema).unwrap();
-        let tool = Tool::new("a", "A.", schema.clone()).unwrap();
-        for format in FORMATS {
-            let wire = format.tool(&tool, Strict).unwrap();
-            let mode = if wire.strict.is_ok() { Strict } else { Strictness::Relaxed };
-            let judged = Judge::new(format, mode).violations(&wire.value());
-            prop_assert!(judged.is_empty(), "{:?} {}", judged, wire.definition);
-            let validator = jsonschema::validator_for(&wire.parameters).unwrap();
-            for value in accepted(&named(schema.clone()), seed, 12, &[]) {
-                let encoded = wire.arguments.encode(&Json::from(value.clone()));
-                prop_assert!(
-                    validator.is_valid(encoded.value()), "{}: {} of {}\n{}\n{}", format, encoded, value, schema, wire.parameters
-                );
-                let decoded = wire.arguments.decode(&encoded);
-                let has_nulls = wire.strict.is_ok() && format != Format::Anthropic;
-                let meant = if has_nulls { without_lost_nulls(&value, &[&schema], &schema) } else { value.clone() };
-                // A null that one of several alternatives requires is lost, which the changes say.
-                let loses_null = meant != value && is_union && wire.changes.iter().any(|change| change.rule == Rule::Null);
-                prop_assert!(loses_null || canonical.is_valid(decoded.value()), "{}: {}\n{}", format, decoded, schema);
-                prop_assert_eq!(decoded.value(), &meant);
-            }
-        }
+        check(root(&mut Choices::new(seed)), seed, 12)?;
+    }
+
+    #[test]
+    fn each_rewrite_of_a_strict_wire_keeps_what_the_schema_names(seed in any::<u64>()) {
+        let mut choices = Choices::new(seed);
+        let mut root = root(&mut choices);
+        root["properties"] = json!({*choices.pick(&["a", "$b"]): value(&mut choices, 4)});
+        check(root, seed, 30)?;
     }
 
     #[test]

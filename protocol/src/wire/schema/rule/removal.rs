@@ -31,11 +31,9 @@ pub(in crate::wire::schema) fn removal(
     let removed: Vec<_> = keywords.iter().filter(is_removed).map(|(keyword, _)| keyword.clone()).collect();
     for keyword in removed {
         keywords.remove(&keyword);
-        // The keywords that judge the values which the other one leaves.
-        match &*keyword {
-            "patternProperties" => drop(keywords.remove("additionalProperties")),
-            "prefixItems" => drop(keywords.remove("items")),
-            _ => {}
+        // It judges the properties that no pattern matches.
+        if keyword == "patternProperties" {
+            keywords.remove("additionalProperties");
         }
         let fidelity = if judges(&keyword) { Fidelity::Loosened } else { Fidelity::Exact };
         changes.add(Rule::Keyword(keyword), fidelity);
