@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 use tools::call::Resolve;
+use tools::protocol::ToolNames;
 use tools::protocol::wire::{Format, FormatCell, Strictness};
 use tools::{
     Arguments, Digest, Entry, Execution, Json, Services, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
@@ -174,7 +175,7 @@ impl Resolve for Inner {
             Some(SkippedTool { name, reason }) => {
                 Err(ToolError::new(name.as_str(), ToolErrorKind::Unavailable { reason: reason.to_string() }))
             }
-            None => Err(ToolError::not_found(name, self.entries.iter().map(|entry| entry.name().as_str()))),
+            None => Err(ToolError::not_found(name, self.entries.iter().flat_map(|entry| names_of(entry)))),
         }
     }
 }
@@ -189,6 +190,11 @@ impl Inner {
         let mut renamed = self.entries.iter().filter(|entry| entry.tool().was.iter().any(|was| was.as_str() == name));
         renamed.next().filter(|_| !is_skipped && renamed.next().is_none())
     }
+}
+
+/// Returns the names of a tool, each with the present one.
+fn names_of(entry: &Entry) -> impl Iterator<Item = (&str, &str)> {
+    ToolNames::from(entry.tool()).iter().map(|name| (name.as_str(), entry.name().as_str()))
 }
 
 /// Returns the reason to skip the tool of this name, or `None` to take it. The same tool offered twice counts once.

@@ -1,5 +1,7 @@
 //! Suggestions for misspelled names.
 
+use std::collections::BTreeSet;
+
 /// The maximum length of a compared name, in bytes: comparing takes quadratic time.
 const COMPARED: usize = 128;
 /// The maximum number of suggestions.
@@ -7,18 +9,24 @@ const MOST: usize = 3;
 
 /// See [`ToolError::near`](crate::ToolError::near).
 pub(crate) fn near<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<String> {
+    near_present(wanted, candidates.map(|name| (name, name)))
+}
+
+/// Returns the present names of the similar candidates, given with each candidate.
+pub(crate) fn near_present<'a>(wanted: &str, candidates: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
     if wanted.is_empty() || wanted.len() > COMPARED {
         return Vec::new();
     }
     let folded = fold(wanted);
     let mut found: Vec<(usize, &str)> = candidates
-        .filter(|name| name.len() <= COMPARED)
-        .filter_map(|name| Some((distance(&folded, &fold(name))?, name)))
+        .filter(|(name, _)| name.len() <= COMPARED)
+        .filter_map(|(name, present)| Some((distance(&folded, &fold(name))?, present)))
         .collect();
     found.sort_unstable();
-    found.dedup();
+    let mut seen = BTreeSet::new();
+    found.retain(|(_, present)| seen.insert(*present));
     found.truncate(MOST);
-    found.into_iter().map(|(_, name)| name.to_owned()).collect()
+    found.into_iter().map(|(_, present)| present.to_owned()).collect()
 }
 
 fn distance(wanted: &str, name: &str) -> Option<usize> {
@@ -57,6 +65,12 @@ mod tests {
     #[test]
     fn case_and_separators_hardly_count() {
         assert_eq!(among("filePath", &["file_path", "path", "mode"]), ["file_path", "path"]);
+    }
+
+    #[test]
+    fn a_name_near_to_a_former_one_is_led_to_the_present_one_once() {
+        let names = [("text.upper", "text.upper"), ("string.upper", "text.upper"), ("string.lower", "text.lower")];
+        assert_eq!(near_present("string.uper", names.into_iter()), ["text.upper", "text.lower"]);
     }
 
     #[test]

@@ -212,7 +212,9 @@ impl Slots {
     }
 
     pub(crate) fn not_found(&self, name: &str) -> ToolError {
-        ToolError::not_found(name, self.names().map(ToolName::as_str))
+        let present = self.names().map(|name| (name.as_str(), name.as_str()));
+        let former = self.renamed.iter().map(|(former, present)| (former.as_str(), present.as_str()));
+        ToolError::not_found(name, present.chain(former))
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use protocol::{ErrorCode, ToolName};
 
 use self::message::{Message, display_name};
-use crate::near::near;
+use crate::near::{near, near_present};
 use crate::spelling::Spelling;
 
 pub use self::kind::ToolErrorKind;
@@ -68,10 +68,12 @@ impl ToolError {
         ToolErrorKind::Transient { message: message.into(), retry_after: None }.into()
     }
 
-    /// Creates a [`NotFound`](ToolErrorKind::NotFound) error that suggests the most similar of `names`.
-    pub fn not_found<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Self {
+    /// Creates a [`NotFound`](ToolErrorKind::NotFound) error that suggests the tools with the most similar names.
+    ///
+    /// Pass each name, present or [former](protocol::Tool::was), with the present name of its tool.
+    pub fn not_found<'a>(name: &str, names: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let tool: String = name.chars().take(ToolName::MAX_LENGTH).collect();
-        Self::new(tool, ToolErrorKind::NotFound { near: near(name, names) })
+        Self::new(tool, ToolErrorKind::NotFound { near: near_present(name, names) })
     }
 
     /// Returns at most three candidates that `wanted` may be a misspelling of, the most similar first.

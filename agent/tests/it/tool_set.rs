@@ -271,6 +271,9 @@ async fn a_former_name_resolves_unless_it_means_another_tool() {
 
     let with_holder = together(vec![holding(renamed("a")), holding(tool("old"))]);
     assert_eq!(with_holder.get("old").unwrap().name(), "old");
+    let misspelt = together(vec![holding(tool("text.measure").with_was(["words.count".parse().unwrap()]))]);
+    let missing = misspelt.get("words.cuont").unwrap_err().into_kind();
+    assert!(matches!(&missing, ToolErrorKind::NotFound { near } if *near == ["text.measure"]), "{missing}");
     let twice = together(vec![holding(renamed("a")), holding(renamed("b"))]);
     assert_eq!(twice.get("old").unwrap_err().code(), ErrorCode::NotFound);
 }

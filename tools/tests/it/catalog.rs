@@ -184,6 +184,15 @@ fn an_unknown_name_is_answered_with_near_ones() {
 }
 
 #[test]
+fn a_misspelt_former_name_is_answered_with_the_present_one() {
+    let mut catalog = Catalog::new();
+    catalog.register(pure("text.measure").with_was(["words.count".parse().unwrap()]), echo).unwrap();
+    let missing = catalog.get("words.cuont").unwrap_err().into_kind();
+    let ToolErrorKind::NotFound { near } = missing else { panic!("{missing}") };
+    assert_eq!(near, ["text.measure"]);
+}
+
+#[test]
 fn arguments_can_be_validated_without_running() {
     let mut catalog = Catalog::new();
     catalog

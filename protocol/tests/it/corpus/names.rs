@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use protocol::ToolName;
 use protocol::wire::NameGrammar::{Mcp, Provider};
+use protocol::wire::WireNames;
 
 use super::rows_of;
 use crate::wire::name::{GRAMMARS, check, is_digested};
@@ -40,12 +41,42 @@ fn a_million_names_are_decoded_and_no_two_have_one_wire_form() {
     }
 }
 
+fn real_names() -> BTreeSet<ToolName> {
+    let rows = rows_of("tools_livemcp_bfcl_ref.jsonl.gz");
+    rows.map(|row| ToolName::from_foreign(row["name"].as_str().unwrap_or_default()).unwrap()).collect()
+}
+
+#[test]
+#[ignore = "needs the data folder: TOOLCRIB_DATA=... cargo test -p toolcrib-protocol --test it -- --ignored corpus::names"]
+fn no_real_name_changes_the_meaning_of_another_ones_wire_form() {
+    let names = real_names();
+    for grammar in GRAMMARS {
+        let forms: Vec<_> = names.iter().map(|name| grammar.encode(name)).collect();
+        // The other names need no table.
+        let digested: Vec<_> = names.iter().zip(&forms).filter(|(_, form)| is_digested(form)).collect();
+        let with_all = WireNames::new(grammar, &names).unwrap();
+        let meant = |set: &WireNames| forms.iter().map(|form| set.tool(form)).collect::<Vec<_>>();
+        assert!(meant(&with_all).iter().zip(&names).all(|(meant, name)| meant.as_ref() == Some(name)));
+        let check = |newcomer: &ToolName, is_in: bool| {
+            let others = digested.iter().map(|(name, _)| *name).filter(|name| *name != newcomer);
+            let set = WireNames::new(grammar, others.chain((!is_in).then_some(newcomer))).unwrap();
+            for (name, meant) in names.iter().zip(meant(&set)).filter(|(name, _)| *name != newcomer) {
+                assert_eq!(meant.as_ref(), Some(name), "{newcomer} changes it");
+            }
+        };
+        // The grammars share the code.
+        let step = if grammar == Provider { 1 } else { 50 };
+        names.iter().step_by(step).for_each(|name| check(name, true));
+        // The wire forms of real names are names as well.
+        let attackers = forms.iter().zip(&names).filter(|(form, name)| **form != name.as_str());
+        attackers.step_by(step).for_each(|(form, _)| check(&ToolName::new(&**form).unwrap(), false));
+    }
+}
+
 #[test]
 #[ignore = "needs the data folder: TOOLCRIB_DATA=... cargo test -p toolcrib-protocol --test it -- --ignored corpus::names"]
 fn every_real_name_is_decoded_and_shows_its_words() {
-    let names: BTreeSet<_> = rows_of("tools_livemcp_bfcl_ref.jsonl.gz")
-        .map(|row| ToolName::from_foreign(row["name"].as_str().unwrap_or_default()).unwrap())
-        .collect();
+    let names = real_names();
     for grammar in GRAMMARS {
         let forms: BTreeSet<_> = names.iter().map(|name| grammar.encode(name)).collect();
         assert_eq!(forms.len(), names.len(), "{grammar:?}");
