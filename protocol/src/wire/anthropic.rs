@@ -56,10 +56,10 @@ pub(super) const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "i
 pub(super) fn definition(parts: Parts<'_>) -> Fields {
     let mut fields = parts.fields("input_schema");
     if !parts.examples.is_empty() {
-        fields.push(("input_examples", Some(parts.examples.to_vec().into())));
+        fields.push(("input_examples", parts.examples.to_vec().into()));
     }
     if parts.is_strict {
-        fields.push(("strict", Some(true.into())));
+        fields.push(("strict", true.into()));
     }
     fields
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::Format;
 use super::schema::{ArgumentsCodec, Change, NotStrict, WireSchema, order};
@@ -24,7 +24,6 @@ pub struct WireTool {
     pub changes: Vec<Change>,
     /// `Ok` if the definition is strict, and the reason if it is not.
     pub strict: Result<(), NotStrict>,
-    format: Format,
     fields: Fields,
 }
 
@@ -39,13 +38,28 @@ pub(super) struct Parts<'a> {
     pub(super) examples: &'a [Value],
 }
 
-/// The fields of a definition in their order. `None` is the schema of the parameters.
-pub(super) type Fields = Vec<(&'static str, Option<Value>)>;
+/// The fields of an object in their order.
+pub(super) type Fields = Vec<(&'static str, Field)>;
+
+/// The value of a field of a definition.
+#[derive(Clone, Debug)]
+pub(super) enum Field {
+    Value(Value),
+    /// The schema of the parameters.
+    Parameters,
+    Object(Fields),
+}
+
+impl<T: Into<Value>> From<T> for Field {
+    fn from(value: T) -> Self {
+        Self::Value(value.into())
+    }
+}
 
 impl Parts<'_> {
     /// Returns the fields that every format has.
     pub(super) fn fields(&self, parameters: &'static str) -> Fields {
-        vec![("name", Some(self.name.into())), ("description", Some(self.description.into())), (parameters, None)]
+        vec![("name", self.name.into()), ("description", self.description.into()), (parameters, Field::Parameters)]
     }
 }
 
@@ -65,19 +79,13 @@ impl WireTool {
         let parts =
             Parts { tool, name: &name, description: &description, is_strict: strict.is_ok(), examples: &examples };
         let fields = format.fields(parts);
-        let text = text_of(&fields, &parameters);
-        let definition =
-            if format.wraps_functions() { format!(r#"{{"type":"function","function":{text}}}"#) } else { text };
-        Self { name, definition: definition.into(), parameters, arguments, changes, strict, format, fields }
+        let definition = text_of(&fields, &parameters).into();
+        Self { name, definition, parameters, arguments, changes, strict, fields }
     }
 
     /// Returns the definition as a JSON value.
     pub fn value(&self) -> Value {
-        let field = |(name, value): &(&str, Option<Value>)| {
-            ((*name).to_owned(), value.as_ref().unwrap_or(&self.parameters).clone())
-        };
-        let fields: Map<_, _> = self.fields.iter().map(field).collect();
-        if self.format.wraps_functions() { json!({"type": "function", "function": fields}) } else { fields.into() }
+        value_of(&self.fields, &self.parameters)
     }
 }
 
@@ -91,8 +99,20 @@ fn described(description: &str, examples: &[Value]) -> String {
 }
 
 fn text_of(fields: &Fields, parameters: &Value) -> String {
-    let field = |(name, value): &(&str, Option<Value>)| {
-        format!("{}:{}", Value::from(*name), order::to_text(value.as_ref().unwrap_or(parameters)))
+    let text = |field: &Field| match field {
+        Field::Value(value) => order::to_text(value),
+        Field::Parameters => order::to_text(parameters),
+        Field::Object(fields) => text_of(fields, parameters),
     };
-    format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
+    let fields = fields.iter().map(|(name, field)| format!("{}:{}", Value::from(*name), text(field)));
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+}
+
+fn value_of(fields: &Fields, parameters: &Value) -> Value {
+    let value = |field: &Field| match field {
+        Field::Value(value) => value.clone(),
+        Field::Parameters => parameters.clone(),
+        Field::Object(fields) => value_of(fields, parameters),
+    };
+    fields.iter().map(|(name, field)| ((*name).to_owned(), value(field))).collect()
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use super::definition::{Fields, Parts};
+use super::definition::{Field, Fields, Parts};
 use super::schema::{Dialect, NotStrict, Unsendable, WireSchema};
 use super::{NameGrammar, WireTool, anthropic, gemini, mcp, ollama, openai_chat, openai_responses};
 use crate::Tool;
@@ -144,17 +144,14 @@ impl Format {
     /// Returns the fields of one element of the service's list of tools.
     pub(super) fn fields(self, parts: Parts<'_>) -> Fields {
         match self {
-            Self::OpenAiChat | Self::Ollama => openai_chat::definition(parts),
+            Self::OpenAiChat | Self::Ollama => {
+                vec![("type", "function".into()), ("function", Field::Object(openai_chat::definition(parts)))]
+            }
             Self::OpenAiResponses => openai_responses::definition(parts),
             Self::Anthropic => anthropic::definition(parts),
             Self::Gemini => gemini::definition(parts),
             Self::Mcp => mcp::definition(parts),
         }
-    }
-
-    /// Returns true if the fields of a definition are in an object `function`.
-    pub(super) fn wraps_functions(self) -> bool {
-        matches!(self, Self::OpenAiChat | Self::Ollama)
     }
 
     /// Returns true if a definition has a field for examples.

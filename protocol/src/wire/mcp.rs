@@ -28,12 +28,12 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
     let tool = parts.tool;
     let mut fields = parts.fields("inputSchema");
     if let Some(title) = &tool.title {
-        fields.insert(1, ("title", Some(title.as_str().into())));
+        fields.insert(1, ("title", title.as_str().into()));
     }
     if let Some(output) = tool.output.as_ref().filter(|schema| schema["type"] == "object") {
-        fields.push(("outputSchema", Some(output.clone())));
+        fields.push(("outputSchema", output.clone().into()));
     }
-    fields.push(("annotations", Some(json!(tool.effects.annotations()))));
+    fields.push(("annotations", json!(tool.effects.annotations()).into()));
     fields
 }
 

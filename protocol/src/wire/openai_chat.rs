@@ -66,7 +66,7 @@ pub(super) const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "
 pub(super) fn definition(parts: Parts<'_>) -> Fields {
     let mut fields = parts.fields("parameters");
     if parts.is_strict {
-        fields.push(("strict", Some(true.into())));
+        fields.push(("strict", true.into()));
     }
     fields
 }

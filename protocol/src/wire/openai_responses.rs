@@ -11,8 +11,8 @@ use crate::{Content, ToolCall, ToolResult};
 /// Always states `strict`: [absent, it is true](https://platform.openai.com/docs/guides/function-calling#strict-mode).
 pub(super) fn definition(parts: Parts<'_>) -> Fields {
     let mut fields = parts.fields("parameters");
-    fields.insert(0, ("type", Some("function".into())));
-    fields.push(("strict", Some(parts.is_strict.into())));
+    fields.insert(0, ("type", "function".into()));
+    fields.push(("strict", parts.is_strict.into()));
     fields
 }
 

@@ -11,13 +11,16 @@ fn the_built_in_tools_have_no_findings() {
 
 #[test]
 #[cfg(feature = "tokens")]
-fn the_table_of_the_readme_is_what_lint_prints() {
-    let readme = include_str!("../../README.md");
-    let (_, block) = readme.split_once("<!-- lint -->\n```text\n").unwrap();
-    let (shown, _) = block.split_once("```").unwrap();
-    let printed = Crib::new().run(&["lint"]).expect(0).stdout;
-    let trimmed = |text: &str| text.lines().map(|line| line.trim_end().to_owned() + "\n").collect::<String>();
-    assert_eq!(trimmed(&printed), shown, "copy the output of lint to the README");
+fn the_tables_of_the_readmes_are_what_lint_prints() {
+    let own = include_str!("../../README.md");
+    let top = include_str!("../../../../README.md");
+    for (readme, arguments) in [(own, &["lint"][..]), (top, &["lint", "--select", "fs.*"])] {
+        let (_, block) = readme.split_once("<!-- lint -->\n```text\n").unwrap();
+        let (shown, _) = block.split_once("```").unwrap();
+        let printed = Crib::new().run(arguments).expect(0).stdout;
+        let trimmed = |text: &str| text.lines().map(|line| line.trim_end().to_owned() + "\n").collect::<String>();
+        assert_eq!(trimmed(&printed), shown, "copy the output of {arguments:?} to the README");
+    }
 }
 
 #[test]

@@ -2,14 +2,17 @@
 
 use regex_syntax::ast::parse::Parser;
 use regex_syntax::ast::{
-    AssertionKind, Ast, ClassSet, ClassSetItem, GroupKind, Literal, LiteralKind, Repetition, RepetitionKind,
-    RepetitionRange,
+    AssertionKind, Ast, ClassSet, ClassSetItem, GroupKind, HexLiteralKind, Literal, LiteralKind, Repetition,
+    RepetitionKind, RepetitionRange,
 };
 
 use super::dialect::Patterns;
 
 /// The largest number in `{n,m}` that is a simple case. Anthropic's guide refuses "large ranges" without a number.
-const MOST_REPETITIONS: u32 = 16;
+const MOST_SIMPLE: u32 = 16;
+
+/// The largest number in `{n,m}` that [RE2](https://github.com/google/re2/wiki/Syntax) takes.
+const MOST_REGULAR: u32 = 1_000;
 
 impl Patterns {
     /// Returns true if the service takes the regular expression.
@@ -46,7 +49,7 @@ impl Patterns {
     fn has_literal(self, literal: &Literal) -> bool {
         match literal.kind {
             LiteralKind::Verbatim | LiteralKind::Meta | LiteralKind::Superfluous => true,
-            LiteralKind::Special(_) => self == Self::Regular,
+            LiteralKind::Special(_) | LiteralKind::HexFixed(HexLiteralKind::X) => self == Self::Regular,
             _ => false,
         }
     }
@@ -67,17 +70,19 @@ impl Patterns {
     }
 
     fn has_repetition(self, repetition: &Repetition) -> bool {
-        let is_simple = match &repetition.op.kind {
-            RepetitionKind::Range(range) => {
-                let most = match range {
-                    RepetitionRange::Exactly(most) | RepetitionRange::AtLeast(most) => most,
-                    RepetitionRange::Bounded(_, most) => most,
-                };
-                *most <= MOST_REPETITIONS && !matches!(*repetition.ast, Ast::Group(_))
-            }
-            _ => true,
+        let most = match &repetition.op.kind {
+            RepetitionKind::Range(
+                RepetitionRange::Exactly(most) | RepetitionRange::AtLeast(most) | RepetitionRange::Bounded(_, most),
+            ) => Some(*most),
+            _ => None,
         };
-        (self == Self::Regular || (is_simple && repetition.greedy)) && self.has(&repetition.ast)
+        let is_taken = if self == Self::Regular {
+            most.is_none_or(|most| most <= MOST_REGULAR)
+        } else {
+            let is_group = matches!(*repetition.ast, Ast::Group(_));
+            repetition.greedy && most.is_none_or(|most| most <= MOST_SIMPLE && !is_group)
+        };
+        is_taken && self.has(&repetition.ast)
     }
 }
 
@@ -91,10 +96,11 @@ mod tests {
             "", "abc", "^[a-z0-9_-]+$", r"^\d{4}-\d{2}-\d{2}$", "^[^ ]*$", r"^AS\d+$", r"(ab)+c?", r"\w\.\s",
             r"[\d.]{1,16}", r"^\/x\-y$",
         ];
-        let regular = ["^(asc|desc)$", "a|b", "(?:ab)*", r"\S", r"[^\W]", "a+?", "a{1,200}", "(ab){2}", r"\n"];
+        let regular =
+            ["^(asc|desc)$", "a|b", "(?:ab)*", r"\S", r"[^\W]", "a+?", "a{1,200}", "(ab){2}", r"[^/\x00-\x1F]", r"\n"];
         let others = [
             "(?=a)", "^(?!a)b", "(?<=a)b", "(?<!a)b", r"(a)\1", r"\bword", r"a\B", r"\p{L}", r"[\p{Cc}]", "(?<name>a)",
-            "(?i)a", r"\u0041", r"\x41", "[a&&b]", "[[:alpha:]]", "(", r"\z", r"\u{41}", "a{", "[]",
+            "(?i)a", r"\u0041", "[a&&b]", "[[:alpha:]]", "(", r"\z", r"\u{41}", "a{", "[]", "a{2000}",
         ];
         for (patterns, takes) in [(&simple[..], [true, true]), (&regular, [false, true]), (&others, [false, false])] {
             for pattern in patterns {
