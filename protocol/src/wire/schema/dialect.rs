@@ -87,7 +87,7 @@ pub(in crate::wire) enum Enums {
 pub(in crate::wire) enum Patterns {
     /// Any.
     Any,
-    /// Those of all engines without backtracking: no lookaround, no reference to a group, no word boundary, no class of Unicode.
+    /// The syntax of engines without backtracking: no lookaround, no reference to a group, no word boundary, no class of Unicode.
     Regular,
     /// Characters, `.`, classes, `\d`, `\w`, `\s`, groups, `*`, `+`, `?`, small `{n,m}` of one character, `^` and `$`.
     Simple,

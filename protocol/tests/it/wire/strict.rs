@@ -103,6 +103,11 @@ fn a_schema_without_a_strict_form_says_why() {
     assert_eq!(of_x(json!({"type": "object"})), is_open);
     assert_eq!(of_x(json!({"type": "object", "additionalProperties": {"type": "string"}})), is_open);
     assert_eq!(of_x(json!({"type": "object", "patternProperties": {"a": {}}})), is_open);
+    let string = json!({"type": "string"});
+    let with_patterns = json!({
+        "type": "object", "properties": {"$a": string}, "patternProperties": {"(?!b)": string}, "additionalProperties": false,
+    });
+    assert_eq!(of_x(with_patterns), is_open);
     assert_eq!(of_x(json!({"type": "object", "properties": {"a": {}}, "additionalProperties": true})), is_open);
     assert_eq!(
         of_x(json!({"type": "array", "prefixItems": [{"type": "null"}]})),
@@ -283,7 +288,7 @@ fn root(choices: &mut Choices) -> Value {
             root["definitions"] = json!({"Named": {"$id": "#named", "type": ["string", "null"]}});
         }
         3 => root["not"] = json!({"required": ["f"]}),
-        4 => root = json!({"type": ["object", "null"]}),
+        4 => root = json!({"type": ["object", "null"], "$defs": root["$defs"]}),
         _ => {}
     }
     root

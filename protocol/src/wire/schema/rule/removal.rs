@@ -13,14 +13,19 @@ pub(in crate::wire::schema) fn removal(
     has_other_keys: bool,
     changes: &mut Changes,
 ) {
+    // In strict mode, patterns of keys stay: they are a reason against it.
+    let is_relaxed = dialect.strict.is_none();
     let is_about_keys = |keyword: &str, value: &Value| match keyword {
-        "patternProperties" | "propertyNames" => true,
+        "patternProperties" => is_relaxed,
+        "propertyNames" => true,
         "default" | "examples" => value.is_object() || value.is_array(),
         _ => false,
     };
     let is_untaken_pattern = |keyword: &str, value: &Value| match (keyword, value) {
         ("pattern", Value::String(pattern)) => !dialect.patterns.takes(pattern),
-        ("patternProperties", Value::Object(schemas)) => !schemas.keys().all(|pattern| dialect.patterns.takes(pattern)),
+        ("patternProperties", Value::Object(schemas)) => {
+            is_relaxed && !schemas.keys().all(|pattern| dialect.patterns.takes(pattern))
+        }
         _ => false,
     };
     let is_removed = |(keyword, value): &(&String, &Value)| {
