@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod argument;
+mod budget;
 pub mod consent;
 pub mod driver;
 mod event;
@@ -20,6 +21,10 @@ mod wire_tool_set;
 mod workspace_domain;
 
 pub use argument::{ArgumentError, arguments_from_pairs, pairs_from_arguments};
+pub use budget::{
+    Budget, BudgetError, BudgetScope, BudgetWindow, Cost, Exhausted, InvalidCost, Limits, Price, Resource, Spending,
+    WindowFuture,
+};
 pub use consent::SessionConsent;
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};

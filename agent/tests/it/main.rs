@@ -4,6 +4,7 @@
 
 mod argument;
 mod ask;
+mod budget;
 mod consent;
 mod direct;
 mod driver;
