@@ -1,4 +1,4 @@
-//! [`Limits`]: the most that a budget allows.
+//! [`BudgetLimits`]: the most that a budget allows.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::{BudgetScope, Cost, Exhausted, Resource, Spending};
 /// The most of each resource that a budget allows. `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct BudgetLimits {
     /// The most requests to the provider.
     pub steps: Option<u64>,
     /// The most calls that the model makes.
@@ -20,7 +20,7 @@ pub struct Limits {
     pub time: Option<Duration>,
 }
 
-impl Limits {
+impl BudgetLimits {
     /// Creates limits that allow everything.
     pub fn new() -> Self {
         Self::default()
@@ -47,7 +47,7 @@ impl Limits {
         self
     }
 
-    /// Sets the cost after which no turn begins. It needs the [price](super::Price) of the model.
+    /// Sets the cost after which no turn begins. It needs the [price](crate::RunOptions::with_price) of the model.
     #[must_use]
     pub fn with_cost(mut self, cost: Cost) -> Self {
         self.cost = Some(cost);

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::time::Instant;
 
 pub use self::exhausted::{BudgetError, BudgetScope, Exhausted, Resource};
-pub use self::limits::Limits;
+pub use self::limits::BudgetLimits;
 pub use self::price::{Cost, InvalidCost, Price};
 pub use self::spending::Spending;
 pub use self::window::{BudgetWindow, WindowFuture};
@@ -31,12 +31,12 @@ pub use self::window::{BudgetWindow, WindowFuture};
 /// run that made the call.
 ///
 /// ```
-/// use agent::{Budget, Limits, Spending};
+/// use agent::{Budget, BudgetLimits, Spending};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// let parent = Budget::new(Limits::new().with_calls(3));
-/// let child = parent.child(Limits::new().with_calls(100));
+/// let parent = Budget::new(BudgetLimits::new().with_calls(3));
+/// let child = parent.child(BudgetLimits::new().with_calls(100));
 /// assert!(parent.charge(Spending::calls(2)).await.is_ok());
 /// assert!(child.charge(Spending::calls(2)).await.is_err());
 /// assert!(child.charge(Spending::calls(1)).await.is_ok());
@@ -47,7 +47,7 @@ pub use self::window::{BudgetWindow, WindowFuture};
 pub struct Budget(Arc<Node>);
 
 struct Node {
-    limits: Limits,
+    limits: BudgetLimits,
     spent: Counters,
     started: Instant,
     parent: Option<Budget>,
@@ -69,35 +69,35 @@ struct Counters {
 
 impl Budget {
     /// Creates a budget without a parent.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: BudgetLimits) -> Self {
         Self::root(limits, None)
     }
 
     /// Creates a budget that shares the counters of a window with other processes.
     pub fn from_window(window: Arc<dyn BudgetWindow>) -> Self {
-        Self::root(Limits::new(), Some(window))
+        Self::root(BudgetLimits::new(), Some(window))
     }
 
     /// Creates a budget whose charges also count for this one and its ancestors.
     #[must_use]
-    pub fn child(&self, limits: Limits) -> Self {
+    pub fn child(&self, limits: BudgetLimits) -> Self {
         self.child_with_spent(limits, Spending::default())
     }
 
     /// Creates a child that has used these amounts before. They count for the child alone.
-    pub(crate) fn child_with_spent(&self, limits: Limits, spent: Spending) -> Self {
+    pub(crate) fn child_with_spent(&self, limits: BudgetLimits, spent: Spending) -> Self {
         let (parent, tree) = (Some(self.clone()), self.0.tree.clone());
         let spent = Counters::from(spent);
         Self(Arc::new(Node { limits, spent, started: Instant::now(), parent, window: None, tree }))
     }
 
-    fn root(limits: Limits, window: Option<Arc<dyn BudgetWindow>>) -> Self {
+    fn root(limits: BudgetLimits, window: Option<Arc<dyn BudgetWindow>>) -> Self {
         let (spent, started) = (Counters::default(), Instant::now());
         Self(Arc::new(Node { limits, spent, started, parent: None, window, tree: Arc::default() }))
     }
 
     /// Returns the limits of this budget, without those of its ancestors.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &BudgetLimits {
         &self.0.limits
     }
 
@@ -146,6 +146,12 @@ impl Budget {
         ends.min_by_key(|(end, _)| *end)
     }
 
+    /// Returns true if the budget, an ancestor or a window may limit tokens or money.
+    pub(crate) fn counts_tokens(&self) -> bool {
+        let limits = |node: &Node| node.limits.tokens.is_some() || node.limits.cost.is_some() || node.window.is_some();
+        self.chain().any(|(node, _)| limits(node))
+    }
+
     fn take(&self, spending: Spending) -> Result<(), Exhausted> {
         let _tree = self.lock();
         if let Some((end, exhausted)) = self.deadline()
@@ -186,7 +192,7 @@ impl Budget {
 impl Default for Budget {
     /// Returns a budget without limits.
     fn default() -> Self {
-        Self::new(Limits::new())
+        Self::new(BudgetLimits::new())
     }
 }
 

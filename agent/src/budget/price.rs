@@ -60,7 +60,9 @@ impl Price {
     /// Returns the cost of these tokens, rounded up.
     pub fn cost(&self, usage: Usage) -> Cost {
         let of = |tokens: u64, price: Cost| u128::from(tokens) * u128::from(price.0);
-        let nanos = of(usage.input_tokens, self.input) + of(usage.output_tokens, self.output);
+        let cached = usage.cached_input_tokens.min(usage.input_tokens);
+        let input = of(usage.input_tokens - cached, self.input) + of(cached, self.cached);
+        let nanos = input + of(usage.output_tokens, self.output);
         Cost(u64::try_from(nanos.div_ceil(TOKENS)).unwrap_or(u64::MAX))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agent::{Budget, BudgetError, BudgetScope, Cost, Exhausted, Limits, Price, Resource, Spending, Usage};
+use agent::{Budget, BudgetError, BudgetLimits, BudgetScope, Cost, Exhausted, Price, Resource, Spending, Usage};
 use proptest::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
@@ -26,7 +26,7 @@ type Branch = (prop::sample::Index, Option<u64>, Option<u64>, Option<u64>);
 fn tree(branches: &[Branch]) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
     for (parent, steps, calls, tokens) in branches {
-        let mut limits = Limits::new();
+        let mut limits = BudgetLimits::new();
         (limits.steps, limits.calls, limits.tokens) = (*steps, *calls, *tokens);
         let node = match nodes.len() {
             0 => Node { budget: Budget::new(limits), ancestors: Vec::new() },
@@ -109,12 +109,12 @@ proptest! {
 
 #[tokio::test]
 async fn the_reason_names_the_resource_and_the_budget() {
-    let parent = Budget::new(Limits::new().with_steps(2).with_tokens(100));
-    let child = parent.child(Limits::new().with_steps(1));
+    let parent = Budget::new(BudgetLimits::new().with_steps(2).with_tokens(100));
+    let child = parent.child(BudgetLimits::new().with_steps(1));
     child.charge(Spending::steps(1)).await.unwrap();
     let own = exhausted(child.charge(Spending::steps(1)).await.unwrap_err());
     assert_eq!(own, Exhausted { resource: Resource::Steps, limit: 1, scope: BudgetScope::Run });
-    let other = parent.child(Limits::new());
+    let other = parent.child(BudgetLimits::new());
     other.record(Spending::tokens(100, Cost::default())).await.unwrap();
     let parents = exhausted(other.charge(Spending::steps(1)).await.unwrap_err());
     assert_eq!(parents, Exhausted { resource: Resource::Tokens, limit: 100, scope: BudgetScope::Parent });
@@ -123,9 +123,9 @@ async fn the_reason_names_the_resource_and_the_budget() {
 
 #[tokio::test(start_paused = true)]
 async fn a_child_has_the_time_that_is_left_to_its_parent() {
-    let parent = Budget::new(Limits::new().with_time(Duration::from_secs(10)));
+    let parent = Budget::new(BudgetLimits::new().with_time(Duration::from_secs(10)));
     tokio::time::advance(Duration::from_secs(7)).await;
-    let child = parent.child(Limits::new().with_time(Duration::from_secs(5)));
+    let child = parent.child(BudgetLimits::new().with_time(Duration::from_secs(5)));
     let (end, exhausted) = child.deadline().unwrap();
     assert_eq!((end - tokio::time::Instant::now(), exhausted.limit), (Duration::from_secs(3), 10_000));
     assert_eq!(exhausted.scope, BudgetScope::Parent);
@@ -137,9 +137,9 @@ async fn a_child_has_the_time_that_is_left_to_its_parent() {
 #[tokio::test]
 async fn a_cost_follows_from_the_prices_of_a_million_tokens() {
     let price = Price::new("1.25".parse().unwrap(), "10".parse().unwrap());
-    let usage = Usage { input_tokens: 1000, output_tokens: 100 };
+    let usage = Usage { input_tokens: 1000, output_tokens: 100, cached_input_tokens: 0 };
     assert_eq!(price.cost(usage).to_string(), "0.00225");
-    let budget = Budget::new(Limits::new().with_cost("0.002".parse().unwrap()));
+    let budget = Budget::new(BudgetLimits::new().with_cost("0.002".parse().unwrap()));
     budget.charge(Spending::steps(1)).await.unwrap();
     budget.record(Spending::tokens(1100, price.cost(usage))).await.unwrap();
     let exhausted = exhausted(budget.charge(Spending::steps(1)).await.unwrap_err());

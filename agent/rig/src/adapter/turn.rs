@@ -37,6 +37,7 @@ pub(super) fn turn(mut response: CompletionResponse, tools: &WireToolSet) -> Tur
     let usage = response.usage.is_reported().then(|| Usage {
         input_tokens: response.usage.input_tokens.unwrap_or_default(),
         output_tokens: response.usage.output_tokens.unwrap_or_default(),
+        ..Usage::default()
     });
     let mut turn = Turn::new(Message { role: Role::Assistant, parts }).with_stop(stop);
     turn.usage = usage;

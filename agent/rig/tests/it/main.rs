@@ -8,6 +8,7 @@ mod empty;
 mod ending;
 mod exchange;
 mod failure;
+mod prefix;
 mod service;
 mod stream;
 mod traffic;
