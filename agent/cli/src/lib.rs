@@ -16,6 +16,7 @@
 
 mod approver;
 mod argument;
+mod budget;
 #[cfg(test)]
 mod canary;
 mod chat;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agent::Selection;
 use agent::provider::is_plain_url;
+use agent::{Cost, Selection};
 use tools::Clause;
 
 use crate::duration;
@@ -41,6 +41,10 @@ pub(super) fn number<const LEAST: u32>(text: &str, _: Base<'_>) -> Result<u32, S
 
 pub(super) fn time(text: &str, _: Base<'_>) -> Result<Duration, String> {
     duration::parse(text).map_err(|reason| format!("is not a duration: {reason}"))
+}
+
+pub(super) fn cost(text: &str, _: Base<'_>) -> Result<Cost, String> {
+    text.parse().map_err(|error| format!("is not a cost: {error}"))
 }
 
 pub(super) fn bytes(text: &str, _: Base<'_>) -> Result<Size, String> {
