@@ -3,6 +3,7 @@
 mod checkpoint;
 mod conversation;
 mod outcome;
+mod spent;
 mod stored_run;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use self::conversation::Conversation;
 use self::stored_run::StoredRun;
-use crate::{Exhausted, Repeated, Spending, StopReason, Turn, Usage};
+use crate::{Exhausted, Repeated, StopReason, Turn, Usage};
 
 pub use self::outcome::{Outcome, Summary};
 
@@ -296,25 +297,6 @@ impl Run {
     /// Returns the number of model turns in the session, including this run's. It is the number of the last turn.
     pub fn turns(&self) -> u64 {
         self.earlier_turns.saturating_add(self.steps.into())
-    }
-
-    /// Returns the steps, calls and tokens so far. A call counts once it has a result.
-    pub(crate) fn spent(&self) -> Spending {
-        let pending = match &self.state {
-            State::Calling { slots, .. } => slots.iter().filter(|slot| slot.result.is_none()).count() as u64,
-            _ => 0,
-        };
-        Spending {
-            steps: self.steps.into(),
-            calls: u64::from(self.calls).saturating_sub(pending),
-            tokens: self.usage.map_or(0, Usage::total),
-            ..Spending::default()
-        }
-    }
-
-    /// Returns the tokens used so far, if the provider reports them.
-    pub(crate) fn usage(&self) -> Option<Usage> {
-        self.usage
     }
 
     /// Appends a paragraph to the reason of a refused call.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::driver::DEFAULT_MAX_STEPS;
 use crate::{BudgetLimits, Price, RepeatLimits};
+
+/// The default step limit of a run.
+pub const DEFAULT_MAX_STEPS: u32 = 50;
 
 /// The settings of the runs of a [`Driver`](crate::Driver). Clone the driver to give a single run its own.
 #[derive(Clone, Debug)]

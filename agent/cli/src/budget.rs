@@ -3,44 +3,10 @@
 #[cfg(feature = "journal")]
 mod window;
 
-use agent::{Budget, BudgetLimits, BudgetScope, Cost, Exhausted, RepeatLimits, Resource, RunOptions};
+use agent::{Budget, BudgetLimits, Cost, RepeatLimits, RunOptions};
 
 use crate::config::{ConfigError, Setting, Settings};
-use crate::duration;
 use crate::error::Error;
-use crate::wording::counted;
-
-/// The period of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Period {
-    Day,
-    Month,
-}
-
-/// The limits of a window, which all sessions share.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Window {
-    pub(crate) period: Period,
-    pub(crate) limits: BudgetLimits,
-}
-
-impl Period {
-    /// Returns the name of the window in an [`Exhausted`].
-    fn name(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Month => "month",
-        }
-    }
-
-    /// Returns the table of its limits in a settings file.
-    fn table(self) -> &'static str {
-        match self {
-            Self::Day => "daily",
-            Self::Month => "monthly",
-        }
-    }
-}
 
 /// Returns the options of a session's runs.
 ///
@@ -87,18 +53,17 @@ pub(crate) fn shared(settings: &Settings) -> Result<Option<Budget>, Error> {
         &settings.monthly_tokens,
         &settings.monthly_cost,
     );
-    let windows = [Window { period: Period::Day, limits: day }, Window { period: Period::Month, limits: month }];
-    let windows: Vec<_> = windows.into_iter().filter(|window| window.limits != BudgetLimits::new()).collect();
-    if windows.is_empty() { Ok(None) } else { open(windows).map(Some) }
+    let is_unlimited = [day, month].iter().all(|limits| *limits == BudgetLimits::new());
+    if is_unlimited { Ok(None) } else { open(day, month).map(Some) }
 }
 
 #[cfg(feature = "journal")]
-fn open(windows: Vec<Window>) -> Result<Budget, Error> {
-    Ok(Budget::from_window(std::sync::Arc::new(window::SharedWindows::open(windows)?)))
+fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Budget, Error> {
+    Ok(Budget::from_window(std::sync::Arc::new(window::SharedWindows::open(day, month)?)))
 }
 
 #[cfg(not(feature = "journal"))]
-fn open(_windows: Vec<Window>) -> Result<Budget, Error> {
+fn open(_day: BudgetLimits, _month: BudgetLimits) -> Result<Budget, Error> {
     Err(Error::NoJournal)
 }
 
@@ -115,30 +80,4 @@ fn limits(
     limits.tokens = tokens.as_ref().map(number);
     limits.cost = cost.as_ref().map(|cost| cost.value);
     limits
-}
-
-/// Says that a run ended at a limit, and how to raise it.
-pub(crate) fn end(exhausted: &Exhausted) -> String {
-    let Exhausted { resource, limit, scope } = exhausted;
-    let key = match resource {
-        Resource::Steps => "max_steps",
-        Resource::Calls => "max_calls",
-        Resource::Tokens => "max_tokens",
-        _ => "max_cost",
-    };
-    if let BudgetScope::Window(name) = scope {
-        let period = [Period::Day, Period::Month].into_iter().find(|period| period.name() == name);
-        let table = period.map_or("limits", Period::table);
-        return format!("no answer: {exhausted}; wait for the next {name}, or raise {table}.{key}");
-    }
-    match resource {
-        Resource::Steps => format!("no answer after {}; allow more steps with --max-steps", counted(*limit, "step")),
-        Resource::Calls => format!("no answer after {}; allow more calls with --max-calls", counted(*limit, "call")),
-        Resource::Tokens => format!("no answer after {}; allow more with --max-tokens", counted(*limit, "token")),
-        Resource::Time => {
-            let time = duration::shown(std::time::Duration::from_millis(*limit));
-            format!("no answer after {time}; allow more time with --deadline")
-        }
-        _ => format!("no answer: {exhausted}; raise limits.{key}"),
-    }
 }

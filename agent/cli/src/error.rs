@@ -8,8 +8,8 @@ use tools::{NotLinked, ToolError};
 #[cfg(feature = "journal")]
 use tools_journal::AuditError;
 
-use crate::budget;
 use crate::config::ConfigError;
+use crate::exhausted;
 use crate::exit::Exit;
 use crate::lock_file::LockError;
 #[cfg(feature = "journal")]
@@ -97,7 +97,7 @@ pub(crate) enum Error {
     Lock(#[from] LockError),
     #[error("the run failed: {0}")]
     Run(String),
-    #[error("{}", budget::end(.0))]
+    #[error("{}", exhausted::message(.0))]
     Budget(Exhausted),
     #[error(
         "no answer: the model made the same call of {} {} times with the same result; change the prompt, or raise limits.repeat_end",

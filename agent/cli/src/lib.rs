@@ -26,6 +26,7 @@ mod console;
 mod dialogue;
 mod duration;
 mod error;
+mod exhausted;
 mod exit;
 mod fit;
 mod folders;

@@ -1,29 +1,15 @@
 //! Charges a run's budget.
 
-use std::future::pending;
-use std::pin::{Pin, pin};
-
-use tokio::time::{Sleep, sleep_until};
-use tools::CancellationToken;
-use tools::call::Panic;
 use tools::protocol::Message;
 use tools::protocol::wire::Strictness;
 
 use super::{Driver, DriverError, RunContext};
-use crate::{Budget, BudgetError, Cost, Exhausted, PendingCall, Run, Session, Spending, Usage};
+use crate::{Budget, BudgetError, Cost, Exhausted, PendingCall, Run, Spending, Usage};
 
 /// The bytes of JSON that make up about one token.
 const BYTES_PER_TOKEN: usize = 4;
 
 impl Driver {
-    /// Creates the budget of a run: a child of the budget in the session's context. A resumed run has used a part of its own limits.
-    pub(super) fn budget(&self, session: &Session, run: &Run) -> Budget {
-        let cost = self.cost(run.usage().unwrap_or_default());
-        let parent = session.context().service::<Budget>();
-        let parent = parent.map_or_else(Budget::default, |parent| Budget::clone(&parent));
-        parent.child_with_spent(self.options.limits, Spending { cost, ..run.spent() })
-    }
-
     /// Records the tokens of a turn. If the service reports none, they are estimated from the sizes of the request and the turn.
     pub(super) async fn record_turn(
         &self,
@@ -54,7 +40,7 @@ impl Driver {
         Ok(())
     }
 
-    fn cost(&self, usage: Usage) -> Cost {
+    pub(super) fn cost(&self, usage: Usage) -> Cost {
         self.options.price.map_or_else(Cost::default, |price| price.cost(usage))
     }
 
@@ -78,37 +64,4 @@ pub(super) async fn charge(budget: &Budget, spending: Spending) -> Result<Option
         Err(BudgetError::Exhausted(exhausted)) => Ok(Some(exhausted)),
         Err(error) => Err(DriverError::Budget(error)),
     }
-}
-
-/// The end of a budget's time.
-pub(super) struct TimeLimit {
-    sleep: Pin<Box<Sleep>>,
-    exhausted: Exhausted,
-}
-
-impl TimeLimit {
-    /// Starts the timer of a budget. Returns `None` if its time is not limited.
-    ///
-    /// # Errors
-    /// Returns [`DriverError::NoTimer`] if the runtime has no timers.
-    pub(super) fn start(budget: &Budget) -> Result<Option<Self>, DriverError> {
-        let Some((end, exhausted)) = budget.deadline() else { return Ok(None) };
-        // tokio panics if the time driver of the runtime is disabled.
-        let sleep = Panic::catch(|| Box::pin(sleep_until(end))).map_err(|_| DriverError::NoTimer)?;
-        Ok(Some(Self { sleep, exhausted }))
-    }
-}
-
-/// Waits until a run must stop. Returns the limit if its time is over, or `None` if the token is cancelled.
-pub(super) async fn stopped(cancellation: &CancellationToken, limit: Option<TimeLimit>) -> Option<Exhausted> {
-    let over = async {
-        match limit {
-            Some(TimeLimit { sleep, exhausted }) => {
-                sleep.await;
-                exhausted
-            }
-            None => pending().await,
-        }
-    };
-    cancellation.run_until_cancelled(pin!(over)).await
 }

@@ -8,14 +8,13 @@ mod gated_execution;
 mod guarded_sink;
 mod metering;
 mod request_turn;
+mod setup;
 mod tasks;
+mod time_limit;
 mod worker_gate;
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
 use std::time::Instant;
 
 use tokio::runtime::Handle;
@@ -25,8 +24,9 @@ use tools::{CancellationToken, Content, JournalError, ToolContext, ToolError};
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
-use self::metering::{TimeLimit, charge, stopped};
+use self::metering::charge;
 use self::request_turn::{check, request_turn, wire};
+use self::time_limit::{TimeLimit, cancelled_by, stopped};
 use crate::prefix::Prefix;
 use crate::repeat::RepeatGuard;
 use crate::{
@@ -35,9 +35,7 @@ use crate::{
 };
 
 pub use self::worker_gate::abandoned_calls;
-
-/// The default step limit of a run.
-pub const DEFAULT_MAX_STEPS: u32 = 50;
+pub use crate::run_options::DEFAULT_MAX_STEPS;
 
 /// Performs runs: requests turns from the provider, runs the calls of each turn in parallel and sends [events](Event).
 ///
@@ -267,22 +265,6 @@ impl Driver {
         failure.map_or(Ok(summary), Err)
     }
 
-    /// Returns the context of the run's calls.
-    fn call_context(&self, session: &Session, budget: &Budget, format: Option<Format>) -> ToolContext {
-        let cx = session.context().clone().with_service(budget.clone());
-        let cx = self.options.correlation_id.iter().cloned().fold(cx, ToolContext::with_correlation_id);
-        format.into_iter().fold(cx, ToolContext::with_wire)
-    }
-
-    /// Sends the events that precede the first request.
-    fn announce(&self, session: &Session, prefix: &Prefix, sink: &GuardedSink) {
-        if let Some(id) = &self.options.correlation_id {
-            sink.send(|| Event::Started { correlation_id: id.to_string() });
-        }
-        let change = session.prefix().and_then(|earlier| prefix.changes_since(earlier));
-        change.into_iter().for_each(|change| sink.send(|| Event::PrefixChanged(change)));
-    }
-
     /// Cancels the run's token if the driver's token is cancelled. [`cancelled_by`] does so while the run waits. This check covers a
     /// sink that cancels while it receives an event, so that the next step does not begin.
     fn propagate_cancellation(&self, token: &CancellationToken) {
@@ -350,26 +332,6 @@ impl Driver {
         }
         Ok(())
     }
-}
-
-/// Runs a future to its end. Cancels `token` if `stop` ends meanwhile, and returns the output of `stop` too.
-async fn cancelled_by<S: Future, F: Future>(
-    stop: S,
-    token: &CancellationToken,
-    future: F,
-) -> (F::Output, Option<S::Output>) {
-    let (mut future, mut stop, mut stopped) = (pin!(future), pin!(stop), None);
-    let output = poll_fn(|task| {
-        if !token.is_cancelled()
-            && let Poll::Ready(reason) = stop.as_mut().poll(task)
-        {
-            stopped = Some(reason);
-            token.cancel();
-        }
-        future.as_mut().poll(task)
-    })
-    .await;
-    (output, stopped)
 }
 
 impl std::fmt::Debug for Driver {

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use agent::{BudgetError, BudgetScope, BudgetWindow, Cost, Exhausted, Spending, WindowFuture};
+use agent::{BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, Spending, WindowFuture};
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 use tools_journal::{CounterKey, SharedCounters};
 
-use super::{Period, Window};
 use crate::error::Error;
 use crate::sessions::SessionError;
 use crate::{folders, private};
@@ -18,6 +17,19 @@ const FILE: &str = "budget.counters";
 /// The counted resources, in the order of a window's counters.
 const RESOURCES: [&str; 4] = ["steps", "calls", "tokens", "cost"];
 
+/// The period of a window.
+#[derive(Clone, Copy)]
+enum Period {
+    Day,
+    Month,
+}
+
+/// The limits of a window.
+struct Window {
+    period: Period,
+    limits: BudgetLimits,
+}
+
 /// Windows with counters in a file. Days and months are those of UTC, so that a change of the time zone skips and repeats none.
 pub(super) struct SharedWindows {
     counters: Arc<SharedCounters>,
@@ -26,11 +38,13 @@ pub(super) struct SharedWindows {
 
 impl SharedWindows {
     /// Opens the counters. The state folder is created if it is missing.
-    pub(super) fn open(windows: Vec<Window>) -> Result<Self, Error> {
+    pub(super) fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Self, Error> {
         let folder = folders::state().ok_or(SessionError::NoHome)?;
         private::create_folder(&folder).map_err(|source| SessionError::Folder { path: folder.clone(), source })?;
         let counters = Arc::new(SharedCounters::open(&folder.join(FILE))?);
-        Ok(Self { counters, windows: windows.into() })
+        let windows = [Window { period: Period::Day, limits: day }, Window { period: Period::Month, limits: month }];
+        let is_limited = |window: &Window| window.limits != BudgetLimits::new();
+        Ok(Self { counters, windows: windows.into_iter().filter(is_limited).collect() })
     }
 
     /// Adds to the counters of all windows. If `is_checked`, adds nothing if a limit would be exceeded.
@@ -56,6 +70,16 @@ impl SharedWindows {
             let updated = spawn_blocking(work).await.map_err(|error| unusable(error.to_string()))?;
             Ok(updated.map_err(|error| unusable(error.to_string()))??)
         })
+    }
+}
+
+impl Period {
+    /// Returns the name of the window in an [`Exhausted`].
+    fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Month => "month",
+        }
     }
 }
 
