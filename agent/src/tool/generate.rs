@@ -33,7 +33,7 @@ const MAX_VIOLATIONS: usize = 20;
     example({"prompt": "Summarise in one sentence: …"}),
     example({
         "prompt": "Which languages is this text written in? …",
-        "schema": {"type": "object", "properties": {"languages": {"type": "array", "items": {"type": "string"}}}, "required": ["languages"]},
+        "schema": {"type": "array", "items": {"type": "string"}},
     }),
 )]
 pub(crate) async fn generate(

@@ -31,8 +31,8 @@ const REPORT_TIME: Duration = Duration::from_secs(5);
     timeout = "60m",
     max_output = "16KiB",
     tags = ["session"],
-    example({"name": "reader", "task": "Find where src/ parses dates. Answer with file:line and one sentence for each place.", "tools": ["fs.*", "!fs.write"], "grant": ["fs:read:src/**"]}),
-    example({"name": "tests", "task": "Write a test for every public function of src/duration.rs into tests/duration.rs.", "budget": {"steps": 20, "seconds": 600}}),
+    example({"name": "reader", "task": "Which files below src parse dates? List file:line.", "tools": ["fs.*", "!fs.write"], "grant": ["fs:read:src/**"]}),
+    example({"name": "tests", "task": "Test src/duration.rs in tests/duration.rs.", "budget": {"steps": 20, "seconds": 600}}),
 )]
 pub(crate) async fn spawn(
     cx: &ToolContext,

@@ -19,7 +19,7 @@ use crate::{Event, Plan, PlanItem, PlanStatus};
     pure,
     needs = Plan,
     tags = ["session"],
-    example({"items": [{"text": "Find the failing test", "status": "done"}, {"text": "Correct the parser", "status": "active"}]}),
+    example({"items": [{"text": "Find it", "status": "done"}, {"text": "Mend it"}]}),
     example({"items": []}),
 )]
 pub(crate) async fn write(

@@ -27,6 +27,7 @@ mod scripted;
 mod secret;
 mod selection;
 mod spawn;
+mod spawn_chain;
 mod spelling;
 mod system;
 mod todo;

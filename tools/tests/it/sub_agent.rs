@@ -6,8 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tools::call::{CallPlace, DeadlineObserver, PersonClock};
-use tools::{Catalog, Effects, Grant, Tool, ToolContext, ToolError};
-use tools_testkit::RecordingApprover;
+use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Tool, ToolContext, ToolError};
 
 use crate::sample::{Log, pure};
 
@@ -49,6 +48,21 @@ impl DeadlineObserver for Watch {
     }
 }
 
+/// The time that the slow approver takes.
+const WAIT: Duration = Duration::from_millis(20);
+
+/// Approves all calls after a while.
+struct Slow;
+
+impl Approver for Slow {
+    fn approve<'a>(&'a self, _approval: Approval<'a>) -> ApprovalFuture<'a> {
+        Box::pin(async {
+            tokio::time::sleep(WAIT).await;
+            Decision::Allow
+        })
+    }
+}
+
 /// The driver of the sub-agent watches its calls, and that of the session goes on to watch the call that started it.
 #[tokio::test]
 async fn each_driver_observes_its_own_calls() {
@@ -65,21 +79,16 @@ async fn each_driver_observes_its_own_calls() {
         async move { cx.execute("asks", json!({})).await }
     };
     catalog.register(starter("starts"), starts).unwrap();
-    let approver = RecordingApprover::from_fn(|_| {
-        std::thread::sleep(Duration::from_millis(20));
-        tools::Decision::Allow
-    });
     let outer_clock = Arc::new(PersonClock::default());
     let place = CallPlace::default().with_observer(Arc::new(Watch(log.clone(), "outer")));
     let cx = ToolContext::new()
         .with_grant(Grant::parse(["agent:*:**"]).unwrap())
-        .with_approver(Arc::new(approver))
+        .with_approver(Arc::new(Slow))
         .with_place(place.with_person_clock(outer_clock.clone()));
     catalog.execute(&cx, "starts", json!({})).await.unwrap();
     let moves = ["outer sees starts move"; 2];
     assert_eq!(log.taken(), ["outer sees starts", moves[0], moves[1], "inner sees asks"]);
-    let waited = Duration::from_millis(20);
-    assert!(clock.waited() >= waited && outer_clock.waited() >= waited);
+    assert!(clock.waited() >= WAIT && outer_clock.waited() >= WAIT);
 }
 
 /// A call that starts a sub-agent holds nothing, so conflicting calls of two sub-agents wait for each other.
