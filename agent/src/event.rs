@@ -2,12 +2,13 @@
 
 use tools::{ErrorCode, Json, Progress, Target, ToolResult};
 
-use crate::{PlanItem, PrefixChange, RequestRetry, Summary};
+use crate::{Compacted, PlanItem, PrefixChange, RequestRetry, Summary};
 
 /// A step in the progress of a run.
 ///
 /// Only this order is guaranteed:
 /// - `Started` comes first, then `PrefixChanged`, each at most once.
+/// - `Compacted` precedes the texts of its turn.
 /// - The retries of a request precede the texts of its turn. The texts precede the starts of its calls, which are in the order of
 ///   the calls.
 /// - Each call has one `CallStarted`, then any `Progress`, then `Abandoned` if it is abandoned, then exactly one `Result`.
@@ -25,6 +26,8 @@ pub enum Event {
     },
     /// The run begins with another system text or other tools than the session's last run, so no service has its prompt cached.
     PrefixChanged(PrefixChange),
+    /// The conversation is near the limit of the model's context, or over it, so later requests leave out parts of it.
+    Compacted(Compacted),
     /// A model request failed and is repeated after a wait.
     RequestRetried(RequestRetry),
     /// The model wrote text.

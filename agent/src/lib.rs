@@ -2,6 +2,7 @@
 
 mod argument;
 mod budget;
+mod compacted;
 pub mod consent;
 pub mod driver;
 mod event;
@@ -31,6 +32,7 @@ pub use budget::{
     Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, InvalidCost, Price, Resource,
     Spending, WindowFuture,
 };
+pub use compacted::{Compacted, CompactionCause, RequestSize};
 pub use consent::SessionConsent;
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};

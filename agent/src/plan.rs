@@ -1,6 +1,7 @@
 //! [`Plan`]: the steps that a session intends to take.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,25 @@ impl Plan {
 
     fn locked(&self) -> MutexGuard<'_, Vec<PlanItem>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes a line for each item, such as `[done] Find it`.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.items().into_iter().map(|PlanItem { text, status }| format!("[{}] {text}", status.word()));
+        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl PlanStatus {
+    /// Returns the word for the model.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Active => "active",
+            Self::Done => "done",
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! [`Run`]: the loop from a prompt to an answer, as a state machine.
 
 mod checkpoint;
+mod compaction;
 mod conversation;
 mod outcome;
 mod spent;
@@ -14,6 +15,7 @@ use self::conversation::Conversation;
 use self::stored_run::StoredRun;
 use crate::{Exhausted, Repeated, StopReason, Turn, Usage};
 
+pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
 pub use self::outcome::{Outcome, Summary};
 
 /// The result of each call in a turn that was cut off, because its arguments may be incomplete.
@@ -55,6 +57,8 @@ const CUT_OFF: &str = "the turn was cut off by the length limit, so this call wa
 #[serde(try_from = "StoredRun")]
 pub struct Run {
     messages: Conversation,
+    #[serde(skip_serializing_if = "Compaction::is_unused")]
+    compaction: Compaction,
     earlier_turns: u64,
     steps: u32,
     calls: u32,
@@ -67,7 +71,7 @@ pub struct Run {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Request the next turn from the model, with [`Run::messages`].
+    /// Request the next turn from the model, with [`Run::request_messages`].
     Ask,
     /// Run these calls in parallel: all calls of the turn without a result. Do not run [refused](PendingCall::refused) ones.
     Call(Vec<PendingCall>),
@@ -147,7 +151,8 @@ impl Run {
     pub fn new(messages: Vec<Message>) -> Self {
         let messages = messages.into();
         let (earlier_turns, steps, calls, failed_calls, usage) = (0, 0, 0, 0, None);
-        Self { messages, earlier_turns, steps, calls, failed_calls, usage, state: State::Asking }
+        let compaction = Compaction::default();
+        Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, state: State::Asking }
     }
 
     /// Sets the number of model turns in the session before this run, which [`turns`](Self::turns) includes.
@@ -187,6 +192,11 @@ impl Run {
     /// Returns true if the run has ended with an answer of the model.
     pub fn is_answered(&self) -> bool {
         matches!(self.state, State::Done(Outcome::Answer { .. }))
+    }
+
+    /// Returns true if the run has an outcome.
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self.state, State::Done(_))
     }
 
     /// Adds the model's turn. A call without a unique id gets a new id. A call with a [fault](Turn::faults) is

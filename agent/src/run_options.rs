@@ -17,6 +17,8 @@ pub struct RunOptions {
     pub repeats: RepeatLimits,
     /// The price of the provider's model. Without one, a run costs nothing.
     pub price: Option<Price>,
+    /// The tokens of the model's context. `None` means those that the provider [knows](crate::Provider::context_tokens).
+    pub context_tokens: Option<u64>,
     /// The id of the host's request, which the run's events, journal rows and spans carry.
     pub correlation_id: Option<Arc<str>>,
 }
@@ -48,6 +50,13 @@ impl RunOptions {
         self
     }
 
+    /// Sets the tokens of the model's context. Conversations are [compacted](crate::Event::Compacted) before they fill it.
+    #[must_use]
+    pub fn with_context_tokens(mut self, tokens: u64) -> Self {
+        self.context_tokens = Some(tokens);
+        self
+    }
+
     /// Sets the id of the host's request.
     #[must_use]
     pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
@@ -59,6 +68,6 @@ impl RunOptions {
 impl Default for RunOptions {
     fn default() -> Self {
         let limits = BudgetLimits::new().with_steps(DEFAULT_MAX_STEPS.into());
-        Self { limits, repeats: RepeatLimits::default(), price: None, correlation_id: None }
+        Self { limits, repeats: RepeatLimits::default(), price: None, context_tokens: None, correlation_id: None }
     }
 }

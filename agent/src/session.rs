@@ -8,7 +8,8 @@ use tools::{Arguments, Entry, Execution, Grant, Policy, ToolContext};
 
 use crate::plan::plan_of;
 use crate::prefix::Prefix;
-use crate::{Plan, Selection, SystemText, ToolSet};
+use crate::run::Compaction;
+use crate::{Plan, Run, Selection, SystemText, ToolSet};
 
 /// A conversation, its [`ToolSet`], the [`ToolContext`] of its calls and its [`SystemText`].
 ///
@@ -22,6 +23,8 @@ pub struct Session {
     cx: ToolContext,
     system: SystemText,
     messages: Vec<Message>,
+    /// The parts of the conversation that requests leave out.
+    compaction: Compaction,
     turns: Arc<AtomicU64>,
     /// The prompt prefix of the last run.
     prefix: Option<Prefix>,
@@ -41,6 +44,7 @@ impl Session {
             cx,
             system: SystemText::new(),
             messages: Vec::new(),
+            compaction: Compaction::default(),
             turns: Arc::default(),
             prefix: None,
         }
@@ -51,6 +55,7 @@ impl Session {
     pub fn with_messages(mut self, messages: Vec<Message>) -> Self {
         self.restore_plan(&messages);
         self.messages = messages;
+        self.compaction = Compaction::default();
         self
     }
 
@@ -88,7 +93,8 @@ impl Session {
         (!text.is_empty()).then(|| Message::text(Role::System, text))
     }
 
-    /// Returns the conversation, without the system text.
+    /// Returns the conversation, without the system text. It has also the parts that a [compaction](crate::Event::Compacted) leaves out of
+    /// requests.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
@@ -107,6 +113,7 @@ impl Session {
     pub fn clear(&mut self) {
         self.restore_plan(&[]);
         self.messages.retain(|message| message.role == Role::System);
+        self.compaction = Compaction::default();
     }
 
     /// Replaces the grant, starting with the next call.
@@ -154,9 +161,15 @@ impl Session {
         self.prefix.as_ref()
     }
 
-    /// Replaces the conversation by that of a run, whose requests had this prefix.
-    pub(crate) fn complete_run(&mut self, messages: Vec<Message>, prefix: Prefix) {
-        self.messages = messages;
+    /// Returns the parts of the conversation that requests leave out.
+    pub(crate) fn compaction(&self) -> &Compaction {
+        &self.compaction
+    }
+
+    /// Replaces the conversation by that of a run, whose requests had this prefix. The run's first `before` messages do not belong to it.
+    pub(crate) fn complete_run(&mut self, run: Run, before: usize, prefix: Prefix) {
+        self.compaction = run.compaction().clone().with_removed_front(before);
+        self.messages = run.into_messages().split_off(before);
         self.prefix = Some(prefix);
     }
 }

@@ -1,23 +1,23 @@
 //! Charges a run's budget.
 
-use tools::protocol::Message;
 use tools::protocol::wire::Strictness;
+use tools::protocol::{Message, Part};
+use tools::{Content, ToolResult};
 
 use super::{Driver, DriverError, RunContext};
+use crate::run::BYTES_PER_TOKEN;
 use crate::{Budget, BudgetError, Cost, Exhausted, PendingCall, Run, Spending, Usage};
 
-/// The bytes of JSON that make up about one token.
-const BYTES_PER_TOKEN: usize = 4;
+/// The bytes around each part of a message.
+const PART_BYTES: u64 = 32;
+
+/// The bytes of text that have about as many tokens as an image or a recording. Services do not count the bytes of its base64.
+const MEDIA_BYTES: u64 = 6000;
 
 impl Driver {
-    /// Records the tokens of a turn. If the service reports none, they are estimated from the sizes of the request and the turn.
-    pub(super) async fn record_turn(
-        &self,
-        run: &Run,
-        usage: Option<Usage>,
-        run_cx: &RunContext<'_>,
-    ) -> Result<(), DriverError> {
-        let Some(usage) = usage.or_else(|| self.estimated(run, run_cx)) else { return Ok(()) };
+    /// Records the tokens of a request.
+    pub(super) async fn record_usage(&self, usage: Option<Usage>, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
+        let Some(usage) = usage else { return Ok(()) };
         run_cx.budget.record(Spending::tokens(usage.total(), self.cost(usage))).await.map_err(DriverError::Budget)
     }
 
@@ -44,22 +44,57 @@ impl Driver {
         self.options.price.map_or_else(Cost::default, |price| price.cost(usage))
     }
 
-    /// Estimates the tokens of the last turn, if a budget counts them. Returns `None` for a provider without a service.
-    fn estimated(&self, run: &Run, run_cx: &RunContext<'_>) -> Option<Usage> {
-        let format = self.wire().filter(|_| run_cx.budget.counts_tokens())?;
-        let definitions = run_cx.session.tools().wire(format, Strictness::Relaxed).definitions().len();
-        let (turn, request) = run.messages().split_last()?;
-        Some(estimated_usage(definitions, request, turn))
+    /// Estimates the tokens of a request that the service did not count, if a budget counts them. Returns `None` for a provider without
+    /// a service.
+    pub(super) fn estimated(&self, request: &[Message], turn: &Message, run_cx: &RunContext<'_>) -> Option<Usage> {
+        self.wire().filter(|_| run_cx.budget.counts_tokens())?;
+        Some(estimated_usage(self.definition_bytes(run_cx), request, turn))
+    }
+
+    /// Returns the bytes of the tools' definitions. Returns 0 for a provider without a format.
+    pub(super) fn definition_bytes(&self, run_cx: &RunContext<'_>) -> u64 {
+        let bytes = |format| run_cx.session.tools().wire(format, Strictness::Relaxed).definitions().len() as u64;
+        self.wire().map_or(0, bytes)
     }
 }
 
 /// Estimates the tokens of a turn from the sizes of the tools' definitions, the request's messages and the turn's message.
-pub(crate) fn estimated_usage(definitions: usize, request: &[Message], turn: &Message) -> Usage {
-    let bytes = |messages: &[Message]| serde_json::to_vec(messages).map_or(0, |json| json.len());
-    let tokens = |bytes: usize| (bytes / BYTES_PER_TOKEN) as u64;
-    let input_tokens = tokens(definitions + bytes(request));
-    let output_tokens = tokens(bytes(std::slice::from_ref(turn)));
+pub(crate) fn estimated_usage(definitions: u64, request: &[Message], turn: &Message) -> Usage {
+    let input_tokens = (definitions + prompt_bytes(request)) / BYTES_PER_TOKEN;
+    let output_tokens = prompt_bytes(std::slice::from_ref(turn)) / BYTES_PER_TOKEN;
     Usage { input_tokens, output_tokens, ..Usage::default() }
+}
+
+/// Returns the bytes of messages, as a measure of their tokens.
+pub(super) fn prompt_bytes(messages: &[Message]) -> u64 {
+    messages.iter().flat_map(|message| &message.parts).map(|part| PART_BYTES + part_bytes(part)).sum()
+}
+
+fn part_bytes(part: &Part) -> u64 {
+    let bytes = match part {
+        Part::Content(content) => return content_bytes(content),
+        Part::ToolCall(call) => call.id.len() + call.name.len() + call.arguments.to_string().len(),
+        Part::ToolResult { id, result, .. } => return id.len() as u64 + result_bytes(result),
+        Part::Reasoning { text, opaque } => text.len() + if opaque.is_null() { 0 } else { opaque.to_string().len() },
+        _ => 0,
+    };
+    bytes as u64
+}
+
+/// Returns the bytes of a result, as a measure of its tokens.
+pub(super) fn result_bytes(result: &ToolResult) -> u64 {
+    match (&result.content[..], &result.structured) {
+        ([], Some(structured)) => structured.to_string().len() as u64,
+        (content, _) => content.iter().map(content_bytes).sum(),
+    }
+}
+
+fn content_bytes(content: &Content) -> u64 {
+    match content {
+        Content::Text { text } => text.len() as u64,
+        Content::Image { .. } | Content::Audio { .. } => MEDIA_BYTES,
+        other => other.described().len() as u64,
+    }
 }
 
 /// Charges a budget. Returns the limit that refuses the charge, or `None` if it is granted.

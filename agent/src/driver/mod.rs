@@ -5,11 +5,14 @@ mod alarm;
 mod batch;
 mod call_reporter;
 mod checkpoint;
+mod compact;
 mod gated_execution;
 mod guarded_sink;
 mod metering;
+mod replaced_results;
 mod request_turn;
 mod setup;
+mod summary;
 mod tasks;
 mod time_limit;
 mod worker_gate;
@@ -25,7 +28,8 @@ use tools::{CancellationToken, Content, JournalError, ToolContext, ToolError};
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
-use self::metering::charge;
+use self::metering::{charge, prompt_bytes};
+use self::replaced_results::restore_notices;
 use self::request_turn::{check, wire};
 use self::time_limit::{TimeLimit, cancelled_by, stopped};
 use crate::prefix::Prefix;
@@ -201,7 +205,8 @@ impl Driver {
         let before = messages.len();
         messages.extend_from_slice(session.messages());
         messages.push(Message::text(Role::User, prompt));
-        let run = Run::new(messages).with_earlier_turns(session.turns());
+        let compaction = session.compaction().clone().with_added_front(before);
+        let run = Run::new(messages).with_earlier_turns(session.turns()).with_compaction(compaction);
         self.drive(session, run, before).await
     }
 
@@ -261,6 +266,7 @@ impl Driver {
         let mut repeats = RepeatGuard::new(self.options.repeats);
         let (mut failure, mut last) = (None, None);
         let steps = async {
+            restore_notices(&mut run, &run_cx);
             let mut step = self.begin(&run, &mut last, &run_cx).await;
             loop {
                 if let Err(error) = step {
@@ -280,7 +286,7 @@ impl Driver {
             summary.outcome = Outcome::Budget(exhausted);
         }
         if summary.steps > 0 {
-            session.complete_run(run.into_messages().split_off(before), prefix);
+            session.complete_run(run, before, prefix);
         }
         sink.send(|| Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
@@ -303,7 +309,7 @@ impl Driver {
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
         if run.step() == Step::Ask {
-            check(&*self.provider, Request::new(run.messages(), run_cx.session.tools(), run_cx.token))?;
+            check(&*self.provider, Request::new(&run.request_messages(), run_cx.session.tools(), run_cx.token))?;
         }
         self.checkpoint(run, last, run_cx).await
     }
@@ -319,39 +325,61 @@ impl Driver {
             run.exhaust(exhausted);
             return Ok(());
         }
-        self.request_turn(run, run_cx).await?;
+        let mut is_compacted = self.compact_if_full(run, run_cx).await?;
+        while run.step() == Step::Ask {
+            if is_compacted {
+                // If the next request fails, the resumed run has the summary.
+                self.checkpoint(run, last, run_cx).await?;
+            }
+            match self.request_turn(run, run_cx).await {
+                Ok(()) => break,
+                Err(error) => is_compacted = self.compact_after(error, run, run_cx).await?,
+            }
+        }
         run_cx.session.record_turn(run.turns());
         self.checkpoint(run, last, run_cx).await
     }
 
     async fn request_turn(&self, run: &mut Run, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
-        let RunContext { session, token, sink, .. } = run_cx;
+        let sink = run_cx.sink;
         let is_streamed = AtomicBool::new(false);
         let send = |text: &str| {
             is_streamed.store(true, Ordering::Relaxed);
             sink.send(|| Event::Text { text: text.to_owned() });
         };
+        let request = run.request_messages();
+        let Some(turn) = self.complete(&request, Some(TextSink::new(&send)), run_cx).await else {
+            run.cancel();
+            return Ok(());
+        };
+        let turn = turn?;
+        let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
+        let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
+        let texts: Vec<_> = texts.map(str::to_owned).collect();
+        let usage = turn.usage.or_else(|| self.estimated(&request, &turn.message, run_cx));
+        let bytes = self.definition_bytes(run_cx) + prompt_bytes(&request);
+        turn.usage.iter().for_each(|usage| run.compaction_mut().measure(bytes, usage.input_tokens));
+        run.turn(turn)?;
+        texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));
+        self.record_usage(usage, run_cx).await
+    }
+
+    /// Requests the turn that follows these messages. Returns `None` if the run is cancelled meanwhile.
+    async fn complete(
+        &self,
+        messages: &[Message],
+        text_sink: Option<TextSink<'_>>,
+        run_cx: &RunContext<'_>,
+    ) -> Option<Result<Turn, ProviderError>> {
+        let RunContext { session, token, sink, .. } = run_cx;
         let send_retry = |retry| sink.send(|| Event::RequestRetried(retry));
         let budget_end = run_cx.budget.deadline().map(|(end, _)| Instant::from(end));
         let deadline = session.context().deadline().into_iter().chain(budget_end).min();
-        let request = Request::new(run.messages(), session.tools(), token)
+        let mut request = Request::new(messages, session.tools(), token)
             .with_deadline(deadline)
-            .with_text_sink(TextSink::new(&send))
             .with_retry_sink(RetrySink::new(&send_retry));
-        match token.run_until_cancelled(request_turn(&*self.provider, request)).await {
-            Some(turn) => {
-                let turn: Turn = turn?;
-                let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
-                let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
-                let texts: Vec<_> = texts.map(str::to_owned).collect();
-                let usage = turn.usage;
-                run.turn(turn)?;
-                texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));
-                self.record_turn(run, usage, run_cx).await?;
-            }
-            None => run.cancel(),
-        }
-        Ok(())
+        request.text_sink = text_sink;
+        token.run_until_cancelled(request_turn(&*self.provider, request)).await
     }
 }
 

@@ -22,6 +22,11 @@ pub(super) fn wire(provider: &dyn Provider) -> Option<Format> {
     Panic::catch(|| provider.wire()).ok().flatten()
 }
 
+/// Returns the tokens of the model's context. Returns `None` if they are unknown, or after a panic.
+pub(super) fn context_tokens(provider: &dyn Provider) -> Option<u64> {
+    Panic::catch(|| provider.context_tokens()).ok().flatten()
+}
+
 /// Returns the name of the provider. `name` may panic as well.
 fn name_of(provider: &dyn Provider) -> String {
     Panic::catch(|| provider.name().to_owned()).unwrap_or_else(|_| "(without a name)".to_owned())

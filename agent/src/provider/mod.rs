@@ -67,6 +67,11 @@ pub trait Provider: Send + Sync {
         None
     }
 
+    /// Returns the tokens of the model's context, which the request and the turn share. Returns `None` if it is unknown.
+    fn context_tokens(&self) -> Option<u64> {
+        None
+    }
+
     /// Returns an error if the provider will refuse this request each time. A run that begins with such a request is neither
     /// recorded nor resumable. The default accepts every request, because only the service can tell.
     ///

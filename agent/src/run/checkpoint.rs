@@ -16,7 +16,8 @@ impl Run {
     /// Returns a checkpoint with the messages starting at index `from`.
     pub(crate) fn to_checkpoint(&self, from: usize) -> Result<Checkpoint, Error> {
         let messages = self.messages().get(from..).unwrap_or_default().iter().map(to_string);
-        let state = Self { messages: Conversation::default(), state: self.state.clone(), ..*self };
+        let (compaction, state) = (self.compaction.clone(), self.state.clone());
+        let state = Self { messages: Conversation::default(), compaction, state, ..*self };
         Ok(Checkpoint::new(messages.collect::<Result<_, _>>()?, to_string(&state)?))
     }
 

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use tools::protocol::Message;
 
-use super::{Run, RunError, State};
+use super::{Compaction, Run, RunError, State};
 use crate::Usage;
 
 /// The fields of a [`Run`] that are not validated yet.
 #[derive(Deserialize)]
 pub(super) struct StoredRun {
     pub(super) messages: Vec<Message>,
+    #[serde(default)]
+    compaction: Compaction,
     #[serde(default)]
     earlier_turns: u64,
     steps: u32,
@@ -26,9 +28,9 @@ impl TryFrom<StoredRun> for Run {
 
     /// Advances the run to a state with a next step. Otherwise, a turn whose calls all have results would never end.
     fn try_from(stored: StoredRun) -> Result<Self, RunError> {
-        let StoredRun { messages, earlier_turns, steps, calls, failed_calls, usage, state } = stored;
+        let StoredRun { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, state } = stored;
         let messages = messages.into();
-        let mut run = Self { messages, earlier_turns, steps, calls, failed_calls, usage, state };
+        let mut run = Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, state };
         match &run.state {
             State::Calling { slots, .. } => {
                 let mut ids = BTreeSet::new();

@@ -1,7 +1,5 @@
 //! `todo.write` and `todo.read`: the plan of the session.
 
-use std::fmt::Write as _;
-
 use tools::{ToolContext, ToolError, tool};
 
 use crate::driver::ActiveRun;
@@ -47,12 +45,8 @@ pub(crate) async fn write(
     example({}),
 )]
 pub(crate) async fn read(cx: &ToolContext) -> Result<String, ToolError> {
-    let items = cx.need::<Plan>()?.items();
-    let mut text = counts(&items);
-    for PlanItem { text: step, status } in &items {
-        let _ = write!(text, "\n[{}] {step}", word(*status));
-    }
-    Ok(text)
+    let plan = cx.need::<Plan>()?;
+    Ok(format!("{}\n{plan}", counts(&plan.items())).trim_end().to_owned())
 }
 
 /// Returns the number of steps by status, such as `3 steps: 1 done, 1 active, 1 open`.
@@ -61,17 +55,9 @@ fn counts(items: &[PlanItem]) -> String {
         return "the plan is empty".to_owned();
     }
     let count = |status| items.iter().filter(|item| item.status == status).count();
-    let counted = [PlanStatus::Done, PlanStatus::Active, PlanStatus::Open].map(|status| (count(status), word(status)));
+    let counted = [PlanStatus::Done, PlanStatus::Active, PlanStatus::Open].map(|status| (count(status), status.word()));
     let parts: Vec<_> =
         counted.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
     let steps = if items.len() == 1 { "step" } else { "steps" };
     format!("{} {steps}: {}", items.len(), parts.join(", "))
-}
-
-fn word(status: PlanStatus) -> &'static str {
-    match status {
-        PlanStatus::Open => "open",
-        PlanStatus::Active => "active",
-        PlanStatus::Done => "done",
-    }
 }

@@ -5,6 +5,7 @@
 mod argument;
 mod ask;
 mod budget;
+mod compaction;
 mod consent;
 mod direct;
 mod driver;
@@ -26,6 +27,7 @@ mod run;
 mod scripted;
 mod secret;
 mod selection;
+mod small_context;
 mod spawn;
 mod spawn_chain;
 mod spelling;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod audit;
+mod compaction;
 mod counters;
 mod crib;
 mod erase;
@@ -13,5 +14,7 @@ mod kill;
 mod record;
 mod resume;
 mod secret;
+#[path = "../../../../agent/tests/it/small_context.rs"]
+mod small_context;
 mod start;
 mod unfinished;

@@ -1,0 +1,42 @@
+//! [`Compacted`]: the report of a compaction.
+
+use std::ops::Range;
+
+/// The parts of a conversation that later requests leave out, to fit into the model's context. The conversation itself, and with it the
+/// journal, keeps them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Compacted {
+    /// The reason for the compaction.
+    pub cause: CompactionCause,
+    /// The ids of the calls whose results are replaced by notices, in order. A notice names the handle by which `tools.output` reads
+    /// the result, if the session has that tool.
+    pub replaced: Vec<String>,
+    /// The positions of the messages that a summary replaces, those of an earlier summary included. The system text has position 0.
+    /// `None` if there is no new summary.
+    pub summarised: Option<Range<usize>>,
+    /// The size of the next request without the compaction.
+    pub before: RequestSize,
+    /// The size of the next request.
+    pub after: RequestSize,
+}
+
+/// The reason for a compaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CompactionCause {
+    /// The next request would nearly fill the context.
+    NearLimit,
+    /// The service refused the request because it is longer than the context.
+    ContextLength,
+}
+
+/// The size of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequestSize {
+    /// The bytes of the definitions and the messages.
+    pub bytes: u64,
+    /// The tokens: an estimate from the bytes and the tokens that the service reported for the last request.
+    pub tokens: u64,
+}

@@ -1,0 +1,141 @@
+//! Compacts a conversation that is about to exceed the model's context.
+
+use tools::protocol::{Message, Role};
+
+use super::metering::prompt_bytes;
+use super::replaced_results::{replace_all, replace_largest};
+use super::request_turn::context_tokens;
+use super::{Driver, DriverError, RunContext};
+use crate::{Compacted, CompactionCause, Event, ProviderError, RequestSize, Run};
+
+/// The part of the context, in percent, from which on the next request is compacted.
+const NEAR_LIMIT: u64 = 80;
+
+/// The part of the context that a compacted request is to have at most.
+const GOAL: u64 = 50;
+
+/// The part of the context that the newest messages may have, which a compaction leaves as they are.
+const NEWEST: u64 = 25;
+
+/// The part of the context that a summary replaces at least, unless nothing else helps.
+const WORTH_SUMMARY: u64 = 10;
+
+/// The room for a request, and the reason why it matters.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    /// The tokens of the model's context.
+    pub(super) tokens: u64,
+    pub(super) cause: CompactionCause,
+}
+
+impl Room {
+    /// Returns a part of the context in tokens.
+    pub(super) fn percent(self, percent: u64) -> u64 {
+        self.tokens.saturating_mul(percent) / 100
+    }
+
+    /// Returns true if the service refused the request.
+    pub(super) fn is_refused(self) -> bool {
+        self.cause == CompactionCause::ContextLength
+    }
+}
+
+/// Returns true if the service refused a request because it is longer than the model's context.
+pub(super) fn is_context_length(error: &ProviderError) -> bool {
+    matches!(error, ProviderError::Status { status: 413, .. })
+}
+
+impl Driver {
+    /// Returns the size of the model's context, if it is known.
+    pub(super) fn context_tokens(&self) -> Option<u64> {
+        self.options.context_tokens.or_else(|| context_tokens(&*self.provider))
+    }
+
+    /// Compacts the conversation if the next request would nearly fill the model's context. Returns true if it did.
+    pub(super) async fn compact_if_full(&self, run: &mut Run, run_cx: &RunContext<'_>) -> Result<bool, DriverError> {
+        let Some(tokens) = self.context_tokens() else { return Ok(false) };
+        let room = Room { tokens, cause: CompactionCause::NearLimit };
+        if self.request_size(run, run_cx).tokens < room.percent(NEAR_LIMIT) {
+            return Ok(false);
+        }
+        self.compact(run, room, run_cx).await
+    }
+
+    /// Compacts the conversation after the service refused it as longer than the context. Returns true.
+    ///
+    /// # Errors
+    /// Returns the error of the request if it is another one, or if nothing is left to be compacted.
+    pub(super) async fn compact_after(
+        &self,
+        error: DriverError,
+        run: &mut Run,
+        run_cx: &RunContext<'_>,
+    ) -> Result<bool, DriverError> {
+        if !matches!(&error, DriverError::Provider(error) if is_context_length(error)) {
+            return Err(error);
+        }
+        // The service knows better than the options how large its context is.
+        let refused = self.request_size(run, run_cx).tokens;
+        let tokens = self.context_tokens().unwrap_or(refused).min(refused);
+        let room = Room { tokens, cause: CompactionCause::ContextLength };
+        if self.compact(run, room, run_cx).await? { Ok(true) } else { Err(error) }
+    }
+
+    /// Replaces older results by handles, then older messages by a summary, and at last new results too. Returns true if the next
+    /// request is smaller than before, or if the run has ended.
+    async fn compact(&self, run: &mut Run, room: Room, run_cx: &RunContext<'_>) -> Result<bool, DriverError> {
+        let before = self.request_size(run, run_cx);
+        let newest = newest(run, room);
+        let first = run.compaction().summary_end().unwrap_or_default();
+        let mut replaced = replace_all(run, first..newest, run_cx);
+        let mut summarised = None;
+        if self.request_size(run, run_cx).tokens > room.percent(GOAL) {
+            summarised = self.summarise(run, newest, room, room.percent(WORTH_SUMMARY), run_cx).await?;
+        }
+        let most = if room.is_refused() { room.percent(GOAL) } else { room.tokens };
+        let is_too_large = |run: &Run| self.request_size(run, run_cx).tokens > most;
+        let end = run.messages().len();
+        replaced.extend(replace_largest(run, newest..end, run_cx, is_too_large));
+        if room.is_refused() && self.request_size(run, run_cx).bytes >= before.bytes {
+            summarised = self.summarise(run, newest, room, 0, run_cx).await?;
+        }
+        let after = self.request_size(run, run_cx);
+        if !replaced.is_empty() || summarised.is_some() {
+            let cause = room.cause;
+            run_cx.sink.send(|| Event::Compacted(Compacted { cause, replaced, summarised, before, after }));
+        }
+        Ok(after.bytes < before.bytes || run.has_ended())
+    }
+
+    /// Returns the size of the run's next request.
+    pub(super) fn request_size(&self, run: &Run, run_cx: &RunContext<'_>) -> RequestSize {
+        let bytes = self.definition_bytes(run_cx) + prompt_bytes(&run.request_messages());
+        RequestSize { bytes, tokens: run.compaction().tokens(bytes) }
+    }
+}
+
+/// Returns the position of the first message that stays as it is: at least the last turn with its results, and else as many turns as fit
+/// into their part of the context.
+fn newest(run: &Run, room: Room) -> usize {
+    let messages = run.messages();
+    let starts: Vec<_> = turn_starts(messages).collect();
+    let mut first = starts.last().copied().unwrap_or(messages.len());
+    for start in starts.into_iter().rev().skip(1) {
+        if run.compaction().tokens(prompt_bytes(&messages[start..])) > room.percent(NEWEST) {
+            break;
+        }
+        first = start;
+    }
+    first
+}
+
+/// Returns the number of messages that each request begins with, whatever is left out: the system text and the first message of the user.
+pub(super) fn stable_prefix(messages: &[Message]) -> usize {
+    let system = messages.iter().take_while(|message| message.role == Role::System).count();
+    system + usize::from(messages.get(system).is_some_and(|message| message.role == Role::User))
+}
+
+/// Returns the positions after the stable prefix at which the conversation can be cut: no call is there without its result.
+pub(super) fn turn_starts(messages: &[Message]) -> impl Iterator<Item = usize> {
+    (stable_prefix(messages)..messages.len()).filter(|position| messages[*position].role != Role::Tool)
+}

@@ -1,0 +1,194 @@
+//! [`Compaction`]: the parts of a conversation that requests leave out.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use tools::protocol::{Message, Part, Role};
+use tools::{Content, ToolResult};
+
+use super::Run;
+use crate::Usage;
+
+/// The bytes that make up about one token.
+pub(crate) const BYTES_PER_TOKEN: u64 = 4;
+
+/// The parts of a conversation that requests leave out. The conversation keeps them, so positions and ids stay valid.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Compaction {
+    /// The ids of the calls whose results are replaced.
+    replaced: BTreeSet<String>,
+    /// The texts in place of these results. They name handles of this process, so another process writes its own.
+    #[serde(skip)]
+    notices: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<ConversationSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<MeasuredRequest>,
+    /// The number of requests for summaries.
+    requests: u32,
+}
+
+/// A text in place of messages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct ConversationSummary {
+    messages: Range<usize>,
+    text: String,
+}
+
+/// The size of a request in bytes, and in tokens as the service counted them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct MeasuredRequest {
+    bytes: u64,
+    tokens: u64,
+}
+
+impl Compaction {
+    pub(super) fn is_unused(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns the compaction for a conversation with this many messages more in front.
+    pub(crate) fn with_added_front(mut self, count: usize) -> Self {
+        self.move_summary(|position| position + count);
+        self
+    }
+
+    /// Returns the compaction for a conversation with this many messages less in front.
+    pub(crate) fn with_removed_front(mut self, count: usize) -> Self {
+        self.move_summary(|position| position.saturating_sub(count));
+        self
+    }
+
+    fn move_summary(&mut self, moved: impl Fn(usize) -> usize) {
+        if let Some(summary) = &mut self.summary {
+            summary.messages = moved(summary.messages.start)..moved(summary.messages.end);
+        }
+    }
+
+    /// Returns the messages that requests have instead of these.
+    pub(crate) fn view<'a>(&self, messages: &'a [Message]) -> Cow<'a, [Message]> {
+        if self.replaced.is_empty() && self.summary.is_none() {
+            return Cow::Borrowed(messages);
+        }
+        let (before, summary, after) = match &self.summary {
+            Some(ConversationSummary { messages: Range { start, end }, text }) => {
+                let (start, end) = (*start.min(&messages.len()), *end.min(&messages.len()));
+                (&messages[..start], Some(Message::text(Role::User, text)), &messages[end.max(start)..])
+            }
+            None => (messages, None, &[][..]),
+        };
+        [self.shown(before), summary.into_iter().collect(), self.shown(after)].concat().into()
+    }
+
+    /// Returns messages with the notices in place of their replaced results.
+    pub(crate) fn shown(&self, messages: &[Message]) -> Vec<Message> {
+        let mut messages = messages.to_vec();
+        for part in messages.iter_mut().flat_map(|message| &mut message.parts) {
+            if let Part::ToolResult { id, result, .. } = part
+                && let Some(notice) = self.notices.get(id)
+            {
+                let content = vec![Content::text(notice)];
+                *result = ToolResult { content, is_error: result.is_error, ..ToolResult::default() };
+            }
+        }
+        messages
+    }
+
+    /// Returns the end of the messages that the summary replaces. Returns `None` without a summary.
+    pub(crate) fn summary_end(&self) -> Option<usize> {
+        self.summary.as_ref().map(|summary| summary.messages.end)
+    }
+
+    pub(crate) fn is_replaced(&self, id: &str) -> bool {
+        self.replaced.contains(id)
+    }
+
+    /// Returns true if a result is replaced, but its notice belongs to another process.
+    pub(crate) fn lacks_notice(&self, id: &str) -> bool {
+        self.replaced.contains(id) && !self.notices.contains_key(id)
+    }
+
+    /// Replaces the result of a call by a notice.
+    pub(crate) fn replace(&mut self, id: &str, notice: String) {
+        self.replaced.insert(id.to_owned());
+        self.notices.insert(id.to_owned(), notice);
+    }
+
+    /// Records the tokens that the service counted in a request of this many bytes.
+    pub(crate) fn measure(&mut self, bytes: u64, tokens: u64) {
+        if bytes > 0 && tokens > 0 {
+            self.measured = Some(MeasuredRequest { bytes, tokens });
+        }
+    }
+
+    /// Estimates the tokens of a request.
+    pub(crate) fn tokens(&self, bytes: u64) -> u64 {
+        match self.measured {
+            None => bytes / BYTES_PER_TOKEN,
+            Some(measured) => scaled(bytes, measured.tokens, measured.bytes),
+        }
+    }
+
+    /// Estimates the bytes of a request with this many tokens.
+    pub(crate) fn bytes(&self, tokens: u64) -> u64 {
+        match self.measured {
+            None => tokens.saturating_mul(BYTES_PER_TOKEN),
+            Some(measured) => scaled(tokens, measured.bytes, measured.tokens),
+        }
+    }
+
+    /// Returns the number of requests for summaries.
+    pub(super) fn requests(&self) -> u32 {
+        self.requests
+    }
+}
+
+impl Run {
+    /// Returns the messages for the next request: the [conversation](Self::messages) without the parts that a
+    /// [compaction](crate::Event::Compacted) left out.
+    pub fn request_messages(&self) -> Cow<'_, [Message]> {
+        self.compaction.view(self.messages())
+    }
+
+    pub(crate) fn compaction(&self) -> &Compaction {
+        &self.compaction
+    }
+
+    pub(crate) fn compaction_mut(&mut self) -> &mut Compaction {
+        &mut self.compaction
+    }
+
+    /// Sets the parts of the conversation that requests leave out.
+    #[must_use]
+    pub(crate) fn with_compaction(mut self, compaction: Compaction) -> Self {
+        self.compaction = compaction;
+        self.compaction.requests = 0;
+        self
+    }
+
+    /// Replaces messages by a text in requests.
+    pub(crate) fn summarise(&mut self, messages: Range<usize>, text: String) {
+        let (messages_shown, compaction) = (&self.messages.messages()[messages.end..], &mut self.compaction);
+        let shown: BTreeSet<_> = messages_shown.iter().flat_map(Message::calls).map(|call| &*call.id).collect();
+        compaction.replaced.retain(|id| shown.contains(id.as_str()));
+        compaction.notices.retain(|id, _| shown.contains(id.as_str()));
+        compaction.summary = Some(ConversationSummary { messages, text });
+    }
+
+    /// Adds the tokens of a request for a summary, which is no turn.
+    pub(crate) fn record_summary(&mut self, usage: Option<Usage>) {
+        self.compaction.requests = self.compaction.requests.saturating_add(1);
+        if let Some(usage) = usage {
+            *self.usage.get_or_insert_default() += usage;
+        }
+    }
+}
+
+/// Returns `amount * numerator / denominator`.
+fn scaled(amount: u64, numerator: u64, denominator: u64) -> u64 {
+    let scaled = u128::from(amount) * u128::from(numerator) / u128::from(denominator.max(1));
+    u64::try_from(scaled).unwrap_or(u64::MAX)
+}

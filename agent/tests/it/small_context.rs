@@ -1,0 +1,142 @@
+//! A model with a small context, which refuses longer requests as a service does.
+#![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
+
+use std::sync::{Arc, Mutex};
+
+use agent::{Provider, ProviderError, Request, Turn, TurnFuture, Usage};
+use serde_json::{Value, json};
+use tools::protocol::{Message, Part, Role};
+use tools::{Catalog, Effects, OutputStore, Tool, ToolCall, ToolContext};
+
+/// The bytes that this model counts as a token.
+const BYTES_PER_TOKEN: u64 = 3;
+
+/// A model that makes two calls of `read` in each turn and then answers. It checks that each request has the first two messages and one
+/// result after each call.
+#[derive(Clone)]
+pub struct SmallContext {
+    pub turns: u64,
+    /// The tokens of the context.
+    pub tokens: u64,
+    /// True if the model tells its context, and the usage of each request.
+    pub is_open: bool,
+    pub log: Arc<Mutex<Log>>,
+}
+
+#[derive(Debug, Default)]
+pub struct Log {
+    /// The messages of the answered requests.
+    pub requests: Vec<Vec<Message>>,
+    pub refused: usize,
+    pub summaries: usize,
+    /// The tokens of the largest answered request.
+    pub largest: u64,
+}
+
+impl SmallContext {
+    pub fn new(turns: u64, tokens: u64) -> Self {
+        Self { turns, tokens, is_open: false, log: Arc::default() }
+    }
+
+    fn answer(&self, messages: &[Message]) -> Result<Turn, ProviderError> {
+        check_pairing(messages);
+        let tokens = tokens(messages);
+        let mut log = self.log.lock().unwrap();
+        if tokens > self.tokens {
+            log.refused += 1;
+            return Err(too_long());
+        }
+        log.largest = log.largest.max(tokens);
+        log.requests.push(messages.to_vec());
+        let last = messages.last().filter(|last| last.role == Role::User).map(Message::to_text);
+        let is_summary = last.is_some_and(|last| last.contains("Summarise"));
+        let turn =
+            if is_summary {
+                log.summaries += 1;
+                Turn::answer(format!("Summary {}: read up to {}.", log.summaries, last_number(messages)))
+            } else {
+                match last_number(messages) + 1 {
+                    next if next > self.turns => Turn::answer(format!("read {}", self.turns)),
+                    next => Turn::calls(["a", "b"].map(|end| {
+                        ToolCall::new(format!("c{next}-{end}"), "read", json!({"number": next, "file": end}))
+                    })),
+                }
+            };
+        let usage = Usage { input_tokens: tokens, output_tokens: 40, ..Usage::default() };
+        Ok(if self.is_open { turn.with_usage(usage) } else { turn })
+    }
+}
+
+impl Provider for SmallContext {
+    fn name(&self) -> &str {
+        "small"
+    }
+
+    fn context_tokens(&self) -> Option<u64> {
+        self.is_open.then_some(self.tokens)
+    }
+
+    fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
+        let turn = self.answer(request.messages);
+        Box::pin(async move { turn })
+    }
+}
+
+/// The error of a service whose context is too small.
+pub fn too_long() -> ProviderError {
+    ProviderError::Status {
+        provider: "small".to_owned(),
+        status: 413,
+        message: "too long".to_owned(),
+        retry_after: None,
+    }
+}
+
+pub fn tokens(messages: &[Message]) -> u64 {
+    serde_json::to_string(messages).unwrap().len() as u64 / BYTES_PER_TOKEN
+}
+
+/// Returns the number of the last turn with calls.
+fn last_number(messages: &[Message]) -> u64 {
+    let last = messages.iter().rev().flat_map(Message::calls).next();
+    last.map_or(0, |call| call.arguments.value()["number"].as_u64().unwrap())
+}
+
+/// Checks that the results of each turn follow its calls, in their order.
+#[track_caller]
+pub fn check_pairing(messages: &[Message]) {
+    let mut awaited: Vec<&str> = Vec::new();
+    for message in messages {
+        let results: Vec<_> = message
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::ToolResult { id, .. } => Some(id.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(results, awaited, "the results follow their calls");
+        awaited = message.calls().map(|call| call.id.as_str()).collect();
+    }
+    assert!(awaited.is_empty(), "calls without results: {awaited:?}");
+}
+
+/// The tools of the session, and `read`, whose result has this many bytes.
+pub fn catalog(bytes: usize) -> Catalog {
+    let mut catalog = Catalog::new();
+    agent::tool::register(&mut catalog).unwrap();
+    let read = Tool::new("read", "Reads a file.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    let handler = move |_: ToolContext, arguments: Value| async move { text(&arguments, bytes) };
+    catalog.register(read, handler).unwrap();
+    catalog
+}
+
+/// Returns the result of a call of `read`.
+pub fn text(arguments: &Value, bytes: usize) -> String {
+    let line = format!("line of {} {}\n", arguments["number"], arguments["file"]);
+    line.repeat(bytes / line.len())
+}
+
+pub fn context() -> ToolContext {
+    ToolContext::new().with_service(OutputStore::new())
+}
