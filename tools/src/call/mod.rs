@@ -258,7 +258,7 @@ async fn run_stages(
         in_time((call.deadline.at(), call.limit), || entry.check_output(result.structured.as_ref()))?;
     }
     let mut result = bound::bound(overflow, result)?;
-    result.content.extend(notes);
+    note::add(&mut result, notes);
     Ok(result)
 }
 

@@ -36,6 +36,19 @@ pub(super) fn former_name(entry: &Entry, caller: &ToolContext, former: &str) -> 
 /// Runs a call and adds a note to its result. The journal stores the result without it, and a replayed call gets it again.
 pub(super) async fn with(note: Content, call: Execution) -> Result<ToolResult, ToolError> {
     let mut result = call.await?;
-    result.content.push(note);
+    add(&mut result, [note]);
     Ok(result)
+}
+
+/// Adds notes to a result. Model services show a structured value only without other content, so the value becomes text first.
+pub(super) fn add(result: &mut ToolResult, notes: impl IntoIterator<Item = Content>) {
+    let mut notes = notes.into_iter().peekable();
+    let is_blank = |piece: &Content| piece.as_text().is_some_and(|text| text.trim().is_empty());
+    if notes.peek().is_some()
+        && result.content.iter().all(is_blank)
+        && let Some(value) = &result.structured
+    {
+        result.content = vec![Content::text(value.to_string())];
+    }
+    result.content.extend(notes);
 }
