@@ -117,7 +117,7 @@ impl WireToolSet {
 
     /// Returns the name of a tool on the wire, in the set or not.
     pub fn name<'a>(&self, tool: &'a str) -> Cow<'a, str> {
-        match tool.strip_prefix(ABSENT) {
+        match WireNames::absent_wire(tool) {
             Some(wire) if self.format.names().allows(wire) => Cow::Borrowed(wire),
             _ => self.format.names().encode(tool),
         }
@@ -130,7 +130,7 @@ impl WireToolSet {
     pub fn read_call(&self, call: ToolCall) -> ToolCall {
         let name = match self.names.tool(&call.name) {
             Some(own) => own.to_string(),
-            None if ToolName::new(&call.name).is_ok() => format!("{ABSENT}{}", call.name),
+            None if ToolName::new(&call.name).is_ok() => WireNames::absent(&call.name),
             None => call.name,
         };
         let arguments = match self.get(&name) {
@@ -157,9 +157,6 @@ impl WireToolSet {
         Some(&self.tools[position.or_else(former)?].1)
     }
 }
-
-/// Begins the name of a call whose wire name stands for an unknown tool. Names of tools have no spaces, so no tool is called or blamed.
-const ABSENT: &str = "not offered: ";
 
 /// Adds each entry to the tools, or to the skipped tools with the reason.
 fn collect(

@@ -10,6 +10,7 @@ use std::io;
 use std::iter::successors;
 use std::time::Duration;
 
+use protocol::wire::{NameGrammar, WireNames};
 use protocol::{ErrorCode, ToolName};
 
 use self::message::{Message, display_name};
@@ -73,7 +74,10 @@ impl ToolError {
     /// Pass each name, present or [former](protocol::Tool::was), with the present name of its tool.
     pub fn not_found<'a>(name: &str, names: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let tool: String = name.chars().take(ToolName::MAX_LENGTH).collect();
-        Self::new(tool, ToolErrorKind::NotFound { near: near_present(name, names) })
+        // Of a wire name of an unknown tool, only the words can be similar to a name.
+        let wanted =
+            WireNames::absent_wire(name).map_or(name, |wire| NameGrammar::digested_words(wire).unwrap_or(wire));
+        Self::new(tool, ToolErrorKind::NotFound { near: near_present(wanted, names) })
     }
 
     /// Returns at most three candidates that `wanted` may be a misspelling of, the most similar first.

@@ -155,6 +155,11 @@ async fn the_call_of_an_unknown_tool_is_answered_with_an_error_and_runs_nothing(
     let answer = async |name: &str| set.answer(&ToolContext::new(), wire, ToolCall::new("1", name, json!({}))).await;
     let refused = answer(&long).await.unwrap();
     assert!(refused.is_error && refused.to_text().contains("there is no tool"), "{refused:?}");
+    let named = format!("{long:?}");
+    assert!(refused.to_text().contains(&named) && !refused.to_text().contains("offered"), "{refused:?}");
+    // The model knows the words of a long name, and gets its digest wrong.
+    let refused = answer("pings_-_0123456789abcdef01234567").await.unwrap().to_text();
+    assert!(refused.contains("did you mean ping?"), "{refused}");
     assert!(!answer("ping").await.unwrap().is_error);
     let cancelled = ToolContext::new();
     let cancelled = cancelled.clone().with_cancellation(cancelled.cancellation().child_token());
