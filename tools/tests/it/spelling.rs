@@ -48,12 +48,16 @@ async fn a_note_hides_no_structured_result() {
     };
     let mut catalog = Catalog::new();
     catalog.register(search().with_was([ToolName::new("fs.grep").unwrap()]), structured).unwrap();
-    for (name, arguments) in [("fs.grep", json!({"path": "a"})), ("fs.search", json!({"path": "a", "recursiv": true}))] {
+    for (name, arguments) in [("fs.grep", json!({"path": "a"})), ("fs.search", json!({"path": "a", "recursiv": true}))]
+    {
         let result = catalog.execute(&ToolContext::new(), name, arguments).await.unwrap();
         for format in Format::ALL {
             let shown = format.show_result("1", &result).content;
             let texts: Vec<_> = shown.iter().filter_map(Content::as_text).collect();
-            assert!(texts.concat().contains("note: ") && texts.concat().contains(r#"{"lines":7}"#), "{format}: {texts:?}");
+            assert!(
+                texts.concat().contains("note: ") && texts.concat().contains(r#"{"lines":7}"#),
+                "{format}: {texts:?}"
+            );
         }
     }
 }
