@@ -16,6 +16,7 @@ mod system;
 pub mod tool;
 mod tool_set;
 pub mod visible;
+mod wire_options;
 mod wire_tool_set;
 mod workspace_domain;
 
@@ -37,5 +38,6 @@ pub use skipped_tool::{SkipReason, SkippedTool};
 pub use system::SystemText;
 pub use tool_set::ToolSet;
 pub use tools;
+pub use wire_options::WireOptions;
 pub use wire_tool_set::WireToolSet;
 pub use workspace_domain::WorkspaceDomain;

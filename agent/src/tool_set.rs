@@ -11,7 +11,7 @@ use tools::{
     ToolResult,
 };
 
-use crate::{Selection, SkipReason, SkippedTool, WireToolSet};
+use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet};
 
 /// An immutable, sorted subset of a catalog.
 ///
@@ -37,8 +37,8 @@ struct Inner {
     entries: Vec<Arc<Entry>>,
     skipped: Vec<SkippedTool>,
     digest: OnceLock<Digest>,
-    wires: FormatCell<WireToolSet>,
-    exemplified: FormatCell<WireToolSet>,
+    /// Without and with examples; of each, without and with a limit.
+    wires: [[FormatCell<WireToolSet>; 2]; 2],
 }
 
 impl ToolSet {
@@ -55,8 +55,7 @@ impl ToolSet {
                 None => entries.push(same[0].clone()),
             }
         }
-        let (wires, exemplified) = (FormatCell::new(), FormatCell::new());
-        Self(Arc::new(Inner { entries, skipped, digest: OnceLock::new(), wires, exemplified }))
+        Self(Arc::new(Inner { entries, skipped, digest: OnceLock::new(), wires: Default::default() }))
     }
 
     /// Returns the tools, sorted by name.
@@ -69,17 +68,16 @@ impl ToolSet {
         self.0.entries.iter().map(|entry| entry.tool())
     }
 
-    /// Returns the tools as a service takes them. Built once per format and mode, from the [wire tools](Entry::wire) of the entries.
+    /// Returns the tools as the public service takes them, without examples.
     pub fn wire(&self, format: Format, strictness: Strictness) -> &WireToolSet {
-        self.0.wires.get_or_init(format, strictness, || {
-            WireToolSet::new(self.list(), self.skipped().to_vec(), format, strictness, Entry::wire)
-        })
+        self.wire_as(WireOptions::new(format).with_strictness(strictness))
     }
 
-    /// Returns the tools like [`wire`](Self::wire), [with their examples](Entry::wire_with_examples).
-    pub fn wire_with_examples(&self, format: Format, strictness: Strictness) -> &WireToolSet {
-        self.0.exemplified.get_or_init(format, strictness, || {
-            WireToolSet::new(self.list(), self.skipped().to_vec(), format, strictness, Entry::wire_with_examples)
+    /// Returns the tools in this form. Built once per form, from the [wire tools](Entry::wire) of the entries.
+    pub fn wire_as(&self, options: WireOptions) -> &WireToolSet {
+        let wires = &self.0.wires[usize::from(options.examples)][usize::from(options.is_limited)];
+        wires.get_or_init(options.format, options.strictness, || {
+            WireToolSet::new(self.list(), self.skipped().to_vec(), options)
         })
     }
 

@@ -101,6 +101,7 @@ impl SessionOptions {
         let resumed = journal::stored_run(recording.as_ref(), &session).await?;
         let name = provider.name().to_owned();
         let driver = Driver::new(provider).with_checkpoints(true).with_max_steps(settings.max_steps.value);
+        notice::warn_left_out(&driver, session.tools());
         let runner = PromptRunner {
             driver,
             provider: name,

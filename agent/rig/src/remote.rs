@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::provider::is_plain_url;
 use agent::{
-    KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, TurnFuture,
+    KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, ToolSet,
+    TurnFuture, WireOptions, WireToolSet,
 };
 use secrecy::SecretString;
 use tools::protocol::wire::{Format, Strictness};
@@ -35,6 +36,8 @@ pub struct Remote {
     strictness: Strictness,
     /// True to send the examples of tools.
     examples: bool,
+    /// True if the service has the limits of the public one.
+    is_limited: bool,
     retry_policy: RetryPolicy,
 }
 
@@ -76,9 +79,16 @@ impl Remote {
         let retry_policy = options.retry_policy.unwrap_or_default();
         let streaming = options.streaming.unwrap_or(true);
         let strictness = options.strictness.unwrap_or_default();
+        // Other services with the API of a public one have no such limit on tools.
+        let is_limited = base_url.is_none();
         // Gateways refuse Anthropic's field, and descriptions are longer with examples.
-        let examples = options.examples.unwrap_or(api == Api::Anthropic && base_url.is_none());
-        Ok(Self { api, name, base_url, model, streaming, strictness, examples, retry_policy })
+        let examples = options.examples.unwrap_or(api.format().takes_examples() && base_url.is_none());
+        Ok(Self { api, name, base_url, model, streaming, strictness, examples, is_limited, retry_policy })
+    }
+
+    fn sent<'s>(&self, tools: &'s ToolSet) -> &'s WireToolSet {
+        let options = WireOptions::new(self.api.format()).with_strictness(self.strictness);
+        tools.wire_as(options.with_examples(self.examples).with_limit(self.is_limited))
     }
 }
 
@@ -111,14 +121,13 @@ impl Provider for Remote {
         Some(self.api.format())
     }
 
+    fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
+        Some(self.sent(tools))
+    }
+
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
         Box::pin(async move {
-            let (set, format) = (request.tools, self.api.format());
-            let tools = if self.examples {
-                set.wire_with_examples(format, self.strictness)
-            } else {
-                set.wire(format, self.strictness)
-            };
+            let tools = self.sent(request.tools);
             // Sent text cannot be withdrawn, so a turn is not retried once its text has begun.
             let is_sent = AtomicBool::new(false);
             let send = |text: &str| {
@@ -162,7 +171,29 @@ fn key_of(api: Api, options: &ProviderOptions) -> Result<SecretString, ProviderE
 
 #[cfg(test)]
 mod tests {
+    use agent::Selection;
+    use serde_json::{Value, json};
+    use tools::{Catalog, Effects, Services, Tool, ToolContext};
+
     use super::*;
+
+    #[test]
+    fn only_the_public_service_has_a_limit_on_tools() {
+        let mut catalog = Catalog::new();
+        for number in 0..130 {
+            let tool = Tool::new(format!("t{number:03}"), "Does it.", json!({"type": "object"})).unwrap();
+            catalog.register(tool.with_effects(Effects::Pure), async |_: ToolContext, _: Value| "done").unwrap();
+        }
+        let set = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
+        let public = ProviderOptions::new().with_model("m").with_key(KeySource::Environment("PATH".to_owned()));
+        let counts = |options: ProviderOptions| {
+            let remote = Remote::openai(&options).unwrap();
+            let sent = remote.wire_tools(&set).unwrap();
+            (sent.list().len(), sent.skipped().len())
+        };
+        assert_eq!(counts(public.clone()), (128, 2));
+        assert_eq!(counts(public.with_base_url("http://localhost:1")), (130, 0));
+    }
 
     #[test]
     fn examples_go_to_the_public_service_of_anthropic_unless_requested_otherwise() {

@@ -22,10 +22,10 @@ use tools::{CancellationToken, Content, JournalError, ToolContext, ToolError};
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
-use self::request_turn::{check, request_turn, wire};
+use self::request_turn::{check, request_turn, wire, wire_tools};
 use crate::{
     Event, EventSink, Provider, ProviderError, Request, RetrySink, Run, RunError, Session, Step, Summary, TextSink,
-    Turn,
+    ToolSet, Turn, WireToolSet,
 };
 
 pub use self::worker_gate::abandoned_calls;
@@ -148,6 +148,11 @@ impl Driver {
     /// Returns the format in which the provider's model knows the tools. Returns `None` if the model knows the names of the catalog.
     pub fn wire(&self) -> Option<Format> {
         wire(&*self.provider)
+    }
+
+    /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.
+    pub fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
+        wire_tools(&*self.provider, tools)
     }
 
     /// Runs a prompt until its outcome.

@@ -20,9 +20,9 @@ use std::time::Instant;
 
 use tools::CancellationToken;
 use tools::protocol::Message;
-use tools::protocol::wire::Format;
+use tools::protocol::wire::{Format, Strictness};
 
-use crate::ToolSet;
+use crate::{ToolSet, WireToolSet};
 
 pub use direct::Direct;
 pub use error::ProviderError;
@@ -65,6 +65,11 @@ pub trait Provider: Send + Sync {
     /// model knows the names of the catalog.
     fn wire(&self) -> Option<Format> {
         None
+    }
+
+    /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.
+    fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
+        self.wire().map(|format| tools.wire(format, Strictness::Relaxed))
     }
 
     /// Returns an error if the provider will refuse this request each time. A run that begins with such a request is neither
