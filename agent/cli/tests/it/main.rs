@@ -13,7 +13,7 @@ mod config_effect;
 mod config_environment;
 mod config_mistake;
 mod doctor;
-#[cfg(feature = "builtin")]
+#[cfg(all(feature = "builtin", feature = "models"))]
 mod export;
 #[cfg(unix)]
 mod interrupt;
