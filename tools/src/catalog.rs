@@ -62,8 +62,8 @@ impl Catalog {
 
     /// Creates a catalog of all tools that are linked into this process.
     ///
-    /// A name that two crates submit is listed in [`conflicts`](Self::conflicts), a definition that cannot be built in
-    /// [`problems`](Self::problems).
+    /// A name that two crates submit is listed in [`conflicts`](Self::conflicts). A definition that cannot be built is listed in
+    /// [`problems`](Self::problems), and so is a tool whose former name is a name of another tool.
     pub fn linked() -> Self {
         let mut catalog = Self::new();
         let mut named = Vec::new();

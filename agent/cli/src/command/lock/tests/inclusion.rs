@@ -9,6 +9,9 @@ use super::super::compare::compare;
 use super::super::difference::{Compatibility, DefinitionChange};
 use super::tool;
 
+/// The number of cases. Each is judged about arguments by the thousand.
+const CASES: u32 = 48;
+
 /// Returns a schema of a parameter.
 fn schema() -> BoxedStrategy<Value> {
     let kind = || select(vec!["string", "integer", "number", "null", "boolean", "array", "object"]);
@@ -104,37 +107,24 @@ fn change() -> impl Strategy<Value = ([Index; 2], u8, Value)> {
 
 /// Returns the arguments of the small world.
 fn world() -> Vec<Value> {
-    let inner = [
-        json!(null),
-        json!(true),
-        json!(false),
-        json!(1),
-        json!(2),
-        json!(1.5),
-        json!(""),
-        json!("x"),
-        json!("y"),
-        json!([]),
-        json!(["x"]),
-        json!([1]),
-        json!([null, true]),
-        json!({}),
-        json!({"a": "x"}),
-        json!({"b": 1}),
-        json!({"a": {}}),
-        json!({"a": {"b": "x"}}),
-        json!({"c": 1.5}),
-        json!([[]]),
-        json!([1.5]),
-        json!([{}]),
-    ];
-    let mut world = vec![json!({}), json!({"c": "x"}), json!({"a": "x", "c": null})];
-    for one in &inner {
-        world.push(json!({"a": one}));
-        world.push(json!({"b": one}));
-        world.extend(inner[..6].iter().map(|other| json!({"a": one, "b": other})));
+    let flat = json!([null, true, 1, 2, 1.5, "", "x", "y", [], {}]);
+    let flat = flat.as_array().unwrap();
+    let wrapped = |value: &Value| [json!([value]), json!({"a": value}), json!({"b": value}), json!({"c": value})];
+    let values: Vec<Value> = flat.iter().cloned().chain(flat.iter().flat_map(wrapped)).collect();
+    let mut world = vec![json!({})];
+    for value in &values {
+        world.extend(["a", "b", "c"].map(|key| json!({key: value})));
+        for other in flat {
+            world.extend([json!({"a": value, "b": other}), json!({"a": other, "b": value})]);
+        }
     }
     world
+}
+
+/// Returns true if the world has values that show each refusal at this place.
+fn is_near(place: &str) -> bool {
+    let count = |part| place.matches(part).count();
+    count("/properties/") + count("/additionalProperties") <= 1 && count("/items") <= 1
 }
 
 /// Returns the arguments that a schema accepts. Returns `None` if the schema cannot be used.
@@ -145,6 +135,8 @@ fn accepted(parameters: &Value) -> Option<Vec<bool>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, ..ProptestConfig::default() })]
+
     #[test]
     fn a_verdict_holds_for_all_arguments(
         old in parameters(schema()), definition in schema(), changes in prop::collection::vec(change(), 1..3),
@@ -165,7 +157,7 @@ proptest! {
         prop_assert!(!is_rewritten || before == after, "{}\n{}\n{:?}", old, new, found);
         // A removed parameter of an open schema is ignored. A schema that accepts no arguments of the world has no former calls.
         let is_refusal = |change: &DefinitionChange| !matches!(change, DefinitionChange::ParameterRemoved);
-        let claimed: Vec<_> = found.iter().filter(|it| it.verdict == Compatibility::Incompatible && is_refusal(&it.change)).collect();
+        let claimed: Vec<_> = found.iter().filter(|it| it.verdict == Compatibility::Incompatible && is_near(&it.place) && is_refusal(&it.change)).collect();
         if !claimed.is_empty() && before.contains(&true) {
             prop_assert!(!refused.is_empty(), "{}\n{}\n{:?}", old, new, claimed);
         }
