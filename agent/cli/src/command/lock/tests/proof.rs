@@ -49,6 +49,10 @@ fn no_verdict_is_compatible_where_former_arguments_are_refused() {
         (json!({"type": "object"}), json!({"type": "object", "properties": {"x": {"type": "string"}}})),
         (json!({"not": {"type": "string"}}), json!({"not": {}})),
         (
+            json!({"properties": {"x": {}, "y": {}}, "additionalProperties": false}),
+            json!({"properties": {"y": {}}, "allOf": [{"properties": {"x": {}}, "additionalProperties": false}]}),
+        ),
+        (
             json!({"anyOf": [{"type": "string"}, {"minimum": 1}]}),
             json!({"allOf": [{"type": "string"}, {"minimum": 1}]}),
         ),
@@ -90,6 +94,16 @@ fn an_unknown_difference_is_shown_by_its_fields() {
             "a/type unknown type_changed",
         ),
         (json!({"type": "boolean"}), json!({"enum": [true, false]}), "a/enum unknown values_limited"),
+        (
+            json!({"enum": ["ab", "a"], "minLength": 2}),
+            json!({"enum": ["ab"], "minLength": 2}),
+            "a/enum unknown value_removed",
+        ),
+        (
+            json!({"type": ["string", "null"], "not": {"type": "null"}}),
+            json!({"type": "string", "not": {"type": "null"}}),
+            "a/type unknown type_changed",
+        ),
     ] {
         assert_eq!(of_parameter(&old, &new), [expected], "{old} {new}");
     }
