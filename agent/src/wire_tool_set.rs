@@ -148,10 +148,11 @@ impl WireToolSet {
 
     /// Returns the tool of this name, or else of this former name, in the catalog.
     fn get(&self, name: &str) -> Option<&WireTool> {
-        let position = self.tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok();
-        let former =
-            || self.tools.iter().position(|(entry, _)| entry.tool().was.iter().any(|was| was.as_str() == name));
-        Some(&self.tools[position.or_else(former)?].1)
+        let (_, wire) = match self.tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)) {
+            Ok(position) => &self.tools[position],
+            Err(_) => ToolNames::holder(&self.tools, |(entry, _)| entry.tool().into(), name)?,
+        };
+        Some(wire)
     }
 }
 

@@ -41,6 +41,11 @@ impl<'a> Spelling<'a> {
         }
     }
 
+    /// Returns the note about the present name of a tool that was called by a former one.
+    pub(crate) fn renamed(self, former: &str, present: &str) -> String {
+        format!("note: {} is now called {}; use the new name", self.tool(former), self.tool(present))
+    }
+
     /// Returns the name of an argument for the reader.
     pub(crate) fn argument<'t>(self, key: &'t str) -> &'t str
     where

@@ -43,6 +43,8 @@ pub struct ToolError(#[source] Failure);
 struct Failure {
     /// `None` until the pipeline adds it.
     tool: Option<String>,
+    /// The name of the call and the present one, if the model called a tool by a former name.
+    renamed: Option<Box<(Box<str>, ToolName)>>,
     kind: ToolErrorKind,
 }
 
@@ -55,7 +57,7 @@ impl Failure {
 impl ToolError {
     /// Creates an error with a tool name, for code that runs tools. A handler returns a [kind](ToolErrorKind) instead.
     pub fn new(tool: impl Into<String>, kind: ToolErrorKind) -> Self {
-        Self(Failure { tool: Some(tool.into()), kind })
+        Self(Failure { tool: Some(tool.into()), renamed: None, kind })
     }
 
     /// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error. The message should name the next step.
@@ -147,6 +149,13 @@ impl ToolError {
         self
     }
 
+    /// Adds the former name by which the tool was called, for the note in the result.
+    #[must_use]
+    pub(crate) fn with_former_name(mut self, former: Option<Box<str>>, present: &ToolName) -> Self {
+        self.0.renamed = former.map(|former| Box::new((former, present.clone())));
+        self
+    }
+
     /// Converts a tool's own error: returns the first `ToolError` or [`ToolErrorKind`] in its source chain, which starts at `chain`.
     ///
     /// Otherwise returns an `ExecutionFailed` with the error's `{:#}` text, which contains the causes for errors such as anyhow's.
@@ -163,7 +172,7 @@ impl ToolError {
 impl From<ToolErrorKind> for ToolError {
     /// Returns the error without a name, for the pipeline to add.
     fn from(kind: ToolErrorKind) -> Self {
-        Self(Failure { tool: None, kind })
+        Self(Failure { tool: None, renamed: None, kind })
     }
 }
 
