@@ -1,19 +1,16 @@
-//! [`Remote`]: models of OpenAI-compatible services and of Anthropic.
+//! [`Remote`]: models behind the HTTP APIs of services.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::provider::is_plain_url;
-use agent::{
-    KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, TurnFuture,
-};
-use secrecy::SecretString;
+use agent::{Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, TurnFuture};
 use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
-use crate::adapter::{Api, Model};
-use crate::key;
+use crate::adapter::{Api, Endpoint, Model};
+use crate::key::Key;
 use crate::retry::{Failure, retry};
 
 /// A provider for a model behind an HTTP service.
@@ -29,7 +26,7 @@ use crate::retry::{Failure, retry};
 pub struct Remote {
     api: Api,
     name: String,
-    base_url: Option<String>,
+    base_url: String,
     model: Model,
     streaming: bool,
     strictness: Strictness,
@@ -39,68 +36,99 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Creates a provider for OpenAI, or for any service that implements its chat completions.
+    /// Creates a provider for OpenAI's chat completions, or for any service that implements them.
     ///
-    /// The key defaults to the environment variable `OPENAI_API_KEY`. With a base URL, a missing key is allowed.
+    /// - Without a [dialect](ProviderOptions::dialect), known services are recognised by the host of their URL.
+    /// - The key defaults to the environment variable `OPENAI_API_KEY`, or to that of the known service. With a base URL, a missing
+    ///   key is allowed.
     ///
     /// # Errors
-    /// Returns [`ProviderError::Options`] if the model or the key is missing, or the base URL is not plain.
+    /// Returns [`ProviderError::Options`] if the model or the key is missing, the base URL is not plain, or an option does not exist.
     pub fn openai(options: &ProviderOptions) -> Result<Self, ProviderError> {
         Self::new(Api::OpenAi, options)
     }
 
-    /// Creates a provider for Anthropic, or for any service that implements its messages API.
-    ///
-    /// The key defaults to the environment variable `ANTHROPIC_API_KEY`.
+    /// Creates a provider for OpenAI's Responses API, or for any service that implements it. The service stores no conversation.
     ///
     /// # Errors
-    /// Returns [`ProviderError::Options`] if the model or the key is missing, or the base URL is not plain.
+    /// Returns the errors of [`openai`](Self::openai).
+    pub fn openai_responses(options: &ProviderOptions) -> Result<Self, ProviderError> {
+        Self::new(Api::OpenAiResponses, options)
+    }
+
+    /// Creates a provider for Anthropic, or for any service that implements its messages API.
+    ///
+    /// The key defaults to the environment variable `ANTHROPIC_API_KEY`. With a base URL, a missing key is allowed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`openai`](Self::openai).
     pub fn anthropic(options: &ProviderOptions) -> Result<Self, ProviderError> {
         Self::new(Api::Anthropic, options)
     }
 
+    /// Creates a provider for Google's Gemini API. The key travels in a header, never in a URL.
+    ///
+    /// The key defaults to the environment variable `GEMINI_API_KEY`. With a base URL, a missing key is allowed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`openai`](Self::openai).
+    pub fn gemini(options: &ProviderOptions) -> Result<Self, ProviderError> {
+        Self::new(Api::Gemini, options)
+    }
+
+    /// Creates a provider for Ollama's own API, at `http://localhost:11434` unless the options say otherwise. It needs no key.
+    ///
+    /// # Errors
+    /// Returns the errors of [`openai`](Self::openai).
+    pub fn ollama(options: &ProviderOptions) -> Result<Self, ProviderError> {
+        Self::new(Api::Ollama, options)
+    }
+
     fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
-        let refused =
-            |reason: &str| ProviderError::Options { provider: api.name().to_owned(), reason: reason.to_owned() };
+        let refused = |reason: String| ProviderError::Options { provider: api.name().to_owned(), reason };
         let name = options.model.clone().filter(|model| !model.trim().is_empty());
-        let name = name.ok_or_else(|| refused("the name of a model is missing; give one"))?;
-        let base_url = options.base_url.clone();
-        if base_url.as_deref().is_some_and(|url| !is_plain_url(url)) {
+        let name = name.ok_or_else(|| {
+            let example = api.service().model.map(|model| format!(", such as {model}")).unwrap_or_default();
+            refused(format!("the name of a model is missing; give one with --model or the setting `model`{example}"))
+        })?;
+        if options.base_url.as_deref().is_some_and(|url| !is_plain_url(url)) {
             return Err(refused(
-                "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment",
+                "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment".to_owned(),
             ));
         }
-        let key = key_of(api, options)?;
-        let timeouts = options.timeouts.unwrap_or_default();
-        let model = Model::new(api, &name, base_url.as_deref(), key, &timeouts)?;
+        let endpoint = Endpoint::new(api, options)?;
+        let key = Key::read(&endpoint, options)?;
+        let base_url = endpoint.base_url.clone();
+        let model = Model::new(endpoint, &name, key, options)?;
         let retry_policy = options.retry_policy.unwrap_or_default();
         let streaming = options.streaming.unwrap_or(true);
         let strictness = options.strictness.unwrap_or_default();
         // Gateways refuse Anthropic's field, and descriptions are longer with examples.
-        let examples = options.examples.unwrap_or(api == Api::Anthropic && base_url.is_none());
+        let examples = options.examples.unwrap_or(api == Api::Anthropic && options.base_url.is_none());
         Ok(Self { api, name, base_url, model, streaming, strictness, examples, retry_policy })
     }
 }
 
-inventory::submit! {
-    ProviderSubmission {
-        name: "openai",
-        description: "OpenAI, or any service with its chat completions (--base-url)",
-        source: source!(),
-        service: Some(Api::OpenAi.service()),
-        create: |options| Ok(Arc::new(Remote::openai(options)?)),
-    }
+/// Submits the provider of an API.
+macro_rules! submit {
+    ($api:expr, $create:path, $description:literal) => {
+        inventory::submit! {
+            ProviderSubmission {
+                name: $api.name(),
+                description: $description,
+                source: source!(),
+                service: Some($api.service()),
+                create: |options| Ok(Arc::new($create(options)?)),
+            }
+        }
+    };
 }
 
-inventory::submit! {
-    ProviderSubmission {
-        name: "anthropic",
-        description: "Anthropic",
-        source: source!(),
-        service: Some(Api::Anthropic.service()),
-        create: |options| Ok(Arc::new(Remote::anthropic(options)?)),
-    }
-}
+submit!(Api::OpenAi, Remote::openai, "OpenAI's chat completions, or any service with them (--base-url, --dialect)");
+submit!(Api::OpenAiResponses, Remote::openai_responses, "OpenAI's Responses API, or any service with it (--base-url)");
+submit!(Api::Anthropic, Remote::anthropic, "Anthropic, or any service with its messages API (--base-url)");
+submit!(Api::Gemini, Remote::gemini, "Google's Gemini API");
+submit!(Api::Ollama, Remote::ollama, "Ollama on this machine or another one (--base-url)");
 
 impl Provider for Remote {
     fn name(&self) -> &str {
@@ -148,20 +176,10 @@ impl fmt::Debug for Remote {
     }
 }
 
-fn key_of(api: Api, options: &ProviderOptions) -> Result<SecretString, ProviderError> {
-    let usual = api.service().key_variable;
-    match &options.key {
-        Some(source) => key::read(api.name(), source),
-        // Self-hosted services often need no key.
-        None if api == Api::OpenAi && options.base_url.is_some() && std::env::var_os(usual).is_none() => {
-            Ok(SecretString::default())
-        }
-        None => key::read(api.name(), &KeySource::Environment(usual.to_owned())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use agent::KeySource;
+
     use super::*;
 
     #[test]

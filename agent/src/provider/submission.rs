@@ -17,19 +17,21 @@ pub struct ProviderSubmission {
     pub description: &'static str,
     /// The place that declares it.
     pub source: Source,
-    /// The service that a program may choose without being told to, if the provider has one.
+    /// The usual service of the provider, if it has one.
     pub service: Option<DefaultService>,
     /// Creates the provider from options.
     pub create: fn(&ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError>,
 }
 
-/// The service of a provider that works with a key alone.
+/// The usual service of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefaultService {
+    /// The base URL.
+    pub base_url: &'static str,
     /// The environment variable of the key.
     pub key_variable: &'static str,
-    /// The model if none is named, as the service spells it.
-    pub model: &'static str,
+    /// The model if none is named, as the service spells it. A program may choose a provider with such a model when it finds the key.
+    pub model: Option<&'static str>,
 }
 
 inventory::collect!(ProviderSubmission);

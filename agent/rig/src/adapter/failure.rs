@@ -23,7 +23,11 @@ pub(super) fn failure(api: Api, key: &SecretString, error: &RigError) -> Failure
     let error = match (error, error.provider_response()) {
         (_, Some(response)) => response_error(provider, response, redacted(&message(&response.body))),
         (RigError::Http(error), _) => transport_error(provider, error, redacted),
-        (RigError::Request(_) | RigError::Url(_) | RigError::UnsupportedOption(_), _) => {
+        (RigError::UnsupportedOption(unsupported), _) => ProviderError::Options {
+            provider,
+            reason: format!("{unsupported}; remove the option, or change the model"),
+        },
+        (RigError::Request(_) | RigError::Url(_), _) => {
             ProviderError::Failed { provider, message: redacted(&error.to_string()) }
         }
         (error, _) => ProviderError::Malformed { provider, message: redacted(&error.to_string()) },

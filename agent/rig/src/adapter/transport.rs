@@ -10,12 +10,14 @@ use rig_core::http_client::{
 };
 use rig_reqwest::{ReqwestClient, reqwest};
 
+use super::outgoing::Outgoing;
 use super::{Api, message_end};
 use crate::Timeouts;
 
 #[derive(Clone, Debug)]
 pub(super) struct TimeoutClient {
     http: ReqwestClient,
+    outgoing: Outgoing,
     api: Api,
     first_byte: Duration,
     idle: Duration,
@@ -30,15 +32,8 @@ pub(super) struct TimedOut {
 }
 
 impl TimeoutClient {
-    pub(super) fn new(api: Api, timeouts: &Timeouts) -> reqwest::Result<Self> {
-        let http = reqwest::Client::builder()
-            .connect_timeout(timeouts.connect)
-            // Limits the wait between the bytes of a response that is not streamed, which rig reads by itself.
-            .read_timeout(timeouts.first_byte.max(timeouts.idle))
-            // A redirect could send a key to another host: reqwest does not remove keys in custom headers.
-            .redirect(reqwest::redirect::Policy::none())
-            .build()?;
-        Ok(Self { http: http.into(), api, first_byte: timeouts.first_byte, idle: timeouts.idle })
+    pub(super) fn new(api: Api, client: reqwest::Client, outgoing: Outgoing, timeouts: &Timeouts) -> Self {
+        Self { http: client.into(), outgoing, api, first_byte: timeouts.first_byte, idle: timeouts.idle }
     }
 }
 
@@ -48,7 +43,7 @@ impl HttpClientExt for TimeoutClient {
         T: Into<Bytes> + Send,
         U: From<Bytes> + Send + 'static,
     {
-        with_timeout("the first byte", self.first_byte, self.http.send(request))
+        with_timeout("the first byte", self.first_byte, self.http.send(self.outgoing.corrected(request)))
     }
 
     fn send_multipart<U>(
@@ -58,7 +53,7 @@ impl HttpClientExt for TimeoutClient {
     where
         U: From<Bytes> + Send + 'static,
     {
-        with_timeout("the first byte", self.first_byte, self.http.send_multipart(request))
+        with_timeout("the first byte", self.first_byte, self.http.send_multipart(self.outgoing.corrected(request)))
     }
 
     fn send_streaming<T>(&self, request: Request<T>) -> impl Future<Output = Result<StreamingResponse>> + Send
@@ -66,7 +61,8 @@ impl HttpClientExt for TimeoutClient {
         T: Into<Bytes> + Send,
     {
         let (api, idle) = (self.api, self.idle);
-        let response = with_timeout("the first byte", self.first_byte, self.http.send_streaming(request));
+        let response =
+            with_timeout("the first byte", self.first_byte, self.http.send_streaming(self.outgoing.corrected(request)));
         async move {
             let response = response.await?.map(|body| with_idle_timeout(body, idle));
             Ok(if api == Api::Anthropic { response.map(message_end::with_stop_reason) } else { response })

@@ -7,16 +7,23 @@ use serde_json::{Value, json};
 use tools::protocol::{Message, Part, Role};
 use tools::{Content, ToolCall};
 
-/// The keys of opaque reasoning data: rig's block, and the model that made it.
+use super::{Api, fields};
+
+/// The keys of opaque reasoning data: rig's block, or the fields beside the next block, and the model that made it.
 pub(super) const BLOCK: &str = "block";
+pub(super) const BESIDE: &str = "beside";
 pub(super) const ORIGIN: &str = "origin";
 
-pub(super) fn turn(mut response: CompletionResponse, tools: &WireToolSet) -> Turn {
+pub(super) fn turn(api: Api, mut response: CompletionResponse, tools: &WireToolSet) -> Turn {
     let stop = stop(&response);
     let last = response.choice.len().saturating_sub(1);
     let mut parts = Vec::new();
     let mut faults = Vec::new();
     for (index, block) in std::mem::take(&mut response.choice).into_iter().enumerate() {
+        if let Some(fields) = fields::beside(api, &block) {
+            let opaque = json!({ORIGIN: response.origin, BESIDE: fields});
+            parts.push(Part::Reasoning { text: String::new(), opaque });
+        }
         match block {
             AssistantContent::Text(text) if !text.text.is_empty() => parts.push(Part::Content(text.text.into())),
             AssistantContent::Text(_) => {}
@@ -37,6 +44,7 @@ pub(super) fn turn(mut response: CompletionResponse, tools: &WireToolSet) -> Tur
     let usage = response.usage.is_reported().then(|| Usage {
         input_tokens: response.usage.input_tokens.unwrap_or_default(),
         output_tokens: response.usage.output_tokens.unwrap_or_default(),
+        cached_input_tokens: response.usage.cached_input_tokens.unwrap_or_default(),
     });
     let mut turn = Turn::new(Message { role: Role::Assistant, parts }).with_stop(stop);
     turn.usage = usage;

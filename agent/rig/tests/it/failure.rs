@@ -162,7 +162,8 @@ async fn a_turn_whose_text_was_sent_is_not_retried() {
 fn options_that_cannot_work_are_refused_with_what_to_give() {
     let options = || ProviderOptions::new().with_key(key_file());
     let refusal = |options: &ProviderOptions| Remote::openai(options).unwrap_err().to_string();
-    assert!(refusal(&options()).contains("name of a model"));
+    let text = refusal(&options());
+    assert!(text.contains("name of a model") && text.contains("--model"), "{text}");
     for url in ["localhost", "http://user:word@host", "http://host/?key=x", "ftp://host", "http://"] {
         let text = refusal(&options().with_model("m").with_base_url(url));
         assert!(text.contains("base URL") && !text.contains("word"), "{text}");
@@ -174,9 +175,9 @@ fn options_that_cannot_work_are_refused_with_what_to_give() {
 }
 
 #[test]
-fn both_are_linked() {
+fn every_provider_is_linked() {
     let names: Vec<_> = provider::list().iter().map(|submission| submission.name).collect();
-    assert_eq!(names, ["anthropic", "direct", "openai", "scripted"]);
+    assert_eq!(names, ["anthropic", "direct", "gemini", "ollama", "openai", "openai-responses", "scripted"]);
 }
 
 async fn ask(provider: &Remote) -> Result<Turn, ProviderError> {

@@ -9,6 +9,7 @@ mod ending;
 mod exchange;
 mod failure;
 mod service;
+mod services;
 mod stream;
 mod traffic;
 mod workshop;
