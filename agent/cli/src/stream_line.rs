@@ -95,6 +95,8 @@ pub(crate) struct OutcomeLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     input_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    cached_input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     output_tokens: Option<u64>,
     duration_ms: u64,
 }
@@ -148,6 +150,7 @@ impl<'a> OutcomeLine<'a> {
             calls: summary.calls,
             failed_calls: summary.failed_calls,
             input_tokens: summary.usage.map(|usage| usage.input_tokens),
+            cached_input_tokens: summary.usage.map(|usage| usage.cached_input_tokens).filter(|cached| *cached > 0),
             output_tokens: summary.usage.map(|usage| usage.output_tokens),
             duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             ..Self::default()

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agent::provider::is_plain_url;
+use agent::provider::{ModelService, is_plain_url};
 use agent::{Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, TurnFuture};
 use tools::protocol::wire::{Format, Strictness};
 use tools::source;
@@ -88,7 +88,7 @@ impl Remote {
         let refused = |reason: String| ProviderError::Options { provider: api.name().to_owned(), reason };
         let name = options.model.clone().filter(|model| !model.trim().is_empty());
         let name = name.ok_or_else(|| {
-            let example = api.service().model.map(|model| format!(", such as {model}")).unwrap_or_default();
+            let example = api.default_model().map(|model| format!(", such as {model}")).unwrap_or_default();
             refused(format!("the name of a model is missing; give one with --model or the setting `model`{example}"))
         })?;
         if options.base_url.as_deref().is_some_and(|url| !is_plain_url(url)) {
@@ -109,6 +109,21 @@ impl Remote {
     }
 }
 
+/// Returns the service that the options name. An unknown dialect counts as none: creating the provider tells of it.
+fn service(api: Api, options: &ProviderOptions) -> Option<ModelService> {
+    let usual = ModelService {
+        base_url: api.public_url().to_owned(),
+        key_variable: api.key_variable(),
+        model: api.default_model(),
+    };
+    let named = Endpoint::new(api, options).ok();
+    Some(named.map_or(usual, |endpoint| ModelService {
+        key_variable: endpoint.key_variable(),
+        base_url: endpoint.base_url,
+        model: api.default_model().filter(|_| options.base_url.is_none()),
+    }))
+}
+
 /// Submits the provider of an API.
 macro_rules! submit {
     ($api:expr, $create:path, $description:literal) => {
@@ -117,7 +132,7 @@ macro_rules! submit {
                 name: $api.name(),
                 description: $description,
                 source: source!(),
-                service: Some($api.service()),
+                service: |options| service($api, options),
                 create: |options| Ok(Arc::new($create(options)?)),
             }
         }

@@ -25,7 +25,7 @@ pub struct GenerationOptions {
 }
 
 /// The calls that a model may or must make.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ToolChoice {
     /// The model decides.

@@ -34,7 +34,7 @@ pub use linked::{ProviderConflict, ProviderProblem, conflicts, get, list, proble
 pub use option::{KeySource, ProviderOptions, Proxy, is_plain_url};
 pub use request_retry::{RequestRetry, RetryCause, RetrySink};
 pub use scripted::Scripted;
-pub use submission::{DefaultService, ProviderSubmission};
+pub use submission::{ModelService, ProviderSubmission};
 pub use timeouts::{RetryPolicy, Timeouts};
 pub use turn::{StopReason, Turn, Usage};
 

@@ -17,7 +17,7 @@ pub struct ProviderOptions {
     /// The URL of the service, such as `http://localhost:8000/v1`: its host, its base URL or its whole endpoint. Defaults to the
     /// provider's public service.
     pub base_url: Option<String>,
-    /// The known service whose variant of the format is spoken, such as `deepseek`. Defaults to the service at the base URL.
+    /// The known service whose variant of the format is spoken at the base URL, such as `deepseek`. Defaults to the service there.
     pub dialect: Option<String>,
     /// The proxy of requests. Defaults to none: the proxies of the environment are not used unless this says so.
     pub proxy: Option<Proxy>,

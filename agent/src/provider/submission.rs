@@ -17,18 +17,18 @@ pub struct ProviderSubmission {
     pub description: &'static str,
     /// The place that declares it.
     pub source: Source,
-    /// The usual service of the provider, if it has one.
-    pub service: Option<DefaultService>,
+    /// Returns the service that these options name, or the usual one. Returns `None` if the provider asks no service.
+    pub service: fn(&ProviderOptions) -> Option<ModelService>,
     /// Creates the provider from options.
     pub create: fn(&ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError>,
 }
 
-/// The usual service of a provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DefaultService {
+/// A service with models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelService {
     /// The base URL.
-    pub base_url: &'static str,
-    /// The environment variable of the key.
+    pub base_url: String,
+    /// The environment variable of the key, unless the options name another source.
     pub key_variable: &'static str,
     /// The model if none is named, as the service spells it. A program may choose a provider with such a model when it finds the key.
     pub model: Option<&'static str>,

@@ -1,6 +1,5 @@
 //! [`Api`]: the APIs of services.
 
-use agent::provider::DefaultService;
 use rig_core::providers::anthropic::completion::CLAUDE_SONNET_5;
 use rig_core::providers::anthropic::wire::ANTHROPIC;
 use rig_core::providers::gemini;
@@ -41,18 +40,36 @@ impl Api {
         }
     }
 
-    /// Returns the usual service. Its model has to call tools over this API.
-    pub(crate) const fn service(self) -> DefaultService {
-        let (base_url, key_variable, model) = match self {
+    /// Returns the URL of the usual service.
+    pub(crate) fn public_url(self) -> &'static str {
+        match self {
+            Self::OpenAi | Self::OpenAiResponses => OPENAI.base_url,
+            Self::Anthropic => ANTHROPIC.base_url,
+            Self::Gemini => gemini::BASE_URL,
+            Self::Ollama => "http://localhost:11434",
+        }
+    }
+
+    /// Returns the usual environment variable of the key.
+    pub(crate) fn key_variable(self) -> &'static str {
+        match self {
+            Self::OpenAi | Self::OpenAiResponses => OPENAI.api_key_env,
+            Self::Anthropic => ANTHROPIC.api_key_env,
+            Self::Gemini => gemini::API_KEY_ENV,
+            Self::Ollama => "OLLAMA_API_KEY",
+        }
+    }
+
+    /// Returns a model of the usual service that calls tools over this API. Ollama's models are those that its user has pulled.
+    pub(crate) fn default_model(self) -> Option<&'static str> {
+        match self {
             // Later models call tools over chat completions only without reasoning.
-            Self::OpenAi => (OPENAI.base_url, OPENAI.api_key_env, Some(GPT_5_1)),
-            Self::OpenAiResponses => (OPENAI.base_url, OPENAI.api_key_env, Some(GPT_5_6)),
-            Self::Anthropic => (ANTHROPIC.base_url, ANTHROPIC.api_key_env, Some(CLAUDE_SONNET_5)),
-            Self::Gemini => (gemini::BASE_URL, gemini::API_KEY_ENV, Some(GEMINI_3_8_FLASH)),
-            // The models are those that its user has pulled.
-            Self::Ollama => ("http://localhost:11434", "OLLAMA_API_KEY", None),
-        };
-        DefaultService { base_url, key_variable, model }
+            Self::OpenAi => Some(GPT_5_1),
+            Self::OpenAiResponses => Some(GPT_5_6),
+            Self::Anthropic => Some(CLAUDE_SONNET_5),
+            Self::Gemini => Some(GEMINI_3_8_FLASH),
+            Self::Ollama => None,
+        }
     }
 
     /// Returns true if the usual service needs a key.

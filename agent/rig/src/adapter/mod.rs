@@ -25,7 +25,7 @@ use rig_core::providers::anthropic::wire::{AnthropicConfig, ToolInputStreaming};
 use rig_core::providers::gemini::GeminiConfig;
 use rig_core::providers::ollama::OllamaConfig;
 use rig_core::providers::openai::OpenAIConfig;
-use rig_core::providers::openai::wire::{Auth, Dialect};
+use rig_core::providers::openai::wire::{Auth, Dialect, OPENAI};
 use rig_core::streaming::{Item, StreamEvent};
 use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
@@ -49,21 +49,26 @@ impl Endpoint {
     /// Returns the service that the options name.
     ///
     /// # Errors
-    /// Returns [`ProviderError::Options`] if there is no such dialect.
+    /// Returns [`ProviderError::Options`] if there is no such dialect, or if it has no URL.
     pub(crate) fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
         let dialect = dialect::dialect(api, options.dialect.as_deref(), options.base_url.as_deref())?;
-        let public = if api.has_dialects() { dialect.base_url } else { api.service().base_url };
-        let url = options.base_url.as_deref().unwrap_or(public);
-        if url.is_empty() {
-            let reason = format!("the dialect {} has no public service; give the base URL of yours", dialect.name);
-            return Err(ProviderError::Options { provider: api.name().to_owned(), reason });
-        }
+        let url = match &options.base_url {
+            Some(url) => url,
+            None if api.has_dialects() && dialect.name != OPENAI.name => {
+                let (name, public) = (dialect.name, dialect.base_url);
+                let public =
+                    if public.is_empty() { String::new() } else { format!("; that of its public service is {public}") };
+                let reason = format!("the dialect {name} needs a base URL{public}");
+                return Err(ProviderError::Options { provider: api.name().to_owned(), reason });
+            }
+            None => api.public_url(),
+        };
         Ok(Self { api, base_url: base_url::base_url(api, &dialect, url), dialect })
     }
 
     /// Returns the usual variable of the key. That of OpenAI is not for other services that are known.
     pub(crate) fn key_variable(&self) -> &'static str {
-        if self.api.has_dialects() { self.dialect.api_key_env } else { self.api.service().key_variable }
+        if self.api.has_dialects() { self.dialect.api_key_env } else { self.api.key_variable() }
     }
 
     /// Returns true if the service needs no key, which holds for programs on the user's own machines.

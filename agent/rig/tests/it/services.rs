@@ -366,8 +366,13 @@ async fn the_dialect_of_a_known_service_is_chosen_by_name() {
     assert_eq!(service.body(3)["messages"][1]["reasoning_content"], Value::Null);
     assert!(service.head(2).starts_with("post /openai/v1/chat/completions "), "{}", service.head(2));
 
-    let error = Remote::openai(&options.with_dialect("nobody")).unwrap_err();
+    let error = Remote::openai(&options.clone().with_dialect("nobody")).unwrap_err();
     assert!(error.to_string().contains("deepseek"), "{error}");
+    // The name alone does not send prompts and keys elsewhere.
+    let mut unplaced = options.with_dialect("groq");
+    unplaced.base_url = None;
+    let error = Remote::openai(&unplaced).unwrap_err();
+    assert!(error.to_string().contains("https://api.groq.com"), "{error}");
 }
 
 #[tokio::test]
