@@ -108,7 +108,10 @@ fn user(part: &Part, placement: Format, tools: &WireToolSet, following: &mut Vec
         Part::ToolResult { id, name: called, result } => {
             let has_image = result.content.iter().any(|content| matches!(content, Content::Image { .. }));
             let format = if has_image { placement } else { tools.format() };
-            let shown = format.show_result(id, result);
+            let mut shown = format.show_result(id, result);
+            if tools.format() != Format::Anthropic {
+                shown.content = joined(shown.content);
+            }
             following.extend(shown.following.iter().map(user_content));
             Some(UserContent::ToolResult(RigResult {
                 call: CallId::from_wire(id.as_str()),
@@ -118,6 +121,15 @@ fn user(part: &Part, placement: Format, tools: &WireToolSet, following: &mut Vec
             }))
         }
         _ => None,
+    }
+}
+
+/// Joins texts to one if there is nothing else. Services that copy an API often take the list of texts for no text.
+fn joined(content: Vec<Content>) -> Vec<Content> {
+    let texts: Option<Vec<_>> = content.iter().map(Content::as_text).collect();
+    match texts {
+        Some(texts) if texts.len() > 1 => vec![Content::text(texts.join("\n"))],
+        _ => content,
     }
 }
 

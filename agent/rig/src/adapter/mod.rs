@@ -11,6 +11,7 @@ mod generation;
 mod message_end;
 mod outgoing;
 mod output_limit;
+mod redaction;
 mod transport;
 mod turn;
 

@@ -21,18 +21,23 @@ const KEYS: [HeaderName; 3] = [AUTHORIZATION, HeaderName::from_static("x-api-key
 /// Corrects the requests that rig makes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outgoing {
+    key: SecretString,
     /// The key of Gemini, marked as sensitive.
     gemini_key: Option<HeaderValue>,
 }
 
 impl Outgoing {
     pub(super) fn new(api: Api, key: &SecretString) -> Self {
-        let key = Some(key.expose_secret()).filter(|key| api == Api::Gemini && !key.is_empty());
-        let header = key.and_then(|key| HeaderValue::from_str(key).ok()).map(|mut header| {
+        let text = Some(key.expose_secret()).filter(|key| api == Api::Gemini && !key.is_empty());
+        let header = text.and_then(|key| HeaderValue::from_str(key).ok()).map(|mut header| {
             header.set_sensitive(true);
             header
         });
-        Self { gemini_key: header }
+        Self { key: key.clone(), gemini_key: header }
+    }
+
+    pub(super) fn key(&self) -> &SecretString {
+        &self.key
     }
 
     /// Moves Gemini's key to its header, and removes headers whose key is empty.

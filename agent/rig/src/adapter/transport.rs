@@ -11,7 +11,7 @@ use rig_core::http_client::{
 use rig_reqwest::{ReqwestClient, reqwest};
 
 use super::outgoing::Outgoing;
-use super::{Api, message_end};
+use super::{Api, message_end, redaction};
 use crate::Timeouts;
 
 #[derive(Clone, Debug)]
@@ -60,11 +60,11 @@ impl HttpClientExt for TimeoutClient {
     where
         T: Into<Bytes> + Send,
     {
-        let (api, idle) = (self.api, self.idle);
+        let (api, idle, key) = (self.api, self.idle, self.outgoing.key().clone());
         let response =
             with_timeout("the first byte", self.first_byte, self.http.send_streaming(self.outgoing.corrected(request)));
         async move {
-            let response = response.await?.map(|body| with_idle_timeout(body, idle));
+            let response = response.await?.map(|body| redaction::without_key(with_idle_timeout(body, idle), &key));
             Ok(if api == Api::Anthropic { response.map(message_end::with_stop_reason) } else { response })
         }
     }
