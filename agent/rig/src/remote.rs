@@ -19,7 +19,7 @@ use crate::retry::{Failure, retry};
 /// use agent::ProviderOptions;
 /// use agent_rig::Remote;
 ///
-/// let options = ProviderOptions::new().with_model("qwen3").with_base_url("http://localhost:11434/v1");
+/// let options = ProviderOptions::new().with_model("qwen3").with_base_url("http://localhost:8000/v1");
 /// let model = Remote::openai(&options)?;
 /// # Ok::<(), agent::ProviderError>(())
 /// ```
@@ -114,11 +114,13 @@ fn service(api: Api, options: &ProviderOptions) -> Option<ModelService> {
     let usual = ModelService {
         base_url: api.public_url().to_owned(),
         key_variable: api.key_variable(),
+        needs_key: api.needs_key(),
         model: api.default_model(),
     };
     let named = Endpoint::new(api, options).ok();
     Some(named.map_or(usual, |endpoint| ModelService {
         key_variable: endpoint.key_variable(),
+        needs_key: options.base_url.is_none() && !endpoint.is_open(),
         base_url: endpoint.base_url,
         model: api.default_model().filter(|_| options.base_url.is_none()),
     }))

@@ -30,6 +30,8 @@ pub struct ModelService {
     pub base_url: String,
     /// The environment variable of the key, unless the options name another source.
     pub key_variable: &'static str,
+    /// True if the service refuses a request without a key.
+    pub needs_key: bool,
     /// The model if none is named, as the service spells it. A program may choose a provider with such a model when it finds the key.
     pub model: Option<&'static str>,
 }

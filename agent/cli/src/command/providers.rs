@@ -41,12 +41,13 @@ pub(super) struct ProvidersArgs {
 /// A provider with its settings.
 struct Row {
     provider: &'static ProviderSubmission,
-    /// True if a session without flags has this provider.
-    is_chosen: bool,
+    /// The origin of the choice, if a session without flags has this provider.
+    chosen: Option<Origin>,
     /// True if the settings choose it, or its key was found.
     is_configured: bool,
     /// True if it asks a service.
     has_service: bool,
+    needs_key: bool,
     model: Setting<Option<String>>,
     base_url: Setting<Option<String>>,
     key: Setting<Option<KeySource>>,
@@ -79,7 +80,9 @@ impl ProvidersArgs {
 }
 
 fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &ProviderChoice) -> Row {
-    let is_chosen = provider.name == choice.provider;
+    let origin = || settings.provider.as_ref().map(|provider| provider.origin.clone()).unwrap_or_default();
+    let chosen = (provider.name == choice.provider).then(origin);
+    let is_chosen = chosen.is_some();
     let mut options = match is_chosen {
         true => provider_options::from_settings(settings, choice.model.as_deref()),
         false => provider_options::general(settings),
@@ -100,8 +103,8 @@ fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &Prov
         options.model.clone_from(&model.value);
     }
     let has_key = key.value.as_ref().is_some_and(key_source::is_found);
-    let has_service = service.is_some();
-    Row { provider, is_chosen, is_configured: is_chosen || has_key, has_service, model, base_url, key, options }
+    let (has_service, needs_key) = (service.is_some(), service.is_some_and(|service| service.needs_key));
+    Row { provider, chosen, is_configured: is_chosen || has_key, has_service, needs_key, model, base_url, key, options }
 }
 
 fn document(row: &Row, answer: Option<&Answer>) -> Value {
@@ -113,10 +116,14 @@ fn document(row: &Row, answer: Option<&Answer>) -> Value {
     let mut document = json!({
         "name": row.provider.name,
         "description": row.provider.description,
-        "chosen": row.is_chosen,
+        "chosen": row.chosen.is_some(),
         "configured": row.is_configured,
     });
+    if let Some(origin) = &row.chosen {
+        document["origin"] = origin.document();
+    }
     if row.has_service {
+        document["needs_key"] = row.needs_key.into();
         document["model"] = setting(&row.model);
         document["base_url"] = setting(&row.base_url);
         document["key"] = json!({"value": key, "origin": row.key.origin.document()});
@@ -132,8 +139,9 @@ fn document(row: &Row, answer: Option<&Answer>) -> Value {
 
 /// Returns the provider as it is shown: a heading, and a line for each setting.
 fn lines(row: &Row, answer: Option<&Answer>, width: usize) -> String {
-    let state = match (row.is_chosen, row.is_configured, row.has_service) {
-        (true, _, _) => styled(GOOD, " (chosen)"),
+    let state = match (&row.chosen, row.is_configured, row.has_service) {
+        (Some(Origin::Default), _, _) => styled(GOOD, " (chosen)"),
+        (Some(origin), _, _) => styled(GOOD, format!(" (chosen by {origin})")),
         (_, _, false) => String::new(),
         (_, true, _) => styled(GOOD, " (configured)"),
         (_, false, _) => styled(FAINT, " (not configured)"),
@@ -143,7 +151,7 @@ fn lines(row: &Row, answer: Option<&Answer>, width: usize) -> String {
     if row.has_service {
         table.push(["model".to_owned(), noted(row.model.value.as_deref(), &row.model.origin)]);
         table.push(["URL".to_owned(), noted(row.base_url.value.as_deref(), &row.base_url.origin)]);
-        let key = row.key.value.as_ref().map(key_line);
+        let key = row.key.value.as_ref().map(|key| key_line(key, row.needs_key));
         table.push(["key".to_owned(), noted(key.as_deref(), &row.key.origin)]);
     }
     if let Some(Answer { outcome, time }) = answer {
@@ -161,8 +169,12 @@ fn noted(text: Option<&str>, origin: &Origin) -> String {
     if *origin == Origin::Default { text } else { format!("{text} {}", styled(FAINT, format!("({origin})"))) }
 }
 
-fn key_line(source: &KeySource) -> String {
-    let found = if key_source::is_found(source) { "set" } else { "not set" };
+fn key_line(source: &KeySource, needs_key: bool) -> String {
+    let found = match (key_source::is_found(source), needs_key) {
+        (true, _) => "set",
+        (false, true) => "not set",
+        (false, false) => "not set, and not needed",
+    };
     match source {
         KeySource::Environment(name) => format!("{name}, {found}"),
         KeySource::File(path) => format!("{}, {found}", path.display()),

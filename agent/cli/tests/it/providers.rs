@@ -39,6 +39,7 @@ fn every_linked_provider_is_listed_with_what_it_needs() {
         assert_eq!(document["key"]["value"], json!({"variable": variable, "found": false}), "{document}");
         assert_eq!((&document["configured"], &document["chosen"]), (&json!(false), &json!(false)), "{document}");
         assert_eq!(document["model"]["value"].is_string(), name != "ollama", "{document}");
+        assert_eq!(document["needs_key"], name != "ollama", "{document}");
     }
     assert_eq!(named(&documents, "ollama")["base_url"]["value"], "http://localhost:11434");
     assert_eq!(named(&documents, "direct")["chosen"], true);
@@ -61,7 +62,11 @@ fn a_provider_is_configured_by_its_key_or_by_the_settings_and_each_origin_is_sho
     assert_eq!(named(&documents, "gemini")["configured"], false);
 
     let page = run(&crib, &["providers"], &keys).expect(0).stdout;
-    assert!(page.contains("openai (chosen)") && page.contains("gemini (not configured)"), "{page}");
+    assert!(
+        page.contains(&format!("openai (chosen by {}:1)", user_file(&crib).display()))
+            && page.contains("gemini (not configured)"),
+        "{page}"
+    );
     assert!(page.contains(&format!("{}:3", user_file(&crib).display())), "{page}");
     assert!(page.contains("DEEPSEEK_API_KEY, set") && page.contains("GEMINI_API_KEY, not set"), "{page}");
 }
@@ -106,11 +111,28 @@ fn one_key_chooses_one_provider_although_two_use_it() {
     let documents = providers(&crib, &keys);
     let chosen: Vec<_> = documents.iter().filter(|document| document["chosen"] == true).collect();
     assert!(chosen.len() == 1 && chosen[0]["name"] == "openai", "{chosen:?}");
+    assert_eq!(chosen[0]["origin"]["variable"], "OPENAI_API_KEY", "{chosen:?}");
     let ended = run(&crib, &["chat"], &keys).expect(0);
     assert!(!ended.stderr.contains("so is"), "{ended:#?}");
     // A key of Ollama names no model, so it chooses no provider.
     let documents = providers(&crib, &[("OLLAMA_API_KEY", "sk-secret")]);
     assert_eq!(named(&documents, "direct")["chosen"], true);
+}
+
+#[test]
+fn cached_tokens_are_counted_in_the_summary() {
+    const CACHED: &str = concat!(
+        "data: {\"id\":\"y\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\n",
+        "data: {\"id\":\"y\",\"choices\":[],\"usage\":{\"prompt_tokens\":12,\"completion_tokens\":3,\"total_tokens\":15,",
+        "\"prompt_tokens_details\":{\"cached_tokens\":8}}}\n\ndata: [DONE]\n\n",
+    );
+    let crib = Crib::new();
+    let (url, _) = serve([Some(CACHED), Some(CACHED)]);
+    let arguments = ["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url];
+    let ended = run(&crib, &arguments, &[]).expect(0);
+    assert!(ended.stderr.contains("12 tokens in (8 cached), 3 out"), "{ended:#?}");
+    let ended = run(&crib, &[&arguments[..], &["--output", "stream-json"]].concat(), &[]).expect(0);
+    assert_eq!(crate::stream::check(&ended)["cached_input_tokens"], 8);
 }
 
 #[test]

@@ -8,6 +8,10 @@ mod empty;
 mod ending;
 mod exchange;
 mod failure;
+/// The judge of the formats' own tests.
+#[allow(dead_code, reason = "its own tests use more of it")]
+#[path = "../../../../protocol/tests/it/wire/judge.rs"]
+mod judge;
 mod service;
 mod services;
 mod stream;

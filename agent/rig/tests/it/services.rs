@@ -8,10 +8,11 @@ use agent::{
 };
 use agent_rig::Remote;
 use serde_json::{Value, json};
-use tools::protocol::wire::{Format, WireResult};
+use tools::protocol::wire::{Format, Strictness, WireResult};
 use tools::protocol::{Message, Part, Role};
-use tools::{CancellationToken, Content, ToolCall, ToolContext, ToolResult};
+use tools::{CancellationToken, Catalog, Content, Effects, Tool, ToolCall, ToolContext, ToolResult};
 
+use crate::judge::Judge;
 use crate::service::wire::{self, ALL, Block, SIGNATURE, options, remote, reply};
 use crate::service::{KEY, Service, json as whole};
 use crate::workshop::{answer, catalog, run};
@@ -50,6 +51,42 @@ async fn parallel_calls_and_their_results_go_over_each_format() {
             assert_eq!((usage.input_tokens, usage.output_tokens, usage.cached_input_tokens), (140, 6, 128), "{format}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_definitions_in_a_body_keep_the_rules_of_the_service() {
+    let properties =
+        json!({"path": {"type": "string"}, "$filter": {"const": "a"}, "limit": {"type": ["integer", "null"]}});
+    let schema = json!({"properties": properties, "oneOf": [{"required": ["path"]}, {"required": ["$filter"]}]});
+    for format in ALL {
+        for strictness in [Strictness::Relaxed, Strictness::Strict] {
+            let mut catalog = Catalog::new();
+            for (name, schema) in [("fs.find", &schema), ("fs.read", &json!({"type": "object", "properties": {}}))] {
+                let tool = Tool::new(name, "A tool.", schema.clone()).unwrap().with_effects(Effects::Pure);
+                catalog.register(tool, async |_: ToolContext, _: Value| "ok").unwrap();
+            }
+            let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
+            let model = remote(format, &options(format, &service, false).with_strictness(strictness));
+            let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+            Driver::new(Arc::new(model)).run(&mut session, "go").await.unwrap();
+            let body = service.body(0);
+            let sent =
+                if format == Format::Gemini { &body["tools"][0]["functionDeclarations"] } else { &body["tools"] };
+            let sent = sent.as_array().unwrap();
+            assert_eq!(sent.len(), 2, "{format}: {body:#}");
+            for (definition, wire) in sent.iter().zip(session.tools().wire(format, strictness).list()) {
+                let mode = if wire.is_strict { Strictness::Strict } else { Strictness::Relaxed };
+                assert_eq!(Judge::new(format, mode).violations(definition), [], "{format}: {definition:#}");
+                let own = serde_json::from_str::<Value>(&wire.definition).unwrap();
+                assert!(is_within(&own, definition), "{format}: {own} {definition}");
+            }
+        }
+    }
+}
+
+/// Returns true if the other object has all fields of this one. rig adds `strict: false` for the Responses API.
+fn is_within(own: &Value, other: &Value) -> bool {
+    own.as_object().unwrap().iter().all(|(name, value)| other[name] == *value)
 }
 
 #[tokio::test]
