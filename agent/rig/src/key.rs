@@ -2,10 +2,9 @@
 
 use std::env::VarError;
 
-use agent::{KeySource, ProviderError, ProviderOptions};
+use agent::{KeySource, ProviderError};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::adapter::Endpoint;
 use crate::retry::Failure;
 
 const INVALID: &str = "its key has invalid characters; check the variable or file that holds it";
@@ -17,16 +16,19 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Reads the key of a service. Errors never contain the key. A service with a URL of the user's may need no key.
-    pub(crate) fn read(endpoint: &Endpoint, options: &ProviderOptions) -> Result<Self, ProviderError> {
-        let provider = endpoint.api.name();
-        let usual = || KeySource::Environment(endpoint.key_variable().to_owned());
-        let source = options.key.clone().unwrap_or_else(usual);
-        let is_optional = endpoint.is_open() || options.base_url.is_some();
+    /// Reads the key from the named source, or else from the usual variable. Errors never contain the key. An optional key may be
+    /// empty.
+    pub(crate) fn read(
+        provider: &str,
+        named: Option<&KeySource>,
+        usual: &str,
+        is_optional: bool,
+    ) -> Result<Self, ProviderError> {
+        let source = named.cloned().unwrap_or_else(|| KeySource::Environment(usual.to_owned()));
         let secret = match (&source, read(provider, &source)?) {
             (_, Some(secret)) => secret,
             // A variable that the user names has to exist. The usual one need not.
-            (KeySource::Environment(name), None) if !is_optional || (options.key.is_some() && !is_set(name)) => {
+            (KeySource::Environment(name), None) if !is_optional || (named.is_some() && !is_set(name)) => {
                 let reason = format!("it needs a key; set the environment variable {name}, or name a key file");
                 return Err(ProviderError::Options { provider: provider.to_owned(), reason });
             }

@@ -10,7 +10,6 @@ use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
 use crate::adapter::{Api, Endpoint, Model};
-use crate::key::Key;
 use crate::retry::{Failure, retry};
 
 /// A provider for a model behind an HTTP service.
@@ -97,7 +96,7 @@ impl Remote {
             ));
         }
         let endpoint = Endpoint::new(api, options)?;
-        let key = Key::read(&endpoint, options)?;
+        let key = endpoint.key(options)?;
         let base_url = endpoint.base_url.clone();
         let model = Model::new(endpoint, &name, key, options)?;
         let retry_policy = options.retry_policy.unwrap_or_default();
@@ -120,7 +119,7 @@ fn service(api: Api, options: &ProviderOptions) -> Option<ModelService> {
     let named = Endpoint::new(api, options).ok();
     Some(named.map_or(usual, |endpoint| ModelService {
         key_variable: endpoint.key_variable(),
-        needs_key: options.base_url.is_none() && !endpoint.is_open(),
+        needs_key: endpoint.needs_key(options),
         base_url: endpoint.base_url,
         model: api.default_model().filter(|_| options.base_url.is_none()),
     }))

@@ -72,9 +72,18 @@ impl Endpoint {
         if self.api.has_dialects() { self.dialect.api_key_env } else { self.api.key_variable() }
     }
 
-    /// Returns true if the service needs no key, which holds for programs on the user's own machines.
-    pub(crate) fn is_open(&self) -> bool {
-        !self.api.needs_key() || matches!(self.dialect.quirks.auth, Auth::OptionalBearer)
+    /// Returns true if the service refuses a request without a key. One at a URL of the user's may take it.
+    pub(crate) fn needs_key(&self, options: &ProviderOptions) -> bool {
+        let is_open = !self.api.needs_key() || matches!(self.dialect.quirks.auth, Auth::OptionalBearer);
+        !is_open && options.base_url.is_none()
+    }
+
+    /// Reads the key of the service.
+    ///
+    /// # Errors
+    /// Returns [`ProviderError::Options`] if the key is needed and missing, or if it cannot be read.
+    pub(crate) fn key(&self, options: &ProviderOptions) -> Result<Key, ProviderError> {
+        Key::read(self.api.name(), options.key.as_ref(), self.key_variable(), !self.needs_key(options))
     }
 }
 
@@ -207,7 +216,7 @@ mod tests {
         let options = ProviderOptions::new().with_key(KeySource::Environment("PATH".to_owned()));
         let asks = |options: &ProviderOptions| {
             let endpoint = Endpoint::new(Api::Anthropic, options).unwrap();
-            let key = Key::read(&endpoint, options).unwrap();
+            let key = endpoint.key(options).unwrap();
             Model::new(endpoint, "claude-sonnet-4-5", key, options).unwrap().fields.contains_key("cache_control")
         };
         let silent = GenerationOptions::new().with_caching(false);

@@ -6,8 +6,10 @@ mod agent_tool;
 mod aimock;
 mod empty;
 mod ending;
+mod endpoint;
 mod exchange;
 mod failure;
+mod generation;
 /// The judge of the formats' own tests.
 #[allow(dead_code, reason = "its own tests use more of it")]
 #[path = "../../../../protocol/tests/it/wire/judge.rs"]

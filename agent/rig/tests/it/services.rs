@@ -2,27 +2,18 @@
 
 use std::sync::{Arc, Mutex};
 
-use agent::{
-    Driver, GenerationOptions, Provider, ProviderError, Proxy, ReasoningEffort, Request, Selection, Session,
-    StopReason, SystemText, ToolChoice,
-};
-use agent_rig::Remote;
+use agent::{Driver, Provider, Request, Selection, Session, StopReason};
 use serde_json::{Value, json};
 use tools::protocol::wire::{Format, Strictness, WireResult};
 use tools::protocol::{Message, Part, Role};
 use tools::{CancellationToken, Catalog, Content, Effects, Tool, ToolCall, ToolContext, ToolResult};
 
 use crate::judge::Judge;
-use crate::service::wire::{self, ALL, Block, SIGNATURE, options, remote, reply};
-use crate::service::{KEY, Service, json as whole};
-use crate::workshop::{answer, catalog, run};
+use crate::service::Service;
+use crate::service::wire::{self, ALL, Block, SIGNATURE, options, remote, reply, two_calls};
+use crate::workshop::{answer, prompt, run, session};
 
 const PNG: &str = "iVBORw0KGgo=";
-
-fn two_calls() -> [Block; 3] {
-    let call = |id, path: &str| Block::Call(id, "fs__read", json!({"path": path, "n": 12_345_678_901_234_567_u64}));
-    [Block::Text("I look: é. "), call("c1", "a"), call("c2", "色")]
-}
 
 #[tokio::test]
 async fn parallel_calls_and_their_results_go_over_each_format() {
@@ -225,253 +216,6 @@ async fn images_of_parallel_results_are_beside_their_call_or_name_it() {
     }
 }
 
-#[tokio::test]
-async fn the_options_of_answers_reach_each_service() {
-    let generation =
-        GenerationOptions::new().with_max_output_tokens(20_000).with_reasoning_effort(ReasoningEffort::High);
-    for format in ALL {
-        let service =
-            Service::new([reply(format, true, &[Block::Text("ok")]), reply(format, false, &[Block::Text("ok")])]).await;
-        for streaming in [true, false] {
-            let options = options(format, &service, streaming).with_generation(generation.clone());
-            complete(&remote(format, &options), &["fs.read"]).await.unwrap();
-        }
-        for turn in 0..2 {
-            let body = service.body(turn);
-            let (limit, effort) = match format {
-                Format::OpenAiChat => ("/max_completion_tokens", ("/reasoning_effort", json!("high"))),
-                Format::OpenAiResponses => ("/max_output_tokens", ("/reasoning/effort", json!("high"))),
-                Format::Anthropic => ("/max_tokens", ("/thinking/budget_tokens", json!(16_384))),
-                Format::Gemini => (
-                    "/generationConfig/maxOutputTokens",
-                    ("/generationConfig/thinkingConfig/thinkingLevel", json!("high")),
-                ),
-                _ => ("/options/num_predict", ("/think", json!("high"))),
-            };
-            assert_eq!(body.pointer(limit), Some(&json!(20_000)), "{format}: {body:#}");
-            let found = body.pointer(effort.0).map(|found| found.to_string().to_lowercase());
-            assert_eq!(found, Some(effort.1.to_string()), "{format}: {body:#}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn temperature_and_calls_in_parallel_reach_each_service_or_are_refused() {
-    let model = |format| if format == Format::OpenAiResponses { "gpt-4.1" } else { "" };
-    for format in ALL {
-        let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
-        let generation = GenerationOptions::new().with_temperature(0.5).with_parallel_calls(false);
-        let mut options = options(format, &service, false).with_generation(generation);
-        if !model(format).is_empty() {
-            options = options.with_model(model(format));
-        }
-        let outcome = complete(&remote(format, &options), &["fs.read"]).await;
-        let parallel = match format {
-            Format::OpenAiChat | Format::OpenAiResponses => ("/parallel_tool_calls", json!(false)),
-            Format::Anthropic => ("/tool_choice/disable_parallel_tool_use", json!(true)),
-            _ => {
-                let error = outcome.unwrap_err();
-                assert!(matches!(error, ProviderError::Options { .. }), "{format}: {error:?}");
-                assert_eq!(service.requests(), 0);
-                continue;
-            }
-        };
-        outcome.unwrap();
-        let body = service.body(0);
-        assert_eq!(body.pointer(parallel.0), Some(&parallel.1), "{format}: {body:#}");
-        assert_eq!(body["temperature"], 0.5, "{format}: {body:#}");
-    }
-}
-
-#[tokio::test]
-async fn a_forced_call_is_asked_for_once_so_that_the_run_ends() {
-    for format in ALL.into_iter().filter(|format| *format != Format::Ollama) {
-        for choice in [ToolChoice::Required, ToolChoice::Tool("fs.read".to_owned())] {
-            let service =
-                Service::new([reply(format, false, &two_calls()), reply(format, false, &[Block::Text("done")])]).await;
-            let generation = GenerationOptions::new().with_tool_choice(choice.clone());
-            let model = remote(format, &options(format, &service, false).with_generation(generation));
-            run(model, &["fs.read"]).await;
-            let field = if format == Format::Gemini { "toolConfig" } else { "tool_choice" };
-            let [first, second] = [0, 1].map(|turn| service.body(turn)[field].clone());
-            assert!(!first.is_null() && second.is_null(), "{format}: {first} {second}");
-            let names_tool = first.to_string().contains("fs__read");
-            assert_eq!(names_tool, choice != ToolChoice::Required, "{format}: {first}");
-        }
-        let service = Service::new([]).await;
-        let absent = GenerationOptions::new().with_tool_choice(ToolChoice::Tool("fs.write".to_owned()));
-        let model = remote(format, &options(format, &service, false).with_generation(absent));
-        let error = complete(&model, &["fs.read"]).await.unwrap_err();
-        assert!(error.to_string().contains("fs.write") && service.requests() == 0, "{error}");
-    }
-}
-
-#[tokio::test]
-async fn settings_that_no_service_takes_are_refused_at_once() {
-    let service = Service::new([]).await;
-    let refused = |format, generation: GenerationOptions| {
-        let options = options(format, &service, false).with_generation(generation);
-        match format {
-            Format::Ollama => Remote::ollama(&options),
-            _ => Remote::openai(&options),
-        }
-        .unwrap_err()
-    };
-    for error in [
-        refused(Format::OpenAiChat, GenerationOptions::new().with_temperature(2.1)),
-        refused(Format::OpenAiChat, GenerationOptions::new().with_temperature(f64::NAN)),
-        refused(Format::OpenAiChat, GenerationOptions::new().with_max_output_tokens(0)),
-        refused(Format::Ollama, GenerationOptions::new().with_tool_choice(ToolChoice::Required)),
-    ] {
-        assert!(matches!(error, ProviderError::Options { .. }), "{error:?}");
-    }
-}
-
-#[tokio::test]
-async fn anthropic_caches_the_tools_the_system_text_and_the_conversation_on_request() {
-    let format = Format::Anthropic;
-    let service =
-        Service::new([reply(format, false, &[Block::Text("ok")]), reply(format, false, &[Block::Text("ok")])]).await;
-    for caching in [true, false] {
-        let options = options(format, &service, false).with_generation(GenerationOptions::new().with_caching(caching));
-        let system = SystemText::new().with_section("identity", "You are it.");
-        let mut session = session(&["a", "b"]).with_system(system);
-        Driver::new(Arc::new(remote(format, &options))).run(&mut session, "go").await.unwrap();
-    }
-    let marker = json!({"type": "ephemeral"});
-    let body = service.body(0);
-    assert_eq!((&body["cache_control"], &body["tools"][0]["cache_control"]), (&marker, &Value::Null), "{body:#}");
-    for place in ["/tools/1/cache_control/type", "/system/0/cache_control/type"] {
-        assert_eq!(body.pointer(place), Some(&json!("ephemeral")), "{body:#}");
-    }
-    assert!(!service.body(1).to_string().contains("cache_control"));
-}
-
-#[tokio::test]
-async fn the_output_limit_of_anthropic_fits_the_model() {
-    let service = Service::new([]).await;
-    for (model, limit) in [("claude-sonnet-4-5", 64_000), ("claude-3-haiku-20240307", 4096), ("glm-5", 8192)] {
-        service.serve([reply(Format::Anthropic, false, &[Block::Text("ok")])]);
-        let turn = service.requests();
-        let options = options(Format::Anthropic, &service, false).with_model(model);
-        complete(&remote(Format::Anthropic, &options), &[]).await.unwrap();
-        assert_eq!(service.body(turn)["max_tokens"], limit, "{model}");
-    }
-}
-
-#[tokio::test]
-async fn a_url_may_be_a_host_a_base_or_an_endpoint() {
-    let cases: [(Format, &str, &[&str]); 5] = [
-        (Format::OpenAiChat, "/v1/chat/completions", &["", "/", "/v1", "/v1/", "/v1/chat/completions"]),
-        (Format::OpenAiResponses, "/v1/responses", &["", "/v1/", "/v1/responses"]),
-        (Format::Anthropic, "/v1/messages", &["", "/", "/v1", "/v1/messages"]),
-        (
-            Format::Gemini,
-            "/v1beta/models/gemini-3-flash-preview:generatecontent",
-            &["", "/v1beta", "/v1beta/models/gemini-3-flash-preview:generateContent"],
-        ),
-        (Format::Ollama, "/api/chat", &["", "/", "/v1", "/api", "/api/chat"]),
-    ];
-    let service = Service::new([]).await;
-    for (format, path, endings) in cases {
-        for ending in endings {
-            service.serve([reply(format, false, &[Block::Text("ok")])]);
-            let turn = service.requests();
-            let options = options(format, &service, false).with_base_url(format!("{}{ending}", service.url));
-            complete(&remote(format, &options), &[]).await.unwrap();
-            let head = service.head(turn);
-            assert!(head.starts_with(&format!("post {path} http/1.1")), "{ending}: {head}");
-            assert!(head.contains(&format!("user-agent: toolcrib/{}", env!("CARGO_PKG_VERSION"))), "{head}");
-            assert!(head.contains(KEY), "{head}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn the_dialect_of_a_known_service_is_chosen_by_name() {
-    let format = Format::OpenAiChat;
-    let replies = || [reply(format, false, &two_calls()), reply(format, false, &[Block::Text("done")])];
-    let service = Service::new(replies()).await;
-    let options = options(format, &service, false).with_model("a-model");
-    run(remote(format, &options.clone().with_dialect("deepseek")), &["fs.read"]).await;
-    // DeepSeek refuses a turn without the field, and other services one with it.
-    assert_eq!(service.body(1)["messages"][1]["reasoning_content"], "");
-    assert!(service.head(0).starts_with("post /chat/completions "), "{}", service.head(0));
-
-    service.serve(replies());
-    run(remote(format, &options.clone().with_dialect("groq")), &["fs.read"]).await;
-    assert_eq!(service.body(3)["messages"][1]["reasoning_content"], Value::Null);
-    assert!(service.head(2).starts_with("post /openai/v1/chat/completions "), "{}", service.head(2));
-
-    let error = Remote::openai(&options.clone().with_dialect("nobody")).unwrap_err();
-    assert!(error.to_string().contains("deepseek"), "{error}");
-    // The name alone does not send prompts and keys elsewhere.
-    let mut unplaced = options.with_dialect("groq");
-    unplaced.base_url = None;
-    let error = Remote::openai(&unplaced).unwrap_err();
-    assert!(error.to_string().contains("https://api.groq.com"), "{error}");
-}
-
-#[tokio::test]
-async fn a_service_of_the_user_gets_no_empty_key_and_its_refusal_names_the_variable() {
-    for format in ALL {
-        let service = Service::new([whole(401, json!({"error": {"message": "who are you?"}}))]).await;
-        let mut options = options(format, &service, false);
-        options.key = Some(agent::KeySource::File(empty_file()));
-        let error = complete(&remote(format, &options), &[]).await.unwrap_err();
-        let head = service.head(0);
-        for header in ["authorization", "x-api-key", "x-goog-api-key", "api-key"] {
-            assert!(!head.contains(&format!("\n{header}:")), "{format}: {head}");
-        }
-        assert!(!head.contains("key="), "{head}");
-        assert!(error.to_string().contains("no key was sent"), "{error}");
-    }
-}
-
-#[tokio::test]
-async fn the_key_of_gemini_is_in_no_url() {
-    let service = Service::new([reply(Format::Gemini, true, &[Block::Text("ok")])]).await;
-    complete(&remote(Format::Gemini, &options(Format::Gemini, &service, true)), &[]).await.unwrap();
-    let head = service.head(0);
-    assert!(
-        head.contains(&format!("x-goog-api-key: {KEY}")) && !head.lines().next().unwrap().contains("key"),
-        "{head}"
-    );
-}
-
-#[tokio::test]
-async fn a_configured_proxy_is_used_except_for_this_machine() {
-    let format = Format::OpenAiChat;
-    let proxy = Service::new([reply(format, false, &[Block::Text("by proxy")])]).await;
-    let service = Service::new([reply(format, false, &[Block::Text("direct")])]).await;
-    let options = options(format, &service, false).with_proxy(Proxy::Url(proxy.url.clone()));
-    let turn = complete(&remote(format, &options), &[]).await.unwrap();
-    assert_eq!((turn.as_str(), proxy.requests()), ("direct", 0));
-    let options = options.with_base_url("http://service.invalid/v1");
-    let turn = complete(&remote(format, &options), &[]).await.unwrap();
-    assert_eq!((turn.as_str(), proxy.requests()), ("by proxy", 1));
-    assert!(proxy.head(0).starts_with("post http://service.invalid/v1/chat/completions "), "{}", proxy.head(0));
-
-    let secret = options.with_proxy(Proxy::Url("http://me:secret@h".to_owned()));
-    let error = Remote::openai(&secret).unwrap_err();
-    assert!(!error.to_string().contains("secret"), "{error}");
-}
-
-fn prompt() -> [Message; 1] {
-    [Message::text(Role::User, "go")]
-}
-
-fn session(tools: &[&str]) -> Session {
-    Session::new(catalog(tools).0.list(), Selection::new(), ToolContext::new())
-}
-
-/// Sends a prompt, and returns the text of the answer.
-async fn complete(model: &Remote, tools: &[&str]) -> Result<String, ProviderError> {
-    let (messages, session, token) = (prompt(), session(tools), CancellationToken::new());
-    let turn = model.complete(Request::new(&messages, session.tools(), &token)).await?;
-    Ok(turn.message.to_text())
-}
-
 /// Returns the request with two calls of `fs.read` and these results.
 async fn sent_with_results(format: Format, model: Option<&str>, results: &[(&str, ToolResult)]) -> Value {
     let name = "fs.read".to_owned();
@@ -494,10 +238,4 @@ async fn sent_with_results(format: Format, model: Option<&str>, results: &[(&str
     let (session, token) = (session(&["fs.read"]), CancellationToken::new());
     remote(format, &options).complete(Request::new(&messages, session.tools(), &token)).await.unwrap();
     service.body(0)
-}
-
-fn empty_file() -> std::path::PathBuf {
-    let path = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("empty.key");
-    std::fs::write(&path, "\n").unwrap();
-    path
 }

@@ -23,6 +23,12 @@ pub(crate) enum Block {
 /// The signature beside each call, where the format has one.
 pub(crate) const SIGNATURE: &str = "c2lnbmVkLWJ5LXRoZS1zZXJ2aWNl";
 
+/// A text and two calls of `fs.read`.
+pub(crate) fn two_calls() -> [Block; 3] {
+    let call = |id, path: &str| Block::Call(id, "fs__read", json!({"path": path, "n": 12_345_678_901_234_567_u64}));
+    [Block::Text("I look: é. "), call("c1", "a"), call("c2", "色")]
+}
+
 /// Creates the provider of a format.
 pub(crate) fn remote(format: Format, options: &ProviderOptions) -> Remote {
     match format {
