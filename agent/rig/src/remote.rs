@@ -5,12 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::provider::{ModelService, is_plain_url};
-use agent::{Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, TurnFuture};
+use agent::{
+    Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, StopReason, TextSink, Turn,
+    TurnFuture,
+};
 use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
-use crate::adapter::{Api, Endpoint, Model};
+use crate::adapter::{Api, Endpoint, Model, PAUSE};
 use crate::retry::{Failure, retry};
+
+/// The most continuations of one turn.
+const MAX_PAUSES: usize = 20;
 
 /// A provider for a model behind an HTTP service.
 ///
@@ -157,29 +163,61 @@ impl Provider for Remote {
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
         Box::pin(async move {
-            let (set, format) = (request.tools, self.api.format());
-            let tools = if self.examples {
-                set.wire_with_examples(format, self.strictness)
-            } else {
-                set.wire(format, self.strictness)
-            };
-            // Sent text cannot be withdrawn, so a turn is not retried once its text has begun.
-            let is_sent = AtomicBool::new(false);
-            let send = |text: &str| {
-                is_sent.store(true, Ordering::Relaxed);
-                request.text_sink.iter().for_each(|sink| sink.send(text));
-            };
-            let text_sink = (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
-            let attempt = || async {
-                let turn = self.model.turn(&request, tools, self.streaming, text_sink).await;
-                turn.map_err(|failure| Failure {
-                    is_transient: failure.is_transient && !is_sent.load(Ordering::Relaxed),
-                    ..failure
-                })
-            };
-            retry(self.name(), &self.retry_policy, request.deadline, request.retry_sink, attempt).await
+            let mut turn = self.request(request).await?;
+            let mut pauses = 0;
+            while turn.stop == StopReason::Other(PAUSE.to_owned()) && pauses < MAX_PAUSES {
+                pauses += 1;
+                let messages = [request.messages, &[turn.message.clone()]].concat();
+                let mut continuation = request;
+                continuation.messages = &messages;
+                turn = joined(turn, self.request(continuation).await?);
+            }
+            Ok(turn)
         })
     }
+}
+
+impl Remote {
+    /// Requests a turn, with retries.
+    async fn request(&self, request: Request<'_>) -> Result<Turn, ProviderError> {
+        let (set, format) = (request.tools, self.api.format());
+        let tools = if self.examples {
+            set.wire_with_examples(format, self.strictness)
+        } else {
+            set.wire(format, self.strictness)
+        };
+        // Sent text cannot be withdrawn, so a request is not retried once its text has begun.
+        let is_sent = AtomicBool::new(false);
+        let send = |text: &str| {
+            is_sent.store(true, Ordering::Relaxed);
+            request.text_sink.iter().for_each(|sink| sink.send(text));
+        };
+        let text_sink = (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
+        let attempt = || async {
+            let turn = self.model.turn(&request, tools, self.streaming, text_sink).await;
+            turn.map_err(|failure| Failure {
+                is_transient: failure.is_transient && !is_sent.load(Ordering::Relaxed),
+                ..failure
+            })
+        };
+        retry(self.name(), &self.retry_policy, request.deadline, request.retry_sink, attempt).await
+    }
+}
+
+/// Returns a turn and its continuation as one.
+fn joined(mut turn: Turn, next: Turn) -> Turn {
+    let calls = turn.message.calls().count();
+    turn.message.parts.extend(next.message.parts);
+    turn.faults.extend(next.faults.into_iter().map(|(position, reason)| (calls + position, reason)));
+    turn.stop = next.stop;
+    turn.usage = match (turn.usage, next.usage) {
+        (Some(mut usage), Some(more)) => {
+            usage += more;
+            Some(usage)
+        }
+        (usage, more) => usage.or(more),
+    };
+    turn
 }
 
 impl fmt::Debug for Remote {

@@ -4,6 +4,7 @@
 
 mod direct;
 mod error;
+mod failure_kind;
 mod generation;
 mod linked;
 mod option;
@@ -27,6 +28,7 @@ use crate::ToolSet;
 
 pub use direct::Direct;
 pub use error::ProviderError;
+pub use failure_kind::FailureKind;
 pub use generation::{GenerationOptions, ReasoningEffort, ToolChoice, UnknownEffort};
 /// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;

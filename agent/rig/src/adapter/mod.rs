@@ -5,13 +5,19 @@ mod api;
 mod base_url;
 mod conversation;
 mod dialect;
+mod event_stream;
+mod exact_arguments;
 mod failure;
 mod fields;
 mod generation;
 mod message_end;
 mod outgoing;
 mod output_limit;
+mod payload;
 mod redaction;
+mod retry_header;
+mod service_error;
+mod streamed_arguments;
 mod transport;
 mod turn;
 
@@ -34,10 +40,12 @@ use serde_json::{Map, Value, json};
 use crate::key::Key;
 use crate::retry::Failure;
 use outgoing::Outgoing;
+use streamed_arguments::StreamedArguments;
 use transport::TimeoutClient;
 
 pub use agent_tool::tools;
 pub(crate) use api::Api;
+pub(crate) use turn::PAUSE;
 
 /// A service: its API, its dialect and its URL.
 pub(crate) struct Endpoint {
@@ -156,10 +164,14 @@ impl Model {
         text_sink: Option<TextSink<'_>>,
     ) -> Result<Turn, Failure> {
         let completion = self.request(request, tools)?;
-        let response =
-            if streaming { self.streamed(completion, text_sink).await } else { self.model.call(completion).await };
+        let mut arguments = StreamedArguments::default();
+        let response = if streaming {
+            self.streamed(completion, text_sink, &mut arguments).await
+        } else {
+            self.model.call(completion).await
+        };
         response
-            .map(|response| turn::turn(self.api, response, tools))
+            .map(|response| turn::turn(self.api, response, arguments, tools))
             .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
     }
 
@@ -181,10 +193,13 @@ impl Model {
         &self,
         request: CompletionRequest,
         text_sink: Option<TextSink<'_>>,
+        arguments: &mut StreamedArguments,
     ) -> Result<CompletionResponse, rig_core::ProviderError> {
         let mut stream = self.model.stream(request)?;
         while let Some(item) = stream.next().await {
-            if let (Item::Event(StreamEvent::Text { text, .. }), Some(sink)) = (item?, text_sink) {
+            let Item::Event(event) = item? else { continue };
+            arguments.push(&event);
+            if let (StreamEvent::Text { text, .. }, Some(sink)) = (event, text_sink) {
                 sink.send(&text);
             }
         }

@@ -4,6 +4,7 @@
 
 mod agent_tool;
 mod aimock;
+mod arguments;
 mod empty;
 mod ending;
 mod endpoint;
@@ -14,6 +15,9 @@ mod generation;
 #[allow(dead_code, reason = "its own tests use more of it")]
 #[path = "../../../../protocol/tests/it/wire/judge.rs"]
 mod judge;
+mod pause;
+mod reported;
+mod retries;
 mod service;
 mod services;
 mod stream;

@@ -3,7 +3,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use agent::{Driver, Outcome, Provider, ProviderError, Request, Selection, Session, StopReason, Summary};
+use agent::{
+    Driver, Outcome, Provider, ProviderError, Request, Selection, Session, StopReason, Summary, TextSink, ToolSet, Turn,
+};
 use agent_rig::Remote;
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part, Role};
@@ -60,4 +62,15 @@ pub(crate) async fn complete(model: &Remote, tools: &[&str]) -> Result<String, P
     let (messages, session, token) = (prompt(), session(tools), CancellationToken::new());
     let turn = model.complete(Request::new(&messages, session.tools(), &token)).await?;
     Ok(turn.message.to_text())
+}
+
+/// Requests one turn without tools.
+pub(crate) async fn ask(provider: &dyn Provider) -> Result<Turn, ProviderError> {
+    ask_into(provider, TextSink::new(&|_| {})).await
+}
+
+/// Requests one turn without tools, and sends its text to the sink.
+pub(crate) async fn ask_into(provider: &dyn Provider, sink: TextSink<'_>) -> Result<Turn, ProviderError> {
+    let (messages, tools, token) = ([Message::text(Role::User, "go")], ToolSet::default(), CancellationToken::new());
+    provider.complete(Request::new(&messages, &tools, &token).with_text_sink(sink)).await
 }
