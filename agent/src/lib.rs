@@ -27,9 +27,9 @@ pub use event::{Event, EventSink};
 pub use guidance::tool_guidance;
 pub use parameter::{Parameter, Presence, parameters};
 pub use provider::{
-    Direct, KeySource, Provider, ProviderConflict, ProviderError, ProviderOptions, ProviderProblem, ProviderSubmission,
-    Request, RequestRetry, RetryCause, RetryPolicy, RetrySink, Scripted, StopReason, TextSink, Timeouts, Turn,
-    TurnFuture, Usage,
+    Direct, FailureKind, GenerationOptions, KeySource, Provider, ProviderConflict, ProviderError, ProviderOptions,
+    ProviderProblem, ProviderSubmission, Proxy, ReasoningEffort, Request, RequestRetry, RetryCause, RetryPolicy,
+    RetrySink, Scripted, StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture, Usage,
 };
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
 pub use selection::{InvalidSelection, Selection};

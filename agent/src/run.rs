@@ -11,7 +11,7 @@ use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use self::conversation::Conversation;
 use self::stored_run::StoredRun;
-use crate::{StopReason, Turn, Usage};
+use crate::{FailureKind, StopReason, Turn, Usage};
 
 pub use self::outcome::{Outcome, Summary};
 
@@ -256,7 +256,7 @@ impl Run {
         let ending = match error.code() {
             ErrorCode::Cancelled => Some(Outcome::Cancelled),
             _ if error.is_recoverable() => None,
-            _ => Some(Outcome::Failed { message: error.to_string() }),
+            _ => Some(Outcome::Failed { message: error.to_string(), failure: None }),
         };
         self.settle(id, result, ending)
     }
@@ -269,9 +269,13 @@ impl Run {
     /// Ends the run after a failure that the model cannot repair. Calls without a result get an error with the message. A run
     /// that has ended does not change.
     pub fn fail(&mut self, message: impl Into<String>) {
-        let message = message.into();
+        self.fail_with(message.into(), None);
+    }
+
+    /// Ends the run as [`fail`](Self::fail) does, after a failure of this kind.
+    pub(crate) fn fail_with(&mut self, message: String, failure: Option<FailureKind>) {
         let result = format!("the run ended before this call had a result: {message}");
-        self.end(Outcome::Failed { message }, |_| ToolResult::error(result.clone()));
+        self.end(Outcome::Failed { message, failure }, |_| ToolResult::error(result.clone()));
     }
 
     /// Returns the conversation, with the messages of this run. Results are added when all calls of their turn have one.

@@ -198,7 +198,11 @@ fn summary_line(summary: &Summary, time: Duration) -> String {
         facts[1] += &format!(" ({} failed)", summary.failed_calls);
     }
     if let Some(usage) = summary.usage {
-        facts.push(format!("{} in, {} out", counted(usage.input_tokens, "token"), usage.output_tokens));
+        let cached = match usage.cached_input_tokens {
+            0 => String::new(),
+            cached => format!(" ({cached} cached)"),
+        };
+        facts.push(format!("{} in{cached}, {} out", counted(usage.input_tokens, "token"), usage.output_tokens));
     }
     facts.push(duration::shown(time));
     format!("{}: {}", styled(FAINT, "summary"), facts.join(", "))

@@ -129,7 +129,7 @@ fn summary_exit(summary: Summary) -> Result<Exit, Error> {
         }
         Outcome::StepBudget { max_steps } => Err(Error::StepBudget(max_steps)),
         Outcome::Cancelled => Err(Error::Cancelled),
-        Outcome::Failed { message } => Err(Error::Run(message)),
+        Outcome::Failed { message, .. } => Err(Error::Run(message)),
         _ => Err(Error::Run("unknown outcome".to_owned())),
     }
 }

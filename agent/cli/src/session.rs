@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent::{Driver, Provider, ProviderOptions, Run, Selection, Session};
+use agent::{Driver, Provider, Run, Selection, Session};
 use clap::Args;
-use tools::protocol::wire::Strictness;
 use tools::{CancellationToken, Entry, ToolContext};
 
 use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Settings, Values};
@@ -18,6 +17,7 @@ use crate::output_format::OutputFormat;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
 use crate::provider_choice::ProviderChoice;
+use crate::provider_options;
 use crate::refusal::HowToGrant;
 use crate::system_text;
 
@@ -123,17 +123,9 @@ impl SessionOptions {
 
     /// Creates the chosen provider.
     fn provider(&self, settings: &Settings, choice: &ProviderChoice) -> Result<Arc<dyn Provider>, Error> {
-        let (timeouts, retry_policy) = settings.request_policy();
-        let mut options = ProviderOptions::new().with_timeouts(timeouts).with_retry_policy(retry_policy);
-        if let Some(script) = &self.script {
-            options = options.with_script(script);
-        }
+        let mut options = provider_options::from_settings(settings, choice.model.as_deref());
+        options.script.clone_from(&self.script);
         choice.note.iter().for_each(|note| notice::note(note));
-        options.model = choice.model.clone();
-        options.base_url = settings.base_url.as_ref().map(|url| url.value.clone());
-        options.key = settings.key().map(|key| key.value);
-        options.streaming = Some(settings.streaming.value);
-        options.strictness = settings.strict.value.then_some(Strictness::Strict);
         Ok(program::provider(&choice.provider)?.create(&options)?)
     }
 

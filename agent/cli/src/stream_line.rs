@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use agent::{Event, Outcome, RetryCause, StopReason, Summary};
+use agent::{Event, FailureKind, Outcome, RetryCause, StopReason, Summary};
 use serde::Serialize;
 use tools::protocol::Content;
 use tools::{ErrorCode, Json, Progress, Target, ToolResult};
@@ -48,6 +48,8 @@ pub(crate) struct RetryLine<'a> {
     cause: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<FailureKind>,
     message: &'a str,
 }
 
@@ -89,11 +91,15 @@ pub(crate) struct OutcomeLine<'a> {
     max_steps: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<FailureKind>,
     steps: u32,
     calls: u32,
     failed_calls: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_input_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_tokens: Option<u64>,
     duration_ms: u64,
@@ -105,13 +111,16 @@ impl<'a> StreamLine<'a> {
         Some(match event {
             Event::RequestRetried(retry) => {
                 let (cause, status, message) = match &retry.cause {
-                    RetryCause::Status { status, message } => ("status", Some(*status), message),
+                    RetryCause::Status { status, message, .. } => ("status", Some(*status), message),
+                    RetryCause::Reported { message, .. } => ("reported", None, message),
+                    RetryCause::Timeout { message } => ("timeout", None, message),
                     RetryCause::Connection { message } => ("connection", None, message),
                     RetryCause::Other { message } => ("other", None, message),
                     _ => return None,
                 };
+                let kind = retry.cause.kind();
                 let (retry, max_retries, wait_ms) = (retry.retry, retry.max_retries, retry.wait_ms);
-                Self::RequestRetried(RetryLine { retry, max_retries, wait_ms, cause, status, message })
+                Self::RequestRetried(RetryLine { retry, max_retries, wait_ms, cause, status, kind, message })
             }
             Event::Text { text } => Self::Text { text },
             Event::CallStarted { id, name, arguments, targets, rulings } => {
@@ -148,6 +157,7 @@ impl<'a> OutcomeLine<'a> {
             calls: summary.calls,
             failed_calls: summary.failed_calls,
             input_tokens: summary.usage.map(|usage| usage.input_tokens),
+            cached_input_tokens: summary.usage.map(|usage| usage.cached_input_tokens).filter(|cached| *cached > 0),
             output_tokens: summary.usage.map(|usage| usage.output_tokens),
             duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             ..Self::default()
@@ -158,7 +168,9 @@ impl<'a> OutcomeLine<'a> {
             }
             Outcome::StepBudget { max_steps } => Self { outcome: "step_budget", max_steps: Some(*max_steps), ..line },
             Outcome::Cancelled => Self { outcome: "cancelled", ..line },
-            Outcome::Failed { message } => Self { outcome: "failed", message: Some(message), ..line },
+            Outcome::Failed { message, failure } => {
+                Self { outcome: "failed", message: Some(message), kind: *failure, ..line }
+            }
             _ => Self { outcome: "failed", message: Some("unknown outcome"), ..line },
         }
     }

@@ -24,8 +24,8 @@ use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
 use self::request_turn::{check, request_turn, wire, wire_tools};
 use crate::{
-    Event, EventSink, Provider, ProviderError, Request, RetrySink, Run, RunError, Session, Step, Summary, TextSink,
-    ToolSet, Turn, WireToolSet,
+    Event, EventSink, FailureKind, Provider, ProviderError, Request, RetrySink, Run, RunError, Session, Step, Summary,
+    TextSink, ToolSet, Turn, WireToolSet,
 };
 
 pub use self::worker_gate::abandoned_calls;
@@ -101,6 +101,16 @@ pub enum DriverError {
     /// The thread that watches deadlines cannot be started.
     #[error("cannot start the thread that watches the deadlines of calls: {0}; allow the process one more thread")]
     NoThread(#[source] std::io::Error),
+}
+
+impl DriverError {
+    /// Returns the kind of the failed model request. Returns `None` if something else failed.
+    pub fn kind(&self) -> Option<FailureKind> {
+        match self {
+            Self::Provider(error) => error.kind(),
+            _ => None,
+        }
+    }
 }
 
 impl Driver {
@@ -222,7 +232,7 @@ impl Driver {
             let mut step = self.begin(&run, &mut last, &run_cx).await;
             loop {
                 if let Err(error) = step {
-                    run.fail(error.to_string());
+                    run.fail_with(error.to_string(), error.kind());
                     failure.get_or_insert(error);
                 }
                 self.propagate_cancellation(&token);

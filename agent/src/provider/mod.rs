@@ -4,6 +4,8 @@
 
 mod direct;
 mod error;
+mod failure_kind;
+mod generation;
 mod linked;
 mod option;
 mod prompt;
@@ -26,13 +28,15 @@ use crate::{ToolSet, WireToolSet};
 
 pub use direct::Direct;
 pub use error::ProviderError;
+pub use failure_kind::FailureKind;
+pub use generation::{GenerationOptions, ReasoningEffort, ToolChoice, UnknownEffort};
 /// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;
 pub use linked::{ProviderConflict, ProviderProblem, conflicts, get, list, problems};
-pub use option::{KeySource, ProviderOptions, is_plain_url};
+pub use option::{KeySource, ProviderOptions, Proxy, is_plain_url};
 pub use request_retry::{RequestRetry, RetryCause, RetrySink};
 pub use scripted::Scripted;
-pub use submission::{DefaultService, ProviderSubmission};
+pub use submission::{ModelService, ProviderSubmission};
 pub use timeouts::{RetryPolicy, Timeouts};
 pub use turn::{StopReason, Turn, Usage};
 

@@ -47,6 +47,13 @@ pub struct Usage {
     pub input_tokens: u64,
     /// The tokens written by the model.
     pub output_tokens: u64,
+    /// The tokens among those read that the service had in its cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_input_tokens: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Turn {
@@ -92,5 +99,6 @@ impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cached_input_tokens = self.cached_input_tokens.saturating_add(other.cached_input_tokens);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{StopReason, Usage};
+use crate::{FailureKind, StopReason, Usage};
 
 /// The way in which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +27,9 @@ pub enum Outcome {
     Failed {
         /// The error message.
         message: String,
+        /// The kind of the failed model request; `None` if something else failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<FailureKind>,
     },
 }
 

@@ -192,13 +192,13 @@ fn an_error_that_nothing_can_mend_ends_the_run_after_all_results() {
     run.error("a", &broken).unwrap();
     assert_eq!(calls(&run).len(), 1);
     run.result("c", ToolResult::text("fine")).unwrap();
-    assert!(matches!(outcome(&run), Outcome::Failed { message } if message.contains("broken")));
+    assert!(matches!(outcome(&run), Outcome::Failed { message, .. } if message.contains("broken")));
     assert_eq!(results(run.messages()).len(), 3);
 }
 
 #[test]
 fn a_summary_counts_turns_calls_failures_and_tokens() {
-    let usage = Usage { input_tokens: 10, output_tokens: 2 };
+    let usage = Usage { input_tokens: 10, output_tokens: 2, cached_input_tokens: 4 };
     let mut run = run(3);
     run.turn(calling(&["x", "y"]).with_usage(usage)).unwrap();
     run.result("a", ToolResult::error("no")).unwrap();
@@ -206,7 +206,7 @@ fn a_summary_counts_turns_calls_failures_and_tokens() {
     run.turn(Turn::answer("done").with_usage(usage)).unwrap();
     let Step::Done(summary) = run.step() else { panic!() };
     assert_eq!((summary.steps, summary.calls, summary.failed_calls), (2, 2, 1));
-    assert_eq!(summary.usage, Some(Usage { input_tokens: 20, output_tokens: 4 }));
+    assert_eq!(summary.usage, Some(Usage { input_tokens: 20, output_tokens: 4, cached_input_tokens: 8 }));
 }
 
 #[test]

@@ -39,6 +39,8 @@ mod policy;
 mod progress;
 #[cfg(feature = "models")]
 mod provider_choice;
+#[cfg(feature = "models")]
+mod providers;
 #[cfg(unix)]
 mod readme;
 mod repository;
