@@ -7,6 +7,7 @@ use rig_core::message::{
     MimeType, Origin, Text, ToolCall as RigCall, ToolFunction, ToolName as RigName, ToolResult as RigResult,
     ToolResultContent, UserContent,
 };
+use serde_json::Value;
 use tools::Content;
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
@@ -76,7 +77,7 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
     };
     let whole_block = |part: &Part| {
         if let Part::Reasoning { opaque, .. } = part
-            && let Some(fields) = opaque.get(BESIDE)
+            && let Some(fields) = opaque.get(BESIDE).and_then(Value::as_object)
         {
             beside = Some(fields.clone());
             return None;

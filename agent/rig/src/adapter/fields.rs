@@ -32,30 +32,35 @@ pub(super) fn beside(api: Api, block: &AssistantContent) -> Option<Value> {
     item.as_object().is_some_and(|fields| !fields.is_empty()).then_some(item)
 }
 
-/// Returns the block with these fields beside it, as the service sent it.
-pub(super) fn with_fields(api: Api, block: AssistantContent, mut fields: Value) -> AssistantContent {
-    match (api, &block) {
+/// Returns the block with these fields beside it, as the service sent it. A stored session may hold anything for them.
+pub(super) fn with_fields(api: Api, block: AssistantContent, mut fields: Map<String, Value>) -> AssistantContent {
+    let own: Vec<(&str, Value)> = match (api, &block) {
         (Api::OpenAiResponses, AssistantContent::ToolCall(call)) => {
-            fields["name"] = json!(call.function.name);
-            fields["arguments"] = json!(call.function.arguments_value().to_string());
+            vec![("name", json!(call.function.name)), ("arguments", json!(call.function.arguments_value().to_string()))]
         }
-        (Api::Anthropic, AssistantContent::ToolCall(call)) => {
-            fields["type"] = json!("tool_use");
-            fields["name"] = json!(call.function.name);
-            fields["input"] = json!(call.function.arguments);
-        }
-        (Api::Gemini, AssistantContent::ToolCall(call)) => {
-            fields["functionCall"]["name"] = json!(call.function.name);
-            fields["functionCall"]["args"] = json!(call.function.arguments);
-        }
-        (Api::Gemini, AssistantContent::Text(text)) => fields["text"] = json!(text.text),
         (Api::OpenAiResponses, AssistantContent::Text(text)) => {
-            fields["content"] = json!([{"type": "output_text", "text": text.text, "annotations": []}]);
+            vec![("content", json!([{"type": "output_text", "text": text.text, "annotations": []}]))]
         }
+        (Api::Anthropic, AssistantContent::ToolCall(call)) => vec![
+            ("type", json!("tool_use")),
+            ("name", json!(call.function.name)),
+            ("input", json!(call.function.arguments)),
+        ],
+        (Api::Gemini, AssistantContent::ToolCall(call)) => {
+            let mut function = match fields.remove("functionCall") {
+                Some(Value::Object(function)) => function,
+                _ => Map::new(),
+            };
+            function.insert("name".to_owned(), json!(call.function.name));
+            function.insert("args".to_owned(), json!(call.function.arguments));
+            vec![("functionCall", function.into())]
+        }
+        (Api::Gemini, AssistantContent::Text(text)) => vec![("text", json!(text.text))],
         // rig writes the name, the arguments and the id of the other calls.
-        _ => {}
-    }
-    block.with_native(fields)
+        _ => Vec::new(),
+    };
+    fields.extend(own.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    block.with_native(Value::Object(fields))
 }
 
 /// Removes the field at a pointer of one or two names, and its object if it is empty then.
@@ -65,5 +70,24 @@ fn remove(item: &mut Value, pointer: &str) {
     fields.remove(name);
     if fields.is_empty() && !parent.is_empty() {
         item.as_object_mut().map(|item: &mut Map<_, _>| item.remove(parent.trim_start_matches('/')));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rig_core::message::{CallId, ToolCall, ToolFunction, ToolName};
+
+    use super::*;
+
+    #[test]
+    fn fields_of_a_foreign_session_are_sent_around_the_call_itself() {
+        let function = ToolFunction::new(ToolName::new("read").unwrap(), json!({"path": "a"}));
+        let block = AssistantContent::ToolCall(ToolCall::new(CallId::from_wire("c1"), function));
+        for foreign in [json!({"functionCall": 3}), json!({"functionCall": {"name": "remove", "args": {"path": "b"}}})]
+        {
+            let fields = foreign.as_object().unwrap().clone();
+            let sent = with_fields(Api::Gemini, block.clone(), fields).native_item().unwrap().clone();
+            assert_eq!(sent, json!({"functionCall": {"name": "read", "args": {"path": "a"}}}));
+        }
     }
 }

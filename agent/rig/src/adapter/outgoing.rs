@@ -19,7 +19,7 @@ const GEMINI_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 const KEYS: [HeaderName; 3] = [AUTHORIZATION, HeaderName::from_static("x-api-key"), HeaderName::from_static("api-key")];
 
 /// Corrects the requests that rig makes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Outgoing {
     key: SecretString,
     /// The key of Gemini, marked as sensitive.
@@ -139,7 +139,7 @@ mod tests {
     fn an_empty_key_is_not_sent() {
         let request =
             Request::post("http://h").header("authorization", "Bearer ").header("x-api-key", "").header("x-other", "");
-        let request = Outgoing::default().corrected(request.body(()).unwrap());
+        let request = Outgoing::new(Api::OpenAi, &SecretString::default()).corrected(request.body(()).unwrap());
         assert_eq!(request.headers().keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["x-other"]);
     }
 }
