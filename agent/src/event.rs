@@ -21,7 +21,8 @@ pub enum Event {
         /// The id of the host's request.
         correlation_id: String,
     },
-    /// The run begins with another system text or other tools than the session's last run, so no service has its prompt cached.
+    /// The run begins with another system text or other tools than the session's last run. A service then has no part of the prompt
+    /// after the change in its cache.
     PrefixChanged(PrefixChange),
     /// A model request failed and is repeated after a wait.
     RequestRetried(RequestRetry),

@@ -190,7 +190,7 @@ fn prefix_line(change: &PrefixChange) -> String {
     let system = system.then(|| "another system text".to_owned());
     let format = format.then(|| "another format".to_owned());
     let parts = parts.chain(system).chain(format).collect::<Vec<_>>().join("; ");
-    format!("{}: no part of it is cached any more: {}", styled(FAINT, "prompt"), line(&parts))
+    format!("{}: its beginning changed, so no cache has it: {}", styled(FAINT, "prompt"), line(&parts))
 }
 
 fn result_line(name: &str, result: &ToolResult, duration_ms: u64, targets: &str) -> String {
@@ -280,6 +280,15 @@ mod tests {
         assert_eq!(plain(&result_line("fs.read", &result, 3, "")), "<- fs.read 3ms, 6 bytes");
         let result = ToolResult { structured: Some(json!([1]).into()), ..ToolResult::default() };
         assert_eq!(size(&result), 3);
+    }
+
+    #[test]
+    fn a_changed_prompt_names_its_parts() {
+        let mut change = PrefixChange::default();
+        change.added = vec!["fs.read".parse().unwrap(), "fs.write".parse().unwrap()];
+        change.system = true;
+        let parts = plain(&prefix_line(&change)).split_once("it: ").unwrap().1.to_owned();
+        assert_eq!(parts, "added fs.read, fs.write; another system text");
     }
 
     #[test]
