@@ -2,11 +2,12 @@
 
 use tools::{ErrorCode, Json, Progress, Target, ToolResult};
 
-use crate::{RequestRetry, Summary};
+use crate::{PrefixChange, RequestRetry, Summary};
 
 /// A step in the progress of a run.
 ///
 /// Only this order is guaranteed:
+/// - `Started` comes first, then `PrefixChanged`, each at most once.
 /// - The retries of a request precede the texts of its turn. The texts precede the starts of its calls, which are in the order of
 ///   the calls.
 /// - Each call has one `CallStarted`, then any `Progress`, then `Abandoned` if it is abandoned, then exactly one `Result`.
@@ -15,6 +16,14 @@ use crate::{RequestRetry, Summary};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
+    /// A run with a [correlation id](crate::RunOptions::with_correlation_id) begins.
+    Started {
+        /// The id of the host's request.
+        correlation_id: String,
+    },
+    /// The run begins with another system text or other tools than the session's last run. A service then has no part of the prompt
+    /// after the change in its cache.
+    PrefixChanged(PrefixChange),
     /// A model request failed and is repeated after a wait.
     RequestRetried(RequestRetry),
     /// The model wrote text.

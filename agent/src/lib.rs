@@ -1,14 +1,18 @@
 #![doc = include_str!("../README.md")]
 
 mod argument;
+mod budget;
 pub mod consent;
 pub mod driver;
 mod event;
 mod guidance;
 mod parameter;
+mod prefix;
 pub mod provider;
 pub mod refusal;
+mod repeat;
 mod run;
+mod run_options;
 mod selection;
 mod session;
 mod skipped_tool;
@@ -21,17 +25,24 @@ mod wire_tool_set;
 mod workspace_domain;
 
 pub use argument::{ArgumentError, arguments_from_pairs, pairs_from_arguments};
+pub use budget::{
+    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, InvalidCost, Price, Resource,
+    Spending, WindowFuture,
+};
 pub use consent::SessionConsent;
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
 pub use guidance::tool_guidance;
 pub use parameter::{Parameter, Presence, parameters};
+pub use prefix::PrefixChange;
 pub use provider::{
     Direct, FailureKind, GenerationOptions, KeySource, Provider, ProviderConflict, ProviderError, ProviderOptions,
     ProviderProblem, ProviderSubmission, Proxy, ReasoningEffort, Request, RequestRetry, RetryCause, RetryPolicy,
     RetrySink, Scripted, StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture, Usage,
 };
+pub use repeat::{RepeatLimits, Repeated};
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
+pub use run_options::RunOptions;
 pub use selection::{InvalidSelection, Selection};
 pub use session::Session;
 pub use skipped_tool::{SkipReason, SkippedTool};

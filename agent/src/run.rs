@@ -3,6 +3,7 @@
 mod checkpoint;
 mod conversation;
 mod outcome;
+mod spent;
 mod stored_run;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use self::conversation::Conversation;
 use self::stored_run::StoredRun;
-use crate::{FailureKind, StopReason, Turn, Usage};
+use crate::{Exhausted, FailureKind, Repeated, StopReason, Turn, Usage};
 
 pub use self::outcome::{Outcome, Summary};
 
@@ -28,13 +29,16 @@ const CUT_OFF: &str = "the turn was cut off by the length limit, so this call wa
 /// - The results of a turn are one message, in the order of the calls.
 /// - The calls of a turn that was [cut off](StopReason::Length) are not run, because their arguments may be incomplete.
 ///
+/// A run has no limits of its own. The caller ends it with [`exhaust`](Self::exhaust), as [`Driver`](crate::Driver) does when its
+/// [`Budget`](crate::Budget) is used up.
+///
 /// ```
 /// use agent::{Outcome, Run, Step, Turn};
 /// use serde_json::json;
 /// use tools::protocol::{Message, Role};
 /// use tools::{ToolCall, ToolResult};
 ///
-/// let mut run = Run::new(vec![Message::text(Role::User, "What time is it?")], 10);
+/// let mut run = Run::new(vec![Message::text(Role::User, "What time is it?")]);
 /// assert_eq!(run.step(), Step::Ask);
 ///
 /// run.turn(Turn::calls([ToolCall::new("a", "time.now", json!({}))]))?;
@@ -51,7 +55,6 @@ const CUT_OFF: &str = "the turn was cut off by the length limit, so this call wa
 #[serde(try_from = "StoredRun")]
 pub struct Run {
     messages: Conversation,
-    max_steps: u32,
     earlier_turns: u64,
     steps: u32,
     calls: u32,
@@ -140,14 +143,11 @@ struct CallSlot {
 }
 
 impl Run {
-    /// Creates a run that answers the last of these messages and requests at most `max_steps` turns.
-    pub fn new(messages: Vec<Message>, max_steps: u32) -> Self {
+    /// Creates a run that answers the last of these messages.
+    pub fn new(messages: Vec<Message>) -> Self {
         let messages = messages.into();
         let (earlier_turns, steps, calls, failed_calls, usage) = (0, 0, 0, 0, None);
-        let state = State::Asking;
-        let mut run = Self { messages, max_steps, earlier_turns, steps, calls, failed_calls, usage, state };
-        run.ask();
-        run
+        Self { messages, earlier_turns, steps, calls, failed_calls, usage, state: State::Asking }
     }
 
     /// Sets the number of model turns in the session before this run, which [`turns`](Self::turns) includes.
@@ -157,13 +157,11 @@ impl Run {
         self
     }
 
-    /// Replaces the step limit, which includes the steps already taken. A run that ended at its limit continues if the new limit
-    /// is higher.
+    /// Continues a run that ended because a budget was used up or a call was repeated. Other runs do not change.
     #[must_use]
-    pub fn with_max_steps(mut self, max_steps: u32) -> Self {
-        self.max_steps = max_steps;
-        if let State::Asking | State::Done(Outcome::StepBudget { .. }) = self.state {
-            self.ask();
+    pub fn reopened(mut self) -> Self {
+        if let State::Done(Outcome::Budget(_) | Outcome::Loop(_)) = self.state {
+            self.state = State::Asking;
         }
         self
     }
@@ -278,6 +276,18 @@ impl Run {
         self.end(Outcome::Failed { message, failure }, |_| ToolResult::error(result.clone()));
     }
 
+    /// Ends the run because a budget is used up. If calls wait for their results, the run ends once all of them have one. A run that
+    /// has ended does not change.
+    pub fn exhaust(&mut self, exhausted: Exhausted) {
+        self.end_after_results(Outcome::Budget(exhausted));
+    }
+
+    /// Ends the run because a call is repeated. If calls wait for their results, the run ends once all of them have one. A run that
+    /// has ended does not change.
+    pub fn end_loop(&mut self, repeated: Repeated) {
+        self.end_after_results(Outcome::Loop(repeated));
+    }
+
     /// Returns the conversation, with the messages of this run. Results are added when all calls of their turn have one.
     pub fn messages(&self) -> &[Message] {
         self.messages.messages()
@@ -293,6 +303,25 @@ impl Run {
         self.earlier_turns.saturating_add(self.steps.into())
     }
 
+    /// Appends a paragraph to the reason of a refused call.
+    pub(crate) fn extend_refusal(&mut self, id: &str, paragraph: &str) {
+        let State::Calling { slots, .. } = &mut self.state else { return };
+        let slot = slots.iter_mut().find(|slot| slot.pending.call.id == id);
+        if let Some(reason) = slot.and_then(|slot| slot.pending.refused.as_mut()) {
+            *reason = format!("{reason}\n{paragraph}");
+        }
+    }
+
+    fn end_after_results(&mut self, outcome: Outcome) {
+        match &mut self.state {
+            State::Asking => self.state = State::Done(outcome),
+            State::Calling { ending, .. } => {
+                ending.get_or_insert(outcome);
+            }
+            State::Done(_) => {}
+        }
+    }
+
     fn settle(&mut self, id: &str, result: ToolResult, ends: Option<Outcome>) -> Result<(), RunError> {
         let unknown = || RunError::UnknownCall { id: id.to_owned() };
         let State::Calling { slots, ending } = &mut self.state else { return Err(unknown()) };
@@ -305,8 +334,9 @@ impl Run {
             None => (result, ends),
         };
         slot.result = Some(result);
-        // A failure takes precedence over a cancellation, which may be its consequence.
-        if ends.is_some() && matches!(ending, None | Some(Outcome::Cancelled)) {
+        // A failure takes precedence over a cancellation, which may be its consequence, and over the end of a budget.
+        let is_weaker = !matches!(ending, Some(Outcome::Failed { .. }));
+        if ends.is_some() && is_weaker {
             *ending = ends;
         }
         self.advance();
@@ -319,20 +349,10 @@ impl Run {
         if slots.iter().all(|slot| slot.result.is_some()) {
             let ending = ending.take();
             self.complete_turn(|_| ToolResult::default());
-            match ending {
-                Some(outcome) => self.state = State::Done(outcome),
-                None => self.ask(),
+            if let Some(outcome) = ending {
+                self.state = State::Done(outcome);
             }
         }
-    }
-
-    /// Requests the next turn, or ends the run at its step limit.
-    fn ask(&mut self) {
-        self.state = if self.steps < self.max_steps {
-            State::Asking
-        } else {
-            State::Done(Outcome::StepBudget { max_steps: self.max_steps })
-        };
     }
 
     fn end(&mut self, outcome: Outcome, missing: impl Fn(&ToolCall) -> ToolResult) {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tools::protocol::{Message, Role};
 use tools::{Arguments, Entry, Execution, Grant, Policy, ToolContext};
 
+use crate::prefix::Prefix;
 use crate::{Selection, SystemText, ToolSet};
 
 /// A conversation, its [`ToolSet`], the [`ToolContext`] of its calls and its [`SystemText`].
@@ -21,6 +22,8 @@ pub struct Session {
     system: SystemText,
     messages: Vec<Message>,
     turns: Arc<AtomicU64>,
+    /// The prompt prefix of the last run.
+    prefix: Option<Prefix>,
 }
 
 impl Session {
@@ -29,7 +32,15 @@ impl Session {
     /// The context's progress sink is not used: a run sends [events](crate::Event) instead.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: Selection, cx: ToolContext) -> Self {
         let tools = ToolSet::new(entries, &selection, cx.services());
-        Self { tools, selection, cx, system: SystemText::new(), messages: Vec::new(), turns: Arc::default() }
+        Self {
+            tools,
+            selection,
+            cx,
+            system: SystemText::new(),
+            messages: Vec::new(),
+            turns: Arc::default(),
+            prefix: None,
+        }
     }
 
     /// Replaces the conversation, for example with an earlier one.
@@ -127,7 +138,13 @@ impl Session {
         self.turns.fetch_max(turn, Ordering::Relaxed);
     }
 
-    pub(crate) fn set_messages(&mut self, messages: Vec<Message>) {
+    pub(crate) fn prefix(&self) -> Option<&Prefix> {
+        self.prefix.as_ref()
+    }
+
+    /// Replaces the conversation by that of a run, whose requests had this prefix.
+    pub(crate) fn complete_run(&mut self, messages: Vec<Message>, prefix: Prefix) {
         self.messages = messages;
+        self.prefix = Some(prefix);
     }
 }

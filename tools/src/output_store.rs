@@ -1,10 +1,17 @@
 //! [`OutputStore`]: where truncated output is stored.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The beginning of a handle.
+const PREFIX: &str = "out-";
+
+/// The number of hexadecimal digits of a handle.
+const DIGITS: usize = 16;
 
 /// A service that stores truncated outputs, to be read by their handles.
 ///
@@ -88,7 +95,7 @@ impl OutputStore {
         }
         state.count += 1;
         // SipHash with a random key: earlier handles do not reveal the next one.
-        let handle = format!("out-{:016x}", self.secret.hash_one(state.count));
+        let handle = format!("{PREFIX}{:016x}", self.secret.hash_one(state.count));
         state.bytes += text.len();
         let session = session.map(str::to_owned);
         state.outputs.push_back(StoredOutput { handle: handle.clone(), session, text: text.into() });
@@ -100,6 +107,21 @@ impl OutputStore {
         let state = self.state();
         let kept = state.outputs.iter().find(|kept| kept.handle == handle && kept.session.as_deref() == session);
         kept.map(|kept| kept.text.clone())
+    }
+
+    /// Returns the text without the digits of handles. Equal outputs that were truncated have equal texts then.
+    pub fn without_handles(text: &str) -> Cow<'_, str> {
+        if !text.contains(PREFIX) {
+            return Cow::Borrowed(text);
+        }
+        let mut pieces = text.split(PREFIX);
+        let mut out = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            let is_handle = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            out.push_str(PREFIX);
+            out.push_str(piece.get(..DIGITS).filter(|digits| is_handle(digits)).map_or(piece, |_| &piece[DIGITS..]));
+        }
+        Cow::Owned(out)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -157,6 +179,17 @@ mod tests {
         let handles = [keep(&one), keep(&one), keep(&other)];
         assert!(handles[0] != handles[1] && handles[0] != handles[2], "{handles:?}");
         assert_eq!(one.read(None, &handles[2]), None);
+    }
+
+    #[test]
+    fn texts_that_differ_in_handles_alone_are_equal_without_them() {
+        let store = OutputStore::new();
+        let [one, other] = [(); 2].map(|()| format!("[handle {}, start 1]", store.keep(None, "x".to_owned()).unwrap()));
+        assert_ne!(one, other);
+        assert_eq!(OutputStore::without_handles(&one), OutputStore::without_handles(&other));
+        for text in ["", "out-", "out-of-order éééééééééééé", "time-out-0123"] {
+            assert_eq!(OutputStore::without_handles(text), text);
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod key;
 mod keys;
 mod kind;
 mod layer;
+mod model_price;
 mod origin;
 mod parser;
 mod project;

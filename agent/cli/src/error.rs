@@ -3,12 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 
-use agent::{ArgumentError, DriverError, InvalidSelection, ProviderError};
+use agent::{ArgumentError, DriverError, Exhausted, InvalidSelection, ProviderError, Repeated};
 use tools::{NotLinked, ToolError};
 #[cfg(feature = "journal")]
 use tools_journal::AuditError;
 
 use crate::config::ConfigError;
+use crate::exhausted;
 use crate::exit::Exit;
 use crate::lock_file::LockError;
 #[cfg(feature = "journal")]
@@ -96,8 +97,16 @@ pub(crate) enum Error {
     Lock(#[from] LockError),
     #[error("the run failed: {0}")]
     Run(String),
-    #[error("no answer after {}; allow more steps with --max-steps", counted((*.0).into(), "step"))]
-    StepBudget(u32),
+    #[error("{}", exhausted::message(.0))]
+    Budget(Exhausted),
+    #[error(
+        "no answer: the model made the same call of {} {} times with the same result; change the prompt, or raise limits.repeat_end",
+        .0.tool, .0.times
+    )]
+    Loop(Repeated),
+    #[cfg(feature = "journal")]
+    #[error(transparent)]
+    Counters(#[from] tools_journal::CounterError),
     #[error("cancelled")]
     Cancelled,
     #[error("{error}")]
@@ -130,6 +139,7 @@ impl Error {
             | Self::NoCalls { .. }
             | Self::Audit(AuditError::Open(_))
             | Self::Session(_)
+            | Self::Counters(_)
             | Self::Erase(_)
             | Self::Fork(_)
             | Self::ResumedName
@@ -144,8 +154,8 @@ impl Error {
             // The reader closed the pipe after reading enough.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
             Self::NotLinked(_) | Self::Output(_) | Self::Runtime(_) | Self::Driver(_) => Exit::Internal,
-            Self::Run(_) => Exit::Failed,
-            Self::StepBudget(_) => Exit::StepBudget,
+            Self::Run(_) | Self::Loop(_) => Exit::Failed,
+            Self::Budget(_) => Exit::Budget,
             Self::Cancelled => Exit::Cancelled,
             Self::Unfinished { error, .. } => error.exit(),
         }

@@ -16,7 +16,7 @@ pub(crate) enum Exit {
     InvalidArguments = 4,
     Refused = 5,
     Timeout = 6,
-    StepBudget = 7,
+    Budget = 7,
     Problems = 8,
     Internal = 9,
     Unavailable = 10,
@@ -33,7 +33,7 @@ impl Exit {
         (Self::InvalidArguments, "the arguments do not match the tool's schema"),
         (Self::Refused, "the call was not granted or not approved"),
         (Self::Timeout, "a deadline passed"),
-        (Self::StepBudget, "the step budget ran out before an answer"),
+        (Self::Budget, "a budget ran out before an answer"),
         (
             Self::Problems,
             "doctor or audit found problems, providers --check an unusable service, or lock unusable tools",

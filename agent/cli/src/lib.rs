@@ -16,6 +16,7 @@
 
 mod approver;
 mod argument;
+mod budget;
 #[cfg(test)]
 mod canary;
 mod chat;
@@ -25,6 +26,7 @@ mod console;
 mod dialogue;
 mod duration;
 mod error;
+mod exhausted;
 mod exit;
 mod fit;
 mod folders;

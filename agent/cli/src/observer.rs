@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent::refusal::Refusal;
-use agent::{Direct, Event, Summary};
+use agent::{Direct, Event, PrefixChange, Summary};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tools::protocol::ResourceContents;
@@ -145,6 +145,7 @@ impl Observer {
         }
         progress.into_iter().for_each(|progress| self.console.line(progress));
         match event {
+            Event::PrefixChanged(change) => self.console.line(prefix_line(change)),
             Event::RequestRetried(retry) => {
                 let wait = duration::shown(Duration::from_millis(retry.wait_ms));
                 let (label, cause) = (styled(ALERT, "retry"), line(&retry.cause.to_string()));
@@ -175,6 +176,21 @@ impl Observer {
         }
         Ok(())
     }
+}
+
+/// Says which parts of the prompt prefix changed.
+fn prefix_line(change: &PrefixChange) -> String {
+    let PrefixChange { added, removed, changed, system, format, .. } = change;
+    let tools = [("added", added), ("removed", removed), ("changed", changed)];
+    let tools = tools.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts = tools.map(|(word, names)| {
+        let names = names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        format!("{word} {names}")
+    });
+    let system = system.then(|| "another system text".to_owned());
+    let format = format.then(|| "another format".to_owned());
+    let parts = parts.chain(system).chain(format).collect::<Vec<_>>().join("; ");
+    format!("{}: its beginning changed, so no cache has it: {}", styled(FAINT, "prompt"), line(&parts))
 }
 
 fn result_line(name: &str, result: &ToolResult, duration_ms: u64, targets: &str) -> String {
@@ -268,6 +284,15 @@ mod tests {
         assert_eq!(plain(&result_line("fs.read", &result, 3, "")), "<- fs.read 3ms, 6 bytes");
         let result = ToolResult { structured: Some(json!([1]).into()), ..ToolResult::default() };
         assert_eq!(size(&result), 3);
+    }
+
+    #[test]
+    fn a_changed_prompt_names_its_parts() {
+        let mut change = PrefixChange::default();
+        change.added = vec!["fs.read".parse().unwrap(), "fs.write".parse().unwrap()];
+        change.system = true;
+        let parts = plain(&prefix_line(&change)).split_once("it: ").unwrap().1.to_owned();
+        assert_eq!(parts, "added fs.read, fs.write; another system text");
     }
 
     #[test]

@@ -127,7 +127,8 @@ fn summary_exit(summary: Summary) -> Result<Exit, Error> {
             }
             Ok(Exit::Success)
         }
-        Outcome::StepBudget { max_steps } => Err(Error::StepBudget(max_steps)),
+        Outcome::Budget(exhausted) => Err(Error::Budget(exhausted)),
+        Outcome::Loop(repeated) => Err(Error::Loop(repeated)),
         Outcome::Cancelled => Err(Error::Cancelled),
         Outcome::Failed { message, .. } => Err(Error::Run(message)),
         _ => Err(Error::Run("unknown outcome".to_owned())),

@@ -7,6 +7,7 @@ use agent::{Driver, Provider, Run, Selection, Session};
 use clap::Args;
 use tools::{CancellationToken, Entry, ToolContext};
 
+use crate::budget;
 use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
@@ -33,6 +34,10 @@ pub(crate) struct SessionOptions {
     /// Replay the model turns of this JSON file that the conversation does not have yet; implies --provider scripted
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
+
+    /// Put this id on the calls of the session in its journal, spans and events, so that a host finds its request again
+    #[arg(long, value_name = "ID")]
+    correlation_id: Option<String>,
 
     #[command(flatten)]
     pub(crate) host: HostOptions,
@@ -87,7 +92,13 @@ impl SessionOptions {
         let (settings, resumed) = self.settings().await?;
         let choice = ProviderChoice::from_settings(&settings);
         let provider = self.provider(&settings, &choice)?;
+        let mut options = budget::run_options(&settings, choice.model.as_deref())?;
+        options.correlation_id = self.correlation_id.as_deref().map(Arc::from);
         let tools = self.tools(&settings, token, &console)?;
+        let tools = match budget::shared(&settings)? {
+            Some(budget) => SessionTools { context: tools.context.with_service(budget), ..tools },
+            None => tools,
+        };
         // All options are valid, so a mistake among them leaves no recorded session behind.
         let recording = match resumed {
             Some(resumed) => Some(resumed),
@@ -100,7 +111,7 @@ impl SessionOptions {
         let session = tools.into_session();
         let resumed = journal::stored_run(recording.as_ref(), &session).await?;
         let name = provider.name().to_owned();
-        let driver = Driver::new(provider).with_checkpoints(true).with_max_steps(settings.max_steps.value);
+        let driver = Driver::new(provider).with_checkpoints(true).with_options(options);
         notice::warn_left_out(&driver, session.tools());
         let runner = PromptRunner {
             driver,

@@ -4,10 +4,12 @@
 
 use std::time::Duration;
 
-use agent::{Event, FailureKind, Outcome, RetryCause, StopReason, Summary};
+use agent::{
+    BudgetScope, Event, Exhausted, FailureKind, Outcome, PrefixChange, Resource, RetryCause, StopReason, Summary,
+};
 use serde::Serialize;
 use tools::protocol::Content;
-use tools::{ErrorCode, Json, Progress, Target, ToolResult};
+use tools::{ErrorCode, Json, Progress, Target, ToolName, ToolResult};
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -17,6 +19,8 @@ const VERSION: u32 = 1;
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum StreamLine<'a> {
     Session(SessionLine<'a>),
+    Started { correlation_id: &'a str },
+    PrefixChanged(PrefixLine<'a>),
     RequestRetried(RetryLine<'a>),
     Text { text: &'a str },
     CallStarted { id: &'a str, name: &'a str, arguments: &'a Json, targets: &'a [Target], rulings: &'a [Json] },
@@ -38,6 +42,15 @@ pub(crate) struct SessionLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<&'a str>,
     pub(crate) tools: Vec<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct PrefixLine<'a> {
+    added: &'a [ToolName],
+    removed: &'a [ToolName],
+    changed: &'a [ToolName],
+    system: bool,
+    format: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -88,7 +101,13 @@ pub(crate) struct OutcomeLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     stop: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    max_steps: Option<u32>,
+    max_steps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,6 +128,10 @@ impl<'a> StreamLine<'a> {
     /// Returns the line of an event, or `None` if this version has none for it. `duration` is the time of the run so far.
     pub(crate) fn from_event(event: &'a Event, duration: Duration) -> Option<Self> {
         Some(match event {
+            Event::Started { correlation_id } => Self::Started { correlation_id },
+            Event::PrefixChanged(PrefixChange { added, removed, changed, system, format, .. }) => {
+                Self::PrefixChanged(PrefixLine { added, removed, changed, system: *system, format: *format })
+            }
             Event::RequestRetried(retry) => {
                 let (cause, status, message) = match &retry.cause {
                     RetryCause::Status { status, message, .. } => ("status", Some(*status), message),
@@ -166,7 +189,19 @@ impl<'a> OutcomeLine<'a> {
             Outcome::Answer { text, stop } => {
                 Self { outcome: "answer", text: Some(text), stop: Some(stop_text(stop)), ..line }
             }
-            Outcome::StepBudget { max_steps } => Self { outcome: "step_budget", max_steps: Some(*max_steps), ..line },
+            Outcome::Budget(Exhausted { resource, limit, scope }) => {
+                let (outcome, max_steps) = match resource {
+                    Resource::Steps => ("step_budget", Some(*limit)),
+                    Resource::Calls => ("call_budget", None),
+                    Resource::Tokens => ("token_budget", None),
+                    Resource::Cost => ("cost_budget", None),
+                    Resource::Time => ("time_budget", None),
+                    _ => ("budget", None),
+                };
+                let window = if let BudgetScope::Window(name) = scope { Some(name.as_str()) } else { None };
+                Self { outcome, max_steps, limit: Some(*limit), window, ..line }
+            }
+            Outcome::Loop(repeated) => Self { outcome: "loop", tool: Some(&repeated.tool), ..line },
             Outcome::Cancelled => Self { outcome: "cancelled", ..line },
             Outcome::Failed { message, failure } => {
                 Self { outcome: "failed", message: Some(message), kind: *failure, ..line }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::task::JoinError;
 use tools::call::{CallOrder, CallPlace, Panic};
-use tools::{ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult};
+use tools::{Entry, ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 use super::alarm::Overdue;
 use super::call_reporter::CallReporter;
@@ -13,7 +13,8 @@ use super::gated_execution::GatedExecution;
 use super::tasks::{BatchEvent, Joined, RunningCall, Tasks};
 use super::worker_gate::PollState;
 use super::{Driver, DriverError, RunContext};
-use crate::{PendingCall, Run, ToolSet};
+use crate::repeat::{self, RepeatGuard};
+use crate::{PendingCall, Repeated, Run, ToolSet};
 
 /// The calls of a turn and their tasks.
 struct Batch<'a> {
@@ -22,6 +23,7 @@ struct Batch<'a> {
     tasks: &'a mut Tasks,
     cx: &'a ToolContext,
     tools: &'a ToolSet,
+    repeats: &'a mut RepeatGuard,
     /// The first error that ends the run, except cancellation.
     fatal: Option<ToolError>,
 }
@@ -31,14 +33,16 @@ impl Driver {
     pub(super) async fn run_calls(
         &self,
         run: &mut Run,
-        calls: Vec<PendingCall>,
+        mut calls: Vec<PendingCall>,
         tasks: &mut Option<Tasks>,
+        repeats: &mut RepeatGuard,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
         let tasks = match tasks {
             Some(tasks) => tasks,
             None => tasks.insert(Tasks::new(run_cx.runtime)?),
         };
+        self.charge_calls(run, &mut calls, run_cx).await?;
         let start = |pending: PendingCall| {
             let reporter = CallReporter::start(&pending, run_cx.session.tools(), run_cx.session.context(), run_cx.sink);
             (pending, reporter)
@@ -46,7 +50,7 @@ impl Driver {
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         self.propagate_cancellation(run_cx.token);
         let (cx, tools) = (run_cx.cx, run_cx.session.tools());
-        let mut batch = Batch { run, calls, tasks, cx, tools, fatal: None };
+        let mut batch = Batch { run, calls, tasks, cx, tools, repeats, fatal: None };
         batch.refuse(run_cx)?;
         batch.spawn(run_cx);
         while !batch.tasks.running.is_empty() {
@@ -71,11 +75,11 @@ impl<'a> Batch<'a> {
     fn refuse(&mut self, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
         let cx = run_cx.cx;
         let turn = self.run.turns();
-        for (position, (pending, reporter)) in self.calls.iter().enumerate() {
+        for position in 0..self.calls.len() {
+            let (pending, _) = &self.calls[position];
             let (Some(refusal), Some(reason)) = (pending.refusal(), &pending.refused) else { continue };
             if cx.journal().is_none() {
-                reporter.iter().for_each(|reporter| reporter.finish(&refusal));
-                self.run.result(&pending.call.id, refusal)?;
+                self.answer(position, refusal, None)?;
                 continue;
             }
             let (name, reason) = (pending.call.name.clone(), reason.clone());
@@ -124,21 +128,44 @@ impl<'a> Batch<'a> {
         let id = joined.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         // An abandoned call already has its result.
         let Some(RunningCall { position, .. }) = self.tasks.running.remove(&id) else { return Ok(()) };
-        let (pending, reporter) = &self.calls[position];
-        let call = &pending.call;
-        match joined.map_or_else(|error| Err(task_error(call, error)), |(_, outcome)| outcome) {
-            Ok(result) => {
-                reporter.iter().for_each(|reporter| reporter.finish(&result));
-                self.run.result(&call.id, result)?;
-            }
+        let (pending, _) = &self.calls[position];
+        match joined.map_or_else(|error| Err(task_error(&pending.call, error)), |(_, outcome)| outcome) {
+            Ok(result) => self.answer(position, result, None)?,
             Err(error) => {
                 let result = pending.refusal().unwrap_or_else(|| self.error_result(&pending.call, &error));
-                reporter.iter().for_each(|reporter| reporter.finish(&result));
-                self.run.error_with_result(&call.id, &error, result)?;
+                self.answer(position, result, Some(&error))?;
                 if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
                     self.fatal.get_or_insert(error);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Sends and stores the result of a call. The result of a repeated call has a hint, and finally ends the run.
+    fn answer(
+        &mut self,
+        position: usize,
+        mut result: ToolResult,
+        error: Option<&ToolError>,
+    ) -> Result<(), DriverError> {
+        let (PendingCall { call, refused, .. }, reporter) = &self.calls[position];
+        let is_effective = |entry: Arc<Entry>| !entry.tool().effects.is_read_only();
+        let has_effect = !result.is_error && self.tools.get(&call.name).is_ok_and(is_effective);
+        let times = self.repeats.record(self.run.turns(), call, &result, has_effect);
+        if let Some(hint) = self.repeats.hint(times) {
+            if refused.is_some() {
+                self.run.extend_refusal(&call.id, &hint);
+            }
+            repeat::append(&mut result, hint);
+        }
+        reporter.iter().for_each(|reporter| reporter.finish(&result));
+        match error {
+            Some(error) => self.run.error_with_result(&call.id, error, result)?,
+            None => self.run.result(&call.id, result)?,
+        }
+        if self.repeats.is_end(times) {
+            self.run.end_loop(Repeated { tool: call.name.clone(), times });
         }
         Ok(())
     }

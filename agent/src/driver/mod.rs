@@ -6,14 +6,16 @@ mod call_reporter;
 mod checkpoint;
 mod gated_execution;
 mod guarded_sink;
+mod metering;
 mod request_turn;
+mod setup;
 mod tasks;
+mod time_limit;
 mod worker_gate;
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use tokio::runtime::Handle;
 use tools::protocol::wire::Format;
@@ -22,16 +24,18 @@ use tools::{CancellationToken, Content, JournalError, ToolContext, ToolError};
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
+use self::metering::charge;
 use self::request_turn::{check, request_turn, wire, wire_tools};
+use self::time_limit::{TimeLimit, cancelled_by, stopped};
+use crate::prefix::Prefix;
+use crate::repeat::RepeatGuard;
 use crate::{
-    Event, EventSink, FailureKind, Provider, ProviderError, Request, RetrySink, Run, RunError, Session, Step, Summary,
-    TextSink, ToolSet, Turn, WireToolSet,
+    Budget, BudgetError, Event, EventSink, FailureKind, Outcome, Provider, ProviderError, Request, RetrySink, Run,
+    RunError, RunOptions, Session, Spending, Step, Summary, TextSink, ToolSet, Turn, WireToolSet,
 };
 
 pub use self::worker_gate::abandoned_calls;
-
-/// The default step limit of a run.
-pub const DEFAULT_MAX_STEPS: u32 = 50;
+pub use crate::run_options::DEFAULT_MAX_STEPS;
 
 /// Performs runs: requests turns from the provider, runs the calls of each turn in parallel and sends [events](Event).
 ///
@@ -57,7 +61,7 @@ pub const DEFAULT_MAX_STEPS: u32 = 50;
 #[derive(Clone)]
 pub struct Driver {
     provider: Arc<dyn Provider>,
-    max_steps: u32,
+    options: RunOptions,
     cancellation: CancellationToken,
     events: Option<Arc<dyn EventSink>>,
     checkpoints: bool,
@@ -71,9 +75,10 @@ struct RunContext<'a> {
     token: &'a CancellationToken,
     runtime: &'a Handle,
     sink: &'a Arc<GuardedSink>,
+    budget: &'a Budget,
 }
 
-/// An error that ends a run. The step limit and a cancellation are not errors but an [`Outcome`](crate::Outcome).
+/// An error that ends a run. The end of a budget and a cancellation are not errors but an [`Outcome`](crate::Outcome).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {
@@ -86,6 +91,9 @@ pub enum DriverError {
     /// The run rejected a turn or a result.
     #[error("the run lost track of its calls: {0}; report this bug in Toolcrib")]
     Run(#[from] RunError),
+    /// The counters of a shared budget cannot be read or written.
+    #[error(transparent)]
+    Budget(BudgetError),
     /// A checkpoint could not be written or read.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -98,6 +106,9 @@ pub enum DriverError {
     /// There is no tokio runtime.
     #[error("a run needs a tokio runtime; start it inside of one")]
     NoRuntime,
+    /// A budget limits the time of the run, but the runtime has no timers.
+    #[error("a run with a time limit needs the timers of tokio; build the runtime with `enable_time`")]
+    NoTimer,
     /// The thread that watches deadlines cannot be started.
     #[error("cannot start the thread that watches the deadlines of calls: {0}; allow the process one more thread")]
     NoThread(#[source] std::io::Error),
@@ -118,7 +129,7 @@ impl Driver {
     pub fn new(provider: Arc<dyn Provider>) -> Self {
         Self {
             provider,
-            max_steps: DEFAULT_MAX_STEPS,
+            options: RunOptions::new(),
             cancellation: CancellationToken::new(),
             events: None,
             checkpoints: false,
@@ -128,7 +139,14 @@ impl Driver {
     /// Sets the step limit: the most turns a run requests. Defaults to [`DEFAULT_MAX_STEPS`].
     #[must_use]
     pub fn with_max_steps(mut self, max_steps: u32) -> Self {
-        self.max_steps = max_steps;
+        self.options.limits.steps = Some(max_steps.into());
+        self
+    }
+
+    /// Replaces the settings of runs, the step limit included.
+    #[must_use]
+    pub fn with_options(mut self, options: RunOptions) -> Self {
+        self.options = options;
         self
     }
 
@@ -193,14 +211,15 @@ impl Driver {
         let before = messages.len();
         messages.extend_from_slice(session.messages());
         messages.push(Message::text(Role::User, prompt));
-        let run = Run::new(messages, self.max_steps).with_earlier_turns(session.turns());
+        let run = Run::new(messages).with_earlier_turns(session.turns());
         self.drive(session, run, before).await
     }
 
-    /// Continues a run that ended with its process, such as a [stored run](Session::stored_run), or at its step limit.
+    /// Continues a run that ended with its process, such as a [stored run](Session::stored_run), at a limit of its budget or in a
+    /// loop.
     ///
-    /// The run's conversation replaces the session's when the run ends. The step limit of this driver includes the steps that
-    /// the run has already taken.
+    /// The run's conversation replaces the session's when the run ends. The limits of this driver include the steps, calls and tokens
+    /// that the run has already used, but not its time.
     ///
     /// With the same session name and [journal](tools::journal), finished calls return their recorded results. An unfinished call
     /// runs again only if the effects of its tool allow it. Without that journal, all pending calls run.
@@ -208,7 +227,7 @@ impl Driver {
     /// # Errors
     /// Returns the errors of [`run`](Self::run).
     pub async fn resume(&self, session: &mut Session, run: Run) -> Result<Summary, DriverError> {
-        let run = run.with_max_steps(self.max_steps);
+        let run = run.reopened();
         session.record_turn(run.turns());
         // A leading system message of the run is its system text, not its conversation, if the session has a system text.
         let has_system = run.messages().first().is_some_and(|message| message.role == Role::System);
@@ -224,9 +243,16 @@ impl Driver {
         // Dropped before the token is cancelled: the calls of a dropped run end without an outcome in the journal.
         let mut tasks = None;
         let sink = Arc::new(GuardedSink::new(self.events.clone()));
+        let budget = self.budget(session, &run);
+        let time_limit = TimeLimit::start(&budget)?;
 
-        let cx = self.wire().into_iter().fold(session.context().clone(), ToolContext::with_wire);
-        let run_cx = RunContext { session: &*session, cx: &cx, token: &token, runtime: &runtime, sink: &sink };
+        let format = self.wire();
+        let cx = self.call_context(session, &budget, format);
+        let prefix = Prefix::new(run.messages(), session.tools(), format);
+        self.announce(session, &prefix, &sink);
+        let run_cx =
+            RunContext { session: &*session, cx: &cx, token: &token, runtime: &runtime, sink: &sink, budget: &budget };
+        let mut repeats = RepeatGuard::new(self.options.repeats);
         let (mut failure, mut last) = (None, None);
         let steps = async {
             let mut step = self.begin(&run, &mut last, &run_cx).await;
@@ -238,14 +264,17 @@ impl Driver {
                 self.propagate_cancellation(&token);
                 step = match run.step() {
                     Step::Ask => self.turn(&mut run, &mut last, &run_cx).await,
-                    Step::Call(calls) => self.run_calls(&mut run, calls, &mut tasks, &run_cx).await,
+                    Step::Call(calls) => self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await,
                     Step::Done(summary) => break summary,
                 };
             }
         };
-        let summary = cancelled_by(&self.cancellation, &token, steps).await;
+        let (mut summary, stop) = cancelled_by(stopped(&self.cancellation, time_limit), &token, steps).await;
+        if let (Outcome::Cancelled, Some(Some(exhausted))) = (&summary.outcome, stop) {
+            summary.outcome = Outcome::Budget(exhausted);
+        }
         if summary.steps > 0 {
-            session.set_messages(run.into_messages().split_off(before));
+            session.complete_run(run.into_messages().split_off(before), prefix);
         }
         sink.send(|| Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
@@ -273,13 +302,17 @@ impl Driver {
         self.checkpoint(run, last, run_cx).await
     }
 
-    /// Requests a turn and writes its checkpoint, which must precede its calls.
+    /// Requests a turn and writes its checkpoint, which must precede its calls. Ends the run if its budget has no step left.
     async fn turn(
         &self,
         run: &mut Run,
         last: &mut Option<LastCheckpoint>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
+        if let Some(exhausted) = charge(run_cx.budget, Spending::steps(1)).await? {
+            run.exhaust(exhausted);
+            return Ok(());
+        }
         self.request_turn(run, run_cx).await?;
         run_cx.session.record_turn(run.turns());
         self.checkpoint(run, last, run_cx).await
@@ -293,8 +326,10 @@ impl Driver {
             sink.send(|| Event::Text { text: text.to_owned() });
         };
         let send_retry = |retry| sink.send(|| Event::RequestRetried(retry));
+        let budget_end = run_cx.budget.deadline().map(|(end, _)| Instant::from(end));
+        let deadline = session.context().deadline().into_iter().chain(budget_end).min();
         let request = Request::new(run.messages(), session.tools(), token)
-            .with_deadline(session.context().deadline())
+            .with_deadline(deadline)
             .with_text_sink(TextSink::new(&send))
             .with_retry_sink(RetrySink::new(&send_retry));
         match token.run_until_cancelled(request_turn(&*self.provider, request)).await {
@@ -303,8 +338,10 @@ impl Driver {
                 let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
                 let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
                 let texts: Vec<_> = texts.map(str::to_owned).collect();
+                let usage = turn.usage;
                 run.turn(turn)?;
                 texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));
+                self.record_turn(run, usage, run_cx).await?;
             }
             None => run.cancel(),
         }
@@ -312,23 +349,11 @@ impl Driver {
     }
 }
 
-/// Runs a future to its end. Cancels `token` if `source` is cancelled meanwhile.
-async fn cancelled_by<F: Future>(source: &CancellationToken, token: &CancellationToken, future: F) -> F::Output {
-    let (mut future, mut cancelled) = (pin!(future), pin!(source.cancelled()));
-    poll_fn(|task| {
-        if !token.is_cancelled() && cancelled.as_mut().poll(task).is_ready() {
-            token.cancel();
-        }
-        future.as_mut().poll(task)
-    })
-    .await
-}
-
 impl std::fmt::Debug for Driver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Driver")
             .field("provider", &self.provider.name())
-            .field("max_steps", &self.max_steps)
+            .field("options", &self.options)
             .finish_non_exhaustive()
     }
 }

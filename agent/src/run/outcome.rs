@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FailureKind, StopReason, Usage};
+use crate::{Exhausted, FailureKind, Repeated, StopReason, Usage};
 
 /// The way in which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,11 +16,11 @@ pub enum Outcome {
         /// The reason that the last turn ended.
         stop: StopReason,
     },
-    /// The run reached its step limit. The calls of the last turn have results.
-    StepBudget {
-        /// The step limit.
-        max_steps: u32,
-    },
+    /// A budget of the run, of an ancestor or of a shared window is used up. All calls have results.
+    #[serde(alias = "step_budget")]
+    Budget(Exhausted),
+    /// The model made the same call with the same result again and again.
+    Loop(Repeated),
     /// The run was cancelled.
     Cancelled,
     /// The provider, the pipeline or the journal failed.

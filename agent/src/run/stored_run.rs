@@ -12,7 +12,6 @@ use crate::Usage;
 #[derive(Deserialize)]
 pub(super) struct StoredRun {
     pub(super) messages: Vec<Message>,
-    max_steps: u32,
     #[serde(default)]
     earlier_turns: u64,
     steps: u32,
@@ -27,11 +26,10 @@ impl TryFrom<StoredRun> for Run {
 
     /// Advances the run to a state with a next step. Otherwise, a turn whose calls all have results would never end.
     fn try_from(stored: StoredRun) -> Result<Self, RunError> {
-        let StoredRun { messages, max_steps, earlier_turns, steps, calls, failed_calls, usage, state } = stored;
+        let StoredRun { messages, earlier_turns, steps, calls, failed_calls, usage, state } = stored;
         let messages = messages.into();
-        let mut run = Self { messages, max_steps, earlier_turns, steps, calls, failed_calls, usage, state };
+        let mut run = Self { messages, earlier_turns, steps, calls, failed_calls, usage, state };
         match &run.state {
-            State::Asking => run.ask(),
             State::Calling { slots, .. } => {
                 let mut ids = BTreeSet::new();
                 if let Some(slot) = slots.iter().find(|slot| !ids.insert(&slot.pending.call.id)) {
@@ -39,7 +37,7 @@ impl TryFrom<StoredRun> for Run {
                 }
                 run.advance();
             }
-            State::Done(_) => {}
+            State::Asking | State::Done(_) => {}
         }
         Ok(run)
     }

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use crate::workshop::{
     EventLog, answer, breaking, calling, catalog, kind, misbehaving, playing, results, scripted, session, tool,
 };
-use agent::{DriverError, Event, Outcome, ProviderError, Request, Selection, Session, Turn};
+use agent::{
+    BudgetScope, DriverError, Event, Exhausted, Outcome, ProviderError, Request, Resource, Selection, Session, Turn,
+};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tools::protocol::{Message, Role};
@@ -119,7 +121,10 @@ async fn a_used_up_budget_ends_the_run() {
     let mut session = session(&catalog(["x"]));
     let driver = scripted([calling(&["x"]), calling(&["x"]), calling(&["x"])]).with_max_steps(2);
     let summary = driver.run(&mut session, "go").await.unwrap();
-    assert_eq!(summary.outcome, Outcome::StepBudget { max_steps: 2 });
+    assert_eq!(
+        summary.outcome,
+        Outcome::Budget(Exhausted { resource: Resource::Steps, limit: 2, scope: BudgetScope::Run })
+    );
     assert_eq!((summary.steps, summary.calls), (2, 2));
     assert_eq!(results(session.messages()).len(), 2);
 }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::workshop::{EventLog, breaking, calling, catalog, misbehaving, playing, scripted, session, tool};
-use agent::{Event, EventSink, FailureKind, Outcome, RequestRetry, RetryCause, Selection, Session, StopReason, Turn};
+use agent::{
+    Driver, Event, EventSink, FailureKind, Outcome, RequestRetry, RetryCause, RunOptions, Selection, Session,
+    StopReason, Turn,
+};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tools::protocol::Part;
@@ -209,4 +212,24 @@ async fn a_failed_run_sends_done_too() {
     let Some(Event::Done(summary)) = log.events().pop() else { panic!() };
     assert!(matches!(summary.outcome, Outcome::Failed { message, .. } if message.contains("the wheel came off")));
     assert_eq!(words(&log.events()), ["start a", "result a", "done"]);
+}
+
+#[tokio::test]
+async fn the_correlation_id_of_a_run_reaches_its_host_and_its_calls() {
+    let mut catalog = Catalog::new();
+    let id = async |cx: ToolContext, _: Value| cx.correlation_id().unwrap_or("none").to_owned();
+    catalog.register(tool("id"), id).unwrap();
+    let mut session = session(&catalog);
+    let driver = scripted([calling(&["id"]), Turn::answer("done"), calling(&["id"]), Turn::answer("done")]);
+    let run = async |driver: Driver, session: &mut Session| {
+        let log = EventLog::default();
+        driver.with_events(log.clone()).run(session, "go").await.unwrap();
+        log.events()
+    };
+    let events =
+        run(driver.clone().with_options(RunOptions::new().with_correlation_id("request 7")), &mut session).await;
+    assert_eq!(events[0], Event::Started { correlation_id: "request 7".to_owned() });
+    assert!(matches!(&events[2], Event::Result { result, .. } if result.to_text() == "request 7"), "{events:?}");
+    let events = run(driver, &mut session).await;
+    assert!(matches!(&events[1], Event::Result { result, .. } if result.to_text() == "none"), "{events:?}");
 }

@@ -4,17 +4,21 @@
 
 mod argument;
 mod ask;
+mod budget;
 mod consent;
 mod direct;
 mod driver;
 mod event;
 mod fault;
+mod limit;
 mod order;
 mod output;
 mod panic;
 mod parameter;
+mod prefix;
 mod providers;
 mod refusal;
+mod repeat;
 mod run;
 mod scripted;
 mod secret;

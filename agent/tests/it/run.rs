@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 
 use crate::workshop::{calling, kind, results};
-use agent::{Outcome, Run, RunError, Step, StopReason, Turn, Usage};
+use agent::{BudgetScope, Exhausted, Outcome, Resource, Run, RunError, Step, StopReason, Turn, Usage};
 use proptest::prelude::*;
 use serde_json::json;
 use tools::protocol::{Message, Part, Role};
 use tools::{Content, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
-fn run(max_steps: u32) -> Run {
-    Run::new(vec![Message::text(Role::User, "go")], max_steps)
+fn run() -> Run {
+    Run::new(vec![Message::text(Role::User, "go")])
+}
+
+fn used_up() -> Exhausted {
+    Exhausted { resource: Resource::Calls, limit: 2, scope: BudgetScope::Run }
 }
 
 fn calls(run: &Run) -> Vec<ToolCall> {
@@ -29,7 +33,7 @@ fn outcome(run: &Run) -> Outcome {
 
 #[test]
 fn a_turn_without_calls_is_the_answer() {
-    let mut run = run(3);
+    let mut run = run();
     run.turn(Turn::answer("done").with_stop(StopReason::Length)).unwrap();
     assert_eq!(outcome(&run), Outcome::Answer { text: "done".to_owned(), stop: StopReason::Length });
     assert_eq!(run.turn(Turn::answer("more")), Err(RunError::UnexpectedTurn));
@@ -37,7 +41,7 @@ fn a_turn_without_calls_is_the_answer() {
 
 #[test]
 fn results_follow_in_the_order_of_the_calls() {
-    let mut run = run(3);
+    let mut run = run();
     run.turn(calling(&["x", "y", "z"])).unwrap();
     for id in ["c", "a", "b"] {
         run.result(id, ToolResult::text(id)).unwrap();
@@ -50,7 +54,7 @@ fn results_follow_in_the_order_of_the_calls() {
 
 #[test]
 fn a_second_result_and_one_of_no_call_are_refused() {
-    let mut run = run(3);
+    let mut run = run();
     run.turn(calling(&["x", "y"])).unwrap();
     run.result("a", ToolResult::text("1")).unwrap();
     assert_eq!(
@@ -66,7 +70,7 @@ fn a_second_result_and_one_of_no_call_are_refused() {
 
 #[test]
 fn calls_without_an_id_of_their_own_get_one() {
-    let mut run = run(9);
+    let mut run = run();
     let call = |id: &str| ToolCall::new(id, "x", json!({}));
     run.turn(Turn::calls([call(""), call("a"), call("a"), call(" "), call("call_1")])).unwrap();
     let ids: Vec<_> = calls(&run).into_iter().map(|call| call.id).collect();
@@ -79,7 +83,7 @@ fn calls_without_an_id_of_their_own_get_one() {
 
 #[test]
 fn calls_of_a_turn_that_was_cut_off_are_refused_and_the_run_goes_on() {
-    let mut run = run(2);
+    let mut run = run();
     run.turn(calling(&["x", "y"]).with_stop(StopReason::Length)).unwrap();
     let Step::Call(pending) = run.step() else { panic!() };
     assert_eq!(pending.len(), 2);
@@ -97,27 +101,24 @@ fn calls_of_a_turn_that_was_cut_off_are_refused_and_the_run_goes_on() {
     run.turn(calling(&["x"]).with_stop(StopReason::Length)).unwrap();
     let broken = ToolError::new("x", ToolErrorKind::Internal { message: "broken".to_owned() });
     run.error("a_2", &broken).unwrap();
-    assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: 2 }, "a refused call does not fail the run");
+    assert_eq!(run.step(), Step::Ask, "a refused call does not fail the run");
 }
 
 #[test]
 fn every_deserialised_run_has_a_next_step() {
-    let mut run = run(5);
+    let mut run = run();
     run.turn(calling(&["x", "y"])).unwrap();
     let mut written = json!(run);
     written["state"]["calling"]["places"][1]["pending"]["call"]["id"] = json!("a");
     let error = serde_json::from_value::<Run>(written.clone()).unwrap_err();
     assert_eq!(error.to_string(), RunError::RepeatedId { id: "a".to_owned() }.to_string());
     written["state"]["calling"]["places"] = json!([]);
-    assert_eq!(serde_json::from_value::<Run>(written.clone()).unwrap().step(), Step::Ask);
-    written["steps"] = json!(5);
-    let run: Run = serde_json::from_value(written).unwrap();
-    assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: 5 });
+    assert_eq!(serde_json::from_value::<Run>(written).unwrap().step(), Step::Ask);
 }
 
 #[test]
 fn calls_know_their_place_and_a_run_the_number_of_its_turn() {
-    let mut run = run(5).with_earlier_turns(7);
+    let mut run = run().with_earlier_turns(7);
     run.turn(calling(&["x", "y", "z"])).unwrap();
     run.result("a", ToolResult::default()).unwrap();
     run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
@@ -130,7 +131,7 @@ fn calls_know_their_place_and_a_run_the_number_of_its_turn() {
 fn a_run_of_very_many_turns_has_an_id_for_every_call() {
     // If the cost of a turn grew with the number of turns, this would take minutes.
     let turns = 20_000;
-    let mut run = run(turns);
+    let mut run = run();
     for turn in 1..=turns {
         run.turn(Turn::calls(["", "a"].map(|id| ToolCall::new(id, "x", json!({}))))).unwrap();
         let ids = calls(&run).into_iter().map(|call| call.id).collect::<Vec<_>>();
@@ -138,12 +139,12 @@ fn a_run_of_very_many_turns_has_an_id_for_every_call() {
         assert_eq!(ids, [format!("call_{turn}"), second]);
         ids.iter().for_each(|id| run.result(id, ToolResult::default()).unwrap());
     }
-    assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: turns });
+    assert_eq!(run.step(), Step::Ask);
 }
 
 #[test]
 fn ids_stay_unique_after_the_run_was_written_down() {
-    let mut run = run(9);
+    let mut run = run();
     let ids = ["", "a", "a_2"];
     let requested = |run: &mut Run| {
         run.turn(Turn::calls(ids.map(|id| ToolCall::new(id, "x", json!({}))))).unwrap();
@@ -159,18 +160,40 @@ fn ids_stay_unique_after_the_run_was_written_down() {
 }
 
 #[test]
-fn the_budget_counts_turns_and_still_runs_the_calls_of_the_last() {
-    let mut run = run(1);
-    run.turn(calling(&["x"])).unwrap();
+fn a_run_whose_budget_is_used_up_still_takes_the_results_of_its_calls() {
+    let mut run = run();
+    run.turn(calling(&["x", "y"])).unwrap();
+    run.exhaust(used_up());
     run.result("a", ToolResult::text("1")).unwrap();
-    assert_eq!(outcome(&run), Outcome::StepBudget { max_steps: 1 });
-    assert_eq!(results(run.messages()).len(), 1);
-    assert_eq!(outcome(&Run::new(Vec::new(), 0)), Outcome::StepBudget { max_steps: 0 });
+    assert_eq!(calls(&run).len(), 1);
+    run.result("b", ToolResult::text("2")).unwrap();
+    assert_eq!(outcome(&run), Outcome::Budget(used_up()));
+    assert_eq!(results(run.messages()).len(), 2);
+    run.exhaust(Exhausted { limit: 3, ..used_up() });
+    assert_eq!(outcome(&run), Outcome::Budget(used_up()), "a run that is over stays as it is");
+    assert_eq!(run.reopened().step(), Step::Ask);
+}
+
+#[test]
+fn an_answered_run_is_not_reopened() {
+    let mut run = run();
+    run.turn(Turn::answer("done")).unwrap();
+    assert!(run.reopened().is_answered());
+}
+
+#[test]
+fn a_run_that_an_earlier_version_ended_at_its_steps_is_read() {
+    let mut run = run();
+    run.exhaust(Exhausted { resource: Resource::Steps, limit: 7, scope: BudgetScope::Run });
+    let mut stored = json!(run);
+    stored["max_steps"] = json!(7);
+    stored["state"] = json!({"done": {"kind": "step_budget", "max_steps": 7}});
+    assert_eq!(serde_json::from_value::<Run>(stored).unwrap(), run);
 }
 
 #[test]
 fn a_cancelled_run_gives_every_open_call_a_result_that_says_so() {
-    let mut run = run(3);
+    let mut run = run();
     run.turn(calling(&["x", "y"])).unwrap();
     run.result("b", ToolResult::text("in time")).unwrap();
     run.cancel();
@@ -186,7 +209,7 @@ fn a_cancelled_run_gives_every_open_call_a_result_that_says_so() {
 fn an_error_that_nothing_can_mend_ends_the_run_after_all_results() {
     let broken = ToolError::new("x", ToolErrorKind::Internal { message: "broken".to_owned() });
     let cancelled = ToolError::new("y", ToolErrorKind::Cancelled);
-    let mut run = run(1);
+    let mut run = run();
     run.turn(calling(&["x", "y", "z"])).unwrap();
     run.error("b", &cancelled).unwrap();
     run.error("a", &broken).unwrap();
@@ -198,20 +221,20 @@ fn an_error_that_nothing_can_mend_ends_the_run_after_all_results() {
 
 #[test]
 fn a_summary_counts_turns_calls_failures_and_tokens() {
-    let usage = Usage { input_tokens: 10, output_tokens: 2, cached_input_tokens: 4 };
-    let mut run = run(3);
+    let usage = Usage { input_tokens: 10, output_tokens: 2, cached_input_tokens: 5 };
+    let mut run = run();
     run.turn(calling(&["x", "y"]).with_usage(usage)).unwrap();
     run.result("a", ToolResult::error("no")).unwrap();
     run.result("b", ToolResult::text("yes")).unwrap();
     run.turn(Turn::answer("done").with_usage(usage)).unwrap();
     let Step::Done(summary) = run.step() else { panic!() };
     assert_eq!((summary.steps, summary.calls, summary.failed_calls), (2, 2, 1));
-    assert_eq!(summary.usage, Some(Usage { input_tokens: 20, output_tokens: 4, cached_input_tokens: 8 }));
+    assert_eq!(summary.usage, Some(Usage { input_tokens: 20, output_tokens: 4, cached_input_tokens: 10 }));
 }
 
 #[test]
 fn a_run_goes_on_from_what_was_written_down() {
-    let mut run = run(3);
+    let mut run = run();
     run.turn(calling(&["x", "y"])).unwrap();
     run.result("a", ToolResult::text("1")).unwrap();
     let mut read: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
@@ -229,6 +252,7 @@ enum Move {
     ForeignResult(String),
     Cancel,
     Fail,
+    Exhaust,
     WriteDownAndRead,
 }
 
@@ -253,6 +277,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
         2 => "[ab_0-9]{0,3}".prop_map(Move::ForeignResult),
         1 => Just(Move::Cancel),
         1 => Just(Move::Fail),
+        1 => Just(Move::Exhaust),
         2 => Just(Move::WriteDownAndRead),
     ];
     prop::collection::vec(one, 0..40)
@@ -281,6 +306,10 @@ fn make(run: &mut Run, one: Move) {
             run.fail("it failed");
             Ok(())
         }
+        Move::Exhaust => {
+            run.exhaust(used_up());
+            Ok(())
+        }
         Move::WriteDownAndRead => {
             *run = serde_json::from_str(&serde_json::to_string(run).unwrap()).unwrap();
             Ok(())
@@ -290,8 +319,8 @@ fn make(run: &mut Run, one: Move) {
 
 proptest! {
     #[test]
-    fn every_call_gets_exactly_one_result(max_steps in 0..6_u32, moves in moves()) {
-        let mut run = run(max_steps);
+    fn every_call_gets_exactly_one_result(moves in moves()) {
+        let mut run = run();
         for one in moves {
             make(&mut run, one);
         }
@@ -307,14 +336,13 @@ proptest! {
         prop_assert!(requested.iter().all(|id| given.contains_key(id)));
 
         let Step::Done(summary) = run.step() else { return Err(TestCaseError::fail("not done")) };
-        prop_assert!(summary.steps <= max_steps);
         prop_assert_eq!(summary.calls as usize, requested.len());
         prop_assert!(results(run.messages()).iter().all(|(_, result)| result.to_text() != "forged"));
     }
 
     #[test]
     fn results_stand_right_after_their_turn(moves in moves()) {
-        let mut run = run(100);
+        let mut run = run();
         for one in moves {
             make(&mut run, one);
         }

@@ -3,6 +3,7 @@
 mod audit;
 mod chain;
 mod checkpoint;
+mod counters;
 mod entry;
 mod erase;
 mod error;
@@ -17,6 +18,7 @@ mod start;
 mod writer;
 
 pub use audit::{Audit, AuditError};
+pub use counters::{CounterError, CounterKey, SharedCounters};
 pub use entry::AuditEntry;
 pub use erase::{EraseError, erase};
 pub use error::OpenError;

@@ -19,7 +19,7 @@ const HEADER: &[u8] = b"SQLite format 3\0";
 pub(crate) const VERSION: i64 = TABLES.len() as i64;
 
 /// The time a writer waits for another one, of any process.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The pause between two attempts to switch to a write-ahead log, which SQLite does not retry itself.
 const RETRY_PAUSE: Duration = Duration::from_millis(5);
@@ -181,7 +181,7 @@ fn read(path: &Path, name: &Path, flags: OpenFlags) -> Result<(Connection, i64),
 }
 
 /// Switches the file to a write-ahead log. Returns the resulting journal mode.
-fn switched_to_wal(connection: &Connection) -> rusqlite::Result<String> {
+pub(crate) fn switched_to_wal(connection: &Connection) -> rusqlite::Result<String> {
     let until = Instant::now() + BUSY_TIMEOUT;
     loop {
         let switched = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
@@ -213,7 +213,7 @@ fn check(connection: &Connection, path: &Path) -> Result<i64, OpenError> {
 
 /// Creates the file with mode 600 if it is missing. SQLite would create it readable by all, and it copies the mode to the files
 /// that it puts beside it.
-fn create(path: &Path) -> std::io::Result<()> {
+pub(crate) fn create(path: &Path) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

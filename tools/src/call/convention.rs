@@ -24,6 +24,8 @@ pub(super) const TOOL_CALL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 pub(super) const TOOL_CALL_RESULT: &str = "gen_ai.tool.call.result";
 /// The session.
 pub(super) const CONVERSATION_ID: &str = "gen_ai.conversation.id";
+/// The host's request. The conventions have no attribute for it.
+pub(super) const CORRELATION_ID: &str = "toolcrib.correlation.id";
 /// The error code.
 pub(super) const ERROR_TYPE: &str = "error.type";
 

@@ -9,9 +9,9 @@ use tracing::field::{Empty, display};
 use tracing::{Level, Span, info_span, level_enabled};
 
 use super::convention::{
-    CONVERSATION_ID, ERROR, ERROR_TYPE, EXECUTE_TOOL, FUNCTION, INTERNAL, OPERATION_NAME, OTEL_KIND, OTEL_NAME,
-    OTEL_STATUS_CODE, OTEL_STATUS_DESCRIPTION, TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT, TOOL_DESCRIPTION,
-    TOOL_NAME, TOOL_TYPE,
+    CONVERSATION_ID, CORRELATION_ID, ERROR, ERROR_TYPE, EXECUTE_TOOL, FUNCTION, INTERNAL, OPERATION_NAME, OTEL_KIND,
+    OTEL_NAME, OTEL_STATUS_CODE, OTEL_STATUS_DESCRIPTION, TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT,
+    TOOL_DESCRIPTION, TOOL_NAME, TOOL_TYPE,
 };
 use super::execution::Execution;
 use crate::{Entry, Input, ToolContext, ToolError};
@@ -78,6 +78,7 @@ fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<CallSpa
             { TOOL_CALL_ARGUMENTS } = Empty,
             { TOOL_CALL_RESULT } = Empty,
             { CONVERSATION_ID } = cx.session(),
+            { CORRELATION_ID } = cx.correlation_id(),
             { ERROR_TYPE } = Empty,
         )
     };

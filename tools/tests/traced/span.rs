@@ -29,7 +29,7 @@ fn span_of(session: &str) -> Seen {
 
 #[tokio::test]
 async fn a_call_is_a_span_with_the_attributes_of_the_convention() {
-    let cx = context("attributes").with_place(CallPlace::default().with_id("call_7"));
+    let cx = context("attributes").with_place(CallPlace::default().with_id("call_7")).with_correlation_id("request 7");
     catalog().execute(&cx, "echo", json!({"a": "b"})).await.unwrap();
     let span = span_of("attributes");
     assert_eq!((span.name, span.target.as_str(), span.parent), ("execute_tool", "tools", None));
@@ -43,6 +43,7 @@ async fn a_call_is_a_span_with_the_attributes_of_the_convention() {
         ("gen_ai.tool.type", "function"),
         ("otel.kind", "internal"),
         ("otel.name", "execute_tool echo"),
+        ("toolcrib.correlation.id", "request 7"),
     ];
     assert_eq!(fields, expected);
 }

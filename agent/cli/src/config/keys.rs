@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agent::driver::DEFAULT_MAX_STEPS;
-use agent::{ReasoningEffort, RetryPolicy, Timeouts, ToolChoice};
+use agent::{Cost, ReasoningEffort, RepeatLimits, RetryPolicy, Timeouts, ToolChoice};
 use serde_json::Value;
 use tools::policy::{Rule, Verdict};
 use tools::{Approval, Clause};
@@ -15,8 +15,9 @@ use super::error::ConfigError;
 use super::key::FlagValue::{Implied, Named};
 use super::key::{Key, KeyAbout};
 use super::kind::{accumulated, boolean, duration, float, integer, items, replaced, size, tables, text};
+use super::model_price::ModelPrice;
 use super::origin::{Origin, Setting};
-use super::parser::{choice, clause, degree, directory, effort, file, filled, glob, proxy_url, url, variable};
+use super::parser::{choice, clause, cost, degree, directory, effort, file, filled, glob, proxy_url, url, variable};
 use super::project::{GRANTS, ProjectRule, REDIRECTS, SPENDS};
 use super::section::Section;
 use super::slot::Slot;
@@ -237,11 +238,53 @@ keys! {
     caching: Option<Setting<bool>> = Key::new("generation.caching", boolean(), None, "true")
         .with_project(ProjectRule::if_unset());
 
+    /// The prices of models for a million tokens each; cached input costs as much as other input unless `cached` is set
+    prices: Vec<Setting<ModelPrice>> = Key::new(
+        "prices",
+        tables(),
+        Vec::new(),
+        r#"[{ model = "gpt-5.1", input = 1.25, output = 10, cached = 0.125 }]"#,
+    );
+
     /// The maximum number of provider requests in a run
     max_steps: Setting<u32> =
         Key::new("limits.max_steps", integer::<1, _>(), Setting::from_default(DEFAULT_MAX_STEPS), "50")
             .with_session_flag("--max-steps", Named("N"))
             .with_project(ProjectRule::lower())
+            .in_profiles();
+
+    /// The maximum number of calls in a run, those of sub-agents included
+    max_calls: Option<Setting<u32>> = Key::new("limits.max_calls", integer::<1, _>(), None, "200")
+        .with_session_flag("--max-calls", Named("N"))
+        .with_project(ProjectRule::bounds())
+        .in_profiles();
+
+    /// The number of tokens after which a run requests no further turn
+    max_tokens: Option<Setting<u32>> = Key::new("limits.max_tokens", integer::<1, _>(), None, "1000000")
+        .with_session_flag("--max-tokens", Named("N"))
+        .with_project(ProjectRule::bounds())
+        .in_profiles();
+
+    /// The cost of tokens after which a run requests no further turn; the model needs a price
+    max_cost: Option<Setting<Cost>> = Key::new("limits.max_cost", text(cost), None, "\"2.50\"")
+        .with_project(ProjectRule::bounds())
+        .in_profiles();
+
+    /// The time after which a run is stopped
+    run_deadline: Option<Setting<Duration>> = Key::new("limits.deadline", duration(), None, "\"30m\"")
+        .with_session_flag("--deadline", Named("DURATION"))
+        .with_project(ProjectRule::bounds())
+        .in_profiles();
+
+    /// The number of equal calls with equal results from which on the model gets a hint; 0 means never
+    repeat_hint: Setting<u32> =
+        Key::new("limits.repeat_hint", integer::<0, _>(), Setting::from_default(RepeatLimits::DEFAULT_HINT), "3")
+            .in_profiles();
+
+    /// The number of equal calls with equal results that ends a run; 0 means never
+    repeat_end: Setting<u32> =
+        Key::new("limits.repeat_end", integer::<0, _>(), Setting::from_default(RepeatLimits::DEFAULT_END), "5")
+            .with_project(ProjectRule::never(SPENDS))
             .in_profiles();
 
     /// The deadline of a call, instead of each tool's own
@@ -255,6 +298,30 @@ keys! {
             .with_flag("--approval-timeout", Named("DURATION"))
             .with_project(ProjectRule::lower())
             .in_profiles();
+
+    /// The maximum number of provider requests of all sessions in a day of UTC
+    daily_steps: Option<Setting<u32>> = Key::new("daily.max_steps", integer::<1, _>(), None, "500");
+
+    /// The maximum number of calls of all sessions in a day of UTC
+    daily_calls: Option<Setting<u32>> = Key::new("daily.max_calls", integer::<1, _>(), None, "2000");
+
+    /// The maximum number of tokens of all sessions in a day of UTC
+    daily_tokens: Option<Setting<u32>> = Key::new("daily.max_tokens", integer::<1, _>(), None, "5000000");
+
+    /// The maximum cost of tokens of all sessions in a day of UTC
+    daily_cost: Option<Setting<Cost>> = Key::new("daily.max_cost", text(cost), None, "\"20.00\"");
+
+    /// The maximum number of provider requests of all sessions in a month of UTC
+    monthly_steps: Option<Setting<u32>> = Key::new("monthly.max_steps", integer::<1, _>(), None, "500");
+
+    /// The maximum number of calls of all sessions in a month of UTC
+    monthly_calls: Option<Setting<u32>> = Key::new("monthly.max_calls", integer::<1, _>(), None, "2000");
+
+    /// The maximum number of tokens of all sessions in a month of UTC
+    monthly_tokens: Option<Setting<u32>> = Key::new("monthly.max_tokens", integer::<1, _>(), None, "5000000");
+
+    /// The maximum cost of tokens of all sessions in a month of UTC
+    monthly_cost: Option<Setting<Cost>> = Key::new("monthly.max_cost", text(cost), None, "\"20.00\"");
 
     /// Record each run and chat in the state folder, so that --resume can continue it
     record_sessions: Setting<bool> = Key::new("sessions.record", boolean(), Setting::from_default(true), "false")

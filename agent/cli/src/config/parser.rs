@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agent::provider::is_plain_url;
-use agent::{ReasoningEffort, Selection, ToolChoice};
+use agent::{Cost, ReasoningEffort, Selection, ToolChoice};
 use tools::Clause;
 
 use crate::duration;
@@ -44,6 +44,10 @@ pub(super) fn number<const LEAST: u32>(text: &str, _: Base<'_>) -> Result<u32, S
 
 pub(super) fn time(text: &str, _: Base<'_>) -> Result<Duration, String> {
     duration::parse(text).map_err(|reason| format!("is not a duration: {reason}"))
+}
+
+pub(super) fn cost(text: &str, _: Base<'_>) -> Result<Cost, String> {
+    text.parse().map_err(|error| format!("is not a cost: {error}"))
 }
 
 pub(super) fn bytes(text: &str, _: Base<'_>) -> Result<Size, String> {

@@ -56,6 +56,15 @@ impl<S: Slot<Value: PartialOrd>> ProjectRule<S> {
         })
     }
 
+    /// Accepts a value that is at most the user's, or any value if the user sets no limit.
+    pub(super) fn bounds() -> Self {
+        Self::new("only to lower it", SPENDS, |project, user| {
+            let project = project.set()?;
+            let is_higher = user.settings().iter().any(|user| project.value > user.value);
+            is_higher.then_some(&project.origin)
+        })
+    }
+
     /// Accepts a value that is at most the user's or the default. Refuses every value if neither is set.
     pub(super) fn lower() -> Self {
         Self::new("only to lower it", SPENDS, |project, user| {

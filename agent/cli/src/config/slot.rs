@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agent::{ReasoningEffort, ToolChoice};
+use agent::{Cost, ReasoningEffort, ToolChoice};
 use serde_json::{Value, json};
 use tools::Clause;
 use tools::policy::Rule;
@@ -129,6 +129,12 @@ impl Document for Duration {
             (days @ 1.., true) => json!(format!("{days}d")),
             _ => json!(format!("{self:?}")),
         }
+    }
+}
+
+impl Document for Cost {
+    fn document(&self) -> Value {
+        json!(self.to_string())
     }
 }
 

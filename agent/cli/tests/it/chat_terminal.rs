@@ -83,7 +83,7 @@ fn an_interrupt_of_a_run_leaves_the_session() {
     let crib = Crib::new();
     let mut session = chat(&crib, &["--max-steps", "100000", "--script", &crib.endless()]);
     for _ in 0..2 {
-        say(&mut session, "go on", &["time.now"]);
+        say(&mut session, "go on", &["fs.read"]);
         session.send_control('c').unwrap();
         session.exp_string(CANCELLED).unwrap();
         session.exp_string(READS).unwrap();

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod audit;
+#[cfg(all(feature = "journal", feature = "models"))]
+mod budget;
 mod call;
 mod chat;
 #[cfg(unix)]
@@ -108,7 +110,11 @@ impl Crib {
 
     /// Writes a script too long to finish in a test. Returns its path.
     fn endless(&self) -> String {
-        self.script(&[r#"{"calls": [{"name": "time.now"}, {"name": "fs.list"}]}"#; 20_000])
+        // Different calls: a run of equal ones ends as a loop.
+        let call = |tool, number| format!(r#"{{"name": "fs.{tool}", "arguments": {{"path": "{number}"}}}}"#);
+        let turn = |number| format!(r#"{{"calls": [{}, {}]}}"#, call("read", number), call("list", number));
+        let turns: Vec<_> = (0..20_000).map(turn).collect();
+        self.script(&turns.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Returns the command for the program with these arguments, in the root.

@@ -109,7 +109,7 @@ async fn a_session_that_was_stored_with_an_empty_turn_goes_on() {
         {"role": "user", "parts": [{"content": {"type": "text", "text": "well?"}}]},
     ]);
     let messages: Vec<Message> = serde_json::from_value(stored.clone()).unwrap();
-    let text = serde_json::to_string(&Run::new(messages, 10)).unwrap();
+    let text = serde_json::to_string(&Run::new(messages)).unwrap();
     for api in Api::ALL {
         let service = Service::new([api.answer(Way::Stream), api.answer(Way::Stream)]).await;
         let model: Arc<dyn Provider> = Arc::new(api.model(&service, true));

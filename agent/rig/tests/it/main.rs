@@ -16,6 +16,7 @@ mod generation;
 #[path = "../../../../protocol/tests/it/wire/judge.rs"]
 mod judge;
 mod pause;
+mod prefix;
 mod reported;
 mod retries;
 mod service;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod audit;
+mod counters;
 mod crib;
 mod erase;
 mod fork;

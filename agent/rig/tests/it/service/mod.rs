@@ -63,7 +63,7 @@ impl Reply {
 
 pub(crate) struct Service {
     pub(crate) url: String,
-    recorded: Arc<Mutex<Vec<(String, Value)>>>,
+    recorded: Arc<Mutex<Vec<(String, String)>>>,
     replies: Arc<Mutex<VecDeque<Reply>>>,
 }
 
@@ -116,6 +116,11 @@ impl Service {
 
     /// The body of a request.
     pub(crate) fn body(&self, index: usize) -> Value {
+        serde_json::from_str(&self.text(index)).unwrap_or_default()
+    }
+
+    /// The body of a request as it was sent.
+    pub(crate) fn text(&self, index: usize) -> String {
         self.recorded.lock().unwrap()[index].1.clone()
     }
 
@@ -163,7 +168,7 @@ pub(crate) fn key_file() -> KeySource {
     KeySource::File(PATH.get_or_init(write).clone())
 }
 
-async fn read(stream: &mut TcpStream) -> (String, Value) {
+async fn read(stream: &mut TcpStream) -> (String, String) {
     let mut bytes = Vec::new();
     loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -171,13 +176,13 @@ async fn read(stream: &mut TcpStream) -> (String, Value) {
             let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
             let body = &bytes[end + 4..];
             if body.len() >= length.unwrap_or_default() {
-                return (head, serde_json::from_slice(body).unwrap_or_default());
+                return (head, String::from_utf8_lossy(body).into_owned());
             }
         }
         let mut piece = [0; 4096];
         match stream.read(&mut piece).await {
             Ok(length @ 1..) => bytes.extend_from_slice(&piece[..length]),
-            _ => return (String::new(), Value::Null),
+            _ => return (String::new(), String::new()),
         }
     }
 }

@@ -1,0 +1,114 @@
+//! [`SharedWindows`]: budgets that all sessions of the user share, counted in the state folder.
+
+use std::sync::Arc;
+
+use agent::{BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, Spending, WindowFuture};
+use jiff::Timestamp;
+use tokio::task::spawn_blocking;
+use tools_journal::{CounterKey, SharedCounters};
+
+use crate::error::Error;
+use crate::sessions::SessionError;
+use crate::{folders, private};
+
+/// The file in the state folder.
+const FILE: &str = "budget.counters";
+
+/// The counted resources, in the order of a window's counters.
+const RESOURCES: [&str; 4] = ["steps", "calls", "tokens", "cost"];
+
+/// The period of a window.
+#[derive(Clone, Copy)]
+enum Period {
+    Day,
+    Month,
+}
+
+/// The limits of a window.
+struct Window {
+    period: Period,
+    limits: BudgetLimits,
+}
+
+/// Windows with counters in a file. Days and months are those of UTC, so that a change of the time zone skips and repeats none.
+pub(super) struct SharedWindows {
+    counters: Arc<SharedCounters>,
+    windows: Arc<[Window]>,
+}
+
+impl SharedWindows {
+    /// Opens the counters. The state folder is created if it is missing.
+    pub(super) fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Self, Error> {
+        let folder = folders::state().ok_or(SessionError::NoHome)?;
+        private::create_folder(&folder).map_err(|source| SessionError::Folder { path: folder.clone(), source })?;
+        let counters = Arc::new(SharedCounters::open(&folder.join(FILE))?);
+        let windows = [Window { period: Period::Day, limits: day }, Window { period: Period::Month, limits: month }];
+        let is_limited = |window: &Window| window.limits != BudgetLimits::new();
+        Ok(Self { counters, windows: windows.into_iter().filter(is_limited).collect() })
+    }
+
+    /// Adds to the counters of all windows. If `is_checked`, adds nothing if a limit would be exceeded.
+    fn add(&self, spending: Spending, is_checked: bool) -> WindowFuture<'_> {
+        let (counters, windows) = (self.counters.clone(), self.windows.clone());
+        let work = move || {
+            let now = Timestamp::now();
+            let keys: Vec<_> = windows.iter().flat_map(|window| keys(window.period, now)).collect();
+            counters.update(&keys, |values| {
+                let counters = || windows.iter().zip(values.chunks_exact(RESOURCES.len()));
+                if is_checked {
+                    counters().try_for_each(|(window, values)| check(window, spent(values), spending))?;
+                }
+                for values in values.chunks_exact_mut(RESOURCES.len()) {
+                    let Spending { steps, calls, tokens, cost } = spent(values).saturating_add(spending);
+                    values.copy_from_slice(&[steps, calls, tokens, cost.nanos()]);
+                }
+                Ok::<(), Exhausted>(())
+            })
+        };
+        Box::pin(async move {
+            let unusable = |reason| BudgetError::Window { reason };
+            let updated = spawn_blocking(work).await.map_err(|error| unusable(error.to_string()))?;
+            Ok(updated.map_err(|error| unusable(error.to_string()))??)
+        })
+    }
+}
+
+impl Period {
+    /// Returns the name of the window in an [`Exhausted`].
+    fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Month => "month",
+        }
+    }
+}
+
+impl BudgetWindow for SharedWindows {
+    fn charge(&self, spending: Spending) -> WindowFuture<'_> {
+        self.add(spending, true)
+    }
+
+    fn record(&self, spending: Spending) -> WindowFuture<'_> {
+        self.add(spending, false)
+    }
+}
+
+fn check(window: &Window, spent: Spending, spending: Spending) -> Result<(), Exhausted> {
+    window.limits.check(spent, spending, BudgetScope::Window(window.period.name().to_owned()))
+}
+
+fn keys(period: Period, now: Timestamp) -> [CounterKey; RESOURCES.len()] {
+    let format = match period {
+        Period::Day => "%Y-%m-%d",
+        Period::Month => "%Y-%m",
+    };
+    let name = now.strftime(format).to_string();
+    RESOURCES.map(|resource| CounterKey { name: format!("{}.{resource}", period.name()), period: name.clone() })
+}
+
+fn spent(values: &[u64]) -> Spending {
+    match *values {
+        [steps, calls, tokens, cost] => Spending { steps, calls, tokens, cost: Cost::from_nanos(cost) },
+        _ => Spending::default(),
+    }
+}

@@ -1,0 +1,60 @@
+//! [`ModelPrice`]: the configured price of a model.
+
+use agent::{Cost, Price};
+use serde::{Deserialize, Deserializer, de};
+use serde_json::{Value, json};
+
+use super::slot::Document;
+
+/// The price of a million tokens of a model.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ModelPrice {
+    /// The provider's name of the model.
+    pub(crate) model: String,
+    #[serde(deserialize_with = "cost")]
+    input: Cost,
+    #[serde(deserialize_with = "cost")]
+    output: Cost,
+    /// `None` means the price of other input.
+    #[serde(default, deserialize_with = "optional_cost")]
+    cached: Option<Cost>,
+}
+
+impl ModelPrice {
+    pub(crate) fn price(&self) -> Price {
+        let price = Price::new(self.input, self.output);
+        self.cached.map_or(price, |cached| price.with_cached(cached))
+    }
+}
+
+impl Document for ModelPrice {
+    fn document(&self) -> Value {
+        let Price { input, output, cached, .. } = self.price();
+        let [input, output, cached] = [input, output, cached].map(|cost| cost.to_string());
+        json!({"model": self.model, "input": input, "output": output, "cached": cached})
+    }
+}
+
+/// An amount as a person writes it in TOML. The shortest text of a number has the digits that were written.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Amount {
+    Text(String),
+    Integer(u64),
+    Float(f64),
+}
+
+fn cost<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cost, D::Error> {
+    let amount = Amount::deserialize(deserializer).map_err(|_| de::Error::custom("expected an amount such as 2.50"))?;
+    let text = match amount {
+        Amount::Text(text) => text,
+        Amount::Integer(number) => number.to_string(),
+        Amount::Float(number) => number.to_string(),
+    };
+    text.parse().map_err(de::Error::custom)
+}
+
+fn optional_cost<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cost>, D::Error> {
+    cost(deserializer).map(Some)
+}

@@ -1,0 +1,86 @@
+//! [`BudgetLimits`]: the most that a budget allows.
+
+use std::time::Duration;
+
+use super::{BudgetScope, Cost, Exhausted, Resource, Spending};
+
+/// The most of each resource that a budget allows. `None` means no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BudgetLimits {
+    /// The most requests to the provider.
+    pub steps: Option<u64>,
+    /// The most calls that the model makes.
+    pub calls: Option<u64>,
+    /// The tokens after which no turn begins.
+    pub tokens: Option<u64>,
+    /// The cost after which no turn begins.
+    pub cost: Option<Cost>,
+    /// The time from the creation of the budget, after which the run is stopped.
+    pub time: Option<Duration>,
+}
+
+impl BudgetLimits {
+    /// Creates limits that allow everything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the most requests to the provider.
+    #[must_use]
+    pub fn with_steps(mut self, steps: u64) -> Self {
+        self.steps = Some(steps);
+        self
+    }
+
+    /// Sets the most calls that the model makes.
+    #[must_use]
+    pub fn with_calls(mut self, calls: u64) -> Self {
+        self.calls = Some(calls);
+        self
+    }
+
+    /// Sets the tokens after which no turn begins.
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: u64) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the cost after which no turn begins. It needs the [price](crate::RunOptions::with_price) of the model.
+    #[must_use]
+    pub fn with_cost(mut self, cost: Cost) -> Self {
+        self.cost = Some(cost);
+        self
+    }
+
+    /// Sets the time after which a run is stopped.
+    #[must_use]
+    pub fn with_time(mut self, time: Duration) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// Checks the counted resources. A limit that is reached refuses further steps, whichever resource it bounds.
+    ///
+    /// # Errors
+    /// Returns the first limit that would be exceeded.
+    pub fn check(&self, spent: Spending, spending: Spending, scope: BudgetScope) -> Result<(), Exhausted> {
+        let resources = [
+            (Resource::Steps, self.steps, spent.steps, spending.steps),
+            (Resource::Calls, self.calls, spent.calls, spending.calls),
+            // The tokens of a step are not known before it.
+            (Resource::Tokens, self.tokens, spent.tokens, spending.tokens.max(spending.steps)),
+            (Resource::Cost, self.cost.map(Cost::nanos), spent.cost.nanos(), spending.cost.nanos().max(spending.steps)),
+        ];
+        for (resource, limit, spent, amount) in resources {
+            if let Some(limit) = limit
+                && amount > 0
+                && spent.saturating_add(amount) > limit
+            {
+                return Err(Exhausted { resource, limit, scope });
+            }
+        }
+        Ok(())
+    }
+}

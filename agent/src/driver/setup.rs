@@ -1,0 +1,35 @@
+//! The budget, the context and the first events of a run.
+
+use tools::ToolContext;
+use tools::protocol::wire::Format;
+
+use super::Driver;
+use super::guarded_sink::GuardedSink;
+use crate::prefix::Prefix;
+use crate::{Budget, Event, Run, Session, Spending};
+
+impl Driver {
+    /// Creates the budget of a run: a child of the budget in the session's context. A resumed run has used a part of its own limits.
+    pub(super) fn budget(&self, session: &Session, run: &Run) -> Budget {
+        let cost = self.cost(run.usage().unwrap_or_default());
+        let parent = session.context().service::<Budget>();
+        let parent = parent.map_or_else(Budget::default, |parent| Budget::clone(&parent));
+        parent.child_with_spent(self.options.limits, Spending { cost, ..run.spent() })
+    }
+
+    /// Returns the context of the run's calls.
+    pub(super) fn call_context(&self, session: &Session, budget: &Budget, format: Option<Format>) -> ToolContext {
+        let cx = session.context().clone().with_service(budget.clone());
+        let cx = self.options.correlation_id.iter().cloned().fold(cx, ToolContext::with_correlation_id);
+        format.into_iter().fold(cx, ToolContext::with_wire)
+    }
+
+    /// Sends the events that precede the first request.
+    pub(super) fn announce(&self, session: &Session, prefix: &Prefix, sink: &GuardedSink) {
+        if let Some(id) = &self.options.correlation_id {
+            sink.send(|| Event::Started { correlation_id: id.to_string() });
+        }
+        let change = session.prefix().and_then(|earlier| prefix.changes_since(earlier));
+        change.into_iter().for_each(|change| sink.send(|| Event::PrefixChanged(change)));
+    }
+}

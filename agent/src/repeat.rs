@@ -1,0 +1,139 @@
+//! [`RepeatGuard`]: notices a model that repeats a call without effect.
+
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
+
+use serde::{Deserialize, Serialize};
+use tools::{Content, Json, OutputStore, ToolCall, ToolResult};
+
+/// The numbers of equal calls with equal results after which a run reacts. `None` means never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RepeatLimits {
+    /// The number from which on the result has a hint.
+    pub hint: Option<u32>,
+    /// The number that ends the run.
+    pub end: Option<u32>,
+}
+
+/// A call that ended a run because it was repeated with the same result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeated {
+    /// The name of the called tool.
+    pub tool: String,
+    /// The number of equal calls.
+    pub times: u32,
+}
+
+/// Counts the equal calls of a run that have equal results.
+///
+/// Equal calls of one turn count once, because the model has not seen their results. Another result starts the count anew, so a tool
+/// may be polled. A successful call of another kind that has an effect starts all
+/// counts anew, because the world has changed.
+#[derive(Debug)]
+pub(crate) struct RepeatGuard {
+    limits: RepeatLimits,
+    /// The last results of the calls, by the name of the tool. Arguments are compared and not hashed, because they are shared.
+    calls: HashMap<String, Vec<LastResult>>,
+    hasher: RandomState,
+}
+
+#[derive(Debug)]
+struct LastResult {
+    arguments: Json,
+    hash: u64,
+    times: u32,
+    /// The number of the last turn with this call.
+    turn: u64,
+}
+
+impl RepeatLimits {
+    /// The default number from which on the result has a hint.
+    pub const DEFAULT_HINT: u32 = 3;
+
+    /// The default number that ends the run.
+    pub const DEFAULT_END: u32 = 5;
+
+    /// Creates limits. `None` turns a reaction off.
+    pub fn new(hint: Option<u32>, end: Option<u32>) -> Self {
+        Self { hint, end }
+    }
+}
+
+impl Default for RepeatLimits {
+    fn default() -> Self {
+        Self::new(Some(Self::DEFAULT_HINT), Some(Self::DEFAULT_END))
+    }
+}
+
+impl RepeatGuard {
+    pub(crate) fn new(limits: RepeatLimits) -> Self {
+        Self { limits, calls: HashMap::new(), hasher: RandomState::new() }
+    }
+
+    /// Records the result of a call of this turn. Returns the number of turns that made the call with this result.
+    pub(crate) fn record(&mut self, turn: u64, call: &ToolCall, result: &ToolResult, has_effect: bool) -> u32 {
+        if self.limits == RepeatLimits::new(None, None) {
+            return 1;
+        }
+        let hash = self.hash(result);
+        let arguments = &call.arguments;
+        if has_effect {
+            self.calls.retain(|name, _| *name == call.name);
+            self.calls.values_mut().for_each(|calls| calls.retain(|last| last.arguments == *arguments));
+        }
+        let calls = self.calls.entry(call.name.clone()).or_default();
+        let Some(last) = calls.iter_mut().find(|last| last.arguments == *arguments) else {
+            calls.push(LastResult { arguments: arguments.clone(), hash, times: 1, turn });
+            return 1;
+        };
+        last.times = match last.hash == hash {
+            true => last.times.saturating_add((last.turn != turn).into()),
+            false => 1,
+        };
+        (last.hash, last.turn) = (hash, turn);
+        last.times
+    }
+
+    /// Returns the hint for the result of a call that was repeated so often. Returns `None` if it needs none.
+    pub(crate) fn hint(&self, times: u32) -> Option<String> {
+        self.limits.hint.filter(|hint| times >= *hint)?;
+        let end = self.limits.end.filter(|end| times < *end);
+        let end = end.map(|end| format!(" The run ends when there are {end} such calls.")).unwrap_or_default();
+        Some(format!(
+            "[this call was made {times} times with the same arguments and the same result; repeating it changes nothing, \
+             so try something else or answer.{end}]"
+        ))
+    }
+
+    /// Returns true if a call that was repeated so often ends the run.
+    pub(crate) fn is_end(&self, times: u32) -> bool {
+        self.limits.end.is_some_and(|end| times >= end)
+    }
+
+    fn hash(&self, result: &ToolResult) -> u64 {
+        let mut hasher = self.hasher.build_hasher();
+        result.is_error.hash(&mut hasher);
+        for content in &result.content {
+            match content.as_text() {
+                // Each truncated output has a handle of its own.
+                Some(text) => OutputStore::without_handles(text).hash(&mut hasher),
+                // Content serializes without errors: its keys are texts.
+                None => serde_json::to_string(content).unwrap_or_default().hash(&mut hasher),
+            }
+        }
+        // A model reads the structure only if there is no content.
+        let structured = result.structured.as_ref().filter(|_| result.content.is_empty());
+        structured.map(Json::to_string).hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// Appends a hint to a result. A result without content is structured, and a model reads its text only if there is no content.
+pub(crate) fn append(result: &mut ToolResult, hint: String) {
+    if let (true, Some(structured)) = (result.content.is_empty(), &result.structured) {
+        result.content.push(Content::text(structured.to_string()));
+    }
+    result.content.push(Content::text(hint));
+}

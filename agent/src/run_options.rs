@@ -1,0 +1,64 @@
+//! [`RunOptions`]: the settings of a run.
+
+use std::sync::Arc;
+
+use crate::{BudgetLimits, Price, RepeatLimits};
+
+/// The default step limit of a run.
+pub const DEFAULT_MAX_STEPS: u32 = 50;
+
+/// The settings of the runs of a [`Driver`](crate::Driver). Clone the driver to give a single run its own.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RunOptions {
+    /// The limits of each run, in addition to those of the [budget](crate::Budget) in the session's context.
+    pub limits: BudgetLimits,
+    /// The reactions to repeated calls.
+    pub repeats: RepeatLimits,
+    /// The price of the provider's model. Without one, a run costs nothing.
+    pub price: Option<Price>,
+    /// The id of the host's request, which the run's events, journal rows and spans carry.
+    pub correlation_id: Option<Arc<str>>,
+}
+
+impl RunOptions {
+    /// Creates the default options: at most [`DEFAULT_MAX_STEPS`] steps and the default [`RepeatLimits`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the limits of each run.
+    #[must_use]
+    pub fn with_limits(mut self, limits: BudgetLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the reactions to repeated calls.
+    #[must_use]
+    pub fn with_repeats(mut self, repeats: RepeatLimits) -> Self {
+        self.repeats = repeats;
+        self
+    }
+
+    /// Sets the price of the provider's model.
+    #[must_use]
+    pub fn with_price(mut self, price: Price) -> Self {
+        self.price = Some(price);
+        self
+    }
+
+    /// Sets the id of the host's request.
+    #[must_use]
+    pub fn with_correlation_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.correlation_id = Some(id.into());
+        self
+    }
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        let limits = BudgetLimits::new().with_steps(DEFAULT_MAX_STEPS.into());
+        Self { limits, repeats: RepeatLimits::default(), price: None, correlation_id: None }
+    }
+}

@@ -1,0 +1,123 @@
+//! Calls that are repeated again and again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::workshop::{EventLog, answer, calling, catalog, results, scripted, session, tool};
+use agent::{Event, Outcome, RepeatLimits, Repeated, RunOptions, Selection, Session, Summary, Turn};
+use serde_json::{Value, json};
+use tools::{Catalog, Effects, Grant, ToolCall, ToolContext, ToolResult};
+
+/// A catalog with the pure tool `look`, the tool `poll`, whose result changes, and the tools `write` and `fail`, which have an effect.
+fn workshop() -> Catalog {
+    let mut catalog = catalog(["look"]);
+    let count = Arc::new(AtomicU32::new(0));
+    let poll = move |_: ToolContext, _: Value| {
+        let now = count.fetch_add(1, Ordering::Relaxed);
+        async move { now.to_string() }
+    };
+    catalog.register(tool("poll"), poll).unwrap();
+    let writing =
+        |name| tool(name).with_effects(serde_json::from_value::<Effects>(json!({"writes": ["mem:a"]})).unwrap());
+    catalog.register(writing("write"), async |_: ToolContext, _: Value| "written".to_owned()).unwrap();
+    catalog.register(writing("fail"), async |_: ToolContext, _: Value| Err::<String, _>("no luck")).unwrap();
+    catalog
+}
+
+async fn run_of(calls: &[&str], options: RunOptions) -> (Summary, Vec<ToolResult>) {
+    let cx = ToolContext::new().with_grant(Grant::new(["mem:write:**".parse().unwrap()]));
+    let mut session = Session::new(workshop().list(), Selection::new(), cx);
+    let turns = calls.iter().map(|name| calling(&[name])).chain([Turn::answer("done")]);
+    let summary = scripted(turns).with_options(options).run(&mut session, "go").await.unwrap();
+    (summary, results(session.messages()).into_iter().map(|(_, result)| result).collect())
+}
+
+fn is_hinted(result: &ToolResult) -> bool {
+    result.to_text().contains("the same arguments and the same result")
+}
+
+#[tokio::test]
+async fn a_repeated_call_is_answered_with_a_hint_and_then_ends_the_run() {
+    let (summary, results) = run_of(&["look"; 9], RunOptions::new()).await;
+    assert_eq!(summary.outcome, Outcome::Loop(Repeated { tool: "look".to_owned(), times: 5 }));
+    assert_eq!(results.iter().map(is_hinted).collect::<Vec<_>>(), [false, false, true, true, true]);
+    assert!(results.iter().all(|result| result.to_text().starts_with("look")));
+}
+
+#[tokio::test]
+async fn a_tool_whose_result_changes_may_be_polled() {
+    let (summary, results) = run_of(&["poll"; 9], RunOptions::new()).await;
+    assert_eq!(answer(&summary.outcome), "done");
+    assert!(!results.iter().any(is_hinted));
+}
+
+#[tokio::test]
+async fn another_call_with_an_effect_starts_the_count_anew() {
+    let (summary, results) =
+        run_of(&["look", "look", "write", "look", "look", "poll", "look"], RunOptions::new()).await;
+    assert_eq!(answer(&summary.outcome), "done");
+    assert_eq!(results.iter().map(is_hinted).collect::<Vec<_>>(), [false, false, false, false, false, false, true]);
+
+    let circle = ["look", "fail"].repeat(5);
+    let (summary, _) = run_of(&circle, RunOptions::new()).await;
+    assert_eq!(
+        summary.outcome,
+        Outcome::Loop(Repeated { tool: "look".to_owned(), times: 5 }),
+        "a failure has no effect"
+    );
+    let (summary, _) = run_of(&["write"; 9], RunOptions::new()).await;
+    assert_eq!(summary.outcome, Outcome::Loop(Repeated { tool: "write".to_owned(), times: 5 }));
+}
+
+#[tokio::test]
+async fn the_numbers_are_settings() {
+    let options = |hint, end| RunOptions::new().with_repeats(RepeatLimits::new(hint, end));
+    let (summary, results) = run_of(&["look"; 4], options(None, Some(2))).await;
+    assert_eq!((summary.steps, results.iter().any(is_hinted)), (2, false));
+    let (summary, results) = run_of(&["look"; 9], options(Some(2), None)).await;
+    assert_eq!(answer(&summary.outcome), "done");
+    assert_eq!(results.iter().filter(|result| is_hinted(result)).count(), 8);
+}
+
+#[tokio::test]
+async fn equal_calls_of_one_turn_and_calls_of_other_runs_are_no_loop() {
+    let driver = scripted([calling(&["x"; 6]), calling(&["x"; 6]), Turn::answer("done")]);
+    let mut session = session(&catalog(["x"]));
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    assert_eq!(answer(&summary.outcome), "done");
+    let ask = || [calling(&["x"]), calling(&["x"]), Turn::answer("done")];
+    let driver =
+        scripted([calling(&["x"; 6]), calling(&["x"; 6]), Turn::answer("done")].into_iter().chain(ask()).chain(ask()));
+    for _ in 0..2 {
+        driver.run(&mut session, "again").await.unwrap();
+    }
+    assert!(!results(session.messages()).iter().any(|(_, result)| is_hinted(result)));
+}
+
+/// The model and the host see the same results, also of calls that were never run.
+#[tokio::test]
+async fn a_malformed_call_that_is_repeated_is_a_loop_too() {
+    let log = EventLog::default();
+    let broken = || calling(&["x"]).with_fault(0, "no JSON");
+    let mut session = session(&catalog(["x"]));
+    let driver = scripted(std::iter::repeat_with(broken).take(9)).with_events(log.clone());
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    assert_eq!(summary.outcome, Outcome::Loop(Repeated { tool: "x".to_owned(), times: 5 }));
+    let told: Vec<_> = results(session.messages()).iter().map(|(_, result)| result.to_text()).collect();
+    assert_eq!(told.iter().filter(|text| text.contains("no JSON")).count(), 5);
+    assert!(told[2].contains("the same result"), "{told:?}");
+    let text = |event| if let Event::Result { result, .. } = event { Some(result.to_text()) } else { None };
+    assert_eq!(log.events().into_iter().filter_map(text).collect::<Vec<_>>(), told);
+}
+
+/// A model reads the text of a result, and its structure only without a text.
+#[tokio::test]
+async fn a_hint_does_not_hide_a_structured_result() {
+    let mut catalog = Catalog::new();
+    catalog.register(tool("x"), async |_: ToolContext, _: Value| json!({"size": 7})).unwrap();
+    let mut session = session(&catalog);
+    let turns = (0..3).map(|number| Turn::calls([ToolCall::new(number.to_string(), "x", json!({}))]));
+    scripted(turns.chain([Turn::answer("done")])).run(&mut session, "go").await.unwrap();
+    let last = results(session.messages()).pop().unwrap().1;
+    assert!(is_hinted(&last) && last.to_text().contains("7"), "{last:?}");
+}
