@@ -2,7 +2,7 @@
 
 use tools::{ErrorCode, Json, Progress, Target, ToolResult};
 
-use crate::{PrefixChange, RequestRetry, Summary};
+use crate::{PlanItem, PrefixChange, RequestRetry, Summary};
 
 /// A step in the progress of a run.
 ///
@@ -12,6 +12,8 @@ use crate::{PrefixChange, RequestRetry, Summary};
 ///   the calls.
 /// - Each call has one `CallStarted`, then any `Progress`, then `Abandoned` if it is abandoned, then exactly one `Result`.
 /// - All results of a turn precede the events of the next turn. Events of parallel calls interleave.
+/// - The events of a sub-agent are between the `CallStarted` and the `Result` of the call that started it, and are ordered like these.
+///   A sub-agent whose call is cancelled sends no `Done`.
 /// - `Done` comes last, once, however the run ends. A run whose future is dropped sends no further events.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -76,6 +78,20 @@ pub enum Event {
         error: Option<ErrorCode>,
         /// The time since `CallStarted` without the waits for a person, in milliseconds.
         duration_ms: u64,
+    },
+    /// The session's plan has changed.
+    PlanChanged {
+        /// The items of the plan, in order.
+        items: Vec<PlanItem>,
+    },
+    /// An event of a sub-agent's run.
+    SubAgent {
+        /// The path of the sub-agent, such as `review/tests`: the outermost name comes first.
+        agent: String,
+        /// The id of the call that started the sub-agent. The calls of another sub-agent have its path in front of their ids.
+        call: String,
+        /// The event, which is not itself one of a sub-agent.
+        event: Box<Event>,
     },
     /// The run has ended.
     Done(Summary),

@@ -6,14 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tools::protocol::{Message, Role};
 use tools::{Arguments, Entry, Execution, Grant, Policy, ToolContext};
 
+use crate::plan::plan_of;
 use crate::prefix::Prefix;
-use crate::{Selection, SystemText, ToolSet};
+use crate::{Plan, Selection, SystemText, ToolSet};
 
 /// A conversation, its [`ToolSet`], the [`ToolContext`] of its calls and its [`SystemText`].
 ///
 /// - Calls never reach a tool outside the tool set, nested calls included.
 /// - The tool set is fixed when the session is created. [`refresh`](Self::refresh) selects again from a changed catalog.
-/// - The model's turns are numbered for the [journal](tools::journal). Clones share the numbering.
+/// - The model's turns are numbered for the [journal](tools::journal). Clones share the numbering and the [`Plan`].
 #[derive(Clone, Debug)]
 pub struct Session {
     tools: ToolSet,
@@ -29,8 +30,10 @@ pub struct Session {
 impl Session {
     /// Creates a session with the selected tools whose services the context offers.
     ///
-    /// The context's progress sink is not used: a run sends [events](crate::Event) instead.
+    /// The context's progress sink is not used: a run sends [events](crate::Event) instead. The session gets a [`Plan`] unless the
+    /// context has one.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: Selection, cx: ToolContext) -> Self {
+        let cx = if cx.service::<Plan>().is_some() { cx } else { cx.with_service(Plan::new()) };
         let tools = ToolSet::new(entries, &selection, cx.services());
         Self {
             tools,
@@ -43,9 +46,10 @@ impl Session {
         }
     }
 
-    /// Replaces the conversation, for example with an earlier one.
+    /// Replaces the conversation, for example with an earlier one, and the [`Plan`] with that of the conversation.
     #[must_use]
     pub fn with_messages(mut self, messages: Vec<Message>) -> Self {
+        self.restore_plan(&messages);
         self.messages = messages;
         self
     }
@@ -99,8 +103,9 @@ impl Session {
         self.messages.push(message);
     }
 
-    /// Removes all messages except system messages.
+    /// Removes all messages except system messages, and the items of the [`Plan`].
     pub fn clear(&mut self) {
+        self.restore_plan(&[]);
         self.messages.retain(|message| message.role == Role::System);
     }
 
@@ -136,6 +141,13 @@ impl Session {
     /// Raises the number of turns to at least `turn`, so that no later turn reuses the number.
     pub(crate) fn record_turn(&self, turn: u64) {
         self.turns.fetch_max(turn, Ordering::Relaxed);
+    }
+
+    /// Gives the session the plan of this conversation.
+    pub(crate) fn restore_plan(&self, messages: &[Message]) {
+        if let Some(plan) = self.cx.service::<Plan>() {
+            plan.set(plan_of(messages));
+        }
     }
 
     pub(crate) fn prefix(&self) -> Option<&Prefix> {

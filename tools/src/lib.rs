@@ -95,7 +95,7 @@ pub use protocol::{
 pub use question::{Answer, Question};
 pub use register_error::RegisterError;
 pub(crate) use resolve::{Resolve, Scope};
-pub use schema::{AcceptedValues, SchemaError, Violation, accepted_values, describe_schema};
+pub use schema::{AcceptedValues, SchemaError, ValueSchema, Violation, accepted_values, describe_schema};
 pub use schema_of::schema_of;
 #[doc(hidden)]
 pub use schemars;

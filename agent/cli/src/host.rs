@@ -4,9 +4,9 @@ use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agent::SessionConsent;
 #[cfg(feature = "builtin")]
 use agent::WorkspaceDomain;
+use agent::{Direct, Models, Plan, SessionConsent, SubAgents};
 use clap::Args;
 use tools::protocol::ApprovalDefault;
 use tools::{CancellationToken, Grant, OutputStore, Services, Target, ToolContext};
@@ -125,19 +125,30 @@ impl RootOption {
         root.canonicalize().unwrap_or(root).to_string_lossy().into_owned()
     }
 
-    /// Returns the services for tools.
+    /// Returns the services of a session that makes no calls.
     pub(crate) fn services(&self) -> Result<Services, Error> {
-        self.services_hiding(&[])
+        let mut services = self.services_hiding(&[])?;
+        services.insert(Plan::new());
+        services.insert(unused_models());
+        Ok(services)
     }
 
     /// Returns the services for tools, which hide these files and the program's own folders.
     fn services_hiding(&self, hidden: &[PathBuf]) -> Result<Services, Error> {
         let mut services = program::services();
+        if services.get::<SubAgents>().is_none() {
+            services.insert(SubAgents::new());
+        }
         services.insert(OutputStore::new());
         let hidden = folders::own().into_iter().chain(hidden.iter().cloned());
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
         Ok(services)
     }
+}
+
+/// Returns the models of a session that makes no calls: the provider without a model stands for its own.
+pub(crate) fn unused_models() -> Models {
+    Models::new(Arc::new(Direct))
 }
 
 /// Returns the hint with the flags that grant the targets of a refused call. `first` is the grant that a resumed session began with.

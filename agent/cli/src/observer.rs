@@ -1,12 +1,13 @@
 //! [`Observer`]: shows the events of a run.
 
 mod run_state;
+mod sub_agent;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent::refusal::Refusal;
-use agent::{Direct, Event, PrefixChange, Summary};
+use agent::{Direct, Event, PlanItem, PlanStatus, PrefixChange, Summary};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tools::protocol::ResourceContents;
@@ -91,12 +92,13 @@ impl Observer {
     /// Shows one event.
     pub(crate) fn event(&self, event: &Event) {
         let mut state = self.state();
-        let ended = state.record(event);
+        let (agent, own) = sub_agent::unwrapped(event);
+        let ended = state.record(agent, &own);
         if state.output.is_some() {
             return;
         }
         let written = match self.format {
-            OutputFormat::Text => self.show(event, ended, &mut state),
+            OutputFormat::Text => self.show(agent, &own, ended, &mut state),
             OutputFormat::Json if !matches!(event, Event::Done(_)) => Ok(()),
             OutputFormat::Json | OutputFormat::StreamJson => {
                 let line = StreamLine::from_event(event, self.console.time_since(state.started));
@@ -124,7 +126,17 @@ impl Observer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn show(&self, event: &Event, mut ended: Option<OpenCall>, state: &mut RunState) -> Result<(), Error> {
+    fn show(
+        &self,
+        agent: Option<&str>,
+        event: &Event,
+        mut ended: Option<OpenCall>,
+        state: &mut RunState,
+    ) -> Result<(), Error> {
+        // The words of a sub-agent are not the answer, and its plan is not that of the session.
+        if let (Some(_), Event::Text { .. } | Event::PlanChanged { .. } | Event::Done(_)) = (agent, event) {
+            return Ok(());
+        }
         if let Event::Text { text } = event {
             self.console.clear();
             self.console.set_line_open(!text.ends_with('\n'));
@@ -144,33 +156,37 @@ impl Observer {
             output::untrusted_piece("\n")?;
         }
         progress.into_iter().for_each(|progress| self.console.line(progress));
+        let agent = agent.map(|agent| format!("{}: ", line(agent))).unwrap_or_default();
         match event {
             Event::PrefixChanged(change) => self.console.line(prefix_line(change)),
             Event::RequestRetried(retry) => {
                 let wait = duration::shown(Duration::from_millis(retry.wait_ms));
                 let (label, cause) = (styled(ALERT, "retry"), line(&retry.cause.to_string()));
-                self.console.line(format!("{label} {} of {} in {wait}: {cause}", retry.retry, retry.max_retries));
+                self.console
+                    .line(format!("{agent}{label} {} of {} in {wait}: {cause}", retry.retry, retry.max_retries));
             }
             Event::CallStarted { id, name, arguments, targets, .. } => {
                 let call = Direct::prompt(&[ToolCall::new(id, name, arguments.clone())]);
-                let line = format!("{} {}{}", styled(FAINT, "->"), line(&call), target_suffix(targets));
+                let line = format!("{} {agent}{}{}", styled(FAINT, "->"), line(&call), target_suffix(targets));
                 self.console.line(line);
             }
             Event::Abandoned { name, abandoned, .. } => {
                 let count = counted(u64::try_from(*abandoned).unwrap_or(u64::MAX), "thread");
-                let name = styled(STRONG, line(name));
+                let name = styled(STRONG, format!("{agent}{}", line(name)));
                 self.console.line(format!("   {name} does not stop; abandoned calls occupy {count} of this program"));
             }
             Event::Result { name, result, duration_ms, .. } => {
                 // If several calls of the tool ran in parallel, the targets identify the ended one.
                 let targets =
                     ended.filter(|call| state.is_one_of_several(call)).map(|call| target_suffix(&call.targets));
-                let mut line = result_line(name, result, *duration_ms, &targets.unwrap_or_default());
+                let mut line =
+                    result_line(&format!("{agent}{name}"), result, *duration_ms, &targets.unwrap_or_default());
                 if result.is_error && !self.has_results_in_answer {
                     line += &failure(result);
                 }
                 self.console.line(line);
             }
+            Event::PlanChanged { items } => plan_lines(items).into_iter().for_each(|line| self.console.line(line)),
             Event::Done(summary) => self.console.line(summary_line(summary, self.console.time_since(state.started))),
             _ => {}
         }
@@ -200,6 +216,21 @@ fn result_line(name: &str, result: &ToolResult, duration_ms: u64, targets: &str)
     }
     let facts = styled(FAINT, format_args!("{time}, {}", Size::from_bytes(size(result)).shown()));
     format!("{} {name} {facts}{targets}", styled(GOOD, "<-"))
+}
+
+/// Returns the lines of a plan.
+fn plan_lines(items: &[PlanItem]) -> Vec<String> {
+    let steps = counted(u64::try_from(items.len()).unwrap_or(u64::MAX), "step");
+    let item = |PlanItem { text, status }: &PlanItem| {
+        let mark = match status {
+            PlanStatus::Done => styled(GOOD, "[x]"),
+            PlanStatus::Active => styled(ALERT, "[>]"),
+            PlanStatus::Open => styled(FAINT, "[ ]"),
+        };
+        format!("   {mark} {}", line(text))
+    };
+    let title = format!("{}: {steps}", styled(FAINT, "plan"));
+    [title].into_iter().chain(items.iter().map(item)).collect()
 }
 
 /// Returns the message of a failed call as a suffix for its line.

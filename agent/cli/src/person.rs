@@ -45,7 +45,8 @@ impl Person for TerminalPerson {
 /// of this program.
 fn shown(question: &Question, cx: &ToolContext, width: usize) -> String {
     let tool = cx.tool().map_or_else(|| "a tool".into(), |tool| visible(tool));
-    let mut text = format!("{} asks you:\n", styled(STRONG, tool));
+    let agent = cx.agent().map(|agent| format!(" of the sub-agent {}", visible(agent))).unwrap_or_default();
+    let mut text = format!("{} asks you:\n", styled(STRONG, format!("{tool}{agent}")));
     let quoted = |line: &str| quoted(&visible(line), Style::new(), width);
     text.extend(question.text().lines().map(quoted));
     if let AnswerKind::Choice { options } = question.kind() {

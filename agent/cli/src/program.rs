@@ -72,7 +72,8 @@ impl Program {
     }
 
     /// Adds a service that tools [need](tools::ToolContext::need). It replaces an earlier service of the same type. The program
-    /// itself offers `OutputStore` and, with the feature `builtin`, the `Workspace` of the file tools.
+    /// itself offers `OutputStore`, `Models` and, with the feature `builtin`, the `Workspace` of the file tools. It offers
+    /// `SubAgents` with the default limits unless another one is added.
     #[must_use]
     pub fn with_service<T: Send + Sync + 'static>(mut self, service: T) -> Self {
         self.services.insert(service);

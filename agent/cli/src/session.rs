@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent::{Driver, Provider, Run, Selection, Session};
+use agent::{Driver, ModelChoice, Models, Provider, ProviderOptions, Run, Selection, Session};
 use clap::Args;
 use tools::{CancellationToken, Entry, ToolContext};
 
@@ -11,7 +11,7 @@ use crate::budget;
 use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
-use crate::host::{HostOptions, ProtectedFiles};
+use crate::host::{HostOptions, ProtectedFiles, unused_models};
 use crate::journal::{self, JournalOptions, Recording};
 use crate::notice;
 use crate::output_format::OutputFormat;
@@ -94,7 +94,8 @@ impl SessionOptions {
         let provider = self.provider(&settings, &choice)?;
         let mut options = budget::run_options(&settings, choice.model.as_deref())?;
         options.correlation_id = self.correlation_id.as_deref().map(Arc::from);
-        let tools = self.tools(&settings, token, &console)?;
+        let models = self.models(&settings, &choice, provider.clone());
+        let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
             Some(budget) => SessionTools { context: tools.context.with_service(budget), ..tools },
             None => tools,
@@ -129,21 +130,48 @@ impl SessionOptions {
     /// Returns a session over the selected tools, which is not recorded and runs nothing.
     pub(crate) fn unrecorded(&self) -> Result<Session, Error> {
         let settings = self.host.settings(self.flags()?)?;
-        Ok(self.tools(&settings, CancellationToken::new(), &Arc::default())?.into_session())
+        let token = CancellationToken::new();
+        Ok(self.tools(&settings, unused_models(), token, &Arc::default())?.into_session())
     }
 
     /// Creates the chosen provider.
     fn provider(&self, settings: &Settings, choice: &ProviderChoice) -> Result<Arc<dyn Provider>, Error> {
+        choice.note.iter().for_each(|note| notice::note(note));
+        Ok(program::provider(&choice.provider)?.create(&self.provider_options(settings, choice))?)
+    }
+
+    /// Returns the models that tools may ask: that of the session, other models of its provider with the same options, and those of
+    /// other providers with their usual services and keys.
+    fn models(&self, settings: &Settings, choice: &ProviderChoice, provider: Arc<dyn Provider>) -> Models {
+        let (own_name, own_options) = (choice.provider.clone(), self.provider_options(settings, choice));
+        let general = provider_options::general(settings);
+        let models = Models::new(provider).with_names(&choice.provider, choice.model.clone());
+        let models = settings
+            .prices
+            .iter()
+            .map(|price| &price.value)
+            .fold(models, |models, price| models.with_price(&price.model, price.price()));
+        models.with_others(move |wanted: &ModelChoice| {
+            let name = wanted.provider.as_ref().unwrap_or(&own_name);
+            let submission = program::provider(name)?;
+            let mut options = if *name == own_name { own_options.clone() } else { general.clone() };
+            let usual = || (submission.service)(&options)?.model.map(str::to_owned);
+            options.model = wanted.model.clone().or_else(|| options.model.clone()).or_else(usual);
+            submission.create(&options)
+        })
+    }
+
+    fn provider_options(&self, settings: &Settings, choice: &ProviderChoice) -> ProviderOptions {
         let mut options = provider_options::from_settings(settings, choice.model.as_deref());
         options.script.clone_from(&self.script);
-        choice.note.iter().for_each(|note| notice::note(note));
-        Ok(program::provider(&choice.provider)?.create(&options)?)
+        options
     }
 
     /// Returns the tools, their selection and the context of their calls.
     fn tools(
         &self,
         settings: &Settings,
+        models: Models,
         token: CancellationToken,
         console: &Arc<Console>,
     ) -> Result<SessionTools, Error> {
@@ -152,7 +180,7 @@ impl SessionOptions {
         notice::warn_unmatched(&selection, &entries);
         let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };
         let context = self.host.context(settings, &protected, token, console)?;
-        Ok(SessionTools { entries, selection, context })
+        Ok(SessionTools { entries, selection, context: context.with_service(models) })
     }
 
     /// Returns the settings of the command line. `--script` implies the provider that replays it.

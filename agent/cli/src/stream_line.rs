@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use agent::{
-    BudgetScope, Event, Exhausted, FailureKind, Outcome, PrefixChange, Resource, RetryCause, StopReason, Summary,
+    BudgetScope, Event, Exhausted, FailureKind, Outcome, PlanItem, PrefixChange, Resource, RetryCause, StopReason,
+    Summary,
 };
 use serde::Serialize;
 use tools::protocol::Content;
@@ -27,6 +28,8 @@ pub(crate) enum StreamLine<'a> {
     Progress(ProgressLine<'a>),
     Abandoned { id: &'a str, name: &'a str },
     Result(ResultLine<'a>),
+    PlanChanged { items: &'a [PlanItem] },
+    SubAgent { agent: &'a str, call: &'a str, event: Box<StreamLine<'a>> },
     Outcome(OutcomeLine<'a>),
 }
 
@@ -157,6 +160,12 @@ impl<'a> StreamLine<'a> {
                 let ToolResult { content, structured, is_error, .. } = result;
                 let (error, duration_ms, structured) = (*error, *duration_ms, structured.as_ref());
                 Self::Result(ResultLine { id, name, is_error: *is_error, error, duration_ms, content, structured })
+            }
+            Event::PlanChanged { items } => Self::PlanChanged { items },
+            // The outcome of a sub-agent is the result of the call that started it.
+            Event::SubAgent { event, .. } if matches!(**event, Event::Done(_)) => return None,
+            Event::SubAgent { agent, call, event } => {
+                Self::SubAgent { agent, call, event: Box::new(Self::from_event(event, duration)?) }
             }
             Event::Done(summary) => Self::Outcome(OutcomeLine::new(summary, duration)),
             _ => return None,

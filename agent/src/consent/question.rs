@@ -29,6 +29,16 @@ impl ApprovalQuestion<'_> {
         })
     }
 
+    /// Returns the name of the tool, and of the sub-agent that calls it, with invisible characters escaped: `fs.write of the sub-agent
+    /// tests`.
+    pub fn caller(&self) -> String {
+        let tool = visible(self.approval.tool);
+        match self.approval.cx.agent() {
+            Some(agent) => format!("{tool} of the sub-agent {}", visible(agent)),
+            None => tool.into_owned(),
+        }
+    }
+
     /// Returns the remarks to show after a target, with invisible characters escaped: an unbounded effect, the kind of a sensitive
     /// file, and a target outside of the grant. Empty if there are none.
     pub fn remarks(&self, target: &Target) -> String {
@@ -41,8 +51,8 @@ impl ApprovalQuestion<'_> {
 
 impl fmt::Display for ApprovalQuestion<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Approval { tool, arguments, targets, .. } = self.approval;
-        writeln!(f, "{} {}:", visible(tool), if targets.is_empty() { "asks to run" } else { "asks for" })?;
+        let Approval { arguments, targets, .. } = self.approval;
+        writeln!(f, "{} {}:", self.caller(), if targets.is_empty() { "asks to run" } else { "asks for" })?;
         for target in targets {
             writeln!(f, "  {}{}", visible(&target.to_string()), self.remarks(target))?;
         }

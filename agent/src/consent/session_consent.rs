@@ -13,7 +13,8 @@ use super::{ApprovalAnswer, ApprovalQuestion, Asker};
 ///
 /// - Parallel calls queue, so that one question is open at a time.
 /// - An approval for the session holds for one tool and its targets, in one session, principal and
-///   [domain](tools::ToolContext::with_domain), and at one depth of calls.
+///   [domain](tools::ToolContext::with_domain), and at one depth of calls. One for the session's own calls does not hold for those of a
+///   [sub-agent](tools::ToolContext::agent), and one for a sub-agent only for those of the same path.
 /// - An approval of a granted target does not hold if a smaller grant excludes the target.
 /// - A tool whose definition has changed is asked about again.
 /// - Only approvals that [may last](ApprovalQuestion::may_last) are remembered.
@@ -52,6 +53,8 @@ struct ConsentKey {
     principal: Option<String>,
     domain: String,
     depth: u32,
+    /// The path of the sub-agent that makes the call, or `None` for the session itself.
+    agent: Option<String>,
     tool_digest: Digest,
     target: Option<Target>,
     /// True if the grant covers the target, or if there is none. The question shows it.
@@ -115,6 +118,7 @@ fn keys(approval: &Approval<'_>) -> Vec<ConsentKey> {
         principal: cx.principal().map(str::to_owned),
         domain: target.map(|target| cx.domain(target.scheme()).to_owned()).unwrap_or_default(),
         depth: cx.depth(),
+        agent: cx.agent().map(str::to_owned),
         tool_digest: approval.tool_digest,
         target: target.cloned(),
         is_granted: target.is_none_or(|target| cx.grant().permits(target)),

@@ -58,7 +58,8 @@ impl Driver {
                 Some(BatchEvent::Joined(joined)) => batch.settle(joined)?,
                 Some(BatchEvent::Overdue(overdue)) => batch.time_out(overdue)?,
                 None => {
-                    if run_cx.cx.journal().is_some() {
+                    // A sub-agent ends with its call.
+                    if run_cx.cx.is_recorded() || run_cx.active.has_sub_agents() {
                         batch.wait_for_cancelled().await?;
                     }
                     batch.abandon_running()?;
@@ -78,12 +79,12 @@ impl<'a> Batch<'a> {
         for position in 0..self.calls.len() {
             let (pending, _) = &self.calls[position];
             let (Some(refusal), Some(reason)) = (pending.refusal(), &pending.refused) else { continue };
-            if cx.journal().is_none() {
+            if !cx.is_recorded() {
                 self.answer(position, refusal, None)?;
                 continue;
             }
             let (name, reason) = (pending.call.name.clone(), reason.clone());
-            let cx = cx.clone().with_place(CallPlace::new(turn, pending.index).with_id(pending.call.id.as_str()));
+            let cx = cx.clone().with_place(place(cx, turn, pending.index, &pending.call));
             let running = self.tasks.new_call(position, run_cx.token);
             let refused = async move {
                 tools::call::refuse(&cx, &name, ErrorCode::Refused, &reason).await?;
@@ -105,7 +106,7 @@ impl<'a> Batch<'a> {
             }
             let running = self.tasks.new_call(position, token);
             let alarm = self.tasks.deadline_alarm(&running);
-            let place = CallPlace::new(turn, *index).with_id(call.id.as_str());
+            let place = place(cx, turn, *index, call);
             let place = match &order {
                 Some(order) => place.with_order(order),
                 None => place,
@@ -235,6 +236,15 @@ impl<'a> Batch<'a> {
             reporter.finish(&result);
         }
         Ok(self.run.error_with_result(&pending.call.id, &error, result)?)
+    }
+}
+
+/// Returns the place of a call. The ids of a sub-agent's calls begin with its path, because each run has ids of its own.
+fn place(cx: &ToolContext, turn: u64, index: u32, call: &ToolCall) -> CallPlace {
+    let place = CallPlace::new(turn, index);
+    match cx.agent() {
+        Some(agent) => place.with_id(format!("{agent}/{}", call.id)),
+        None => place.with_id(call.id.as_str()),
     }
 }
 

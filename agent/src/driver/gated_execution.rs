@@ -56,7 +56,7 @@ impl GatedExecution {
         call: GatedCall,
         alarm: Arc<DeadlineAlarm>,
     ) -> Self {
-        let journaled = cx.journal().is_some().then(|| cx.clone());
+        let journaled = cx.is_recorded().then(|| cx.clone());
         Self { execution, tool: tool.to_owned(), call, ticket: None, alarm, journaled, refusal: None }
     }
 }

@@ -49,12 +49,17 @@ impl Driver {
         let format = self.wire().filter(|_| run_cx.budget.counts_tokens())?;
         let definitions = run_cx.session.tools().wire(format, Strictness::Relaxed).definitions().len();
         let (turn, request) = run.messages().split_last()?;
-        let bytes = |messages: &[Message]| serde_json::to_vec(messages).map_or(0, |json| json.len());
-        let tokens = |bytes: usize| (bytes / BYTES_PER_TOKEN) as u64;
-        let input_tokens = tokens(definitions + bytes(request));
-        let output_tokens = tokens(bytes(std::slice::from_ref(turn)));
-        Some(Usage { input_tokens, output_tokens, ..Usage::default() })
+        Some(estimated_usage(definitions, request, turn))
     }
+}
+
+/// Estimates the tokens of a turn from the sizes of the tools' definitions, the request's messages and the turn's message.
+pub(crate) fn estimated_usage(definitions: usize, request: &[Message], turn: &Message) -> Usage {
+    let bytes = |messages: &[Message]| serde_json::to_vec(messages).map_or(0, |json| json.len());
+    let tokens = |bytes: usize| (bytes / BYTES_PER_TOKEN) as u64;
+    let input_tokens = tokens(definitions + bytes(request));
+    let output_tokens = tokens(bytes(std::slice::from_ref(turn)));
+    Usage { input_tokens, output_tokens, ..Usage::default() }
 }
 
 /// Charges a budget. Returns the limit that refuses the charge, or `None` if it is granted.

@@ -1,5 +1,6 @@
 //! [`Driver`]: performs the steps of a [`Run`] with a provider and tools.
 
+mod active_run;
 mod alarm;
 mod batch;
 mod call_reporter;
@@ -14,7 +15,7 @@ mod time_limit;
 mod worker_gate;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use tokio::runtime::Handle;
@@ -25,7 +26,7 @@ use tools::{CancellationToken, Content, JournalError, ToolContext, ToolError};
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
 use self::metering::charge;
-use self::request_turn::{check, request_turn, wire, wire_tools};
+use self::request_turn::{check, wire, wire_tools};
 use self::time_limit::{TimeLimit, cancelled_by, stopped};
 use crate::prefix::Prefix;
 use crate::repeat::RepeatGuard;
@@ -34,6 +35,9 @@ use crate::{
     RunError, RunOptions, Session, Spending, Step, Summary, TextSink, ToolSet, Turn, WireToolSet,
 };
 
+pub(crate) use self::active_run::ActiveRun;
+pub(crate) use self::metering::estimated_usage;
+pub(crate) use self::request_turn::request_turn;
 pub use self::worker_gate::abandoned_calls;
 pub use crate::run_options::DEFAULT_MAX_STEPS;
 
@@ -70,11 +74,12 @@ pub struct Driver {
 /// The session, token, runtime and sink of one run.
 struct RunContext<'a> {
     session: &'a Session,
-    /// The session's context, with the format in which the provider's model knows the tools.
+    /// The session's context, with the run and the format in which the provider's model knows the tools.
     cx: &'a ToolContext,
     token: &'a CancellationToken,
     runtime: &'a Handle,
     sink: &'a Arc<GuardedSink>,
+    active: &'a ActiveRun,
     budget: &'a Budget,
 }
 
@@ -229,6 +234,7 @@ impl Driver {
     pub async fn resume(&self, session: &mut Session, run: Run) -> Result<Summary, DriverError> {
         let run = run.reopened();
         session.record_turn(run.turns());
+        session.restore_plan(run.messages());
         // A leading system message of the run is its system text, not its conversation, if the session has a system text.
         let has_system = run.messages().first().is_some_and(|message| message.role == Role::System);
         let before = usize::from(has_system && session.system_message().is_some());
@@ -247,11 +253,26 @@ impl Driver {
         let time_limit = TimeLimit::start(&budget)?;
 
         let format = self.wire();
-        let cx = self.call_context(session, &budget, format);
+        let active = Arc::new(ActiveRun {
+            provider: self.provider.clone(),
+            tools: session.tools().clone(),
+            system: session.system().clone(),
+            options: self.options.clone(),
+            sink: sink.clone(),
+            sub_agents: AtomicUsize::new(0),
+        });
+        let cx = active.enter(self.call_context(session, &budget, format));
         let prefix = Prefix::new(run.messages(), session.tools(), format);
         self.announce(session, &prefix, &sink);
-        let run_cx =
-            RunContext { session: &*session, cx: &cx, token: &token, runtime: &runtime, sink: &sink, budget: &budget };
+        let run_cx = RunContext {
+            session: &*session,
+            cx: &cx,
+            token: &token,
+            runtime: &runtime,
+            sink: &sink,
+            active: &active,
+            budget: &budget,
+        };
         let mut repeats = RepeatGuard::new(self.options.repeats);
         let (mut failure, mut last) = (None, None);
         let steps = async {

@@ -6,7 +6,7 @@ use tools::protocol::wire::Format;
 use crate::{Provider, ProviderError, Request, ToolSet, Turn, WireToolSet};
 
 /// Requests a turn. A panic while the future is created, polled or dropped becomes [`ProviderError::Panicked`].
-pub(super) async fn request_turn(provider: &dyn Provider, request: Request<'_>) -> Result<Turn, ProviderError> {
+pub(crate) async fn request_turn(provider: &dyn Provider, request: Request<'_>) -> Result<Turn, ProviderError> {
     let turn = Isolated::new(|| provider.complete(request)).await;
     turn.unwrap_or_else(|Panic(message)| Err(ProviderError::Panicked { provider: name_of(provider), message }))
 }

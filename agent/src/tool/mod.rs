@@ -2,7 +2,10 @@
 //! offers their services.
 
 mod ask;
+mod generate;
 mod output;
+mod spawn;
+mod todo;
 
 use tools::{Catalog, RegisterError};
 
@@ -11,5 +14,12 @@ use tools::{Catalog, RegisterError};
 /// # Errors
 /// Returns a [`RegisterError`] if one of the names is taken.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&ask::ASK_TOOL, &output::OUTPUT_TOOL])
+    catalog.submit(&[
+        &ask::ASK_TOOL,
+        &generate::GENERATE_TOOL,
+        &output::OUTPUT_TOOL,
+        &spawn::SPAWN_TOOL,
+        &todo::READ_TOOL,
+        &todo::WRITE_TOOL,
+    ])
 }

@@ -42,7 +42,7 @@ pub struct AuditEntry {
     /// For an outcome: the call's intent row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intent: Option<u64>,
-    /// The call's id, assigned by the model.
+    /// The call's id, assigned by the model, such as `call_7`. That of a sub-agent's call has its path in front: `review/call_7`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
     /// The principal on whose behalf the call ran.

@@ -7,12 +7,16 @@ use crate::admission::{Key, Permit, Refused, Request};
 use crate::context::{CallScope, QueueNumber};
 use crate::{Entry, ToolContext, ToolErrorKind};
 
+/// The scheme of sub-agents. Each is new, so starting one conflicts with nothing, and its calls have keys of their own.
+const AGENT: &str = "agent";
+
 /// Returns the keys of the call's targets, by which conflicts with other calls are found.
 pub(super) fn keys(caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
     if targets.is_empty() {
         return Vec::new();
     }
-    targets.iter().map(|target| Key::new(target, caller.domain(target.scheme()))).collect()
+    let targets = targets.iter().filter(|target| target.scheme() != AGENT);
+    targets.map(|target| Key::new(target, caller.domain(target.scheme()))).collect()
 }
 
 /// Admits a call without targets and without limits of its tool. Returns `None` for any other call, or if this call would have to

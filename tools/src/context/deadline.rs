@@ -31,11 +31,11 @@ struct MovedDeadline {
     waker: Option<Waker>,
 }
 
-/// A wait for a person. Until it is dropped, the clocks of a call and its outer calls are stopped and the call's [`PersonClock`] runs.
+/// A wait for a person. Until it is dropped, the clocks of a call and its outer calls are stopped and their [`PersonClock`]s run.
 pub(crate) struct StoppedClocks {
     /// `None` outside of a call.
     call: Option<Arc<CallScope>>,
-    _wait: Option<PersonWait>,
+    _waits: Vec<PersonWait>,
 }
 
 impl CallDeadline {
@@ -113,12 +113,17 @@ impl ToolContext {
         (by, by.saturating_duration_since(now))
     }
 
-    /// Stops the clocks of the running call and its outer calls and starts its [`PersonClock`], for an approval or a question that
+    /// Stops the clocks of the running call and its outer calls and starts their [`PersonClock`]s, for an approval or a question that
     /// ends at `until`.
     pub(crate) fn stop_clocks(&self, until: Instant) -> StoppedClocks {
         let call = self.call().cloned();
         call.iter().for_each(|call| each_call(call, |call| call.deadline.stop(until, call.latest())));
-        StoppedClocks { call, _wait: self.facts.person_clock.as_ref().map(PersonClock::start) }
+        let outer = successors(call.as_deref(), |call| call.caller.call().map(Arc::as_ref));
+        let clocks = outer.map(|call| &call.caller.facts.person_clock);
+        let mut clocks: Vec<_> = [&self.facts.person_clock].into_iter().chain(clocks).flatten().collect();
+        // A call inherits the clock of its outer call, unless a sub-agent made it.
+        clocks.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        StoppedClocks { _waits: clocks.into_iter().map(PersonClock::start).collect(), call }
     }
 }
 
@@ -128,17 +133,14 @@ impl Drop for StoppedClocks {
     }
 }
 
-/// Changes the deadline of a call and its outer calls, and notifies the observer of the outermost call.
+/// Changes the deadline of a call and its outer calls, and notifies their observers.
 fn each_call(call: &Arc<CallScope>, change: impl Fn(&CallScope)) {
-    let mut outermost = call;
     for call in successors(Some(call), |call| call.caller.call()) {
         change(call);
-        outermost = call;
-    }
-    let facts = outermost.caller.facts.clone();
-    if let Some(observer) = facts.observer.clone() {
-        let cx = ToolContext { facts, call: Some(outermost.clone()) };
-        // A panic of the observer does not stop the call, and the panic hook has reported it.
-        let _ = Panic::catch(|| observer.moved(&cx));
+        if let Some(observer) = call.caller.observer() {
+            let cx = ToolContext { facts: call.caller.facts.clone(), call: Some(call.clone()) };
+            // A panic of the observer does not stop the call, and the panic hook has reported it.
+            let _ = Panic::catch(|| observer.moved(&cx));
+        }
     }
 }

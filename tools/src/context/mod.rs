@@ -1,5 +1,6 @@
 //! [`ToolContext`]: the facts of one call.
 
+mod agent;
 mod approver;
 mod deadline;
 mod domain;
@@ -88,11 +89,13 @@ struct Facts {
     /// The turn, and the index of the call in it.
     turn: Option<(u64, u32)>,
     parent_call: Option<Arc<ParentCall>>,
-    observer: Option<Arc<dyn DeadlineObserver>>,
+    observer: NotInherited<Option<Arc<dyn DeadlineObserver>>>,
     person_clock: Option<Arc<PersonClock>>,
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,
+    /// The path of the sub-agent that makes the calls, at the depth where it began.
+    agent: NotInherited<Option<Arc<str>>>,
     channel: Option<Arc<str>>,
     chat: Option<Arc<str>>,
     correlation_id: Option<Arc<str>>,

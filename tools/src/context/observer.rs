@@ -1,5 +1,6 @@
 //! [`DeadlineObserver`]: watches the deadline of a call from outside of its task.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::ToolContext;
@@ -10,7 +11,7 @@ use crate::isolate::Panic;
 /// The pipeline checks the deadline only between two polls of a tool. A driver that runs each call in its own task can stop waiting for
 /// a tool that never returns from a poll. This trait tells it when.
 pub trait DeadlineObserver: Send + Sync {
-    /// Called once for each top-level call, not for nested calls. The call ends at the [deadline](ToolContext::deadline) of `cx`,
+    /// Called once for the call with this observer in its [place](super::CallPlace), not for the calls that its tool makes. The call ends at the [deadline](ToolContext::deadline) of `cx`,
     /// `limit` from now. Runs in the task of the call, before the tool, so it must not block.
     fn started(&self, cx: &ToolContext, limit: Duration);
 
@@ -24,11 +25,16 @@ pub trait DeadlineObserver: Send + Sync {
 impl ToolContext {
     /// Notifies the observer that the deadline of this call runs.
     pub(crate) fn notify_observer(&self) {
-        if let (Some(observer), Some(call)) = (&self.facts.observer, &self.call)
-            && call.depth == 1
+        if let Some(call) = &self.call
+            && let Some(observer) = call.caller.observer()
         {
             // A panic of the observer does not stop the call, and the panic hook has reported it.
             let _ = Panic::catch(|| observer.started(self, call.limit));
         }
+    }
+
+    /// Returns the observer of the calls that are made with this context, not one of an outer call.
+    pub(super) fn observer(&self) -> Option<&Arc<dyn DeadlineObserver>> {
+        self.facts.observer.value.as_ref().filter(|_| self.facts.observer.depth == self.depth())
     }
 }

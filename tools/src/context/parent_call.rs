@@ -49,6 +49,11 @@ impl ToolContext {
         if self.call.is_some() { None } else { self.recorder() }
     }
 
+    /// Returns true if a journal records the calls with this context. Inside of a call it is that of the outermost call.
+    pub fn is_recorded(&self) -> bool {
+        self.recorder().is_some()
+    }
+
     /// Returns the journal, for the pipeline only.
     pub(crate) fn recorder(&self) -> Option<&Arc<dyn Journal>> {
         self.facts.journal.as_ref()

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::order::Ticket;
-use super::{CallOrder, DeadlineObserver, PersonClock, ToolContext};
+use super::{CallOrder, DeadlineObserver, NotInherited, PersonClock, ToolContext};
 use crate::sync::{Mutex, lock};
 
 /// The place of one call in a conversation, which a driver sets in the call's context.
@@ -69,16 +69,19 @@ impl ToolContext {
     ///
     /// A [`CallOrder`] applies to one call. Use a separate context for each call and drop it after `execute`.
     ///
-    /// Inside of a call, turn, observer and person clock have no effect: nested calls have places below that of their outer call.
+    /// Inside of a call, the turn has no effect: nested calls have places below that of their outer call. Observer and person clock
+    /// have an effect there for a [sub-agent](Self::with_agent) only.
     #[must_use]
     pub fn with_place(self, place: CallPlace) -> Self {
-        let is_nested = self.call.is_some();
+        let (is_nested, is_driven, depth) = (self.call.is_some(), self.is_driven(), self.depth());
         self.with(|facts| {
             facts.call_id = place.id;
             facts.ticket = place.ticket.map(|ticket| Arc::new(Mutex::new(Some(ticket))));
             if !is_nested {
                 facts.turn = place.turn;
-                facts.observer = place.observer;
+            }
+            if is_driven {
+                facts.observer = NotInherited { depth, value: place.observer };
                 facts.person_clock = place.person_clock;
             }
         })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol::Clause;
 
-use super::ToolContext;
+use super::{NotInherited, ToolContext};
 
 /// The clause that covers every read.
 const READS: &str = "*:read:**";
@@ -21,7 +21,7 @@ impl ToolContext {
             facts.person = None;
             facts.journal = None;
             facts.progress = None;
-            facts.observer = None;
+            facts.observer = NotInherited::default();
             facts.records_content = false;
         })
     }

@@ -17,7 +17,7 @@ pub struct CallRecord<'a> {
     pub principal: Option<&'a str>,
     /// The correlation id of the request that caused the call, across systems. A tool cannot change it.
     pub correlation_id: Option<&'a str>,
-    /// The call's id, assigned by the model.
+    /// The call's id, assigned by the model. A driver puts the path of a [sub-agent](crate::ToolContext::agent) in front of it.
     pub call_id: Option<&'a str>,
     /// The call's position in the session, or `None` if it has none.
     pub key: Option<&'a CallKey>,

@@ -142,7 +142,7 @@ impl<'a> Ruling<'a> {
     }
 
     /// Returns the reason for a denial as text: the rules that deny. A model reads it, so it leaves out the origins.
-    pub(crate) fn denial(&self) -> String {
+    pub fn denial(&self) -> String {
         let rules: Vec<_> = self.rules(Verdict::Deny).collect();
         let target = self.target.map(|target| format!(", for {target}")).unwrap_or_default();
         let whys: Vec<_> = rules.iter().filter_map(|rule| rule.reason()).collect();

@@ -27,6 +27,7 @@ mod phrase;
 mod shape;
 mod simple;
 mod validator;
+mod value_schema;
 mod violation;
 mod walk;
 
@@ -40,4 +41,5 @@ pub(crate) use misspelt::{Misspelt, misspelt};
 pub(crate) use phrase::{quote, readable, show};
 pub(crate) use simple::SimpleSchema;
 pub(crate) use validator::Validator;
+pub use value_schema::ValueSchema;
 pub use violation::Violation;

@@ -34,5 +34,6 @@ mod sample;
 mod scope;
 mod shared_catalog;
 mod spelling;
+mod sub_agent;
 
 pub mod tool_macro;

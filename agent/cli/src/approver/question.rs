@@ -55,7 +55,7 @@ pub(super) fn question(
 ) -> Excerpt {
     let (approval, width) = (question.approval, width());
     let asks = if approval.targets.is_empty() { "asks to run" } else { "asks for" };
-    let mut text = format!("{} {asks}:\n", styled(STRONG, visible(approval.tool)));
+    let mut text = format!("{} {asks}:\n", styled(STRONG, question.caller()));
     for target in approval.targets {
         let style = if target.access() == Access::Destroy { BAD } else { ALERT };
         text += &quoted(&format!("{}{}", visible(&target.to_string()), question.remarks(target)), style, width);
@@ -85,7 +85,8 @@ pub(super) fn question(
 pub(super) fn choices(question: &ApprovalQuestion<'_>, is_cut: bool) -> String {
     let (approval, allow) = (question.approval, "Allow?");
     let targets = approval.targets.iter().map(|target| format!(" {target}")).collect::<Vec<_>>().join(",");
-    let call = fit::cut(&visible(&format!("{}{targets}", approval.tool)), width().saturating_sub(allow.len() + 2));
+    let call =
+        fit::cut(&format!("{}{}", question.caller(), visible(&targets)), width().saturating_sub(allow.len() + 2));
     let session = if question.may_last() { ", [s] for this session" } else { "" };
     let view = if is_cut { ", [v] view all" } else { "" };
     format!("{} {call}\n  [y] once{session}{view}, [n] no: ", styled(STRONG, allow))

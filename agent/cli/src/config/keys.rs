@@ -23,8 +23,8 @@ use super::section::Section;
 use super::slot::Slot;
 use crate::size::Size;
 
-/// The default grants: reading below the root, reading the clock, and asking the user.
-const DEFAULT_GRANTS: [&str; 3] = ["fs:read:**", "clock:read:**", "user:read:**"];
+/// The default grants: reading below the root, reading the clock, asking the user, and asking the session's model.
+const DEFAULT_GRANTS: [&str; 4] = ["fs:read:**", "clock:read:**", "user:read:**", "llm:read:session/default"];
 
 /// The flag for the tools of a session.
 pub(super) const SELECT: &str = "--select";
@@ -173,11 +173,11 @@ keys! {
         .with_project(ProjectRule::if_unset())
         .in_profiles();
 
-    /// Hold the default grants: reading below the root, the clock, and asking the user
+    /// Hold the default grants: reading below the root, the clock, asking the user, and asking the session's model
     default_grants: Setting<bool> = Key::new("default_grants", boolean(), Setting::from_default(true), "true")
         .with_flag("--no-default-grants", Implied(
             "false",
-            "Drop the default grants (reading below the root, the clock, asking the user) and those of the settings file; only flags grant",
+            "Drop the default grants (reading below the root, the clock, asking the user and the session's model) and those of the settings file; only flags grant",
         ))
         .with_project(ProjectRule::new("only to drop them", GRANTS, |project, user| {
             project.set().filter(|_| project.value && !user.value).map(|project| &project.origin)

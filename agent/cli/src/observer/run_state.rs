@@ -44,6 +44,8 @@ pub(super) struct OpenCall {
     index: usize,
     id: String,
     name: String,
+    /// The path of the sub-agent that makes the call, or `None` for the session itself.
+    agent: Option<String>,
     pub(super) targets: Vec<Target>,
     since: Instant,
     /// The reporting tool and its last report, unless it was written as a line.
@@ -51,20 +53,23 @@ pub(super) struct OpenCall {
 }
 
 impl RunState {
-    /// Records an event. Returns the call that it ends.
-    pub(super) fn record(&mut self, event: &Event) -> Option<OpenCall> {
+    /// Records an event of the session or of a sub-agent. Returns the call that it ends.
+    pub(super) fn record(&mut self, agent: Option<&str>, event: &Event) -> Option<OpenCall> {
         match event {
             Event::CallStarted { id, name, targets, .. } => {
                 if self.open.is_empty() {
                     self.turn.clear();
                 }
-                let index = self.turn.partition_point(|other| other <= name);
-                self.turn.insert(index, name.clone());
+                if agent.is_none() {
+                    let index = self.turn.partition_point(|other| other <= name);
+                    self.turn.insert(index, name.clone());
+                }
                 let (id, name, targets) = (id.clone(), name.clone(), targets.clone());
                 self.open.push(OpenCall {
                     index: self.calls,
                     id,
                     name,
+                    agent: agent.map(str::to_owned),
                     targets,
                     since: Instant::now(),
                     progress: None,
@@ -79,14 +84,16 @@ impl RunState {
             Event::Result { id, result, error, .. } => {
                 let call = self.open.iter().position(|call| call.id == *id).map(|index| self.open.remove(index));
                 if let Some(code) = *error {
-                    self.failures.insert(call.as_ref().map_or(self.calls, |call| call.index), code.into());
+                    if agent.is_none() {
+                        self.failures.insert(call.as_ref().map_or(self.calls, |call| call.index), code.into());
+                    }
                     let refusal = |call: &OpenCall| Refusal::from_result(&call.name, &call.targets, code, result);
                     self.refusals.extend(call.as_ref().and_then(refusal));
                 }
                 self.request_started = Instant::now();
                 return call;
             }
-            Event::Done(_) => self.is_done = true,
+            Event::Done(_) if agent.is_none() => self.is_done = true,
             _ => {}
         }
         None
@@ -111,8 +118,11 @@ impl RunState {
         call.take_progress()
     }
 
-    /// Returns true if this turn has other calls of the tool.
+    /// Returns true if this turn has other calls of the tool, or a sub-agent makes the call.
     pub(super) fn is_one_of_several(&self, call: &OpenCall) -> bool {
+        if call.agent.is_some() {
+            return true;
+        }
         let first = self.turn.partition_point(|name| *name < call.name);
         self.turn.get(first + 1).is_some_and(|next| *next == call.name)
     }
@@ -131,11 +141,12 @@ impl OpenCall {
     }
 
     fn text(&self) -> String {
-        let name = visible(&self.name);
+        let agent = self.agent.as_ref().map(|agent| format!("{}: ", visible(agent))).unwrap_or_default();
+        let name = format!("{agent}{}", visible(&self.name));
         match &self.progress {
             Some((tool, progress)) if *tool == self.name => format!("{name} {}", progress_text(progress)),
             Some((tool, progress)) => format!("{name} {} {}", visible(tool), progress_text(progress)),
-            None => name.into_owned(),
+            None => name,
         }
     }
 }
@@ -200,19 +211,19 @@ mod tests {
     fn each_open_call_has_one_line_with_its_last_progress() {
         let mut state = RunState::default();
         assert_eq!(waits(&state), ["the model"]);
-        state.record(&started("1", "a"));
-        state.record(&started("2", "b"));
+        state.record(None, &started("1", "a"));
+        state.record(None, &started("2", "b"));
         for (id, name, progress) in [
             ("1", "a", Progress::new(1.0, 3.0)),
             ("1", "a", Progress { message: Some("x\u{1b}".to_owned()), ..Progress::new(2.0, 3.0) }),
             ("2", "inner", Progress::message("deep")),
         ] {
-            state.record(&Event::Progress { id: id.to_owned(), name: name.to_owned(), progress });
+            state.record(None, &Event::Progress { id: id.to_owned(), name: name.to_owned(), progress });
         }
         assert_eq!(waits(&state), [r"a 2 of 3: x\u{1b}", "b inner deep"]);
-        state.record(&ended("1", "a"));
+        state.record(None, &ended("1", "a"));
         assert_eq!(waits(&state), ["b inner deep"]);
-        state.record(&ended("2", "b"));
+        state.record(None, &ended("2", "b"));
         assert_eq!(waits(&state), ["the model"]);
         state.is_done = true;
         assert!(waits(&state).is_empty());
@@ -221,15 +232,15 @@ mod tests {
     #[test]
     fn progress_is_written_once_a_second() {
         let (mut state, start) = (RunState::default(), Instant::now());
-        state.record(&started("1", "a"));
+        state.record(None, &started("1", "a"));
         let is_taken = |ms: &u64| {
             let progress = Progress::new(*ms as f64, 3000.0);
-            state.record(&Event::Progress { id: "1".to_owned(), name: "a".to_owned(), progress });
+            state.record(None, &Event::Progress { id: "1".to_owned(), name: "a".to_owned(), progress });
             let line = state.take_progress("1", start + Duration::from_millis(*ms));
             line.is_some_and(|line| line.contains(&format!("{ms} of 3000")))
         };
         assert_eq!((0..3000).filter(is_taken).collect::<Vec<_>>(), [0, 1000, 2000]);
-        let mut call = state.record(&ended("1", "a")).unwrap();
+        let mut call = state.record(None, &ended("1", "a")).unwrap();
         assert!(call.take_progress().unwrap().contains("2999 of 3000"), "the last one is left for a failure");
         assert_eq!(call.take_progress(), None);
     }
@@ -238,15 +249,15 @@ mod tests {
     fn calls_of_one_tool_in_one_turn_are_distinguished() {
         let mut state = RunState::default();
         for (id, name) in [("1", "b"), ("2", "a"), ("3", "b")] {
-            state.record(&started(id, name));
+            state.record(None, &started(id, name));
         }
         let several = ["1", "2", "3"].map(|id| {
-            let call = state.record(&ended(id, "b")).unwrap();
+            let call = state.record(None, &ended(id, "b")).unwrap();
             state.is_one_of_several(&call)
         });
         assert_eq!(several, [true, false, true]);
-        state.record(&started("4", "b"));
-        let call = state.record(&ended("4", "b")).unwrap();
+        state.record(None, &started("4", "b"));
+        let call = state.record(None, &ended("4", "b")).unwrap();
         assert!(!state.is_one_of_several(&call));
     }
 }

@@ -1,4 +1,6 @@
-use agent::{KeySource, Provider, ProviderOptions, Selection, ToolSet};
+use std::sync::Arc;
+
+use agent::{Direct, KeySource, Models, Plan, Provider, ProviderOptions, Selection, SubAgents, ToolSet};
 use serde_json::Value;
 use tools::protocol::wire::{Format, Strictness};
 
@@ -9,6 +11,9 @@ fn tool_set(glob: &str, crib: &Crib) -> ToolSet {
     tools::link!(tools_builtin);
     let mut services = tools::Services::new();
     services.insert(tools::OutputStore::new());
+    services.insert(Plan::new());
+    services.insert(SubAgents::new());
+    services.insert(Models::new(Arc::new(Direct)));
     services.insert(tools_builtin::fs::Workspace::open(crib.root()).unwrap());
     ToolSet::new(tools::list(), &Selection::parse([glob]).unwrap(), &services)
 }

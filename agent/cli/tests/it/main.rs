@@ -51,6 +51,7 @@ mod run;
 mod sessions;
 mod show;
 mod stream;
+mod sub_agent;
 mod system;
 #[cfg(unix)]
 mod terminal;

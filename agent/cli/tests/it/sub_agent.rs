@@ -1,0 +1,89 @@
+//! Sub-agents, the plan and the session's model in the program.
+
+use serde_json::json;
+
+use crate::Crib;
+
+/// A prompt for a sub-agent, which has no model either and reads its task as calls.
+const SPAWN: &str = r#"agent.spawn name=helper task="fs.list path=sub""#;
+
+#[test]
+fn a_sub_agent_starts_if_that_is_granted_and_its_calls_are_shown() {
+    let crib = Crib::new();
+    let ended = crib.run(&["run", SPAWN, "--grant", "agent:write:helper"]).expect(0);
+    assert!(ended.stdout.contains("inner.txt"), "{ended:#?}");
+    assert!(ended.stderr.contains("-> helper: fs.list") && ended.stderr.contains("<- helper: fs.list"), "{ended:#?}");
+
+    let ended = crib.run(&["run", SPAWN]).expect(5);
+    assert!(ended.stderr.contains("--grant agent:write:helper"), "{ended:#?}");
+    assert!(!ended.stderr.contains("-> helper"), "{ended:#?}");
+}
+
+#[test]
+fn a_refused_call_of_a_sub_agent_has_a_hint_too() {
+    let crib = Crib::new();
+    let write = r#"agent.spawn name=helper task="fs.write path=new content=x""#;
+    let ended = crib.run(&["run", write, "--grant", "agent:write:**"]);
+    assert!(ended.stderr.contains("--grant fs:write:new"), "{ended:#?}");
+    assert!(!crib.root().join("new").exists());
+    let ended = crib.run(&["run", write, "--grant", "agent:write:**", "--grant", "fs:write:new"]);
+    assert!(crib.root().join("new").exists(), "{ended:#?}");
+}
+
+#[test]
+fn the_stream_tells_whose_event_it_is() {
+    let crib = Crib::new();
+    let ended = crib.run(&["run", SPAWN, "--grant", "agent:write:**", "--output", "stream-json"]).expect(0);
+    crate::stream::check(&ended);
+    let lines = ended.documents();
+    let of_agent: Vec<_> = lines.iter().filter(|line| line["type"] == "sub_agent").collect();
+    let kinds: Vec<_> = of_agent.iter().map(|line| line["event"]["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["call_started", "result", "text"], "{ended:#?}");
+    let call = lines.iter().find(|line| line["type"] == "call_started").unwrap();
+    assert!(of_agent.iter().all(|line| line["agent"] == "helper" && line["call"] == call["id"]), "{ended:#?}");
+}
+
+#[test]
+fn a_changed_plan_is_shown() {
+    let crib = Crib::new();
+    let items = json!([{"text": "look", "status": "done"}, {"text": "mend\u{1b}[2J"}]);
+    let prompt = format!("todo.write items={items}");
+    let ended = crib.run(&["run", &prompt]).expect(0);
+    assert!(ended.stderr.contains("plan: 2 steps\n   [x] look\n   [ ] mend"), "{ended:#?}");
+    assert!(!ended.stderr.contains('\u{1b}'), "{ended:#?}");
+    let ended = crib.run(&["run", &prompt, "--output", "stream-json"]).expect(0);
+    crate::stream::check(&ended);
+    let lines = ended.documents();
+    let changed: Vec<_> = lines.iter().filter(|line| line["type"] == "plan_changed").collect();
+    assert_eq!((changed.len(), &changed[0]["items"][1]["status"]), (1, &json!("open")));
+}
+
+#[cfg(feature = "journal")]
+#[test]
+fn a_resumed_session_has_its_plan() {
+    let crib = Crib::new();
+    crib.run(&["run", r#"todo.write items=[{"text":"look"}]"#]).expect(0);
+    let ended = crib.run_with_input(&["chat", "--resume"], b"todo.read\n").expect(0);
+    assert!(ended.stdout.contains("[open] look"), "{ended:#?}");
+}
+
+#[test]
+fn the_sessions_model_may_be_asked_and_another_one_if_it_is_granted() {
+    let crib = Crib::new();
+    let asking = |arguments: &str| {
+        let call = format!(r#"{{"text": "I ask.", "calls": [{{"name": "llm.generate", "arguments": {arguments}}}]}}"#);
+        crib.script(&[&call, r#"{"text": "done"}"#])
+    };
+    let run = |script: &str, flags: &[&str]| crib.run(&[&["run", "x", "--script", script], flags].concat()).expect(0);
+    // The first turn of the script is the answer to the request too.
+    let ended = run(&asking(r#"{"prompt": "?"}"#), &["--output", "stream-json"]);
+    let lines = ended.documents();
+    let result = lines.iter().find(|line| line["type"] == "result").unwrap();
+    assert_eq!(result["content"][0]["text"], "I ask.", "{ended:#?}");
+
+    let other = asking(r#"{"prompt": "?", "provider": "direct"}"#);
+    let ended = run(&other, &[]);
+    assert!(ended.stderr.contains("--grant llm:read:direct/default"), "{ended:#?}");
+    let ended = run(&other, &["--grant", "llm:read:direct/**"]);
+    assert!(ended.stderr.contains("llm.generate failed") && !ended.stderr.contains("--grant"), "{ended:#?}");
+}

@@ -1,0 +1,74 @@
+//! [`ActiveRun`]: the run of a call, as a service for the tools of this crate.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tools::ToolContext;
+
+use super::guarded_sink::GuardedSink;
+use crate::{Event, EventSink, Provider, RunOptions, SystemText, ToolSet};
+
+/// The run that makes a call. The driver offers it to the calls of the run.
+pub(crate) struct ActiveRun {
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) tools: ToolSet,
+    pub(crate) system: SystemText,
+    pub(crate) options: RunOptions,
+    pub(super) sink: Arc<GuardedSink>,
+    /// The number of sub-agents at work.
+    pub(super) sub_agents: AtomicUsize,
+}
+
+/// A sub-agent at work, until it is dropped. Sends the events of the sub-agent's run to the run that started it.
+pub(crate) struct WorkingAgent {
+    active: Arc<ActiveRun>,
+    /// The path of the sub-agent.
+    agent: String,
+    /// The id of the call that started it.
+    call: String,
+}
+
+impl ActiveRun {
+    /// Adds the run to the services of its calls.
+    pub(super) fn enter(self: &Arc<Self>, cx: ToolContext) -> ToolContext {
+        let mut services = cx.services().clone();
+        services.insert_shared(self.clone());
+        cx.with_services(services)
+    }
+
+    /// Sends an event of the run. The event is built only if there is a sink.
+    pub(crate) fn send(&self, event: impl FnOnce() -> Event) {
+        self.sink.send(event);
+    }
+
+    /// Returns true if a sub-agent of this run is at work.
+    pub(super) fn has_sub_agents(&self) -> bool {
+        self.sub_agents.load(Ordering::Relaxed) > 0
+    }
+
+    /// Returns the sub-agent of this context, which the running call starts.
+    pub(crate) fn start_agent(self: &Arc<Self>, cx: &ToolContext) -> WorkingAgent {
+        self.sub_agents.fetch_add(1, Ordering::Relaxed);
+        let (agent, call) = (cx.agent().unwrap_or_default().to_owned(), cx.call_id().unwrap_or_default().to_owned());
+        WorkingAgent { active: self.clone(), agent, call }
+    }
+}
+
+impl EventSink for Arc<WorkingAgent> {
+    fn send(&self, event: Event) {
+        let event = match event {
+            Event::SubAgent { .. } => event,
+            event => {
+                let (agent, call) = (self.agent.clone(), self.call.clone());
+                Event::SubAgent { agent, call, event: Box::new(event) }
+            }
+        };
+        self.active.sink.send(|| event);
+    }
+}
+
+impl Drop for WorkingAgent {
+    fn drop(&mut self) {
+        self.active.sub_agents.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,94 @@
+//! [`Plan`]: the steps that a session intends to take.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use tools::JsonSchema;
+use tools::protocol::{Message, Part};
+
+/// The name of the tool that writes the plan.
+const PLAN_WRITER: &str = "todo.write";
+
+/// The maximum number of items of a plan.
+pub const MAX_PLAN_ITEMS: usize = 50;
+
+/// The maximum number of characters of an item.
+pub(crate) const MAX_ITEM_CHARS: usize = 300;
+
+/// The plan of a session, which the tools `todo.write` and `todo.read` share. Every [`Session`](crate::Session) has one.
+///
+/// A session that continues an earlier conversation has the plan of the last successful `todo.write` in it.
+#[derive(Debug, Default)]
+pub struct Plan(Mutex<Vec<PlanItem>>);
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "tools::schemars", inline)]
+pub struct PlanItem {
+    /// The step, in a few words.
+    #[schemars(length(min = 1, max = MAX_ITEM_CHARS))]
+    pub text: String,
+    /// The status of the step.
+    #[serde(default)]
+    pub status: PlanStatus,
+}
+
+/// The status of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(crate = "tools::schemars", inline)]
+pub enum PlanStatus {
+    /// The step has not begun.
+    #[default]
+    Open,
+    /// The step is being done.
+    Active,
+    /// The step is done.
+    Done,
+}
+
+impl Plan {
+    /// Creates an empty plan.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the items, in order.
+    pub fn items(&self) -> Vec<PlanItem> {
+        self.locked().clone()
+    }
+
+    /// Replaces the items. Returns true if they differ from the former ones.
+    pub fn set(&self, items: Vec<PlanItem>) -> bool {
+        let mut held = self.locked();
+        let is_changed = *held != items;
+        *held = items;
+        is_changed
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Vec<PlanItem>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the plan of a conversation: the items of its last `todo.write` that did not fail. A call without a result counts, because
+/// the journal may replay its result without running it.
+pub(crate) fn plan_of(messages: &[Message]) -> Vec<PlanItem> {
+    #[derive(Deserialize)]
+    struct Written {
+        items: Vec<PlanItem>,
+    }
+    let parts = || messages.iter().flat_map(|message| &message.parts);
+    let failed: HashSet<&str> = parts()
+        .filter_map(|part| match part {
+            Part::ToolResult { id, result, .. } if result.is_error => Some(id.as_str()),
+            _ => None,
+        })
+        .collect();
+    let written = messages.iter().rev().flat_map(|message| message.calls().collect::<Vec<_>>().into_iter().rev());
+    let written = written.filter(|call| call.name == PLAN_WRITER && !failed.contains(call.id.as_str()));
+    let items = written.filter_map(|call| serde_json::from_value::<Written>(call.arguments.value().clone()).ok());
+    items.map(|Written { items }| items).next().unwrap_or_default()
+}

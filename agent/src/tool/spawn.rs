@@ -1,0 +1,179 @@
+//! `agent.spawn`: gives a task to a sub-agent.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use tools::protocol::{Message, Role};
+use tools::{Clause, Content, Entry, JsonSchema, ToolContext, ToolError, ToolErrorKind, ToolResult, tool};
+
+use crate::driver::{ActiveRun, DEFAULT_MAX_STEPS};
+use crate::{BudgetLimits, Driver, Outcome, Plan, Repeated, Selection, Session, StopReason, SubAgents, Summary};
+
+/// The name of this tool, which a sub-agent at the last level does not have.
+const NAME: &str = "agent.spawn";
+
+/// The time that a sub-agent leaves its call to report.
+const REPORT_TIME: Duration = Duration::from_secs(5);
+
+/// Gives a task to a sub-agent, which works on it with your tools and returns its answer.
+///
+/// Use it for a part of the task that needs many calls whose results you do not need yourself, and for parts that can be done side
+/// by side: make the calls in one turn, with different names. A sub-agent knows nothing of this conversation, so the task states
+/// everything it needs, and the form of the answer. It has at most your tools and your permissions.
+// A write: a sub-agent works unattended and spends the budget, so a person is asked before it starts. It is not repeated after a crash,
+// because the second run of a model differs from the first. Its own calls are authorised and approved one by one.
+#[tool(
+    name = "agent.spawn",
+    title = "Start a sub-agent",
+    writes = "agent:{name}",
+    needs = SubAgents,
+    timeout = "60m",
+    max_output = "16KiB",
+    tags = ["session"],
+    example({"name": "reader", "task": "Which files below src parse dates? List file:line.", "tools": ["fs.*", "!fs.write"], "grant": ["fs:read:src/**"]}),
+    example({"name": "tests", "task": "Test src/duration.rs in tests/duration.rs.", "budget": {"steps": 20, "seconds": 600}}),
+)]
+pub(crate) async fn spawn(
+    cx: &ToolContext,
+    /// A short name for the sub-agent, which the user sees.
+    #[schemars(length(min = 1, max = 32), regex(pattern = "^[a-z0-9][a-z0-9_-]*$"))]
+    name: String,
+    /// The task, with everything that the sub-agent needs to know.
+    #[schemars(length(min = 1, max = 20_000))]
+    task: String,
+    /// The tools of the sub-agent by name, such as `fs.*`; `!fs.write` excludes. Only your own tools can be among them.
+    #[serde(default = "all_tools")]
+    #[schemars(length(min = 1, max = 50), inner(length(min = 1, max = 200)))]
+    tools: Vec<String>,
+    /// The permissions of the sub-agent, such as `fs:read:src/**`. They limit yours and add none. If absent, it has all of yours; an
+    /// empty list leaves it none.
+    #[schemars(length(max = 50), inner(length(min = 1, max = 500)))]
+    grant: Option<Vec<String>>,
+    /// The limits of the sub-agent. Yours hold for it too.
+    budget: Option<SpawnBudget>,
+) -> Result<ToolResult, ToolError> {
+    let limits = cx.need::<SubAgents>()?;
+    let run = cx.service::<ActiveRun>().ok_or_else(|| {
+        let reason = "no agent is running; an agent starts a sub-agent in its run".to_owned();
+        ToolErrorKind::Unavailable { reason }
+    })?;
+    let cx = narrowed(cx.clone().with_agent(&name), grant)?.with_service(Plan::new());
+    let (path, level) = (cx.agent().unwrap_or(&name), cx.agent().map_or(1, |path| path.split('/').count()));
+    if level > limits.max_depth() {
+        let most = limits.max_depth();
+        return Err(ToolError::execution_failed(format!(
+            "sub-agents are nested at most {most} deep here; do this part of the task yourself"
+        )));
+    }
+    let is_last = level == limits.max_depth();
+    let offered = run.tools.list().iter().filter(|entry| !is_last || entry.name().as_str() != NAME).cloned();
+    let offered: Vec<_> = offered.collect();
+    let selection = selection(&tools, &offered)?;
+    let system = run.system.clone().with_section("sub-agent", introduction(path));
+    let working = Arc::new(run.start_agent(&cx));
+    let mut session = Session::new(offered, selection, cx).with_system(system);
+    let mut options = run.options.clone().with_limits(budget.unwrap_or_default().limits(session.context()));
+    // The calls have it from the context.
+    options.correlation_id = None;
+    let driver = Driver::new(run.provider.clone()).with_options(options).with_events(working);
+    match driver.run(&mut session, task).await {
+        Ok(summary) => Ok(report(&name, &summary, session.messages())),
+        Err(error) => Err(ToolError::execution_failed(format!("the sub-agent {name} could not go on: {error}"))),
+    }
+}
+
+/// The limits that a sub-agent has of its own.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "tools::schemars", inline)]
+pub(crate) struct SpawnBudget {
+    /// The maximum number of model turns.
+    #[schemars(range(min = 1))]
+    steps: Option<u32>,
+    /// The maximum number of calls.
+    #[schemars(range(min = 1))]
+    calls: Option<u32>,
+    /// The number of tokens after which no turn begins.
+    #[schemars(range(min = 1))]
+    tokens: Option<u64>,
+    /// The time in seconds.
+    #[schemars(range(min = 1))]
+    seconds: Option<u32>,
+}
+
+impl SpawnBudget {
+    /// Returns the limits of the run. The time ends before the deadline of the call, so that the work so far is returned.
+    fn limits(self, cx: &ToolContext) -> BudgetLimits {
+        let mut limits = BudgetLimits::new().with_steps(self.steps.unwrap_or(DEFAULT_MAX_STEPS).into());
+        limits.calls = self.calls.map(u64::from);
+        limits.tokens = self.tokens;
+        let left = cx.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let left = left.map(|left| left.saturating_sub(REPORT_TIME.min(left / 10)));
+        let own = self.seconds.map(|seconds| Duration::from_secs(seconds.into()));
+        limits.time = own.into_iter().chain(left).min();
+        limits
+    }
+}
+
+fn all_tools() -> Vec<String> {
+    vec!["*".to_owned()]
+}
+
+/// Limits the grant of the context to these clauses. Without a list it stays.
+fn narrowed(cx: ToolContext, grant: Option<Vec<String>>) -> Result<ToolContext, ToolError> {
+    let Some(grant) = grant else { return Ok(cx) };
+    let clauses = grant.iter().map(|clause| clause.parse::<Clause>()).collect::<Result<Vec<_>, _>>();
+    let clauses = clauses.map_err(|error| ToolError::execution_failed(error.to_string()))?;
+    Ok(cx.narrowed(clauses))
+}
+
+/// Returns the selection of these globs, each of which matches a tool.
+fn selection(globs: &[String], offered: &[Arc<Entry>]) -> Result<Selection, ToolError> {
+    let selection = Selection::parse(globs).map_err(|error| ToolError::execution_failed(error.to_string()))?;
+    let unmatched = selection.unmatched(offered);
+    if unmatched.is_empty() {
+        return Ok(selection);
+    }
+    let names: Vec<_> = offered.iter().map(|entry| entry.name().as_str()).collect();
+    let message = format!("no tool of yours matches {}; choose from {}", unmatched.join(", "), names.join(", "));
+    Err(ToolError::execution_failed(message))
+}
+
+fn introduction(path: &str) -> String {
+    format!(
+        "You are the sub-agent {path}. Another agent gave you the task and reads your last message; no person does. Do the task and \
+         no more, and answer with the results alone, briefly. If you cannot do it, say what is missing."
+    )
+}
+
+/// Returns the answer for the agent that started the sub-agent. A run that ended otherwise is an error, with the last text.
+fn report(name: &str, summary: &Summary, messages: &[Message]) -> ToolResult {
+    let last = messages.iter().rev().filter(|message| message.role == Role::Assistant).map(Message::to_text);
+    let last = last.map(|text| text.trim().to_owned()).find(|text| !text.is_empty());
+    let counts = counts(summary);
+    let ended = match &summary.outcome {
+        Outcome::Answer { stop: StopReason::Refusal, .. } => "the model refused to answer".to_owned(),
+        Outcome::Answer { text, stop } => {
+            let text = if text.trim().is_empty() { "(no answer)" } else { text };
+            let cut = if *stop == StopReason::Length { "cut off at the model's length limit, " } else { "" };
+            let mut result = ToolResult::text(text);
+            result.content.push(Content::text(format!("[sub-agent {name}: {cut}{counts}]")));
+            return result;
+        }
+        Outcome::Budget(exhausted) => exhausted.to_string(),
+        Outcome::Loop(Repeated { tool, times }) => format!("it made the same call to {tool} {times} times"),
+        Outcome::Cancelled => "it was cancelled".to_owned(),
+        Outcome::Failed { message, .. } => message.clone(),
+    };
+    let mut result = ToolResult::error(format!("the sub-agent {name} did not finish: {ended} [{counts}]"));
+    result.content.extend(last.map(|text| Content::text(format!("its last words:\n{text}"))));
+    result
+}
+
+/// Returns the counts of a run, such as `3 steps, 5 calls (1 failed)`.
+fn counts(summary: &Summary) -> String {
+    let counted = |count: u32, unit: &str| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
+    let failed = if summary.failed_calls > 0 { format!(" ({} failed)", summary.failed_calls) } else { String::new() };
+    format!("{}, {}{failed}", counted(summary.steps, "step"), counted(summary.calls, "call"))
+}

@@ -1,0 +1,77 @@
+//! `todo.write` and `todo.read`: the plan of the session.
+
+use std::fmt::Write as _;
+
+use tools::{ToolContext, ToolError, tool};
+
+use crate::driver::ActiveRun;
+use crate::plan::MAX_PLAN_ITEMS;
+use crate::{Event, Plan, PlanItem, PlanStatus};
+
+/// Replaces your plan for this session: the steps of the task with their status. The user sees it.
+///
+/// Use it for a task of several steps: write the steps first, and write the whole plan again when a status changes. An empty list
+/// removes the plan.
+// Pure: a plan is a part of the conversation. It touches nothing outside of the session, and no tool acts on it.
+#[tool(
+    name = "todo.write",
+    title = "Write the plan",
+    pure,
+    needs = Plan,
+    tags = ["session"],
+    example({"items": [{"text": "Find it", "status": "done"}, {"text": "Mend it"}]}),
+    example({"items": []}),
+)]
+pub(crate) async fn write(
+    cx: &ToolContext,
+    /// All steps, in order.
+    #[schemars(length(max = MAX_PLAN_ITEMS))]
+    items: Vec<PlanItem>,
+) -> Result<String, ToolError> {
+    let counted = counts(&items);
+    if cx.need::<Plan>()?.set(items.clone())
+        && let Some(run) = cx.service::<ActiveRun>()
+    {
+        run.send(|| Event::PlanChanged { items });
+    }
+    Ok(counted)
+}
+
+/// Returns your plan for this session, as last written.
+#[tool(
+    name = "todo.read",
+    title = "Read the plan",
+    pure,
+    needs = Plan,
+    tags = ["session"],
+    example({}),
+)]
+pub(crate) async fn read(cx: &ToolContext) -> Result<String, ToolError> {
+    let items = cx.need::<Plan>()?.items();
+    let mut text = counts(&items);
+    for PlanItem { text: step, status } in &items {
+        let _ = write!(text, "\n[{}] {step}", word(*status));
+    }
+    Ok(text)
+}
+
+/// Returns the number of steps by status, such as `3 steps: 1 done, 1 active, 1 open`.
+fn counts(items: &[PlanItem]) -> String {
+    if items.is_empty() {
+        return "the plan is empty".to_owned();
+    }
+    let count = |status| items.iter().filter(|item| item.status == status).count();
+    let counted = [PlanStatus::Done, PlanStatus::Active, PlanStatus::Open].map(|status| (count(status), word(status)));
+    let parts: Vec<_> =
+        counted.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    let steps = if items.len() == 1 { "step" } else { "steps" };
+    format!("{} {steps}: {}", items.len(), parts.join(", "))
+}
+
+fn word(status: PlanStatus) -> &'static str {
+    match status {
+        PlanStatus::Open => "open",
+        PlanStatus::Active => "active",
+        PlanStatus::Done => "done",
+    }
+}

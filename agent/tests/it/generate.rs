@@ -1,0 +1,207 @@
+//! Text from a model as the result of a call.
+
+use std::sync::{Arc, Mutex};
+
+use agent::{
+    Budget, BudgetLimits, ModelChoice, Models, Price, Provider, ProviderError, Request, Scripted, Selection, Session,
+    StopReason, ToolSet, Turn, TurnFuture, Usage,
+};
+use serde_json::{Value, json};
+use tools::policy::{Rule, Verdict};
+use tools::protocol::Message;
+use tools::{ErrorCode, Grant, Policy, Services, ToolContext, ToolError, ToolResult};
+use tools_testkit::TestHost;
+
+const TOOL: &str = "llm.generate";
+
+/// A model that plays turns and keeps its requests.
+#[derive(Clone)]
+struct Model {
+    script: Arc<Scripted>,
+    requests: Arc<Mutex<Vec<Vec<Message>>>>,
+}
+
+impl Model {
+    fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+        Self { script: Arc::new(Scripted::new(turns)), requests: Arc::default() }
+    }
+
+    fn answering(texts: &[&str]) -> Self {
+        Self::new(texts.iter().map(|text| Turn::answer(*text)))
+    }
+
+    fn texts(&self) -> Vec<Vec<String>> {
+        let requests = self.requests.lock().unwrap();
+        requests.iter().map(|messages| messages.iter().map(Message::to_text).collect()).collect()
+    }
+}
+
+impl Provider for Model {
+    fn name(&self) -> &str {
+        "acme"
+    }
+
+    fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
+        assert!(request.tools.is_empty());
+        self.requests.lock().unwrap().push(request.messages.to_vec());
+        self.script.complete(request)
+    }
+}
+
+fn host(models: Models) -> TestHost {
+    TestHost::new(agent::tool::register).with_service(models)
+}
+
+fn models(model: &Model) -> Models {
+    Models::new(Arc::new(model.clone()))
+}
+
+async fn generate(model: &Model, arguments: Value) -> Result<ToolResult, ToolError> {
+    host(models(model)).call(TOOL, arguments).await
+}
+
+fn numbers() -> Value {
+    json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false})
+}
+
+#[tokio::test]
+async fn the_model_sees_the_prompt_and_its_text_is_the_result() {
+    let model = Model::answering(&["Bonjour."]);
+    let result = generate(&model, json!({"prompt": "Translate: Hello.", "system": "To French."})).await.unwrap();
+    assert_eq!(result.to_text(), "Bonjour.");
+    assert_eq!(model.texts(), [["To French.", "Translate: Hello."]]);
+}
+
+#[tokio::test]
+async fn a_session_without_models_has_no_such_tool() {
+    let entries = || TestHost::new(agent::tool::register).catalog().list();
+    assert!(!ToolSet::new(entries(), &Selection::new(), &Services::new()).contains(TOOL));
+    let cx = ToolContext::new().with_service(models(&Model::answering(&[])));
+    assert!(Session::new(entries(), Selection::new(), cx).tools().contains(TOOL));
+}
+
+#[tokio::test]
+async fn json_that_matches_the_schema_is_the_structured_result() {
+    for text in [r#"{"n": 7}"#, "```json\n{\"n\": 7}\n```", " {\"n\":7}\n"] {
+        let model = Model::answering(&[text]);
+        let result = generate(&model, json!({"prompt": "Count.", "schema": numbers()})).await.unwrap();
+        assert_eq!(result.structured.unwrap().into_value(), json!({"n": 7}), "{text}");
+        assert_eq!(model.texts().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_match_is_repaired_once() {
+    for wrong in [r#"{"n": "seven"}"#, r#"{"n": 7, "n": 8}"#, "Seven."] {
+        let model = Model::answering(&[wrong, r#"{"n": 7}"#]);
+        let result = generate(&model, json!({"prompt": "Count.", "schema": numbers()})).await.unwrap();
+        assert_eq!(result.structured.unwrap().into_value(), json!({"n": 7}));
+        let repair = &model.texts()[1];
+        assert!(repair[1] == wrong && repair[2].contains("does not match"), "{repair:?}");
+
+        let model = Model::answering(&[wrong, wrong, r#"{"n": 7}"#]);
+        let error = generate(&model, json!({"prompt": "Count.", "schema": numbers()})).await.unwrap_err();
+        assert_eq!((error.code(), model.texts().len()), (ErrorCode::ExecutionFailed, 2));
+    }
+    let model = Model::answering(&[r#"{"n": "seven"}"#, r#"{"n": 7}"#]);
+    generate(&model, json!({"prompt": "Count.", "schema": numbers()})).await.unwrap();
+    assert!(model.texts()[1][2].contains("/n") && model.texts()[1][2].contains("integer"));
+}
+
+#[tokio::test]
+async fn an_unusable_schema_costs_no_request() {
+    let model = Model::answering(&["{}"]);
+    for schema in [
+        json!({"type": "objekt"}),
+        json!({"$ref": "https://example.org/schema.json"}),
+        json!({"$ref": "#/$defs/missing"}),
+        json!({"type": "string", "pattern": "("}),
+    ] {
+        let error = generate(&model, json!({"prompt": "Count.", "schema": schema})).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::ExecutionFailed, "{schema}");
+    }
+    assert!(model.texts().is_empty());
+}
+
+#[tokio::test]
+async fn half_an_answer_is_an_error() {
+    for turn in [
+        Turn::answer("Once upon").with_stop(StopReason::Length),
+        Turn::answer("No.").with_stop(StopReason::Refusal),
+        Turn::answer(" "),
+        Turn::calls([tools::ToolCall::new("a", "x", json!({}))]),
+    ] {
+        let error = generate(&Model::new([turn]), json!({"prompt": "Go."})).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::ExecutionFailed);
+    }
+    let error = generate(&Model::answering(&[]), json!({"prompt": "Go."})).await.unwrap_err();
+    assert!(error.to_string().contains("no turn left"), "{error}");
+}
+
+#[tokio::test]
+async fn another_model_is_opened_by_its_name() {
+    let (own, other) = (Model::answering(&["own"]), Model::answering(&["other"]));
+    let opened = Arc::new(Mutex::new(Vec::new()));
+    let (asked, given) = (opened.clone(), other.clone());
+    let open = move |choice: &ModelChoice| -> Result<Arc<dyn Provider>, ProviderError> {
+        asked.lock().unwrap().push((choice.provider.clone(), choice.model.clone()));
+        Ok(Arc::new(given.clone()))
+    };
+    let host = host(models(&own).with_others(open));
+    let text = async |arguments: Value| host.text(TOOL, arguments).await;
+    assert_eq!(text(json!({"prompt": "?"})).await, "own");
+    assert_eq!(text(json!({"prompt": "?", "provider": "zeta", "model": "large"})).await, "other");
+    assert_eq!(text(json!({"prompt": "?", "model": "small"})).await, "other");
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(*opened.lock().unwrap(), [(some("zeta"), some("large")), (None, some("small"))]);
+
+    let error = generate(&own, json!({"prompt": "?", "provider": "zeta"})).await.unwrap_err();
+    assert!(error.to_string().contains("zeta"), "{error}");
+}
+
+#[tokio::test]
+async fn grants_and_rules_hold_for_the_model() {
+    let model = Model::answering(&["said"]);
+    let models = models(&model).with_names("openai", Some("gpt-5.1".to_owned()));
+    let host = host(models.with_others(|_| Err(ProviderError::NoPrompt)));
+    let code = async |host: TestHost, arguments: Value| host.call(TOOL, arguments).await.map_err(|error| error.code());
+    let own = || json!({"prompt": "?"});
+    let other = || json!({"prompt": "?", "provider": "zeta", "model": "large"});
+    let granted = |clauses: &[&str]| host.clone().with_grant(clauses);
+    assert!(code(granted(&["llm:read:session/default"]), own()).await.is_ok());
+    let denied = Err(ErrorCode::PermissionDenied);
+    assert_eq!(code(granted(&["llm:read:session/default"]), other()).await, denied);
+    assert_eq!(code(granted(&["fs:read:**"]), own()).await, denied);
+    // The grant reaches the function that opens the model.
+    assert_eq!(code(granted(&["llm:read:zeta/**"]), other()).await, Err(ErrorCode::ExecutionFailed));
+
+    let rule = |target: &str| Rule::for_target(Verdict::Deny, target.parse().unwrap());
+    for (target, arguments) in [
+        ("llm:*:session/**", own()),
+        ("llm:read:openai/gpt-5.1", own()),
+        ("llm:read:openai/**", own()),
+        ("llm:read:openai/small", json!({"prompt": "?", "model": "small"})),
+        ("llm:read:zeta/*", other()),
+    ] {
+        let policy = Policy::by_effects().with_rules([rule(target)]);
+        let host = host.clone().with_context(|cx| cx.with_policy(policy).with_grant(Grant::all()));
+        assert_eq!(code(host, arguments).await, Err(ErrorCode::Denied), "{target}");
+    }
+    assert_eq!(model.texts().len(), 1);
+}
+
+#[tokio::test]
+async fn a_request_counts_for_the_budget() {
+    let usage = Usage { input_tokens: 30, output_tokens: 12, ..Usage::default() };
+    let model = Model::new([Turn::answer("said").with_usage(usage), Turn::answer("again")]);
+    let budget = Budget::new(BudgetLimits::new().with_steps(1));
+    let price = Price::new("1".parse().unwrap(), "10".parse().unwrap());
+    let models = models(&model).with_names("acme", Some("large".to_owned())).with_price("large", price);
+    let host = host(models).with_service(budget.clone());
+    host.text(TOOL, json!({"prompt": "?"})).await;
+    let spent = budget.spent();
+    assert_eq!((spent.steps, spent.tokens, spent.cost), (1, 42, "0.00015".parse().unwrap()));
+    let error = host.call(TOOL, json!({"prompt": "?"})).await.unwrap_err();
+    assert!(error.to_string().contains("budget"), "{error}");
+    assert_eq!(model.texts().len(), 1);
+}

@@ -1,0 +1,448 @@
+//! Sub-agents.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Asker};
+use agent::{
+    Budget, BudgetLimits, Driver, Event, Outcome, Plan, Request, RunOptions, Selection, Session, SessionConsent,
+    SubAgents, Turn, TurnFuture,
+};
+use serde_json::{Value, json};
+use tokio::sync::Barrier;
+use tools::protocol::Role;
+use tools::{CancellationToken, Catalog, Effects, Grant, OutputStore, Policy, Tool, ToolCall, ToolContext, ToolResult};
+use tools_testkit::HouseRules;
+
+use crate::notebook::Notebook;
+use crate::workshop::{EventLog, add, answer, kind, playing, results, tool};
+
+const TOOL: &str = "agent.spawn";
+
+/// The tools of this crate.
+pub(crate) fn catalog() -> Catalog {
+    let mut catalog = Catalog::new();
+    agent::tool::register(&mut catalog).unwrap();
+    catalog
+}
+
+pub(crate) fn context() -> ToolContext {
+    ToolContext::new().with_grant(Grant::all()).with_service(SubAgents::new())
+}
+
+pub(crate) fn session(catalog: &Catalog, cx: ToolContext) -> Session {
+    Session::new(catalog.list(), Selection::new(), cx)
+}
+
+pub(crate) fn spawning(id: &str, arguments: Value) -> ToolCall {
+    ToolCall::new(id, TOOL, arguments)
+}
+
+/// A driver whose agents play the turns that the function returns for their task and their number of earlier turns.
+pub(crate) fn agents(turn: impl Fn(&str, usize) -> Turn + Send + Sync + 'static) -> Driver {
+    playing(move |request| {
+        let turn = turn(&task(&request), turns(&request));
+        Box::pin(async { Ok(turn) })
+    })
+}
+
+fn task(request: &Request<'_>) -> String {
+    let prompt = request.messages.iter().find(|message| message.role == Role::User);
+    prompt.map(|prompt| prompt.to_text()).unwrap_or_default()
+}
+
+fn turns(request: &Request<'_>) -> usize {
+    request.messages.iter().filter(|message| message.role == Role::Assistant).count()
+}
+
+/// Runs an agent whose first turn makes these calls and whose sub-agents play `turn`. Returns the results of the calls.
+async fn delegated(session: &mut Session, driver: Driver) -> Vec<ToolResult> {
+    let summary = driver.run(session, "lead").await.unwrap();
+    assert_eq!(answer(&summary.outcome), "finished");
+    results(session.messages()).into_iter().map(|(_, result)| result).collect()
+}
+
+/// A lead that makes these calls in its first turn, and sub-agents that play `turn`.
+fn lead(calls: Vec<ToolCall>, turn: impl Fn(&str, usize) -> Turn + Send + Sync + 'static) -> Driver {
+    agents(move |task, number| match (task, number) {
+        ("lead", 0) => Turn::calls(calls.clone()),
+        ("lead", _) => Turn::answer("finished"),
+        _ => turn(task, number),
+    })
+}
+
+#[test]
+fn the_tools_keep_the_house_rules() {
+    let cx = context().with_service(OutputStore::new()).with_service(Plan::new());
+    let faults = HouseRules::new().with_context(cx).check(agent::tool::register);
+    // There is no output to read in an example.
+    let faults: Vec<_> = faults.iter().filter(|fault| fault.tool != OutputStore::READER).collect();
+    assert!(faults.is_empty(), "{faults:?}");
+}
+
+#[tokio::test]
+async fn a_sub_agent_works_with_the_tools_of_its_agent_and_answers() {
+    let mut catalog = catalog();
+    add(&mut catalog, "look");
+    let log = EventLog::default();
+    let calls = vec![spawning("s", json!({"name": "reader", "task": "read"}))];
+    let driver = lead(calls, |_, number| match number {
+        0 => Turn::calls([ToolCall::new("c", "look", json!({}))]),
+        _ => Turn::answer("It is blue."),
+    });
+    let mut session = session(&catalog, context());
+    let results = delegated(&mut session, driver.with_events(log.clone())).await;
+    let text = results[0].to_text();
+    assert!(text.starts_with("It is blue.") && text.contains("2 steps, 1 call"), "{text}");
+
+    let of = |event: &Event| match event {
+        Event::SubAgent { agent, call, event } => {
+            assert_eq!((agent.as_str(), call.as_str()), ("reader", "s"));
+            format!("reader: {}", name_of(event))
+        }
+        event => name_of(event),
+    };
+    let order: Vec<_> = log.events().iter().map(of).collect();
+    let of_agent = ["started look", "result look", "text", "done"].map(|event| format!("reader: {event}"));
+    let expected = ["started agent.spawn".to_owned()].into_iter().chain(of_agent);
+    let expected: Vec<_> = expected.chain(["result agent.spawn", "text", "done"].map(str::to_owned)).collect();
+    assert_eq!(order, expected);
+}
+
+fn name_of(event: &Event) -> String {
+    match event {
+        Event::CallStarted { name, .. } => format!("started {name}"),
+        Event::Result { name, .. } => format!("result {name}"),
+        Event::Text { .. } => "text".to_owned(),
+        Event::Done(_) => "done".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_session_without_the_service_has_no_such_tool() {
+    let session = session(&catalog(), ToolContext::new().with_grant(Grant::all()));
+    assert!(!session.tools().contains(TOOL) && session.tools().contains("todo.write"));
+}
+
+#[tokio::test]
+async fn the_tools_of_a_sub_agent_are_a_part_of_those_of_its_agent() {
+    let mut catalog = catalog();
+    ["look", "listen", "secret"].iter().for_each(|name| add(&mut catalog, name));
+    let offered = Arc::new(Mutex::new(Vec::new()));
+    let seen = offered.clone();
+    let driver = playing(move |request: Request<'_>| -> TurnFuture<'_> {
+        let names: Vec<_> = request.tools.list().iter().map(|entry| entry.name().to_string()).collect();
+        seen.lock().unwrap().push((task(&request), names));
+        let turn = match (task(&request).as_str(), turns(&request)) {
+            ("lead", 0) => Turn::calls([
+                spawning("a", json!({"name": "a", "task": "do", "tools": ["look", "todo.*", "!todo.read"]})),
+                spawning("b", json!({"name": "b", "task": "never", "tools": ["secret"]})),
+            ]),
+            ("lead", _) => Turn::answer("finished"),
+            (_, 0) => Turn::calls(["listen", "secret"].map(|name| ToolCall::new(name, name, json!({})))),
+            _ => Turn::answer("done"),
+        };
+        Box::pin(async { Ok(turn) })
+    });
+    let selection = Selection::parse(["agent.*", "todo.*", "look", "listen"]).unwrap();
+    let mut session = Session::new(catalog.list(), selection, context());
+    let results = delegated(&mut session, driver).await;
+    assert!(results[0].to_text().contains("2 calls (2 failed)"), "{results:?}");
+    assert!(results[1].is_error && results[1].to_text().contains("secret"), "{results:?}");
+    let offered = offered.lock().unwrap();
+    let of = |wanted: &str| offered.iter().find(|(task, _)| task == wanted).map(|(_, names)| names.clone());
+    assert_eq!(of("do").unwrap(), ["look", "todo.write"]);
+    assert_eq!(of("never"), None);
+}
+
+#[tokio::test]
+async fn levels_of_sub_agents_are_limited() {
+    let catalog = catalog();
+    let down = |task: &str, number: usize| match number {
+        0 => Turn::calls([spawning("s", json!({"name": "n", "task": format!("{task}+")}))]),
+        _ => Turn::answer(format!("{task} done")),
+    };
+    let log = EventLog::default();
+    let driver = lead(vec![spawning("s", json!({"name": "n", "task": "+"}))], down).with_events(log.clone());
+    let mut session = session(&catalog, context().with_service(SubAgents::new().with_max_depth(3)));
+    delegated(&mut session, driver).await;
+    let paths: BTreeSet<_> = log
+        .events()
+        .iter()
+        .filter_map(|event| match event {
+            Event::SubAgent { agent, .. } => Some(agent.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(paths.into_iter().collect::<Vec<_>>(), ["n", "n/n", "n/n/n"]);
+    let refused = log.events().into_iter().find_map(|event| match event {
+        Event::SubAgent { agent, event, .. } if agent == "n/n/n" => match *event {
+            Event::Result { result, .. } => Some(result),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(kind(&refused.unwrap()), "not_found");
+
+    let none = context().with_service(SubAgents::new().with_max_depth(0));
+    let driver = lead(vec![spawning("s", json!({"name": "n", "task": "+"}))], down);
+    let results = delegated(&mut Session::new(catalog.list(), Selection::new(), none), driver).await;
+    assert_eq!(kind(&results[0]), "execution_failed");
+}
+
+#[tokio::test]
+async fn a_long_answer_is_cut_and_kept() {
+    let catalog = catalog();
+    let driver =
+        lead(vec![spawning("s", json!({"name": "n", "task": "talk"}))], |_, _| Turn::answer("word ".repeat(20_000)));
+    let mut session = session(&catalog, context().with_service(OutputStore::new()).with_session("s"));
+    let results = delegated(&mut session, driver).await;
+    let text = results[0].to_text();
+    assert!(text.len() <= 17 * 1024 && text.contains("tools.output") && text.contains("1 step"), "{}", text.len());
+}
+
+#[tokio::test]
+async fn a_sub_agent_that_does_not_finish_is_an_error_with_its_last_words() {
+    let mut catalog = catalog();
+    add(&mut catalog, "look");
+    let calls = vec![spawning("s", json!({"name": "n", "task": "on and on", "budget": {"steps": 2}}))];
+    let driver = lead(calls, |_, number| {
+        let mut turn = Turn::calls([ToolCall::new("c", "look", json!({}))]);
+        turn.message.parts.insert(0, tools::protocol::Part::Content(tools::Content::text(format!("thought {number}"))));
+        turn
+    });
+    let results = delegated(&mut session(&catalog, context()), driver).await;
+    let text = results[0].to_text();
+    assert!(results[0].is_error && text.contains("2 steps") && text.contains("thought 1"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn fifty_sub_agents_work_side_by_side() {
+    let mut catalog = catalog();
+    let barrier = Arc::new(Barrier::new(50));
+    let meet = move |_: ToolContext, _: Value| {
+        let barrier = barrier.clone();
+        async move {
+            barrier.wait().await;
+            "met"
+        }
+    };
+    catalog.register(tool("meet"), meet).unwrap();
+    let calls = (0..50).map(|n| spawning(&format!("s{n}"), json!({"name": format!("n{n}"), "task": "meet"}))).collect();
+    let driver = lead(calls, |_, number| match number {
+        0 => Turn::calls([ToolCall::new("c", "meet", json!({}))]),
+        _ => Turn::answer("we met"),
+    });
+    let driver = driver.with_options(RunOptions::new().with_limits(BudgetLimits::new().with_steps(102)));
+    let results = delegated(&mut session(&catalog, context()), driver).await;
+    assert_eq!(results.len(), 50);
+    assert!(results.iter().all(|result| !result.is_error && result.to_text().starts_with("we met")), "{results:?}");
+    assert_eq!(catalog.admission().running(), 0);
+}
+
+/// A call that is alive until this is dropped.
+struct Alive(Arc<AtomicUsize>);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_cancelled_agent_leaves_no_sub_agent_behind() {
+    const AGENTS: usize = 20;
+    for is_recorded in [false, true] {
+        let mut catalog = catalog();
+        let alive = Arc::new(AtomicUsize::new(0));
+        let (count, token) = (alive.clone(), CancellationToken::new());
+        let stop = token.clone();
+        let wait = move |_: ToolContext, _: Value| {
+            let (count, stop) = (count.clone(), stop.clone());
+            async move {
+                let begun = count.fetch_add(1, Ordering::SeqCst) + 1;
+                let _alive = Alive(count);
+                if begun == AGENTS {
+                    stop.cancel();
+                }
+                std::future::pending::<String>().await
+            }
+        };
+        catalog.register(tool("wait"), wait).unwrap();
+        // Half of the calls are made by sub-agents of sub-agents.
+        let calls = (0..AGENTS).map(|n| {
+            let task = if n % 2 == 0 { "wait" } else { "delegate" };
+            spawning(&format!("s{n}"), json!({"name": format!("n{n}"), "task": task}))
+        });
+        let calls: Vec<_> = calls.collect();
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counted = requests.clone();
+        let driver = lead(calls, move |task, _| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            match task {
+                "delegate" => Turn::calls([spawning("d", json!({"name": "deep", "task": "wait"}))]),
+                _ => Turn::calls([ToolCall::new("c", "wait", json!({}))]),
+            }
+        });
+        let log = EventLog::default();
+        let driver = driver.with_cancellation(token).with_events(log.clone());
+        let cx = if is_recorded {
+            context().with_journal(Arc::new(Notebook::default())).with_session("s")
+        } else {
+            context()
+        };
+        let mut session = session(&catalog, cx);
+        let summary = driver.run(&mut session, "lead").await.unwrap();
+        assert_eq!(summary.outcome, Outcome::Cancelled);
+        let (sent, asked) = (log.events().len(), requests.load(Ordering::SeqCst));
+        assert!(matches!(log.events().last(), Some(Event::Done(_))));
+        // The runtime drops the tasks of the calls soon after.
+        let gone = async {
+            while alive.load(Ordering::SeqCst) > 0 || catalog.admission().running() > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap();
+        assert_eq!((log.events().len(), requests.load(Ordering::SeqCst)), (sent, asked), "nothing goes on");
+        assert_eq!(agent::abandoned_calls(), 0);
+    }
+}
+
+#[tokio::test]
+async fn the_journal_tells_whose_call_it_is() {
+    let mut catalog = catalog();
+    add(&mut catalog, "look");
+    let notebook = Notebook::default();
+    let calls = vec![spawning("s", json!({"name": "outer", "task": "delegate"}))];
+    let driver = lead(calls, |task, number| match (task, number) {
+        ("delegate", 0) => Turn::calls([spawning("d", json!({"name": "inner", "task": "look"}))]),
+        ("look", 0) => Turn::calls([ToolCall::new("c", "look", json!({})), ToolCall::new("e", "gone", json!({}))]),
+        _ => Turn::answer("done"),
+    });
+    let cx = context().with_journal(Arc::new(notebook.clone())).with_session("monday");
+    delegated(&mut session(&catalog, cx), driver).await;
+    let lines = notebook.lines();
+    let of = |id: &str, kind: &str| {
+        let at = lines.iter().position(|line| line.call_id.as_deref() == Some(id) && line.kind == kind).unwrap();
+        (at as u64 + 1, lines[at].clone())
+    };
+    let (outer, spawn) = of("s", "intent");
+    let (inner, nested) = of("outer/d", "intent");
+    let (_, look) = of("outer/inner/c", "intent");
+    let (_, gone) = of("outer/inner/e", "refusal");
+    assert_eq!((spawn.parent, nested.parent, look.parent, gone.parent), (None, Some(outer), Some(inner), Some(inner)));
+    assert!([&nested, &look, &gone].iter().all(|line| line.session.as_deref() == Some("monday")));
+    let path = |line: &crate::notebook::Line| line.key.as_ref().unwrap().path.clone();
+    assert_eq!((path(&spawn), path(&nested), path(&look)), (String::new(), "0".to_owned(), "0.0".to_owned()));
+}
+
+/// A spawn that a crash interrupted is not repeated: the second run of a model differs from the first.
+#[tokio::test]
+async fn an_interrupted_sub_agent_is_not_started_again() {
+    let catalog = catalog();
+    let notebook = Notebook::default();
+    let driver = || lead(vec![spawning("s", json!({"name": "n", "task": "talk"}))], |_, _| Turn::answer("said"));
+    let cx = || context().with_journal(Arc::new(notebook.clone())).with_session("monday");
+    delegated(&mut session(&catalog, cx()), driver()).await;
+    notebook.forget_outcomes();
+    let results = delegated(&mut session(&catalog, cx()), driver()).await;
+    assert_eq!(kind(&results[0]), "outcome_unknown");
+}
+
+/// Approves all calls and keeps the questions.
+#[derive(Clone, Default)]
+struct Clerk(Arc<Mutex<Vec<String>>>);
+
+impl Asker for Clerk {
+    fn ask<'a>(&'a self, question: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
+        self.0.lock().unwrap().push(question.to_string().lines().next().unwrap_or_default().to_owned());
+        Box::pin(async { ApprovalAnswer::Session })
+    }
+}
+
+#[tokio::test]
+async fn an_approval_of_an_agent_does_not_cover_its_sub_agents() {
+    let mut catalog = catalog();
+    let effects: Effects = serde_json::from_value(json!({"writes": ["page:{title}"]})).unwrap();
+    let parameters = json!({"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]});
+    let publish = Tool::new("publish", "Publishes.", parameters).unwrap().with_effects(effects);
+    catalog.register(publish, async |_: ToolContext, _: Value| "published").unwrap();
+    let published = |id: &str| ToolCall::new(id, "publish", json!({"title": "news"}));
+    let driver = agents(move |task, number| match (task, number) {
+        ("lead", 0 | 1) => Turn::calls([published("p")]),
+        ("lead", 2) => Turn::calls([spawning("a", json!({"name": "one", "task": "publish"}))]),
+        ("lead", 3) => Turn::calls([spawning("b", json!({"name": "two", "task": "publish"}))]),
+        ("lead", _) => Turn::answer("finished"),
+        (_, 0 | 1) => Turn::calls([published("p")]),
+        _ => Turn::answer("done"),
+    });
+    let clerk = Clerk::default();
+    let cx = context().with_policy(Policy::by_effects()).with_approver(Arc::new(SessionConsent::new(clerk.clone())));
+    let results = delegated(&mut session(&catalog, cx), driver).await;
+    assert!(results.iter().all(|result| !result.is_error), "{results:?}");
+    let asked = clerk.0.lock().unwrap().clone();
+    let expected = [
+        "publish asks for:", "agent.spawn asks for:", "publish of the sub-agent one asks for:",
+        "agent.spawn asks for:", "publish of the sub-agent two asks for:",
+    ];
+    assert_eq!(asked, expected);
+}
+
+#[tokio::test]
+async fn a_sub_agent_is_asked_about_and_refused_without_a_person() {
+    let driver = || lead(vec![spawning("s", json!({"name": "n", "task": "talk"}))], |_, _| Turn::answer("said"));
+    let cx = context().with_policy(Policy::by_effects());
+    let results = delegated(&mut session(&catalog(), cx), driver()).await;
+    assert_eq!(kind(&results[0]), "unapproved");
+    let cx = context().with_grant(Grant::parse(["fs:read:**"]).unwrap());
+    let results = delegated(&mut session(&catalog(), cx), driver()).await;
+    assert_eq!(kind(&results[0]), "permission_denied");
+}
+
+/// The budget of each agent is its own and the rest of all agents above.
+#[tokio::test]
+async fn sub_agents_share_the_budget_of_their_agent() {
+    let mut catalog = catalog();
+    add(&mut catalog, "look");
+    let looking = |number: usize| Turn::calls([ToolCall::new("c", "look", json!({"number": number}))]);
+    let calls = |budget: &Value| {
+        (0..3)
+            .map(|n| spawning(&n.to_string(), json!({"name": format!("n{n}"), "task": "look", "budget": budget})))
+            .collect()
+    };
+    let limited = |limits| RunOptions::new().with_limits(limits);
+    // Each of the three may make five calls of its own, but all four agents together ten.
+    let driver = lead(calls(&json!({"calls": 5})), move |_, number| looking(number));
+    let budget = Budget::default();
+    let mut session = session(&catalog, context().with_service(budget.clone()));
+    let driver = driver.with_options(limited(BudgetLimits::new().with_calls(10)));
+    driver.run(&mut session, "lead").await.unwrap();
+    assert_eq!(budget.spent().calls, 10);
+
+    let driver = lead(calls(&json!({"steps": 4})), move |_, number| looking(number));
+    let results = delegated(&mut self::session(&catalog, context()), driver).await;
+    assert!(
+        results.iter().all(|result| result.is_error && result.to_text().contains("4 steps, 4 calls")),
+        "{results:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_mistake_in_the_arguments_is_explained() {
+    let arguments = [
+        json!({"name": "n", "task": "t", "tools": ["look"]}),
+        json!({"name": "n", "task": "t", "tools": ["["]}),
+        json!({"name": "n", "task": "t", "grant": ["fs"]}),
+        json!({"name": "a/b", "task": "t"}),
+        json!({"name": "n", "task": "t", "colour": "red"}),
+    ];
+    let calls = arguments.iter().enumerate().map(|(n, arguments)| spawning(&n.to_string(), arguments.clone()));
+    let driver = lead(calls.collect(), |_, _| Turn::answer("said"));
+    let results = delegated(&mut session(&catalog(), context()), driver).await;
+    let kinds: Vec<_> = results.iter().map(kind).collect();
+    let expected = ["execution_failed"; 3].into_iter().chain(["invalid_arguments"; 2]);
+    assert_eq!(kinds, expected.collect::<Vec<_>>());
+}
