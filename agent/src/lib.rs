@@ -6,7 +6,9 @@ mod compacted;
 pub mod consent;
 pub mod driver;
 mod event;
+mod extract;
 mod guidance;
+mod json_answer;
 mod models;
 mod parameter;
 mod plan;
@@ -24,6 +26,7 @@ mod system;
 pub mod tool;
 mod tool_set;
 pub mod visible;
+mod wire_options;
 mod wire_tool_set;
 mod workspace_domain;
 
@@ -36,15 +39,16 @@ pub use compacted::{Compacted, CompactionCause, RequestSize};
 pub use consent::SessionConsent;
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
+pub use extract::{ExtractError, extract};
 pub use guidance::tool_guidance;
 pub use models::{ModelChoice, Models};
 pub use parameter::{Parameter, Presence, parameters};
 pub use plan::{MAX_PLAN_ITEMS, Plan, PlanItem, PlanStatus};
 pub use prefix::PrefixChange;
 pub use provider::{
-    Direct, KeySource, Provider, ProviderConflict, ProviderError, ProviderOptions, ProviderProblem, ProviderSubmission,
-    Request, RequestRetry, RetryCause, RetryPolicy, RetrySink, Scripted, StopReason, TextSink, Timeouts, Turn,
-    TurnFuture, Usage,
+    Direct, FailureKind, GenerationOptions, KeySource, Provider, ProviderConflict, ProviderError, ProviderOptions,
+    ProviderProblem, ProviderSubmission, Proxy, ReasoningEffort, Request, RequestRetry, RetryCause, RetryPolicy,
+    RetrySink, Scripted, StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture, Usage,
 };
 pub use repeat::{RepeatLimits, Repeated};
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};
@@ -56,5 +60,6 @@ pub use sub_agents::SubAgents;
 pub use system::SystemText;
 pub use tool_set::ToolSet;
 pub use tools;
+pub use wire_options::WireOptions;
 pub use wire_tool_set::WireToolSet;
 pub use workspace_domain::WorkspaceDomain;

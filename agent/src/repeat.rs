@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher as _;
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 
 use serde::{Deserialize, Serialize};
-use tools::protocol::canonical_json;
-use tools::{Content, OutputStore, ToolCall, ToolResult};
+use tools::{Content, Json, OutputStore, ToolCall, ToolResult};
 
 /// The numbers of equal calls with equal results after which a run reacts. `None` means never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,13 +34,14 @@ pub struct Repeated {
 #[derive(Debug)]
 pub(crate) struct RepeatGuard {
     limits: RepeatLimits,
-    /// The last results of the calls, by the hash of name and arguments.
-    calls: HashMap<u64, LastResult>,
+    /// The last results of the calls, by the name of the tool. Arguments are compared and not hashed, because they are shared.
+    calls: HashMap<String, Vec<LastResult>>,
     hasher: RandomState,
 }
 
 #[derive(Debug)]
 struct LastResult {
+    arguments: Json,
     hash: u64,
     times: u32,
     /// The number of the last turn with this call.
@@ -77,12 +77,17 @@ impl RepeatGuard {
         if self.limits == RepeatLimits::new(None, None) {
             return 1;
         }
-        let key = self.hasher.hash_one((&call.name, canonical_json(call.arguments.value())));
         let hash = self.hash(result);
+        let arguments = &call.arguments;
         if has_effect {
-            self.calls.retain(|other, _| *other == key);
+            self.calls.retain(|name, _| *name == call.name);
+            self.calls.values_mut().for_each(|calls| calls.retain(|last| last.arguments == *arguments));
         }
-        let last = self.calls.entry(key).or_insert(LastResult { hash, times: 1, turn });
+        let calls = self.calls.entry(call.name.clone()).or_default();
+        let Some(last) = calls.iter_mut().find(|last| last.arguments == *arguments) else {
+            calls.push(LastResult { arguments: arguments.clone(), hash, times: 1, turn });
+            return 1;
+        };
         last.times = match last.hash == hash {
             true => last.times.saturating_add((last.turn != turn).into()),
             false => 1,
@@ -108,10 +113,20 @@ impl RepeatGuard {
     }
 
     fn hash(&self, result: &ToolResult) -> u64 {
-        // A result serializes without errors: its keys are texts.
-        let text = serde_json::to_string(result).unwrap_or_default();
-        // Each truncated output has a handle of its own.
-        self.hasher.hash_one(OutputStore::without_handles(&text))
+        let mut hasher = self.hasher.build_hasher();
+        result.is_error.hash(&mut hasher);
+        for content in &result.content {
+            match content.as_text() {
+                // Each truncated output has a handle of its own.
+                Some(text) => OutputStore::without_handles(text).hash(&mut hasher),
+                // Content serializes without errors: its keys are texts.
+                None => serde_json::to_string(content).unwrap_or_default().hash(&mut hasher),
+            }
+        }
+        // A model reads the structure only if there is no content.
+        let structured = result.structured.as_ref().filter(|_| result.content.is_empty());
+        structured.map(Json::to_string).hash(&mut hasher);
+        hasher.finish()
     }
 }
 

@@ -13,7 +13,7 @@ use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use self::conversation::Conversation;
 use self::stored_run::StoredRun;
-use crate::{Exhausted, Repeated, StopReason, Turn, Usage};
+use crate::{Exhausted, FailureKind, Repeated, StopReason, Turn, Usage};
 
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
 pub use self::outcome::{Outcome, Summary};
@@ -194,6 +194,22 @@ impl Run {
         matches!(self.state, State::Done(Outcome::Answer { .. }))
     }
 
+    /// Returns the answer of the model. Returns `None` if there is none, or if the model refused to answer.
+    pub(crate) fn answer(&self) -> Option<&str> {
+        match &self.state {
+            State::Done(Outcome::Answer { text, stop }) if *stop != StopReason::Refusal => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Continues an answered run with this message of the user. Other runs do not change.
+    pub(crate) fn reject_answer(&mut self, message: String) {
+        if self.is_answered() {
+            self.messages.push(Message::text(Role::User, message));
+            self.state = State::Asking;
+        }
+    }
+
     /// Returns true if the run has an outcome.
     pub(crate) fn has_ended(&self) -> bool {
         matches!(self.state, State::Done(_))
@@ -264,7 +280,7 @@ impl Run {
         let ending = match error.code() {
             ErrorCode::Cancelled => Some(Outcome::Cancelled),
             _ if error.is_recoverable() => None,
-            _ => Some(Outcome::Failed { message: error.to_string() }),
+            _ => Some(Outcome::Failed { message: error.to_string(), failure: None }),
         };
         self.settle(id, result, ending)
     }
@@ -277,9 +293,13 @@ impl Run {
     /// Ends the run after a failure that the model cannot repair. Calls without a result get an error with the message. A run
     /// that has ended does not change.
     pub fn fail(&mut self, message: impl Into<String>) {
-        let message = message.into();
+        self.fail_with(message.into(), None);
+    }
+
+    /// Ends the run as [`fail`](Self::fail) does, after a failure of this kind.
+    pub(crate) fn fail_with(&mut self, message: String, failure: Option<FailureKind>) {
         let result = format!("the run ended before this call had a result: {message}");
-        self.end(Outcome::Failed { message }, |_| ToolResult::error(result.clone()));
+        self.end(Outcome::Failed { message, failure }, |_| ToolResult::error(result.clone()));
     }
 
     /// Ends the run because a budget is used up. If calls wait for their results, the run ends once all of them have one. A run that

@@ -32,6 +32,13 @@ pub enum SkipReason {
         /// The places that declare them.
         sources: Vec<Source>,
     },
+    /// A former name of the tool is also a name of another tool. Rules about the other tool would be rules about this one.
+    FormerName {
+        /// The former name.
+        was: ToolName,
+        /// The places that declare the other tools.
+        sources: Vec<Source>,
+    },
     /// The service would refuse every form of the tool.
     Unsendable {
         /// The format of the service.
@@ -64,8 +71,10 @@ impl fmt::Display for SkipReason {
         match self {
             Self::Unmet { services } => write!(f, "the host offers no {}", services.join(" and no ")),
             Self::Ambiguous { sources } => {
-                let sources: Vec<_> = sources.iter().map(Source::to_string).collect();
-                write!(f, "different tools have this name: {}; offer only one of them", sources.join(" and "))
+                write!(f, "different tools have this name: {}; offer only one of them", listed(sources))
+            }
+            Self::FormerName { was, sources } => {
+                write!(f, "its former name {was} is also declared by {}; offer only one of them", listed(sources))
             }
             Self::Unsendable { format, reason } => write!(f, "it cannot be sent as {format}: {reason}"),
             Self::RequestLimit { format, most } => {
@@ -74,6 +83,10 @@ impl fmt::Display for SkipReason {
             Self::Collision(collision) => collision.fmt(f),
         }
     }
+}
+
+fn listed(sources: &[Source]) -> String {
+    sources.iter().map(Source::to_string).collect::<Vec<_>>().join(" and ")
 }
 
 fn as_text<S: Serializer>(value: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {

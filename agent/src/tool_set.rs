@@ -1,5 +1,6 @@
 //! [`ToolSet`]: the fixed tools of a session.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
@@ -7,11 +8,11 @@ use tools::call::Resolve;
 use tools::protocol::ToolNames;
 use tools::protocol::wire::{Format, FormatCell, Strictness};
 use tools::{
-    Arguments, Digest, Entry, Execution, Json, Services, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
+    Arguments, Digest, Entry, Execution, Json, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
     ToolResult,
 };
 
-use crate::{Selection, SkipReason, SkippedTool, WireToolSet};
+use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet};
 
 /// An immutable, sorted subset of a catalog.
 ///
@@ -37,26 +38,27 @@ struct Inner {
     entries: Vec<Arc<Entry>>,
     skipped: Vec<SkippedTool>,
     digest: OnceLock<Digest>,
-    wires: FormatCell<WireToolSet>,
-    exemplified: FormatCell<WireToolSet>,
+    /// Without and with examples; of each, without and with a limit.
+    wires: [[FormatCell<WireToolSet>; 2]; 2],
 }
 
 impl ToolSet {
     /// Creates a set of the selected tools. Tools whose services are missing are [skipped](Self::skipped), so that the model
-    /// is not offered a tool that can only fail.
+    /// is not offered a tool that can only fail. So are tools whose [former name](Tool::was) is a name of another tool of `entries`,
+    /// selected or not: no tool can take over the calls, rules and selections of another.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: &Selection, services: &Services) -> Self {
-        let mut offered: Vec<_> = entries.into_iter().filter(|entry| selection.matches(entry)).collect();
+        let mut offered: Vec<_> = entries.into_iter().collect();
         offered.sort_by(|a, b| a.name().cmp(b.name()));
+        let selected: Vec<_> = offered.iter().filter(|entry| selection.matches(entry)).cloned().collect();
         let mut skipped = Vec::new();
         let mut entries = Vec::new();
-        for same in offered.chunk_by(|a, b| a.name() == b.name()) {
-            match skip_reason(same, services) {
+        for same in selected.chunk_by(|a, b| a.name() == b.name()) {
+            match skip_reason(same, &offered, services) {
                 Some(reason) => skipped.push(SkippedTool { name: same[0].name().clone(), reason }),
                 None => entries.push(same[0].clone()),
             }
         }
-        let (wires, exemplified) = (FormatCell::new(), FormatCell::new());
-        Self(Arc::new(Inner { entries, skipped, digest: OnceLock::new(), wires, exemplified }))
+        Self(Arc::new(Inner { entries, skipped, digest: OnceLock::new(), wires: Default::default() }))
     }
 
     /// Returns the tools, sorted by name.
@@ -69,17 +71,16 @@ impl ToolSet {
         self.0.entries.iter().map(|entry| entry.tool())
     }
 
-    /// Returns the tools as a service takes them. Built once per format and mode, from the [wire tools](Entry::wire) of the entries.
+    /// Returns the tools as the public service takes them, without examples.
     pub fn wire(&self, format: Format, strictness: Strictness) -> &WireToolSet {
-        self.0.wires.get_or_init(format, strictness, || {
-            WireToolSet::new(self.list(), self.skipped().to_vec(), format, strictness, Entry::wire)
-        })
+        self.wire_as(WireOptions::new(format).with_strictness(strictness))
     }
 
-    /// Returns the tools like [`wire`](Self::wire), [with their examples](Entry::wire_with_examples).
-    pub fn wire_with_examples(&self, format: Format, strictness: Strictness) -> &WireToolSet {
-        self.0.exemplified.get_or_init(format, strictness, || {
-            WireToolSet::new(self.list(), self.skipped().to_vec(), format, strictness, Entry::wire_with_examples)
+    /// Returns the tools in this form. Built once per form, from the [wire tools](Entry::wire) of the entries.
+    pub fn wire_as(&self, options: WireOptions) -> &WireToolSet {
+        let wires = &self.0.wires[usize::from(options.examples)][usize::from(options.is_limited)];
+        wires.get_or_init(options.format, options.strictness, || {
+            WireToolSet::new(self.list(), self.skipped().to_vec(), options)
         })
     }
 
@@ -186,14 +187,12 @@ impl Resolve for Inner {
 }
 
 impl Inner {
-    /// Returns the tool of this name, or else the only one of this former name.
+    /// Returns the tool of this name or former name.
     fn find(&self, name: &str) -> Option<&Arc<Entry>> {
-        if let Ok(position) = self.entries.binary_search_by(|entry| entry.name().as_str().cmp(name)) {
-            return Some(&self.entries[position]);
+        match self.entries.binary_search_by(|entry| entry.name().as_str().cmp(name)) {
+            Ok(position) => Some(&self.entries[position]),
+            Err(_) => ToolNames::holder(&self.entries, |entry| entry.tool().into(), name),
         }
-        let is_skipped = self.skipped.iter().any(|skipped| skipped.name.as_str() == name);
-        let mut renamed = self.entries.iter().filter(|entry| entry.tool().was.iter().any(|was| was.as_str() == name));
-        renamed.next().filter(|_| !is_skipped && renamed.next().is_none())
     }
 }
 
@@ -203,17 +202,28 @@ fn names_of(entry: &Entry) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Returns the reason to skip the tool of this name, or `None` to take it. The same tool offered twice counts once.
-fn skip_reason(same: &[Arc<Entry>], services: &Services) -> Option<SkipReason> {
+fn skip_reason(same: &[Arc<Entry>], offered: &[Arc<Entry>], services: &Services) -> Option<SkipReason> {
     let first = &same[0];
     if !same.iter().all(|entry| entry.is_same(first)) {
-        let mut sources: Vec<_> = same.iter().map(|entry| entry.source().clone()).collect();
-        sources.sort();
-        sources.dedup();
-        return Some(SkipReason::Ambiguous { sources });
+        return Some(SkipReason::Ambiguous { sources: sources(same) });
+    }
+    for was in &first.tool().was {
+        let holds = |other: &&Arc<Entry>| ToolNames::from(other.tool()).iter().any(|name| name == was);
+        let others: Vec<_> =
+            offered.iter().filter(|other| other.name() != first.name()).filter(holds).cloned().collect();
+        if !others.is_empty() {
+            return Some(SkipReason::FormerName { was: was.clone(), sources: sources(&others) });
+        }
     }
     let unmet = services.unmet(first.needs());
     let services = || unmet.iter().map(|need| need.type_name().to_owned()).collect();
     (!unmet.is_empty()).then(|| SkipReason::Unmet { services: services() })
+}
+
+/// Returns the places that declare the tools, sorted.
+fn sources(entries: &[Arc<Entry>]) -> Vec<Source> {
+    let sources: BTreeSet<_> = entries.iter().map(|entry| entry.source().clone()).collect();
+    sources.into_iter().collect()
 }
 
 /// Returns the digest over every tool's name and digest. A NUL ends each name, because names contain none.

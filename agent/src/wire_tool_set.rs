@@ -10,13 +10,14 @@ use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
 use tools::{Entry, ToolCall, ToolName};
 
-use crate::{SkipReason, SkippedTool};
+use crate::{SkipReason, SkippedTool, WireOptions};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
 ///
 /// - The tools are sorted by their names in the catalog. Equal sets give equal bytes.
 /// - A tool without a form that the service accepts is [skipped](Self::skipped), so that the request with the others succeeds.
-/// - The tools after the [most](Format::most_tools) that a request takes, in the order of their names, are skipped too.
+/// - The tools after the [most](Format::most_tools) that a request takes, in the order of their names, are skipped too, unless the
+///   [limit](WireOptions::with_limit) is off.
 /// - A relaxed definition does not depend on the other tools. Some services [limit](Format::strict_limits) the strict tools of a
 ///   request; the tools after the limit, in the order of their names, are relaxed.
 ///
@@ -55,13 +56,9 @@ type Render = fn(&Entry, Format, Strictness) -> Result<&Arc<WireTool>, &Unsendab
 
 impl WireToolSet {
     /// Creates the set of these entries, which are sorted by name. `skipped` are the tools that no service is offered.
-    pub(crate) fn new(
-        entries: &[Arc<Entry>],
-        mut skipped: Vec<SkippedTool>,
-        format: Format,
-        strictness: Strictness,
-        render: Render,
-    ) -> Self {
+    pub(crate) fn new(entries: &[Arc<Entry>], mut skipped: Vec<SkippedTool>, options: WireOptions) -> Self {
+        let WireOptions { format, strictness, examples, is_limited } = options;
+        let render: Render = if examples { Entry::wire_with_examples } else { Entry::wire };
         let mut limits = format.strict_limits();
         let mut tools = Vec::with_capacity(entries.len());
         collect(entries, &mut tools, &mut skipped, |entry| wire(entry, format, strictness, render, &mut limits));
@@ -75,7 +72,7 @@ impl WireToolSet {
                 Err(collision) => skip(collision, &mut tools, &mut skipped),
             }
         };
-        if let Some(most) = format.most_tools() {
+        if let Some(most) = format.most_tools().filter(|_| is_limited) {
             let reason = SkipReason::RequestLimit { format, most };
             let over = tools.drain(most.min(tools.len())..);
             skipped.extend(over.map(|(entry, _)| SkippedTool { name: entry.name().clone(), reason: reason.clone() }));
@@ -117,7 +114,7 @@ impl WireToolSet {
 
     /// Returns the name of a tool on the wire, in the set or not.
     pub fn name<'a>(&self, tool: &'a str) -> Cow<'a, str> {
-        match tool.strip_prefix(ABSENT) {
+        match WireNames::absent_wire(tool) {
             Some(wire) if self.format.names().allows(wire) => Cow::Borrowed(wire),
             _ => self.format.names().encode(tool),
         }
@@ -130,7 +127,7 @@ impl WireToolSet {
     pub fn read_call(&self, call: ToolCall) -> ToolCall {
         let name = match self.names.tool(&call.name) {
             Some(own) => own.to_string(),
-            None if ToolName::new(&call.name).is_ok() => format!("{ABSENT}{}", call.name),
+            None if ToolName::new(&call.name).is_ok() => WireNames::absent(&call.name),
             None => call.name,
         };
         let arguments = match self.get(&name) {
@@ -151,15 +148,13 @@ impl WireToolSet {
 
     /// Returns the tool of this name, or else of this former name, in the catalog.
     fn get(&self, name: &str) -> Option<&WireTool> {
-        let position = self.tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok();
-        let former =
-            || self.tools.iter().position(|(entry, _)| entry.tool().was.iter().any(|was| was.as_str() == name));
-        Some(&self.tools[position.or_else(former)?].1)
+        let (_, wire) = match self.tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)) {
+            Ok(position) => &self.tools[position],
+            Err(_) => ToolNames::holder(&self.tools, |(entry, _)| entry.tool().into(), name)?,
+        };
+        Some(wire)
     }
 }
-
-/// Begins the name of a call whose wire name stands for an unknown tool. Names of tools have no spaces, so no tool is called or blamed.
-const ABSENT: &str = "not offered: ";
 
 /// Adds each entry to the tools, or to the skipped tools with the reason.
 fn collect(

@@ -13,15 +13,15 @@ fn create(_options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError
 }
 
 inventory::submit! {
-    ProviderSubmission { name: "twin", description: "one", source: source!(), service: None, create }
+    ProviderSubmission { name: "twin", description: "one", source: source!(), service: |_| None, create }
 }
 
 inventory::submit! {
-    ProviderSubmission { name: "twin", description: "the other", source: source!(), service: None, create }
+    ProviderSubmission { name: "twin", description: "the other", source: source!(), service: |_| None, create }
 }
 
 inventory::submit! {
-    ProviderSubmission { name: "not a name", description: "cannot be named", source: source!(), service: None, create }
+    ProviderSubmission { name: "not a name", description: "cannot be named", source: source!(), service: |_| None, create }
 }
 
 #[test]

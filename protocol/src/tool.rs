@@ -26,6 +26,9 @@ pub struct Tool {
     /// The name, unique within a catalog.
     pub name: ToolName,
     /// The former names. Calls and rules with one of them mean this tool; no definition on a wire has them.
+    ///
+    /// A host that registers definitions of another party, such as a remote server, clears this field. A definition could otherwise name
+    /// itself after a name that the host's rules allow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub was: Vec<ToolName>,
     /// The description by which a model chooses the tool.

@@ -14,6 +14,15 @@ impl<'a> ToolNames<'a> {
     pub fn iter(self) -> impl Iterator<Item = &'a ToolName> {
         std::iter::once(self.name).chain(self.was)
     }
+
+    /// Returns the tool that holds a name: the tool of this name, or else the only one of this former name.
+    pub fn holder<'t, T>(tools: &'t [T], names: impl Fn(&'t T) -> ToolNames<'t>, name: &str) -> Option<&'t T> {
+        let present = tools.iter().find(|tool| names(tool).name == name);
+        present.or_else(|| {
+            let mut former = tools.iter().filter(|tool| names(tool).was.iter().any(|was| was == name));
+            former.next().filter(|_| former.next().is_none())
+        })
+    }
 }
 
 impl<'a> From<&'a Tool> for ToolNames<'a> {

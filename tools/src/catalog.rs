@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use protocol::{Tool, ToolName, ToolNames};
+use protocol::{Tool, ToolName};
 
 use crate::call::{self, Execution};
 use crate::slot::{Slot, Slots};
@@ -62,8 +62,8 @@ impl Catalog {
 
     /// Creates a catalog of all tools that are linked into this process.
     ///
-    /// A name that two crates submit is listed in [`conflicts`](Self::conflicts), a definition that cannot be built in
-    /// [`problems`](Self::problems).
+    /// A name that two crates submit is listed in [`conflicts`](Self::conflicts). A definition that cannot be built is listed in
+    /// [`problems`](Self::problems), and so is a tool whose former name is a name of another tool.
     pub fn linked() -> Self {
         let mut catalog = Self::new();
         let mut named = Vec::new();
@@ -121,7 +121,8 @@ impl Catalog {
     /// Registers a tool and replaces any tool or conflict with the same name.
     ///
     /// # Errors
-    /// Returns a [`RegisterError`] and leaves the catalog unchanged if the definition is invalid or a former name is taken.
+    /// Returns a [`RegisterError`] and leaves the catalog unchanged if the definition is invalid, the name is a former name of another
+    /// tool, or a former name is taken.
     #[track_caller]
     pub fn replace(&mut self, tool: Tool, handler: impl Handler) -> Result<Arc<Entry>, RegisterError> {
         let entry = Arc::new(Entry::from_caller(tool, handler)?);
@@ -215,10 +216,10 @@ impl Catalog {
     /// Adds all entries or none, without publishing the change.
     pub(crate) fn add(&mut self, entries: Vec<Arc<Entry>>) -> Result<(), RegisterError> {
         for (index, entry) in entries.iter().enumerate() {
-            if let Some(existing) = self.holders(entry.name(), &entries[..index]) {
+            if let Some(existing) = self.slots.holders(entry.name(), &entries[..index]) {
                 return Err(self.exists(entry, existing));
             }
-            self.check_former(entry, &entries[..index])?;
+            self.slots.check_former(entry, &entries[..index])?;
         }
         // Every name was free, so no handler is dropped here.
         entries.into_iter().for_each(|entry| drop(self.put(entry)));
@@ -236,29 +237,13 @@ impl Catalog {
         self.add(entries)
     }
 
-    /// Returns the places that declare a name in the catalog, or else in one of the entries. Returns `None` if the name is free.
-    fn holders(&self, name: &ToolName, entries: &[Arc<Entry>]) -> Option<Vec<Source>> {
-        let holds = |entry: &&Arc<Entry>| ToolNames::from(entry.tool()).iter().any(|held| held == name);
-        let twin = || entries.iter().find(holds).map(|twin| vec![twin.source().clone()]);
-        self.slots.get(name).map(Slot::sources).or_else(twin)
-    }
-
-    /// Checks that the former names of an entry are free in the catalog and in the entries.
-    fn check_former(&self, entry: &Arc<Entry>, entries: &[Arc<Entry>]) -> Result<(), RegisterError> {
-        for was in &entry.tool().was {
-            let own = (was == entry.name()).then(|| vec![entry.source().clone()]);
-            // The replaced tool may have had the same former name.
-            let is_inherited = self.slots.present(was) == Some(entry.name());
-            if let Some(existing) = own.or_else(|| self.holders(was, entries).filter(|_| !is_inherited)) {
-                return Err(RegisterError::FormerName { name: entry.name().clone(), was: was.clone(), existing });
-            }
-        }
-        Ok(())
-    }
-
-    /// Inserts an entry if its former names are free and returns the replaced slot, without publishing the change.
+    /// Inserts an entry if no other tool holds one of its names and returns the replaced slot, without publishing the change.
     pub(crate) fn put_checked(&mut self, entry: Arc<Entry>) -> Result<Option<Slot>, RegisterError> {
-        self.check_former(&entry, &[])?;
+        if self.slots.present(entry.name()).is_some_and(|present| present != entry.name()) {
+            let existing = self.slots.holders(entry.name(), &[]).unwrap_or_default();
+            return Err(self.exists(&entry, existing));
+        }
+        self.slots.check_former(&entry, &[])?;
         Ok(self.put(entry))
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::Source;
 
-/// A tool name that several linked crates submit, as the name or as a former name of a tool.
+/// A tool name that several linked crates submit.
 ///
 /// Calls to it fail until only one crate submits it or [`replace`](crate::Catalog::replace) registers a tool under this name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

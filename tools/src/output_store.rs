@@ -1,5 +1,6 @@
 //! [`OutputStore`]: where truncated output is stored.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -109,7 +110,10 @@ impl OutputStore {
     }
 
     /// Returns the text without the digits of handles. Equal outputs that were truncated have equal texts then.
-    pub fn without_handles(text: &str) -> String {
+    pub fn without_handles(text: &str) -> Cow<'_, str> {
+        if !text.contains(PREFIX) {
+            return Cow::Borrowed(text);
+        }
         let mut pieces = text.split(PREFIX);
         let mut out = pieces.next().unwrap_or_default().to_owned();
         for piece in pieces {
@@ -117,7 +121,7 @@ impl OutputStore {
             out.push_str(PREFIX);
             out.push_str(piece.get(..DIGITS).filter(|digits| is_handle(digits)).map_or(piece, |_| &piece[DIGITS..]));
         }
-        out
+        Cow::Owned(out)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

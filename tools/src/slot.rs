@@ -4,10 +4,10 @@
 mod shuttle_tests;
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use protocol::ToolName;
+use protocol::{ToolName, ToolNames};
 
 use crate::sync::{OnceLock, thread_local};
 use crate::{
@@ -36,6 +36,13 @@ pub(crate) struct Linked {
 impl Slot {
     pub(crate) fn linked(submission: &'static Submission, admission: Arc<Admission>) -> Self {
         Self::Linked(Arc::new(Linked { submission, admission, entry: OnceLock::new() }))
+    }
+
+    /// Creates the slot of a linked tool that cannot be used.
+    fn refused(submission: &'static Submission, admission: Arc<Admission>, error: RegisterError) -> Self {
+        let entry = OnceLock::new();
+        entry.get_or_init(|| Err(error));
+        Self::Linked(Arc::new(Linked { submission, admission, entry }))
     }
 
     /// Sets the admission of a linked tool. An entry that is built already keeps its admission.
@@ -137,33 +144,68 @@ pub(crate) struct Slots {
 impl Slots {
     /// Creates the slots of these submissions, sorted by name, which have valid names.
     ///
-    /// A name that several submissions hold, as present or as former name, is a conflict.
+    /// A present name that several submissions have is a conflict. A tool that claims a name of another tool as a former name cannot be
+    /// used: rules about the other tool would also be about it.
     pub(crate) fn linked(submissions: &[(ToolName, &'static Submission)], admission: &Arc<Admission>) -> Self {
-        let mut held: BTreeMap<ToolName, Vec<(&ToolName, &'static Submission)>> = BTreeMap::new();
+        let mut present: BTreeMap<&ToolName, Vec<&'static Submission>> = BTreeMap::new();
+        let mut former: BTreeMap<ToolName, BTreeSet<&ToolName>> = BTreeMap::new();
+        // An invalid former name is an error of the definition.
+        let former_names = |submission: &Submission| submission.was.iter().filter_map(|was| ToolName::new(was).ok());
         for (name, submission) in submissions {
-            // An invalid former name is an error of the definition.
-            let was = submission.was.iter().filter_map(|was| ToolName::new(was).ok());
-            for each in std::iter::once(name.clone()).chain(was) {
-                held.entry(each).or_default().push((name, submission));
+            present.entry(name).or_default().push(submission);
+            for was in former_names(submission) {
+                former.entry(was).or_default().insert(name);
             }
         }
+        let refusal = |name: &ToolName, submission: &Submission| {
+            former_names(submission).find_map(|was| {
+                let claimants = former[&was].iter().copied().filter(|other| *other != name);
+                let holders = present.get_key_value(&was).map(|(present, _)| *present).into_iter().chain(claimants);
+                let existing: Vec<_> = holders.flat_map(|name| &present[name]).map(|it| it.source.clone()).collect();
+                (!existing.is_empty()).then(|| RegisterError::FormerName { name: name.clone(), was, existing })
+            })
+        };
         let mut slots = Self::default();
-        for (name, holders) in held {
-            match &holders[..] {
-                [(present, only)] if **present == name => {
-                    slots.slots.insert(name, Slot::linked(only, admission.clone()));
-                }
-                [(present, _)] => {
-                    slots.renamed.insert(name, (*present).clone());
-                }
-                _ => {
-                    let mut sources: Vec<_> = holders.iter().map(|(_, holder)| holder.source.clone()).collect();
+        for (name, holders) in &present {
+            let slot = match &holders[..] {
+                [only] => match refusal(name, only) {
+                    Some(error) => Slot::refused(only, admission.clone(), error),
+                    None => Slot::linked(only, admission.clone()),
+                },
+                several => {
+                    let mut sources: Vec<_> = several.iter().map(|holder| holder.source.clone()).collect();
                     sources.sort();
-                    slots.slots.insert(name.clone(), Slot::Conflict(Arc::new(Conflict { name, sources })));
+                    Slot::Conflict(Arc::new(Conflict { name: (*name).clone(), sources }))
                 }
+            };
+            slots.slots.insert((*name).clone(), slot);
+        }
+        for (was, claimants) in &former {
+            if let ([only], false) = (&Vec::from_iter(claimants)[..], present.contains_key(was)) {
+                slots.renamed.insert(was.clone(), (**only).clone());
             }
         }
         slots
+    }
+
+    /// Returns the places that declare a name here, or else in one of the entries. Returns `None` if the name is free.
+    pub(crate) fn holders(&self, name: &ToolName, entries: &[Arc<Entry>]) -> Option<Vec<Source>> {
+        let holds = |entry: &&Arc<Entry>| ToolNames::from(entry.tool()).iter().any(|held| held == name);
+        let twin = || entries.iter().find(holds).map(|twin| vec![twin.source().clone()]);
+        self.get(name).map(Slot::sources).or_else(twin)
+    }
+
+    /// Checks that the former names of an entry are free here and in the entries.
+    pub(crate) fn check_former(&self, entry: &Entry, entries: &[Arc<Entry>]) -> Result<(), RegisterError> {
+        for was in &entry.tool().was {
+            let own = (was == entry.name()).then(|| vec![entry.source().clone()]);
+            // The replaced tool may have had the same former name.
+            let is_inherited = self.present(was) == Some(entry.name());
+            if let Some(existing) = own.or_else(|| self.holders(was, entries).filter(|_| !is_inherited)) {
+                return Err(RegisterError::FormerName { name: entry.name().clone(), was: was.clone(), existing });
+            }
+        }
+        Ok(())
     }
 
     /// Returns the present name of the tool or the conflict that holds a name.
@@ -178,10 +220,9 @@ impl Slots {
         self.slots.get(name).or_else(|| self.slots.get(self.renamed.get(name)?))
     }
 
-    /// Inserts an entry and returns the replaced slot. The former names of the entry must be free.
+    /// Inserts an entry and returns the replaced slot. No other tool may hold a name of the entry.
     pub(crate) fn put(&mut self, entry: Arc<Entry>) -> Option<Slot> {
         let replaced = self.remove(entry.name());
-        self.renamed.remove(entry.name());
         self.renamed.extend(entry.tool().was.iter().map(|was| (was.clone(), entry.name().clone())));
         self.slots.insert(entry.name().clone(), Slot::Entry(entry));
         replaced

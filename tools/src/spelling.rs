@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use protocol::ToolName;
-use protocol::wire::Format;
 use protocol::wire::schema::ArgumentsCodec;
+use protocol::wire::{Format, WireNames};
 use serde_json::json;
 
 use crate::Violation;
@@ -29,12 +29,21 @@ impl<'a> Spelling<'a> {
         Self { codec, ..self }
     }
 
-    /// Returns the name of a tool for the reader. A text that cannot name a tool stays.
+    /// Returns the name of a tool for the reader. A text that cannot name a tool stays, and a model's name of an unknown tool is as the
+    /// model wrote it.
     pub(crate) fn tool<'t>(self, name: &'t str) -> Cow<'t, str> {
+        if let Some(wire) = WireNames::absent_wire(name) {
+            return Cow::Borrowed(wire);
+        }
         match self.format {
             Some(format) if ToolName::new(name).is_ok() => format.names().encode(name),
             _ => Cow::Borrowed(name),
         }
+    }
+
+    /// Returns the note about the present name of a tool that was called by a former one.
+    pub(crate) fn renamed(self, former: &str, present: &str) -> String {
+        format!("note: {} is now called {}; use the new name", self.tool(former), self.tool(present))
     }
 
     /// Returns the name of an argument for the reader.

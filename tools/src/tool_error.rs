@@ -10,6 +10,7 @@ use std::io;
 use std::iter::successors;
 use std::time::Duration;
 
+use protocol::wire::{NameGrammar, WireNames};
 use protocol::{ErrorCode, ToolName};
 
 use self::message::{Message, display_name};
@@ -42,6 +43,8 @@ pub struct ToolError(#[source] Failure);
 struct Failure {
     /// `None` until the pipeline adds it.
     tool: Option<String>,
+    /// The name of the call and the present one, if the model called a tool by a former name.
+    renamed: Option<Box<(Box<str>, ToolName)>>,
     kind: ToolErrorKind,
 }
 
@@ -54,7 +57,7 @@ impl Failure {
 impl ToolError {
     /// Creates an error with a tool name, for code that runs tools. A handler returns a [kind](ToolErrorKind) instead.
     pub fn new(tool: impl Into<String>, kind: ToolErrorKind) -> Self {
-        Self(Failure { tool: Some(tool.into()), kind })
+        Self(Failure { tool: Some(tool.into()), renamed: None, kind })
     }
 
     /// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error. The message should name the next step.
@@ -73,7 +76,10 @@ impl ToolError {
     /// Pass each name, present or [former](protocol::Tool::was), with the present name of its tool.
     pub fn not_found<'a>(name: &str, names: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let tool: String = name.chars().take(ToolName::MAX_LENGTH).collect();
-        Self::new(tool, ToolErrorKind::NotFound { near: near_present(name, names) })
+        // Of a wire name of an unknown tool, only the words can be similar to a name.
+        let wanted =
+            WireNames::absent_wire(name).map_or(name, |wire| NameGrammar::digested_words(wire).unwrap_or(wire));
+        Self::new(tool, ToolErrorKind::NotFound { near: near_present(wanted, names) })
     }
 
     /// Returns at most three candidates that `wanted` may be a misspelling of, the most similar first.
@@ -143,6 +149,13 @@ impl ToolError {
         self
     }
 
+    /// Adds the former name by which the tool was called, for the note in the result.
+    #[must_use]
+    pub(crate) fn with_former_name(mut self, former: Option<Box<str>>, present: &ToolName) -> Self {
+        self.0.renamed = former.map(|former| Box::new((former, present.clone())));
+        self
+    }
+
     /// Converts a tool's own error: returns the first `ToolError` or [`ToolErrorKind`] in its source chain, which starts at `chain`.
     ///
     /// Otherwise returns an `ExecutionFailed` with the error's `{:#}` text, which contains the causes for errors such as anyhow's.
@@ -159,7 +172,7 @@ impl ToolError {
 impl From<ToolErrorKind> for ToolError {
     /// Returns the error without a name, for the pipeline to add.
     fn from(kind: ToolErrorKind) -> Self {
-        Self(Failure { tool: None, kind })
+        Self(Failure { tool: None, renamed: None, kind })
     }
 }
 

@@ -18,7 +18,8 @@ pub(crate) fn run_options(settings: &Settings, model: Option<&str>) -> Result<Ru
     let mut limits = limits(None, &settings.max_calls, &settings.max_tokens, &settings.max_cost);
     limits.steps = Some(settings.max_steps.value.into());
     limits.time = settings.run_deadline.as_ref().map(|deadline| deadline.value);
-    let options = RunOptions::new().with_limits(limits).with_repeats(repeats);
+    let mut options = RunOptions::new().with_limits(limits).with_repeats(repeats);
+    options.context_tokens = settings.context_tokens.as_ref().map(|tokens| tokens.value.into());
     let Some(model) = model else { return Ok(options) };
     // A later file precedes an earlier one.
     match settings.prices.iter().rev().find(|price| price.value.model == model) {

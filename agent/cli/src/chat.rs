@@ -85,8 +85,9 @@ impl Chat {
     fn execute(&mut self, command: SlashCommand) -> Exit {
         match command {
             SlashCommand::Tools { long } => {
-                let wire = self.runner.driver.wire();
-                notice::write(&page::tools(self.session.tools(), wire, long, notice::width()));
+                let tools = self.session.tools();
+                let wire = self.runner.driver.wire_tools(tools);
+                notice::write(&page::tools(tools, wire, long, notice::width()));
             }
             SlashCommand::Select { globs } => return self.select(&globs),
             SlashCommand::Grant { clauses } => self.grant(&clauses),
@@ -106,6 +107,7 @@ impl Chat {
             let entries = tools::list();
             notice::warn_unmatched(&selection, &entries);
             self.session.select(selection, entries);
+            notice::warn_left_out(&self.runner.driver, self.session.tools());
         }
         let (selection, count) = (self.session.selection(), self.session.tools().len());
         notice::note(&format!("tools selected by {selection}: {count}"));

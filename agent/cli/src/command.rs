@@ -10,6 +10,7 @@ mod lint;
 mod list;
 mod lock;
 mod new;
+mod providers;
 mod run;
 mod sessions;
 mod show;
@@ -44,6 +45,7 @@ enum Command {
     Config(config::ConfigArgs),
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
+    Providers(providers::ProvidersArgs),
     Doctor(doctor::DoctorArgs),
     Export(export::ExportArgs),
     Lint(lint::LintArgs),
@@ -68,6 +70,7 @@ impl Cli {
             Command::Config(config) => on_runtime(config.run()),
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),
+            Command::Providers(providers) => on_runtime(providers.run()),
             Command::Doctor(doctor) => doctor.run(),
             Command::Export(export) => export.run(),
             Command::Lint(lint) => on_runtime(lint.run()),

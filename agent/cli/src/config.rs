@@ -30,6 +30,7 @@ pub(crate) use help::help;
 pub(crate) use key::KeyAbout;
 pub(crate) use keys::Values;
 pub(crate) use origin::{Origin, Setting};
+pub(crate) use parser::ENVIRONMENT;
 pub(crate) use settings::Settings;
 pub(crate) use slot::Document;
 

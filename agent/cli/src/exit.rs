@@ -34,7 +34,10 @@ impl Exit {
         (Self::Refused, "the call was not granted or not approved"),
         (Self::Timeout, "a deadline passed"),
         (Self::Budget, "a budget ran out before an answer"),
-        (Self::Problems, "doctor or audit found problems, or lock found unusable tools"),
+        (
+            Self::Problems,
+            "doctor or audit found problems, providers --check an unusable service, or lock unusable tools",
+        ),
         (Self::Internal, "an internal error, or a failure of the output or the system"),
         (Self::Unavailable, "the tool is unavailable: a missing service, a name conflict, or too many calls"),
         (Self::Cancelled, "cancelled (Ctrl-C)"),

@@ -1,13 +1,15 @@
 //! Styles, and labelled messages on standard error: errors, hints, warnings and notes.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
-use agent::Selection;
+use agent::{Driver, Selection, SkippedTool, ToolSet, WireToolSet};
 use anstyle::{AnsiColor, Style};
 use tools::Entry;
 
+use crate::wording::counted;
 use crate::{fit, program, visible};
 
 /// The style of tool names and headings.
@@ -71,6 +73,27 @@ pub(crate) fn note(message: &str) {
     write_line(&labelled(FAINT, "note", message));
 }
 
+/// Warns about tools of the set that the provider's requests leave out.
+pub(crate) fn warn_left_out(driver: &Driver, tools: &ToolSet) {
+    driver.wire_tools(tools).iter().flat_map(|sent| left_out(sent, tools)).for_each(|message| warning(&message));
+}
+
+/// Returns a message for each reason for which requests leave out tools of the set.
+fn left_out(sent: &WireToolSet, tools: &ToolSet) -> Vec<String> {
+    let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for SkippedTool { name, reason, .. } in sent.skipped().iter().filter(|skipped| tools.contains(&skipped.name)) {
+        by_reason.entry(reason.to_string()).or_default().push(name);
+    }
+    let message = |(reason, names): (String, Vec<&str>)| {
+        let others = match names.len() as u64 - 1 {
+            0 => String::new(),
+            others => format!(" and {}", counted(others, "other tool")),
+        };
+        format!("requests leave out {}{others}: {reason}", names[0])
+    };
+    by_reason.into_iter().map(message).collect()
+}
+
 /// Warns about globs that match no tool; most are misspelt names.
 pub(crate) fn warn_unmatched(selection: &Selection, entries: &[Arc<Entry>]) {
     for pattern in selection.unmatched(entries) {
@@ -85,4 +108,27 @@ fn labelled(style: Style, label: &str, message: &str) -> String {
 /// Writes one line to standard error.
 pub(crate) fn write_line(line: &str) {
     write(&format!("{line}\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tools::protocol::wire::{Format, Strictness};
+    use tools::{Catalog, Effects, Services, Tool, ToolContext};
+
+    use super::*;
+
+    #[test]
+    fn tools_that_requests_leave_out_are_named_once() {
+        let mut catalog = Catalog::new();
+        for number in 0..131 {
+            let tool = Tool::new(format!("t{number:03}"), "Does it.", json!({"type": "object"})).unwrap();
+            catalog.register(tool.with_effects(Effects::Pure), async |_: ToolContext, _: Value| "done").unwrap();
+        }
+        let set = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
+        let said = |format| left_out(set.wire(format, Strictness::Relaxed), &set);
+        let [message] = &said(Format::OpenAiChat)[..] else { panic!("{:?}", said(Format::OpenAiChat)) };
+        assert!(message.contains("t128 and 2 other tools: ") && message.contains("at most 128"), "{message}");
+        assert!(said(Format::Anthropic).is_empty());
+    }
 }

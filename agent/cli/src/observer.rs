@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent::refusal::Refusal;
-use agent::{Direct, Event, PlanItem, PlanStatus, PrefixChange, Summary};
+use agent::{Compacted, Direct, Event, PlanItem, PlanStatus, PrefixChange, Summary};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tools::protocol::ResourceContents;
@@ -159,6 +159,7 @@ impl Observer {
         let agent = agent.map(|agent| format!("{}: ", line(agent))).unwrap_or_default();
         match event {
             Event::PrefixChanged(change) => self.console.line(prefix_line(change)),
+            Event::Compacted(compacted) => self.console.line(format!("{agent}{}", compacted_line(compacted))),
             Event::RequestRetried(retry) => {
                 let wait = duration::shown(Duration::from_millis(retry.wait_ms));
                 let (label, cause) = (styled(ALERT, "retry"), line(&retry.cause.to_string()));
@@ -206,7 +207,18 @@ fn prefix_line(change: &PrefixChange) -> String {
     let system = system.then(|| "another system text".to_owned());
     let format = format.then(|| "another format".to_owned());
     let parts = parts.chain(system).chain(format).collect::<Vec<_>>().join("; ");
-    format!("{}: no part of it is cached any more: {}", styled(FAINT, "prompt"), line(&parts))
+    format!("{}: its beginning changed, so no cache has it: {}", styled(FAINT, "prompt"), line(&parts))
+}
+
+/// Says what later requests leave out.
+fn compacted_line(compacted: &Compacted) -> String {
+    let Compacted { replaced, summarised, before, after, .. } = compacted;
+    let count = |count: usize, unit: &str| counted(u64::try_from(count).unwrap_or(u64::MAX), unit);
+    let results = (!replaced.is_empty()).then(|| format!("{} left out", count(replaced.len(), "result")));
+    let messages = summarised.as_ref().map(|messages| format!("{} summarised", count(messages.len(), "message")));
+    let parts = results.into_iter().chain(messages).collect::<Vec<_>>().join(", ");
+    let label = styled(FAINT, "compacted");
+    format!("{label}: {parts}; from about {} to {}", counted(before.tokens, "token"), after.tokens)
 }
 
 fn result_line(name: &str, result: &ToolResult, duration_ms: u64, targets: &str) -> String {
@@ -245,7 +257,11 @@ fn summary_line(summary: &Summary, time: Duration) -> String {
         facts[1] += &format!(" ({} failed)", summary.failed_calls);
     }
     if let Some(usage) = summary.usage {
-        facts.push(format!("{} in, {} out", counted(usage.input_tokens, "token"), usage.output_tokens));
+        let cached = match usage.cached_input_tokens {
+            0 => String::new(),
+            cached => format!(" ({cached} cached)"),
+        };
+        facts.push(format!("{} in{cached}, {} out", counted(usage.input_tokens, "token"), usage.output_tokens));
     }
     facts.push(duration::shown(time));
     format!("{}: {}", styled(FAINT, "summary"), facts.join(", "))
@@ -311,6 +327,15 @@ mod tests {
         assert_eq!(plain(&result_line("fs.read", &result, 3, "")), "<- fs.read 3ms, 6 bytes");
         let result = ToolResult { structured: Some(json!([1]).into()), ..ToolResult::default() };
         assert_eq!(size(&result), 3);
+    }
+
+    #[test]
+    fn a_changed_prompt_names_its_parts() {
+        let mut change = PrefixChange::default();
+        change.added = vec!["fs.read".parse().unwrap(), "fs.write".parse().unwrap()];
+        change.system = true;
+        let parts = plain(&prefix_line(&change)).split_once("it: ").unwrap().1.to_owned();
+        assert_eq!(parts, "added fs.read, fs.write; another system text");
     }
 
     #[test]

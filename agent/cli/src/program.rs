@@ -1,10 +1,10 @@
 //! [`Program`]: the name, the defaults and the additions of a program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 
-use agent::provider::DefaultService;
-use agent::{ProviderError, ProviderSubmission};
+use agent::provider::ModelService;
+use agent::{ProviderError, ProviderOptions, ProviderSubmission};
 use once_cell::sync::OnceCell;
 use tools::Services;
 
@@ -134,12 +134,24 @@ pub(crate) fn provider(name: &str) -> Result<&'static ProviderSubmission, Provid
     added.map_or_else(|| agent::provider::get(name), Ok)
 }
 
-/// Returns the providers whose key is in the environment, sorted by name, each with its service.
-pub(crate) fn providers_with_key() -> Vec<(&'static str, DefaultService)> {
+/// Returns all providers, sorted by name. An added one takes precedence over a linked one.
+pub(crate) fn providers() -> Vec<&'static ProviderSubmission> {
     let all = agent::provider::list().into_iter().chain(&running().providers);
-    let by_name: BTreeMap<_, _> = all.map(|provider| (provider.name, provider.service)).collect();
-    let has_key = |service: &DefaultService| env::var_os(service.key_variable).is_some_and(|key| !key.is_empty());
-    by_name.into_iter().filter_map(|(name, service)| Some((name, service.filter(has_key)?))).collect()
+    let by_name: BTreeMap<_, _> = all.map(|provider| (provider.name, provider)).collect();
+    by_name.into_values().collect()
+}
+
+/// Returns the providers that a key in the environment makes usable, sorted by name, each with its service. Of providers with one
+/// key, it is the first.
+pub(crate) fn providers_with_key() -> Vec<(&'static str, ModelService)> {
+    let is_usable = |service: &ModelService| {
+        let has_key = env::var_os(service.key_variable).is_some_and(|key| !key.is_empty());
+        has_key && service.model.is_some()
+    };
+    let usual = |provider: &ProviderSubmission| (provider.service)(&ProviderOptions::new()).filter(is_usable);
+    let services = providers().into_iter().filter_map(|provider| Some((provider.name, usual(provider)?)));
+    let mut keys = BTreeSet::new();
+    services.filter(|(_, service)| keys.insert(service.key_variable)).collect()
 }
 
 fn running() -> &'static Program {

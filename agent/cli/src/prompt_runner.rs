@@ -130,7 +130,7 @@ fn summary_exit(summary: Summary) -> Result<Exit, Error> {
         Outcome::Budget(exhausted) => Err(Error::Budget(exhausted)),
         Outcome::Loop(repeated) => Err(Error::Loop(repeated)),
         Outcome::Cancelled => Err(Error::Cancelled),
-        Outcome::Failed { message } => Err(Error::Run(message)),
+        Outcome::Failed { message, .. } => Err(Error::Run(message)),
         _ => Err(Error::Run("unknown outcome".to_owned())),
     }
 }

@@ -36,7 +36,7 @@ impl ProviderChoice {
         if let (Origin::Environment(variable), [(_, service), others @ ..]) = (origin, &with_key[..])
             && variable == service.key_variable
         {
-            choice.model = Some(service.model.to_owned());
+            choice.model = service.model.map(str::to_owned);
             let others: String = others.iter().map(|(_, other)| format!("so is {}; ", other.key_variable)).collect();
             choice.note = Some(format!(
                 "no provider is configured; using {choice}, because {variable} is set ({others}--provider chooses another)"

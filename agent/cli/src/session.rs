@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use agent::{Driver, ModelChoice, Models, Provider, ProviderOptions, Run, Selection, Session};
 use clap::Args;
-use tools::protocol::wire::Strictness;
 use tools::{CancellationToken, Entry, ToolContext};
 
 use crate::budget;
@@ -19,6 +18,7 @@ use crate::output_format::OutputFormat;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
 use crate::provider_choice::ProviderChoice;
+use crate::provider_options;
 use crate::refusal::HowToGrant;
 use crate::system_text;
 
@@ -113,6 +113,7 @@ impl SessionOptions {
         let resumed = journal::stored_run(recording.as_ref(), &session).await?;
         let name = provider.name().to_owned();
         let driver = Driver::new(provider).with_checkpoints(true).with_options(options);
+        notice::warn_left_out(&driver, session.tools());
         let runner = PromptRunner {
             driver,
             provider: name,
@@ -143,7 +144,7 @@ impl SessionOptions {
     /// other providers with their usual services and keys.
     fn models(&self, settings: &Settings, choice: &ProviderChoice, provider: Arc<dyn Provider>) -> Models {
         let (own_name, own_options) = (choice.provider.clone(), self.provider_options(settings, choice));
-        let (timeouts, retry_policy) = settings.request_policy();
+        let general = provider_options::general(settings);
         let models = Models::new(provider).with_names(&choice.provider, choice.model.clone());
         let models = settings
             .prices
@@ -153,27 +154,16 @@ impl SessionOptions {
         models.with_others(move |wanted: &ModelChoice| {
             let name = wanted.provider.as_ref().unwrap_or(&own_name);
             let submission = program::provider(name)?;
-            let mut options = match *name == own_name {
-                true => own_options.clone(),
-                false => ProviderOptions::new().with_timeouts(timeouts).with_retry_policy(retry_policy),
-            };
-            let usual = options.model.take().or_else(|| Some(submission.service?.model.to_owned()));
-            options.model = wanted.model.clone().or(usual);
+            let mut options = if *name == own_name { own_options.clone() } else { general.clone() };
+            let usual = || (submission.service)(&options)?.model.map(str::to_owned);
+            options.model = wanted.model.clone().or_else(|| options.model.clone()).or_else(usual);
             submission.create(&options)
         })
     }
 
     fn provider_options(&self, settings: &Settings, choice: &ProviderChoice) -> ProviderOptions {
-        let (timeouts, retry_policy) = settings.request_policy();
-        let mut options = ProviderOptions::new().with_timeouts(timeouts).with_retry_policy(retry_policy);
-        if let Some(script) = &self.script {
-            options = options.with_script(script);
-        }
-        options.model = choice.model.clone();
-        options.base_url = settings.base_url.as_ref().map(|url| url.value.clone());
-        options.key = settings.key().map(|key| key.value);
-        options.streaming = Some(settings.streaming.value);
-        options.strictness = settings.strict.value.then_some(Strictness::Strict);
+        let mut options = provider_options::from_settings(settings, choice.model.as_deref());
+        options.script.clone_from(&self.script);
         options
     }
 

@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use agent::{
-    BudgetScope, Event, Exhausted, Outcome, PlanItem, PrefixChange, Resource, RetryCause, StopReason, Summary,
+    BudgetScope, Compacted, CompactionCause, Event, Exhausted, FailureKind, Outcome, PlanItem, PrefixChange, Resource, RetryCause, StopReason,
+    Summary,
 };
 use serde::Serialize;
 use tools::protocol::Content;
@@ -21,6 +22,7 @@ pub(crate) enum StreamLine<'a> {
     Session(SessionLine<'a>),
     Started { correlation_id: &'a str },
     PrefixChanged(PrefixLine<'a>),
+    Compacted(CompactedLine<'a>),
     RequestRetried(RetryLine<'a>),
     Text { text: &'a str },
     CallStarted { id: &'a str, name: &'a str, arguments: &'a Json, targets: &'a [Target], rulings: &'a [Json] },
@@ -56,6 +58,18 @@ pub(crate) struct PrefixLine<'a> {
 }
 
 #[derive(Debug, Serialize)]
+pub(crate) struct CompactedLine<'a> {
+    cause: &'static str,
+    replaced: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summarised: Option<[usize; 2]>,
+    bytes_before: u64,
+    bytes_after: u64,
+    tokens_before: u64,
+    tokens_after: u64,
+}
+
+#[derive(Debug, Serialize)]
 pub(crate) struct RetryLine<'a> {
     retry: u32,
     max_retries: u32,
@@ -63,6 +77,8 @@ pub(crate) struct RetryLine<'a> {
     cause: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<FailureKind>,
     message: &'a str,
 }
 
@@ -110,11 +126,15 @@ pub(crate) struct OutcomeLine<'a> {
     tool: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<FailureKind>,
     steps: u32,
     calls: u32,
     failed_calls: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_input_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_tokens: Option<u64>,
     duration_ms: u64,
@@ -128,15 +148,19 @@ impl<'a> StreamLine<'a> {
             Event::PrefixChanged(PrefixChange { added, removed, changed, system, format, .. }) => {
                 Self::PrefixChanged(PrefixLine { added, removed, changed, system: *system, format: *format })
             }
+            Event::Compacted(compacted) => Self::Compacted(CompactedLine::new(compacted)),
             Event::RequestRetried(retry) => {
                 let (cause, status, message) = match &retry.cause {
-                    RetryCause::Status { status, message } => ("status", Some(*status), message),
+                    RetryCause::Status { status, message, .. } => ("status", Some(*status), message),
+                    RetryCause::Reported { message, .. } => ("reported", None, message),
+                    RetryCause::Timeout { message } => ("timeout", None, message),
                     RetryCause::Connection { message } => ("connection", None, message),
                     RetryCause::Other { message } => ("other", None, message),
                     _ => return None,
                 };
+                let kind = retry.cause.kind();
                 let (retry, max_retries, wait_ms) = (retry.retry, retry.max_retries, retry.wait_ms);
-                Self::RequestRetried(RetryLine { retry, max_retries, wait_ms, cause, status, message })
+                Self::RequestRetried(RetryLine { retry, max_retries, wait_ms, cause, status, kind, message })
             }
             Event::Text { text } => Self::Text { text },
             Event::CallStarted { id, name, arguments, targets, rulings } => {
@@ -163,6 +187,20 @@ impl<'a> StreamLine<'a> {
     }
 }
 
+impl<'a> CompactedLine<'a> {
+    fn new(Compacted { cause, replaced, summarised, before, after, .. }: &'a Compacted) -> Self {
+        Self {
+            cause: if *cause == CompactionCause::ContextLength { "context_length" } else { "near_limit" },
+            replaced,
+            summarised: summarised.as_ref().map(|messages| [messages.start, messages.end]),
+            bytes_before: before.bytes,
+            bytes_after: after.bytes,
+            tokens_before: before.tokens,
+            tokens_after: after.tokens,
+        }
+    }
+}
+
 impl<'a> SessionLine<'a> {
     /// Returns the line of this version.
     pub(crate) fn new(program: &'a str, program_version: &'a str, provider: &'a str) -> Self {
@@ -179,6 +217,7 @@ impl<'a> OutcomeLine<'a> {
             calls: summary.calls,
             failed_calls: summary.failed_calls,
             input_tokens: summary.usage.map(|usage| usage.input_tokens),
+            cached_input_tokens: summary.usage.map(|usage| usage.cached_input_tokens).filter(|cached| *cached > 0),
             output_tokens: summary.usage.map(|usage| usage.output_tokens),
             duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             ..Self::default()
@@ -201,7 +240,9 @@ impl<'a> OutcomeLine<'a> {
             }
             Outcome::Loop(repeated) => Self { outcome: "loop", tool: Some(&repeated.tool), ..line },
             Outcome::Cancelled => Self { outcome: "cancelled", ..line },
-            Outcome::Failed { message } => Self { outcome: "failed", message: Some(message), ..line },
+            Outcome::Failed { message, failure } => {
+                Self { outcome: "failed", message: Some(message), kind: *failure, ..line }
+            }
             _ => Self { outcome: "failed", message: Some("unknown outcome"), ..line },
         }
     }

@@ -1,14 +1,70 @@
 //! Reads API keys and removes them from messages.
 
+use std::env::VarError;
+
 use agent::{KeySource, ProviderError};
 use secrecy::{ExposeSecret, SecretString};
 
-/// Reads the key of a provider. Errors never contain the key.
-pub(crate) fn read(provider: &str, source: &KeySource) -> Result<SecretString, ProviderError> {
+use crate::retry::Failure;
+
+const INVALID: &str = "its key has invalid characters; check the variable or file that holds it";
+
+/// The key of a provider, and the place that it comes from. An empty key is not sent.
+pub(crate) struct Key {
+    pub(crate) secret: SecretString,
+    source: KeySource,
+}
+
+impl Key {
+    /// Reads the key from the named source, or else from the usual variable. Errors never contain the key. An optional key may be
+    /// empty.
+    pub(crate) fn read(
+        provider: &str,
+        named: Option<&KeySource>,
+        usual: &str,
+        is_optional: bool,
+    ) -> Result<Self, ProviderError> {
+        let source = named.cloned().unwrap_or_else(|| KeySource::Environment(usual.to_owned()));
+        let secret = match (&source, read(provider, &source)?) {
+            (_, Some(secret)) => secret,
+            // A variable that the user names has to exist. The usual one need not.
+            (KeySource::Environment(name), None) if !is_optional || (named.is_some() && !is_set(name)) => {
+                let reason = format!("it needs a key; set the environment variable {name}, or name a key file");
+                return Err(ProviderError::Options { provider: provider.to_owned(), reason });
+            }
+            (KeySource::File(path), None) if !is_optional => {
+                let reason = format!("its key file {} is empty; write the key into it", path.display());
+                return Err(ProviderError::Options { provider: provider.to_owned(), reason });
+            }
+            (_, None) => SecretString::default(),
+        };
+        Ok(Self { secret, source })
+    }
+
+    /// Adds the missing key to the error of a service that asks for one.
+    pub(crate) fn explained(&self, mut failure: Failure) -> Failure {
+        if let ProviderError::Status { status: 401 | 403, message, .. } = &mut failure.error
+            && self.secret.expose_secret().is_empty()
+        {
+            *message = match &self.source {
+                KeySource::Environment(name) => format!("{message} (no key was sent, because {name} is not set)"),
+                KeySource::File(path) => format!("{message} (no key was sent, because {} is empty)", path.display()),
+                _ => format!("{message} (no key was sent)"),
+            };
+        }
+        failure
+    }
+}
+
+/// Returns `None` if the variable or the file is empty, or the variable is not set.
+fn read(provider: &str, source: &KeySource) -> Result<Option<SecretString>, ProviderError> {
     let refused = |reason: String| ProviderError::Options { provider: provider.to_owned(), reason };
     let text = match source {
-        KeySource::Environment(name) => std::env::var(name)
-            .map_err(|_| refused(format!("it needs a key; set the environment variable {name}, or name a key file")))?,
+        KeySource::Environment(name) => match std::env::var(name) {
+            Ok(text) => text,
+            Err(VarError::NotPresent) => return Ok(None),
+            Err(VarError::NotUnicode(_)) => return Err(refused(INVALID.to_owned())),
+        },
         KeySource::File(path) => std::fs::read_to_string(path).map_err(|error| {
             refused(format!("its key file {} cannot be read: {error}; name a readable file", path.display()))
         })?,
@@ -19,12 +75,14 @@ pub(crate) fn read(provider: &str, source: &KeySource) -> Result<SecretString, P
         }
     };
     let key = text.trim();
-    if key.is_empty() || key.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
-        return Err(refused(
-            "its key is empty or has invalid characters; check the variable or file that holds it".to_owned(),
-        ));
+    if key.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
+        return Err(refused(INVALID.to_owned()));
     }
-    Ok(SecretString::from(key))
+    Ok((!key.is_empty()).then(|| SecretString::from(key)))
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some()
 }
 
 /// Replaces the key in a text by `[key]`, because services repeat keys in their errors.

@@ -1,20 +1,23 @@
-//! [`Remote`]: models of OpenAI-compatible services and of Anthropic.
+//! [`Remote`]: models behind the HTTP APIs of services.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agent::provider::is_plain_url;
+use agent::provider::{ModelService, is_plain_url};
 use agent::{
-    KeySource, Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, TurnFuture,
+    Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, StopReason, TextSink, ToolSet,
+    Turn, TurnFuture, WireOptions, WireToolSet,
 };
-use secrecy::SecretString;
 use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
-use crate::adapter::{Api, Model};
-use crate::key;
+use crate::adapter::{Api, Endpoint, Model, PAUSE};
+use crate::context_size::context_tokens;
 use crate::retry::{Failure, retry};
+
+/// The most continuations of one turn.
+const MAX_PAUSES: usize = 20;
 
 /// A provider for a model behind an HTTP service.
 ///
@@ -22,85 +25,142 @@ use crate::retry::{Failure, retry};
 /// use agent::ProviderOptions;
 /// use agent_rig::Remote;
 ///
-/// let options = ProviderOptions::new().with_model("qwen3").with_base_url("http://localhost:11434/v1");
+/// let options = ProviderOptions::new().with_model("qwen3").with_base_url("http://localhost:8000/v1");
 /// let model = Remote::openai(&options)?;
 /// # Ok::<(), agent::ProviderError>(())
 /// ```
 pub struct Remote {
     api: Api,
     name: String,
-    base_url: Option<String>,
+    base_url: String,
     model: Model,
     streaming: bool,
     strictness: Strictness,
     /// True to send the examples of tools.
     examples: bool,
+    /// True if the service has the limits of the public one.
+    is_limited: bool,
     retry_policy: RetryPolicy,
 }
 
 impl Remote {
-    /// Creates a provider for OpenAI, or for any service that implements its chat completions.
+    /// Creates a provider for OpenAI's chat completions, or for any service that implements them.
     ///
-    /// The key defaults to the environment variable `OPENAI_API_KEY`. With a base URL, a missing key is allowed.
+    /// - Without a [dialect](ProviderOptions::dialect), known services are recognised by the host of their URL.
+    /// - The key defaults to the environment variable `OPENAI_API_KEY`, or to that of the known service. With a base URL, a missing
+    ///   key is allowed.
     ///
     /// # Errors
-    /// Returns [`ProviderError::Options`] if the model or the key is missing, or the base URL is not plain.
+    /// Returns [`ProviderError::Options`] if the model or the key is missing, the base URL is not plain, or an option does not exist.
     pub fn openai(options: &ProviderOptions) -> Result<Self, ProviderError> {
         Self::new(Api::OpenAi, options)
     }
 
-    /// Creates a provider for Anthropic, or for any service that implements its messages API.
-    ///
-    /// The key defaults to the environment variable `ANTHROPIC_API_KEY`.
+    /// Creates a provider for OpenAI's Responses API, or for any service that implements it. The service stores no conversation.
     ///
     /// # Errors
-    /// Returns [`ProviderError::Options`] if the model or the key is missing, or the base URL is not plain.
+    /// Returns the errors of [`openai`](Self::openai).
+    pub fn openai_responses(options: &ProviderOptions) -> Result<Self, ProviderError> {
+        Self::new(Api::OpenAiResponses, options)
+    }
+
+    /// Creates a provider for Anthropic, or for any service that implements its messages API.
+    ///
+    /// The key defaults to the environment variable `ANTHROPIC_API_KEY`. With a base URL, a missing key is allowed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`openai`](Self::openai).
     pub fn anthropic(options: &ProviderOptions) -> Result<Self, ProviderError> {
         Self::new(Api::Anthropic, options)
     }
 
+    /// Creates a provider for Google's Gemini API. The key travels in a header, never in a URL.
+    ///
+    /// The key defaults to the environment variable `GEMINI_API_KEY`. With a base URL, a missing key is allowed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`openai`](Self::openai).
+    pub fn gemini(options: &ProviderOptions) -> Result<Self, ProviderError> {
+        Self::new(Api::Gemini, options)
+    }
+
+    /// Creates a provider for Ollama's own API, at `http://localhost:11434` unless the options say otherwise. It needs no key.
+    ///
+    /// # Errors
+    /// Returns the errors of [`openai`](Self::openai).
+    pub fn ollama(options: &ProviderOptions) -> Result<Self, ProviderError> {
+        Self::new(Api::Ollama, options)
+    }
+
     fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
-        let refused =
-            |reason: &str| ProviderError::Options { provider: api.name().to_owned(), reason: reason.to_owned() };
+        let refused = |reason: String| ProviderError::Options { provider: api.name().to_owned(), reason };
         let name = options.model.clone().filter(|model| !model.trim().is_empty());
-        let name = name.ok_or_else(|| refused("the name of a model is missing; give one"))?;
-        let base_url = options.base_url.clone();
-        if base_url.as_deref().is_some_and(|url| !is_plain_url(url)) {
+        let name = name.ok_or_else(|| {
+            let example = api.default_model().map(|model| format!(", such as {model}")).unwrap_or_default();
+            refused(format!("the name of a model is missing; give one with --model or the setting `model`{example}"))
+        })?;
+        if options.base_url.as_deref().is_some_and(|url| !is_plain_url(url)) {
             return Err(refused(
-                "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment",
+                "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment".to_owned(),
             ));
         }
-        let key = key_of(api, options)?;
-        let timeouts = options.timeouts.unwrap_or_default();
-        let model = Model::new(api, &name, base_url.as_deref(), key, &timeouts)?;
+        let endpoint = Endpoint::new(api, options)?;
+        let key = endpoint.key(options)?;
+        let base_url = endpoint.base_url.clone();
+        let model = Model::new(endpoint, &name, key, options)?;
         let retry_policy = options.retry_policy.unwrap_or_default();
         let streaming = options.streaming.unwrap_or(true);
         let strictness = options.strictness.unwrap_or_default();
+        // Other services with the API of a public one have no such limit on tools.
+        let is_limited = options.base_url.is_none();
         // Gateways refuse Anthropic's field, and descriptions are longer with examples.
-        let examples = options.examples.unwrap_or(api == Api::Anthropic && base_url.is_none());
-        Ok(Self { api, name, base_url, model, streaming, strictness, examples, retry_policy })
+        let examples = options.examples.unwrap_or(api.format().takes_examples() && options.base_url.is_none());
+        Ok(Self { api, name, base_url, model, streaming, strictness, examples, is_limited, retry_policy })
+    }
+
+    fn sent<'s>(&self, tools: &'s ToolSet) -> &'s WireToolSet {
+        let options = WireOptions::new(self.api.format()).with_strictness(self.strictness);
+        tools.wire_as(options.with_examples(self.examples).with_limit(self.is_limited))
     }
 }
 
-inventory::submit! {
-    ProviderSubmission {
-        name: "openai",
-        description: "OpenAI, or any service with its chat completions (--base-url)",
-        source: source!(),
-        service: Some(Api::OpenAi.service()),
-        create: |options| Ok(Arc::new(Remote::openai(options)?)),
-    }
+/// Returns the service that the options name. An unknown dialect counts as none: creating the provider tells of it.
+fn service(api: Api, options: &ProviderOptions) -> Option<ModelService> {
+    let usual = ModelService {
+        base_url: api.public_url().to_owned(),
+        key_variable: api.key_variable(),
+        needs_key: api.needs_key(),
+        model: api.default_model(),
+    };
+    let named = Endpoint::new(api, options).ok();
+    Some(named.map_or(usual, |endpoint| ModelService {
+        key_variable: endpoint.key_variable(),
+        needs_key: endpoint.needs_key(options),
+        base_url: endpoint.base_url,
+        model: api.default_model().filter(|_| options.base_url.is_none()),
+    }))
 }
 
-inventory::submit! {
-    ProviderSubmission {
-        name: "anthropic",
-        description: "Anthropic",
-        source: source!(),
-        service: Some(Api::Anthropic.service()),
-        create: |options| Ok(Arc::new(Remote::anthropic(options)?)),
-    }
+/// Submits the provider of an API.
+macro_rules! submit {
+    ($api:expr, $create:path, $description:literal) => {
+        inventory::submit! {
+            ProviderSubmission {
+                name: $api.name(),
+                description: $description,
+                source: source!(),
+                service: |options| service($api, options),
+                create: |options| Ok(Arc::new($create(options)?)),
+            }
+        }
+    };
 }
+
+submit!(Api::OpenAi, Remote::openai, "OpenAI's chat completions, or any service with them (--base-url, --dialect)");
+submit!(Api::OpenAiResponses, Remote::openai_responses, "OpenAI's Responses API, or any service with it (--base-url)");
+submit!(Api::Anthropic, Remote::anthropic, "Anthropic, or any service with its messages API (--base-url)");
+submit!(Api::Gemini, Remote::gemini, "Google's Gemini API");
+submit!(Api::Ollama, Remote::ollama, "Ollama on this machine or another one (--base-url)");
 
 impl Provider for Remote {
     fn name(&self) -> &str {
@@ -111,31 +171,70 @@ impl Provider for Remote {
         Some(self.api.format())
     }
 
+    fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
+        Some(self.sent(tools))
+    }
+
+    fn context_tokens(&self) -> Option<u64> {
+        match self.api {
+            // The settings of its server decide.
+            Api::Ollama => None,
+            _ => context_tokens(&self.name),
+        }
+    }
+
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
         Box::pin(async move {
-            let (set, format) = (request.tools, self.api.format());
-            let tools = if self.examples {
-                set.wire_with_examples(format, self.strictness)
-            } else {
-                set.wire(format, self.strictness)
-            };
-            // Sent text cannot be withdrawn, so a turn is not retried once its text has begun.
-            let is_sent = AtomicBool::new(false);
-            let send = |text: &str| {
-                is_sent.store(true, Ordering::Relaxed);
-                request.text_sink.iter().for_each(|sink| sink.send(text));
-            };
-            let text_sink = (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
-            let attempt = || async {
-                let turn = self.model.turn(&request, tools, self.streaming, text_sink).await;
-                turn.map_err(|failure| Failure {
-                    is_transient: failure.is_transient && !is_sent.load(Ordering::Relaxed),
-                    ..failure
-                })
-            };
-            retry(self.name(), &self.retry_policy, request.deadline, request.retry_sink, attempt).await
+            let mut turn = self.request(request).await?;
+            let mut pauses = 0;
+            while turn.stop == StopReason::Other(PAUSE.to_owned()) && pauses < MAX_PAUSES {
+                pauses += 1;
+                let messages = [request.messages, &[turn.message.clone()]].concat();
+                let mut continuation = request;
+                continuation.messages = &messages;
+                turn = joined(turn, self.request(continuation).await?);
+            }
+            Ok(turn)
         })
     }
+}
+
+impl Remote {
+    /// Requests a turn, with retries.
+    async fn request(&self, request: Request<'_>) -> Result<Turn, ProviderError> {
+        let tools = self.sent(request.tools);
+        // Sent text cannot be withdrawn, so a request is not retried once its text has begun.
+        let is_sent = AtomicBool::new(false);
+        let send = |text: &str| {
+            is_sent.store(true, Ordering::Relaxed);
+            request.text_sink.iter().for_each(|sink| sink.send(text));
+        };
+        let text_sink = (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
+        let attempt = || async {
+            let turn = self.model.turn(&request, tools, self.streaming, text_sink).await;
+            turn.map_err(|failure| Failure {
+                is_transient: failure.is_transient && !is_sent.load(Ordering::Relaxed),
+                ..failure
+            })
+        };
+        retry(self.name(), &self.retry_policy, request.deadline, request.retry_sink, attempt).await
+    }
+}
+
+/// Returns a turn and its continuation as one.
+fn joined(mut turn: Turn, next: Turn) -> Turn {
+    let calls = turn.message.calls().count();
+    turn.message.parts.extend(next.message.parts);
+    turn.faults.extend(next.faults.into_iter().map(|(position, reason)| (calls + position, reason)));
+    turn.stop = next.stop;
+    turn.usage = match (turn.usage, next.usage) {
+        (Some(mut usage), Some(more)) => {
+            usage += more;
+            Some(usage)
+        }
+        (usage, more) => usage.or(more),
+    };
+    turn
 }
 
 impl fmt::Debug for Remote {
@@ -148,21 +247,31 @@ impl fmt::Debug for Remote {
     }
 }
 
-fn key_of(api: Api, options: &ProviderOptions) -> Result<SecretString, ProviderError> {
-    let usual = api.service().key_variable;
-    match &options.key {
-        Some(source) => key::read(api.name(), source),
-        // Self-hosted services often need no key.
-        None if api == Api::OpenAi && options.base_url.is_some() && std::env::var_os(usual).is_none() => {
-            Ok(SecretString::default())
-        }
-        None => key::read(api.name(), &KeySource::Environment(usual.to_owned())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use agent::{KeySource, Selection};
+    use serde_json::{Value, json};
+    use tools::{Catalog, Effects, Services, Tool, ToolContext};
+
     use super::*;
+
+    #[test]
+    fn only_the_public_service_has_a_limit_on_tools() {
+        let mut catalog = Catalog::new();
+        for number in 0..130 {
+            let tool = Tool::new(format!("t{number:03}"), "Does it.", json!({"type": "object"})).unwrap();
+            catalog.register(tool.with_effects(Effects::Pure), async |_: ToolContext, _: Value| "done").unwrap();
+        }
+        let set = ToolSet::new(catalog.list(), &Selection::new(), &Services::new());
+        let public = ProviderOptions::new().with_model("m").with_key(KeySource::Environment("PATH".to_owned()));
+        let counts = |options: ProviderOptions| {
+            let remote = Remote::openai(&options).unwrap();
+            let sent = remote.wire_tools(&set).unwrap();
+            (sent.list().len(), sent.skipped().len())
+        };
+        assert_eq!(counts(public.clone()), (128, 2));
+        assert_eq!(counts(public.with_base_url("http://localhost:1")), (130, 0));
+    }
 
     #[test]
     fn examples_go_to_the_public_service_of_anthropic_unless_requested_otherwise() {

@@ -59,7 +59,8 @@ where
 
 fn requested_delay(error: &ProviderError) -> Duration {
     match error {
-        ProviderError::Status { retry_after: Some(delay), .. } => *delay,
+        ProviderError::Status { retry_after: Some(delay), .. }
+        | ProviderError::Reported { retry_after: Some(delay), .. } => *delay,
         _ => Duration::ZERO,
     }
 }
@@ -70,6 +71,8 @@ fn deadline_error(provider: &str) -> ProviderError {
 
 #[cfg(test)]
 mod tests {
+    use agent::FailureKind;
+
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);
@@ -81,8 +84,11 @@ mod tests {
     }
 
     fn busy(retry_after: Option<Duration>) -> Failure {
-        let (provider, message) = ("x".to_owned(), "busy".to_owned());
-        Failure { error: ProviderError::Status { provider, status: 503, message, retry_after }, is_transient: true }
+        let (provider, message, kind) = ("x".to_owned(), "busy".to_owned(), FailureKind::Overloaded);
+        Failure {
+            error: ProviderError::Status { provider, status: 503, kind, message, retry_after },
+            is_transient: true,
+        }
     }
 
     /// Returns the delays between attempts that all fail, and the final error.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use agent::{Provider, Request, ToolSet};
 use serde_json::json;
-use service::{KEY, Service};
+use service::{KEY, Service, wire};
 use tools::CancellationToken;
 use tools::protocol::{Message, Role};
 use tracing::field::{Field, Visit};
@@ -65,9 +65,10 @@ async fn no_span_and_no_event_has_the_key() {
     let refused = service::json(401, json!({"error": {"message": format!("not with {KEY}"), "type": "t"}}));
     let broken = service::events(format!("data: {{\"error\":{{\"message\":\"{KEY}\"}}}}\n\n"));
     for streaming in [false, true] {
-        let replies = [&refused, &refused, &broken, &broken].map(Clone::clone);
+        let replies = wire::ALL.iter().flat_map(|_| [refused.clone(), broken.clone()]);
         let service = Service::new(replies).await;
-        for provider in [service.openai(streaming), service.anthropic(streaming)] {
+        for format in wire::ALL {
+            let provider = wire::remote(format, &wire::options(format, &service, streaming));
             for _ in 0..2 {
                 let (messages, tools, token) =
                     ([Message::text(Role::User, "go")], ToolSet::default(), CancellationToken::new());
@@ -75,8 +76,8 @@ async fn no_span_and_no_event_has_the_key() {
                 assert!(!format!("{error} {error:?}").contains(KEY), "{error:?}");
             }
         }
-        assert_eq!(service.requests(), 4);
-        assert!((0..4).all(|index| service.head(index).contains(KEY)), "the key was not sent");
+        assert_eq!(service.requests(), 10);
+        assert!((0..10).all(|index| service.head(index).contains(KEY)), "the key was not sent");
     }
     let log = recorder.0.lock().unwrap();
     assert!(log.contains("gen_ai"), "no event was recorded: {log}");

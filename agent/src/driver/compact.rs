@@ -6,7 +6,7 @@ use super::metering::prompt_bytes;
 use super::replaced_results::{replace_all, replace_largest};
 use super::request_turn::context_tokens;
 use super::{Driver, DriverError, RunContext};
-use crate::{Compacted, CompactionCause, Event, ProviderError, RequestSize, Run};
+use crate::{Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run};
 
 /// The part of the context, in percent, from which on the next request is compacted.
 const NEAR_LIMIT: u64 = 80;
@@ -42,7 +42,7 @@ impl Room {
 
 /// Returns true if the service refused a request because it is longer than the model's context.
 pub(super) fn is_context_length(error: &ProviderError) -> bool {
-    matches!(error, ProviderError::Status { status: 413, .. })
+    error.kind() == Some(FailureKind::ContextLength)
 }
 
 impl Driver {

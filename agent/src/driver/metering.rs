@@ -1,6 +1,5 @@
 //! Charges a run's budget.
 
-use tools::protocol::wire::Strictness;
 use tools::protocol::{Message, Part};
 use tools::{Content, ToolResult};
 
@@ -53,8 +52,7 @@ impl Driver {
 
     /// Returns the bytes of the tools' definitions. Returns 0 for a provider without a format.
     pub(super) fn definition_bytes(&self, run_cx: &RunContext<'_>) -> u64 {
-        let bytes = |format| run_cx.session.tools().wire(format, Strictness::Relaxed).definitions().len() as u64;
-        self.wire().map_or(0, bytes)
+        self.wire_tools(run_cx.session.tools()).map_or(0, |tools| tools.definitions().len() as u64)
     }
 }
 

@@ -30,13 +30,14 @@ use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
 use self::metering::{charge, prompt_bytes};
 use self::replaced_results::restore_notices;
-use self::request_turn::{check, wire};
+use self::request_turn::{check, wire, wire_tools};
 use self::time_limit::{TimeLimit, cancelled_by, stopped};
+use crate::json_answer::repair_prompt;
 use crate::prefix::Prefix;
 use crate::repeat::RepeatGuard;
 use crate::{
-    Budget, BudgetError, Event, EventSink, Outcome, Provider, ProviderError, Request, RetrySink, Run, RunError,
-    RunOptions, Session, Spending, Step, Summary, TextSink, Turn,
+    Budget, BudgetError, Event, EventSink, FailureKind, Outcome, Provider, ProviderError, Request, RetrySink, Run,
+    RunError, RunOptions, Session, Spending, Step, Summary, TextSink, ToolSet, Turn, WireToolSet,
 };
 
 pub(crate) use self::active_run::ActiveRun;
@@ -87,6 +88,9 @@ struct RunContext<'a> {
     budget: &'a Budget,
 }
 
+/// Returns the problem with an answer, if there is one.
+type AnswerCheck<'a> = dyn FnMut(&str) -> Result<(), String> + Send + 'a;
+
 /// An error that ends a run. The end of a budget and a cancellation are not errors but an [`Outcome`](crate::Outcome).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -121,6 +125,16 @@ pub enum DriverError {
     /// The thread that watches deadlines cannot be started.
     #[error("cannot start the thread that watches the deadlines of calls: {0}; allow the process one more thread")]
     NoThread(#[source] std::io::Error),
+}
+
+impl DriverError {
+    /// Returns the kind of the failed model request. Returns `None` if something else failed.
+    pub fn kind(&self) -> Option<FailureKind> {
+        match self {
+            Self::Provider(error) => error.kind(),
+            _ => None,
+        }
+    }
 }
 
 impl Driver {
@@ -177,6 +191,11 @@ impl Driver {
         wire(&*self.provider)
     }
 
+    /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.
+    pub fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
+        wire_tools(&*self.provider, tools)
+    }
+
     /// Runs a prompt until its outcome.
     ///
     /// When the run ends, also with an error, its messages are added to the session, unless the model took no turn. If the future
@@ -201,13 +220,23 @@ impl Driver {
     /// # Errors
     /// Returns a [`DriverError`] if the run fails. The session then holds the conversation up to the failure.
     pub async fn run(&self, session: &mut Session, prompt: impl Into<String>) -> Result<Summary, DriverError> {
+        self.run_checked(session, prompt.into(), &mut |_| Ok(())).await
+    }
+
+    /// Runs a prompt as [`run`](Self::run) does. An answer with a problem is sent back, and the run goes on.
+    pub(crate) async fn run_checked(
+        &self,
+        session: &mut Session,
+        prompt: String,
+        check: &mut AnswerCheck<'_>,
+    ) -> Result<Summary, DriverError> {
         let mut messages: Vec<_> = session.system_message().into_iter().collect();
         let before = messages.len();
         messages.extend_from_slice(session.messages());
         messages.push(Message::text(Role::User, prompt));
         let compaction = session.compaction().clone().with_added_front(before);
         let run = Run::new(messages).with_earlier_turns(session.turns()).with_compaction(compaction);
-        self.drive(session, run, before).await
+        self.drive(session, run, before, check).await
     }
 
     /// Continues a run that ended with its process, such as a [stored run](Session::stored_run), at a limit of its budget or in a
@@ -228,11 +257,17 @@ impl Driver {
         // A leading system message of the run is its system text, not its conversation, if the session has a system text.
         let has_system = run.messages().first().is_some_and(|message| message.role == Role::System);
         let before = usize::from(has_system && session.system_message().is_some());
-        self.drive(session, run, before).await
+        self.drive(session, run, before, &mut |_| Ok(())).await
     }
 
     /// Drives a run to its end. The first `before` messages do not belong to the session's conversation.
-    async fn drive(&self, session: &mut Session, mut run: Run, before: usize) -> Result<Summary, DriverError> {
+    async fn drive(
+        &self,
+        session: &mut Session,
+        mut run: Run,
+        before: usize,
+        check: &mut AnswerCheck<'_>,
+    ) -> Result<Summary, DriverError> {
         let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
         let token = session.context().cancellation().child_token();
         let _stop = token.clone().drop_guard();
@@ -270,12 +305,12 @@ impl Driver {
             let mut step = self.begin(&run, &mut last, &run_cx).await;
             loop {
                 if let Err(error) = step {
-                    run.fail(error.to_string());
+                    run.fail_with(error.to_string(), error.kind());
                     failure.get_or_insert(error);
                 }
                 self.propagate_cancellation(&token);
                 step = match run.step() {
-                    Step::Ask => self.turn(&mut run, &mut last, &run_cx).await,
+                    Step::Ask => self.turn(&mut run, &mut last, check, &run_cx).await,
                     Step::Call(calls) => self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await,
                     Step::Done(summary) => break summary,
                 };
@@ -319,6 +354,7 @@ impl Driver {
         &self,
         run: &mut Run,
         last: &mut Option<LastCheckpoint>,
+        check: &mut AnswerCheck<'_>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
         if let Some(exhausted) = charge(run_cx.budget, Spending::steps(1)).await? {
@@ -337,6 +373,9 @@ impl Driver {
             }
         }
         run_cx.session.record_turn(run.turns());
+        if let Some(problem) = run.answer().and_then(|answer| check(answer).err()) {
+            run.reject_answer(repair_prompt(&problem));
+        }
         self.checkpoint(run, last, run_cx).await
     }
 

@@ -3,7 +3,7 @@
 use tools::call::{Isolated, Panic};
 use tools::protocol::wire::Format;
 
-use crate::{Provider, ProviderError, Request, Turn};
+use crate::{Provider, ProviderError, Request, ToolSet, Turn, WireToolSet};
 
 /// Requests a turn. A panic while the future is created, polled or dropped becomes [`ProviderError::Panicked`].
 pub(crate) async fn request_turn(provider: &dyn Provider, request: Request<'_>) -> Result<Turn, ProviderError> {
@@ -25,6 +25,12 @@ pub(super) fn wire(provider: &dyn Provider) -> Option<Format> {
 /// Returns the tokens of the model's context. Returns `None` if they are unknown, or after a panic.
 pub(super) fn context_tokens(provider: &dyn Provider) -> Option<u64> {
     Panic::catch(|| provider.context_tokens()).ok().flatten()
+}
+
+/// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog, or after a
+/// panic.
+pub(super) fn wire_tools<'s>(provider: &dyn Provider, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
+    Panic::catch(|| provider.wire_tools(tools)).ok().flatten()
 }
 
 /// Returns the name of the provider. `name` may panic as well.

@@ -50,7 +50,7 @@ inventory::submit! {
         name: "direct",
         description: "no model: the prompt is the tool calls",
         source: source!(),
-        service: None,
+        service: |_| None,
         create: |_| Ok(Arc::new(Direct)),
     }
 }

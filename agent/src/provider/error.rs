@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tools::Source;
 
+use super::FailureKind;
 use crate::ArgumentError;
 
 /// An error in finding or creating a provider, or in its response.
@@ -94,12 +95,28 @@ pub enum ProviderError {
         message: String,
     },
     /// The service responded with an error status.
-    #[error("the provider {provider} answered with status {status}: {message}{}", advice(*status))]
+    #[error("the provider {provider} answered with status {status} ({kind}): {message}; {}", kind.advice())]
     Status {
         /// The name of the provider.
         provider: String,
         /// The HTTP status.
         status: u16,
+        /// The kind of the error, from its code or else its status.
+        kind: FailureKind,
+        /// The error message of the service, without secrets.
+        message: String,
+        /// The delay that the service requests before a retry; `None` if it requests none.
+        retry_after: Option<Duration>,
+    },
+    /// The service reported an error in a reply with the status of success, or in the stream of a reply.
+    #[error("the provider {provider} reported an error ({kind}): {message}; {}", kind.advice())]
+    Reported {
+        /// The name of the provider.
+        provider: String,
+        /// The kind of the error, from its code.
+        kind: FailureKind,
+        /// The HTTP status that the error names; `None` if it names none.
+        status: Option<u16>,
         /// The error message of the service, without secrets.
         message: String,
         /// The delay that the service requests before a retry; `None` if it requests none.
@@ -141,21 +158,24 @@ pub enum ProviderError {
     },
 }
 
+impl ProviderError {
+    /// Returns the kind of the failed request. Returns `None` if the error is not that of a request to a service.
+    pub fn kind(&self) -> Option<FailureKind> {
+        match self {
+            Self::Status { kind, .. } | Self::Reported { kind, .. } => Some(*kind),
+            Self::Connection { .. } | Self::Timeout { .. } => Some(FailureKind::Network),
+            Self::Malformed { .. } => Some(FailureKind::MalformedReply),
+            _ => None,
+        }
+    }
+}
+
 fn listed(known: &[String]) -> String {
     if known.is_empty() { "(there are none)".to_owned() } else { known.join(", ") }
 }
 
 pub(super) fn joined(sources: &[Source]) -> String {
     sources.iter().map(Source::to_string).collect::<Vec<_>>().join(" and by ")
-}
-
-fn advice(status: u16) -> &'static str {
-    match status {
-        401 | 403 => "; check the key and its access to this model",
-        404 => "; check the model and the base URL",
-        408 | 425 | 429 | 500..=599 => "; try again later",
-        _ => "; change the request",
-    }
 }
 
 fn placed(path: &Option<PathBuf>) -> String {

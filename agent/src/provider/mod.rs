@@ -4,6 +4,8 @@
 
 mod direct;
 mod error;
+mod failure_kind;
+mod generation;
 mod linked;
 mod option;
 mod prompt;
@@ -20,19 +22,21 @@ use std::time::Instant;
 
 use tools::CancellationToken;
 use tools::protocol::Message;
-use tools::protocol::wire::Format;
+use tools::protocol::wire::{Format, Strictness};
 
-use crate::ToolSet;
+use crate::{ToolSet, WireToolSet};
 
 pub use direct::Direct;
 pub use error::ProviderError;
+pub use failure_kind::FailureKind;
+pub use generation::{GenerationOptions, ReasoningEffort, ToolChoice, UnknownEffort};
 /// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;
 pub use linked::{ProviderConflict, ProviderProblem, conflicts, get, list, problems};
-pub use option::{KeySource, ProviderOptions, is_plain_url};
+pub use option::{KeySource, ProviderOptions, Proxy, is_plain_url};
 pub use request_retry::{RequestRetry, RetryCause, RetrySink};
 pub use scripted::Scripted;
-pub use submission::{DefaultService, ProviderSubmission};
+pub use submission::{ModelService, ProviderSubmission};
 pub use timeouts::{RetryPolicy, Timeouts};
 pub use turn::{StopReason, Turn, Usage};
 
@@ -70,6 +74,11 @@ pub trait Provider: Send + Sync {
     /// Returns the tokens of the model's context, which the request and the turn share. Returns `None` if it is unknown.
     fn context_tokens(&self) -> Option<u64> {
         None
+    }
+
+    /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.
+    fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
+        self.wire().map(|format| tools.wire(format, Strictness::Relaxed))
     }
 
     /// Returns an error if the provider will refuse this request each time. A run that begins with such a request is neither

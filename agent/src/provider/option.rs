@@ -4,18 +4,23 @@ use std::path::PathBuf;
 
 use tools::protocol::wire::Strictness;
 
-use super::{RetryPolicy, Timeouts};
+use super::{GenerationOptions, RetryPolicy, Timeouts};
 
 /// The configuration of a provider. A provider ignores the options that it does not use. `None` means the default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ProviderOptions {
     /// The file of model turns for a scripted provider.
     pub script: Option<PathBuf>,
     /// The name of the model, as the service spells it.
     pub model: Option<String>,
-    /// The base URL of the service, such as `http://localhost:11434/v1`. Defaults to the provider's public service.
+    /// The URL of the service, such as `http://localhost:8000/v1`: its host, its base URL or its whole endpoint. Defaults to the
+    /// provider's public service.
     pub base_url: Option<String>,
+    /// The known service whose variant of the format is spoken at the base URL, such as `deepseek`. Defaults to the service there.
+    pub dialect: Option<String>,
+    /// The proxy of requests. Defaults to none: the proxies of the environment are not used unless this says so.
+    pub proxy: Option<Proxy>,
     /// The source of the API key. Defaults to the provider's usual environment variable.
     pub key: Option<KeySource>,
     /// True to stream the model's text. Defaults to true.
@@ -25,10 +30,22 @@ pub struct ProviderOptions {
     /// True to send the examples of tools: in the service's field for them, or else in the description. Defaults to true for
     /// Anthropic's public service only, because gateways refuse the field.
     pub examples: Option<bool>,
+    /// The settings of the model's answers.
+    pub generation: GenerationOptions,
     /// The time limits of a request. Defaults to [`Timeouts::default`].
     pub timeouts: Option<Timeouts>,
     /// The retries after transient errors. Defaults to [`RetryPolicy::default`].
     pub retry_policy: Option<RetryPolicy>,
+}
+
+/// The proxy of a provider's requests. Requests to this machine use none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Proxy {
+    /// The proxies that `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name.
+    Environment,
+    /// The proxy at this URL.
+    Url(String),
 }
 
 /// The source of an API key. The key itself is not an option, so that it never appears on a command line or in a log.
@@ -68,6 +85,20 @@ impl ProviderOptions {
         self
     }
 
+    /// Sets the known service whose variant of the format is spoken.
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: impl Into<String>) -> Self {
+        self.dialect = Some(dialect.into());
+        self
+    }
+
+    /// Sets the proxy of requests.
+    #[must_use]
+    pub fn with_proxy(mut self, proxy: Proxy) -> Self {
+        self.proxy = Some(proxy);
+        self
+    }
+
     /// Sets the source of the API key.
     #[must_use]
     pub fn with_key(mut self, source: KeySource) -> Self {
@@ -94,6 +125,13 @@ impl ProviderOptions {
     #[must_use]
     pub fn with_examples(mut self, examples: bool) -> Self {
         self.examples = Some(examples);
+        self
+    }
+
+    /// Sets the settings of the model's answers.
+    #[must_use]
+    pub fn with_generation(mut self, generation: GenerationOptions) -> Self {
+        self.generation = generation;
         self
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::FailureKind;
 use crate::ProviderError;
 
 /// A model request that failed and is repeated after a wait.
@@ -26,12 +27,26 @@ pub enum RetryCause {
     Status {
         /// The HTTP status.
         status: u16,
+        /// The kind of the error.
+        kind: FailureKind,
+        /// The error message of the service.
+        message: String,
+    },
+    /// The service reported an error in a reply with the status of success, or in the stream of a reply.
+    Reported {
+        /// The kind of the error.
+        kind: FailureKind,
         /// The error message of the service.
         message: String,
     },
     /// The service is unreachable, or the connection broke.
     Connection {
         /// The problem.
+        message: String,
+    },
+    /// The service exceeded a timeout.
+    Timeout {
+        /// The exceeded limit.
         message: String,
     },
     /// Any other failure.
@@ -52,10 +67,25 @@ impl RequestRetry {
     }
 }
 
+impl RetryCause {
+    /// Returns the kind of the failure. Returns `None` if it is not that of a request to a service.
+    pub fn kind(&self) -> Option<FailureKind> {
+        match self {
+            Self::Status { kind, .. } | Self::Reported { kind, .. } => Some(*kind),
+            Self::Connection { .. } | Self::Timeout { .. } => Some(FailureKind::Network),
+            Self::Other { .. } => None,
+        }
+    }
+}
+
 impl From<&ProviderError> for RetryCause {
     fn from(error: &ProviderError) -> Self {
         match error {
-            ProviderError::Status { status, message, .. } => Self::Status { status: *status, message: message.clone() },
+            ProviderError::Status { status, kind, message, .. } => {
+                Self::Status { status: *status, kind: *kind, message: message.clone() }
+            }
+            ProviderError::Reported { kind, message, .. } => Self::Reported { kind: *kind, message: message.clone() },
+            ProviderError::Timeout { message, .. } => Self::Timeout { message: message.clone() },
             ProviderError::Connection { message, .. } => Self::Connection { message: message.clone() },
             _ => Self::Other { message: error.to_string() },
         }
@@ -65,7 +95,9 @@ impl From<&ProviderError> for RetryCause {
 impl fmt::Display for RetryCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Status { status, message } => write!(f, "status {status}: {message}"),
+            Self::Status { status, message, .. } => write!(f, "status {status}: {message}"),
+            Self::Reported { kind, message } => write!(f, "{kind}: {message}"),
+            Self::Timeout { message } => write!(f, "timeout: {message}"),
             Self::Connection { message } => write!(f, "no connection: {message}"),
             Self::Other { message } => f.write_str(message),
         }

@@ -60,7 +60,7 @@ inventory::submit! {
         name: "scripted",
         description: "no model: plays a file of model turns",
         source: source!(),
-        service: None,
+        service: |_| None,
         create: from_options,
     }
 }

@@ -17,19 +17,23 @@ pub struct ProviderSubmission {
     pub description: &'static str,
     /// The place that declares it.
     pub source: Source,
-    /// The service that a program may choose without being told to, if the provider has one.
-    pub service: Option<DefaultService>,
+    /// Returns the service that these options name, or the usual one. Returns `None` if the provider asks no service.
+    pub service: fn(&ProviderOptions) -> Option<ModelService>,
     /// Creates the provider from options.
     pub create: fn(&ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError>,
 }
 
-/// The service of a provider that works with a key alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DefaultService {
-    /// The environment variable of the key.
+/// A service with models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelService {
+    /// The base URL.
+    pub base_url: String,
+    /// The environment variable of the key, unless the options name another source.
     pub key_variable: &'static str,
-    /// The model if none is named, as the service spells it.
-    pub model: &'static str,
+    /// True if the service refuses a request without a key.
+    pub needs_key: bool,
+    /// The model if none is named, as the service spells it. A program may choose a provider with such a model when it finds the key.
+    pub model: Option<&'static str>,
 }
 
 inventory::collect!(ProviderSubmission);

@@ -14,7 +14,8 @@ pub struct Timeouts {
     pub idle: Duration,
 }
 
-/// A policy for repeating requests after transient errors: statuses 408, 425, 429 and 5xx, and broken connections.
+/// A policy for repeating requests after transient errors: statuses 408, 409, 425, 429 and 5xx, broken connections, and timeouts before
+/// the first byte. A service may decide otherwise (`x-should-retry`). A used-up [quota](crate::FailureKind::Quota) is never retried.
 ///
 /// Each delay is twice as long as the one before it, with jitter. A `retry-after` of the service lengthens it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

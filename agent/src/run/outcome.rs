@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Exhausted, Repeated, StopReason, Usage};
+use crate::{Exhausted, FailureKind, Repeated, StopReason, Usage};
 
 /// The way in which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,24 @@ pub enum Outcome {
     Failed {
         /// The error message.
         message: String,
+        /// The kind of the failed model request; `None` if something else failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<FailureKind>,
     },
+}
+
+impl Outcome {
+    /// Returns the reason that the run ended.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Answer { stop: StopReason::Refusal, .. } => "the model refused to answer".to_owned(),
+            Self::Answer { .. } => "the model answered".to_owned(),
+            Self::Budget(exhausted) => exhausted.to_string(),
+            Self::Loop(Repeated { tool, times }) => format!("it made the same call to {tool} {times} times"),
+            Self::Cancelled => "it was cancelled".to_owned(),
+            Self::Failed { message, .. } => message.clone(),
+        }
+    }
 }
 
 /// The outcome and the counts of a run.

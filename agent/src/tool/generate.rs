@@ -3,10 +3,11 @@
 use tools::policy::Verdict;
 use tools::protocol::{Message, Role};
 use tools::{
-    Access, Content, Json, Target, ToolContext, ToolError, ToolErrorKind, ToolResult, ValueSchema, Violation, tool,
+    Access, Content, Json, Target, ToolContext, ToolError, ToolErrorKind, ToolResult, ValueSchema, tool,
 };
 
 use crate::driver::{estimated_usage, request_turn};
+use crate::json_answer::{bound_prompt, checked, repair_prompt};
 use crate::{Budget, Cost, ModelChoice, Models, Price, Provider, Request, Spending, StopReason, ToolSet, Turn};
 
 /// The provider argument that stands for the session's.
@@ -14,9 +15,6 @@ const SESSION: &str = "session";
 
 /// The model argument that stands for the provider's default.
 const DEFAULT: &str = "default";
-
-/// The most violations that a repair request lists.
-const MAX_VIOLATIONS: usize = 20;
 
 /// Asks a language model once and returns its text, or JSON that matches a schema.
 ///
@@ -75,10 +73,7 @@ pub(crate) async fn generate(
         Err(problem) => problem,
     };
     messages.push(turn.message);
-    messages.push(Message::text(
-        Role::User,
-        format!("Your answer does not match the schema:\n{problem}\nAnswer again with the corrected JSON alone."),
-    ));
+    messages.push(Message::text(Role::User, repair_prompt(&problem)));
     let turn = ask(&messages).await?;
     checked(&turn.message.to_text(), &schema).map(json_result).map_err(|problem| {
         let next = "simplify the schema, or ask for text";
@@ -128,10 +123,6 @@ fn check_denied(cx: &ToolContext, name: &str) -> Result<(), ToolError> {
     denied.map_or(Ok(()), |ruling| Err(ToolErrorKind::Denied { reason: ruling.denial() }.into()))
 }
 
-fn bound_prompt(prompt: &str, schema: &ValueSchema) -> String {
-    format!("{prompt}\n\nAnswer with JSON alone that matches this JSON Schema:\n{}", schema.as_value())
-}
-
 /// Returns the turn if it is a whole answer.
 fn complete(turn: Turn) -> Result<Turn, ToolError> {
     let fault = match turn.stop {
@@ -141,24 +132,6 @@ fn complete(turn: Turn) -> Result<Turn, ToolError> {
         _ => return Ok(turn),
     };
     Err(ToolError::execution_failed(fault))
-}
-
-/// Returns the JSON of an answer, or its violations of the schema in words. A fence around the whole JSON is not part of it.
-fn checked(text: &str, schema: &ValueSchema) -> Result<Json, String> {
-    let value = Json::parse(without_fence(text.trim())).map_err(|error| format!("- it is not JSON: {error}"))?;
-    schema.check(&value).map_err(|violations| {
-        let line = |Violation { pointer, expected, found, .. }: &Violation| {
-            let place = if pointer.is_empty() { "the whole answer" } else { pointer };
-            format!("- at {place}: expected {expected}, found {found}")
-        };
-        violations.iter().take(MAX_VIOLATIONS).map(line).collect::<Vec<_>>().join("\n")
-    })?;
-    Ok(value)
-}
-
-fn without_fence(text: &str) -> &str {
-    let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    inner.and_then(|inner| inner.split_once('\n')).map_or(text, |(_, body)| body.trim())
 }
 
 fn json_result(value: Json) -> ToolResult {

@@ -8,7 +8,7 @@ use tools::protocol::{Message, Role};
 use tools::{Clause, Content, Entry, JsonSchema, ToolContext, ToolError, ToolErrorKind, ToolResult, tool};
 
 use crate::driver::{ActiveRun, DEFAULT_MAX_STEPS};
-use crate::{BudgetLimits, Driver, Outcome, Plan, Repeated, Selection, Session, StopReason, SubAgents, Summary};
+use crate::{BudgetLimits, Driver, Outcome, Plan, Selection, Session, StopReason, SubAgents, Summary};
 
 /// The name of this tool, which a sub-agent at the last level does not have.
 const NAME: &str = "agent.spawn";
@@ -152,20 +152,16 @@ fn report(name: &str, summary: &Summary, messages: &[Message]) -> ToolResult {
     let last = messages.iter().rev().filter(|message| message.role == Role::Assistant).map(Message::to_text);
     let last = last.map(|text| text.trim().to_owned()).find(|text| !text.is_empty());
     let counts = counts(summary);
-    let ended = match &summary.outcome {
-        Outcome::Answer { stop: StopReason::Refusal, .. } => "the model refused to answer".to_owned(),
-        Outcome::Answer { text, stop } => {
-            let text = if text.trim().is_empty() { "(no answer)" } else { text };
-            let cut = if *stop == StopReason::Length { "cut off at the model's length limit, " } else { "" };
-            let mut result = ToolResult::text(text);
-            result.content.push(Content::text(format!("[sub-agent {name}: {cut}{counts}]")));
-            return result;
-        }
-        Outcome::Budget(exhausted) => exhausted.to_string(),
-        Outcome::Loop(Repeated { tool, times }) => format!("it made the same call to {tool} {times} times"),
-        Outcome::Cancelled => "it was cancelled".to_owned(),
-        Outcome::Failed { message } => message.clone(),
-    };
+    if let Outcome::Answer { text, stop } = &summary.outcome
+        && *stop != StopReason::Refusal
+    {
+        let text = if text.trim().is_empty() { "(no answer)" } else { text };
+        let cut = if *stop == StopReason::Length { "cut off at the model's length limit, " } else { "" };
+        let mut result = ToolResult::text(text);
+        result.content.push(Content::text(format!("[sub-agent {name}: {cut}{counts}]")));
+        return result;
+    }
+    let ended = summary.outcome.reason();
     let mut result = ToolResult::error(format!("the sub-agent {name} did not finish: {ended} [{counts}]"));
     result.content.extend(last.map(|text| Content::text(format!("its last words:\n{text}"))));
     result

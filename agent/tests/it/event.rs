@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::workshop::{EventLog, breaking, calling, catalog, misbehaving, playing, scripted, session, tool};
 use agent::{
-    Driver, Event, EventSink, Outcome, RequestRetry, RetryCause, RunOptions, Selection, Session, StopReason, Turn,
+    Driver, Event, EventSink, FailureKind, Outcome, RequestRetry, RetryCause, RunOptions, Selection, Session,
+    StopReason, Turn,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -49,7 +50,7 @@ async fn a_run_sends_events_from_its_first_text_to_its_end() {
 async fn the_retries_of_a_request_precede_its_text() {
     let log = EventLog::default();
     let driver = playing(|request| {
-        let cause = RetryCause::Status { status: 503, message: "busy".to_owned() };
+        let cause = RetryCause::Status { status: 503, kind: FailureKind::Overloaded, message: "busy".to_owned() };
         request.retry_sink.iter().for_each(|sink| sink.send(RequestRetry::new(1, 3, 250, cause.clone())));
         Box::pin(async { Ok(Turn::answer("done")) })
     });
@@ -209,7 +210,7 @@ async fn a_failed_run_sends_done_too() {
     let driver = scripted([calling(&["breaks"])]).with_events(log.clone());
     driver.run(&mut breaking(), "go").await.unwrap_err();
     let Some(Event::Done(summary)) = log.events().pop() else { panic!() };
-    assert!(matches!(summary.outcome, Outcome::Failed { message } if message.contains("the wheel came off")));
+    assert!(matches!(summary.outcome, Outcome::Failed { message, .. } if message.contains("the wheel came off")));
     assert_eq!(words(&log.events()), ["start a", "result a", "done"]);
 }
 

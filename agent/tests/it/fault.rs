@@ -1,7 +1,7 @@
 //! Tools that do not yield, against a runtime with few threads: the run goes on, and the runtime keeps a thread.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::workshop::{EventLog, add, answer, calling, kind, results, scripted, tool};
@@ -154,16 +154,36 @@ async fn however_many_tools_never_yield_the_runtime_keeps_a_thread_and_gets_the_
 async fn a_call_that_waits_for_its_turn_ends_at_its_deadline_too() {
     let release = Release::default();
     let mut catalog = spinning(&release);
-    let yields = async |_: ToolContext, _: Value| {
-        loop {
-            tokio::task::yield_now().await;
+    let begun = Arc::new(AtomicUsize::new(0));
+    let counts = begun.clone();
+    let yields = move |_: ToolContext, _: Value| {
+        counts.fetch_add(1, Ordering::Relaxed);
+        async {
+            loop {
+                tokio::task::yield_now().await;
+            }
+            #[allow(unreachable_code, reason = "what a tool gives needs a type")]
+            String::new()
         }
-        #[allow(unreachable_code, reason = "what a tool gives needs a type")]
-        String::new()
     };
     catalog.register(tool("yields"), yields).unwrap();
-    let mut session = impatient(&catalog);
-    let driver = scripted([calling(&["yields", "waits_and_spins", "yields", "hangs"]), Turn::answer("well")]);
+    // A call that has not begun when the last worker is lost is refused.
+    let is_released = release.0.clone();
+    let spins_last = move |_: ToolContext, _: Value| {
+        let (is_released, begun) = (is_released.clone(), begun.clone());
+        async move {
+            while begun.load(Ordering::Relaxed) < 2 {
+                tokio::task::yield_now().await;
+            }
+            hold(&is_released);
+            "late".to_owned()
+        }
+    };
+    catalog.register(tool("spins_last"), spins_last).unwrap();
+    // Long enough for all three to begin on a busy machine.
+    let cx = ToolContext::new().with_timeout(Duration::from_secs(1));
+    let mut session = Session::new(catalog.list(), Selection::new(), cx);
+    let driver = scripted([calling(&["yields", "spins_last", "yields", "hangs"]), Turn::answer("well")]);
     soon(driver.run(&mut session, "go")).await.unwrap();
     assert_eq!(kinds(&session), ["timeout", "timeout", "timeout", "not_found"]);
 }

@@ -10,6 +10,7 @@ mod consent;
 mod direct;
 mod driver;
 mod event;
+mod extract;
 mod fault;
 mod generate;
 mod limit;

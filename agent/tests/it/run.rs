@@ -215,7 +215,7 @@ fn an_error_that_nothing_can_mend_ends_the_run_after_all_results() {
     run.error("a", &broken).unwrap();
     assert_eq!(calls(&run).len(), 1);
     run.result("c", ToolResult::text("fine")).unwrap();
-    assert!(matches!(outcome(&run), Outcome::Failed { message } if message.contains("broken")));
+    assert!(matches!(outcome(&run), Outcome::Failed { message, .. } if message.contains("broken")));
     assert_eq!(results(run.messages()).len(), 3);
 }
 

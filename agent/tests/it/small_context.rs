@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use agent::{Provider, ProviderError, Request, Turn, TurnFuture, Usage};
+use agent::{FailureKind, Provider, ProviderError, Request, Turn, TurnFuture, Usage};
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part, Role};
 use tools::{Catalog, Effects, OutputStore, Tool, ToolCall, ToolContext};
@@ -84,12 +84,8 @@ impl Provider for SmallContext {
 
 /// The error of a service whose context is too small.
 pub fn too_long() -> ProviderError {
-    ProviderError::Status {
-        provider: "small".to_owned(),
-        status: 413,
-        message: "too long".to_owned(),
-        retry_after: None,
-    }
+    let (provider, message, kind) = ("small".to_owned(), "too long".to_owned(), FailureKind::ContextLength);
+    ProviderError::Status { provider, status: 400, kind, message, retry_after: None }
 }
 
 pub fn tokens(messages: &[Message]) -> u64 {

@@ -269,11 +269,27 @@ async fn a_former_name_resolves_unless_it_means_another_tool() {
     assert!(result.to_text().starts_with('a') && alone.contains("old"), "{result:?}");
     assert_eq!(names(&alone), ["a"]);
 
+    // A tool that claims a name of another is skipped: it would take over the other's calls, rules and selection.
+    let claims = |set: &ToolSet| -> Vec<String> {
+        let claimed =
+            set.skipped().iter().filter(|it| matches!(&it.reason, SkipReason::FormerName { was, .. } if *was == "old"));
+        claimed.map(|skipped| skipped.name.to_string()).collect()
+    };
     let with_holder = together(vec![holding(renamed("a")), holding(tool("old"))]);
+    assert_eq!((names(&with_holder), claims(&with_holder)), (vec!["old"], vec!["a".to_owned()]));
     assert_eq!(with_holder.get("old").unwrap().name(), "old");
     let misspelt = together(vec![holding(tool("text.measure").with_was(["words.count".parse().unwrap()]))]);
     let missing = misspelt.get("words.cuont").unwrap_err().into_kind();
     assert!(matches!(&missing, ToolErrorKind::NotFound { near } if *near == ["text.measure"]), "{missing}");
     let twice = together(vec![holding(renamed("a")), holding(renamed("b"))]);
+    assert_eq!((names(&twice), claims(&twice)), (vec![], vec!["a".to_owned(), "b".to_owned()]));
     assert_eq!(twice.get("old").unwrap_err().code(), ErrorCode::NotFound);
+
+    let both = [holding(renamed("a")), holding(tool("old"))].concat();
+    for globs in [["old"], ["a"]] {
+        let selected = ToolSet::new(both.clone(), &Selection::parse(globs).unwrap(), &Services::new());
+        assert!(selected.list().iter().all(|entry| entry.name() == "old"), "{globs:?}: {selected:?}");
+    }
+    let same = together(vec![alone.list().to_vec(), alone.list().to_vec()]);
+    assert_eq!(same.get("old").unwrap().name(), "a", "a tool that is offered twice counts once");
 }

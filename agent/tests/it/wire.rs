@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::workshop::{add, catalog};
-use agent::{Selection, SkipReason, ToolSet};
+use agent::{Selection, SkipReason, ToolSet, WireOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::protocol::wire::schema::NotStrict;
@@ -155,6 +155,11 @@ async fn the_call_of_an_unknown_tool_is_answered_with_an_error_and_runs_nothing(
     let answer = async |name: &str| set.answer(&ToolContext::new(), wire, ToolCall::new("1", name, json!({}))).await;
     let refused = answer(&long).await.unwrap();
     assert!(refused.is_error && refused.to_text().contains("there is no tool"), "{refused:?}");
+    let named = format!("{long:?}");
+    assert!(refused.to_text().contains(&named) && !refused.to_text().contains("offered"), "{refused:?}");
+    // The model knows the words of a long name, and gets its digest wrong.
+    let refused = answer("pings_-_0123456789abcdef01234567").await.unwrap().to_text();
+    assert!(refused.contains("did you mean ping?"), "{refused}");
     assert!(!answer("ping").await.unwrap().is_error);
     let cancelled = ToolContext::new();
     let cancelled = cancelled.clone().with_cancellation(cancelled.cancellation().child_token());
@@ -168,12 +173,22 @@ fn tools_beyond_the_most_of_a_request_are_skipped() {
     let set = set(catalog(names.iter().map(String::as_str)).list(), &[]);
     let sent = |format| definitions(&set, format, Strictness::Relaxed).len();
     assert_eq!([Format::OpenAiChat, Format::Anthropic, Format::Mcp].map(sent), [128, 130, 130]);
+    let unlimited = set.wire_as(WireOptions::new(Format::OpenAiChat).with_limit(false));
+    assert_eq!((unlimited.list().len(), unlimited.skipped().len()), (130, 0), "another service with the same API");
     let skipped = set.wire(Format::OpenAiChat, Strictness::Relaxed).skipped();
     assert_eq!(skipped.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["t128", "t129"]);
     assert!(
         skipped.iter().all(|tool| matches!(tool.reason, SkipReason::RequestLimit { most: 128, .. })),
         "{skipped:?}"
     );
+}
+
+#[test]
+fn gemini_is_sent_no_more_tools_than_it_takes() {
+    let names: Vec<_> = (0..513).map(|number| format!("t{number:03}")).collect();
+    let set = set(catalog(names.iter().map(String::as_str)).list(), &[]);
+    let wire = set.wire(Format::Gemini, Strictness::Relaxed);
+    assert_eq!((wire.list().len(), wire.skipped().len()), (512, 1));
 }
 
 #[test]
@@ -186,7 +201,9 @@ fn examples_are_sent_on_request_unless_the_service_would_refuse_them() {
     catalog.register(tool, async |_: ToolContext, _: Value| "pong").unwrap();
     let set = set(catalog.list(), &[]);
     let (relaxed, strict) = (Strictness::Relaxed, Strictness::Strict);
-    let first = |format, mode| set.wire_with_examples(format, mode).value()[0].clone();
+    let first = |format, mode| {
+        set.wire_as(WireOptions::new(format).with_strictness(mode).with_examples(true)).value()[0].clone()
+    };
     assert_eq!(first(Format::Anthropic, relaxed)["input_examples"], json!([{"at": "x"}, {"n": 1, "more": true}]));
     // Strict schemas are closed.
     assert_eq!(first(Format::Anthropic, strict)["strict"], true);

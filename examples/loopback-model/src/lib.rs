@@ -7,7 +7,12 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
+use protocol::ToolCall;
+use protocol::wire::{Format, WireCall};
 use serde_json::{Value, json};
+
+/// The format that the model speaks. It has all calls of a turn in one message.
+const FORMAT: Format = Format::OpenAiChat;
 
 /// Serves the model on a free port until the process ends, and returns its base URL.
 ///
@@ -57,17 +62,14 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
 /// Returns the message of the model for a request.
 fn turn(request: &Value) -> Value {
     let messages = request["messages"].as_array().into_iter().flatten();
-    let results: Vec<_> = messages.filter(|message| message["role"] == "tool").collect();
+    let results: Vec<_> = messages.flat_map(|message| FORMAT.read_results(message)).collect();
     if results.is_empty() {
-        let call = |id: &str, name: &str, arguments: Value| {
-            let function = json!({"name": name, "arguments": arguments.to_string()});
-            json!({"id": id, "type": "function", "function": function})
-        };
-        let calls =
-            [call("1", "fs__list", json!({"path": "examples"})), call("2", "fs__read", json!({"path": "Cargo.toml"}))];
-        return json!({"role": "assistant", "content": null, "tool_calls": calls});
+        let calls = [
+            ToolCall::new("1", "fs__list", json!({"path": "examples"})),
+            ToolCall::new("2", "fs__read", json!({"path": "Cargo.toml"})),
+        ];
+        return FORMAT.write_calls(&calls.map(WireCall::from)).pop().unwrap_or_default();
     }
-    let text = |result: &&Value| format!("- {}", result["content"].as_str().unwrap_or_default());
-    let report: Vec<_> = results.iter().map(text).collect();
+    let report: Vec<_> = results.iter().map(|read| format!("- {}", read.result.to_text())).collect();
     json!({"role": "assistant", "content": format!("My calls returned:\n{}", report.join("\n"))})
 }

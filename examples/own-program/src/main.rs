@@ -29,7 +29,7 @@ const DEMO: ProviderSubmission = ProviderSubmission {
     name: "demo",
     description: "one call, then an answer",
     source: source!(),
-    service: None,
+    service: |_| None,
     create: |_| {
         let script =
             r#"[{"calls": [{"name": "word.translate", "arguments": {"text": "good morning"}}]}, {"text": "Done."}]"#;

@@ -119,6 +119,8 @@ impl Format {
     }
 
     /// Returns the messages or items with calls that a model made earlier. There are none without calls.
+    ///
+    /// For hosts that keep calls, and for tests that play a model. A host that keeps the model's whole message sends that back instead.
     pub fn write_calls(self, calls: &[WireCall]) -> Vec<Value> {
         let call = |WireCall { call, beside }: &WireCall| {
             let mut value = self.write_call(call);
@@ -140,7 +142,7 @@ impl Format {
         }
     }
 
-    /// Returns the results in a message or item.
+    /// Returns the results in a message or item. For hosts that read the conversations of others, and for tests that play a model.
     ///
     /// A service without a field for failures does not tell which calls failed. Their results read as successful, with the text that
     /// the model was sent.

@@ -66,11 +66,13 @@ impl Format {
         }
     }
 
-    /// Returns the number of tools that the service takes in one request. Returns `None` if it has no limit.
+    /// Returns the number of tools that the public service takes in one request. Returns `None` if it documents no limit.
     pub fn most_tools(self) -> Option<usize> {
         match self {
             // "A max of 128 functions are supported": https://platform.openai.com/docs/api-reference/chat/create
             Self::OpenAiChat => Some(128),
+            // "At most 512 function declarations can be specified": https://github.com/google-gemini/gemini-cli/issues/19083
+            Self::Gemini => Some(512),
             _ => None,
         }
     }
@@ -155,7 +157,7 @@ impl Format {
     }
 
     /// Returns true if a definition has a field for examples.
-    pub(super) fn takes_examples(self) -> bool {
+    pub fn takes_examples(self) -> bool {
         self == Self::Anthropic
     }
 }

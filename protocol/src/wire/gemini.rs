@@ -17,6 +17,7 @@ use crate::{Content, ToolCall, ToolResult};
 /// - `maxItems` is left out, because a request is refused if its sum is
 ///   [above 960](https://github.com/googleapis/python-genai/issues/2170).
 /// - A reference has no other keywords beside it. Recursion "is unrolled to a limited degree", so it is unrolled here.
+/// - A listed text is [not empty](https://github.com/google-gemini/gemini-cli/issues/3401).
 /// - Arrays have [`items`](https://github.com/cline/cline/issues/7339).
 /// - Keys are those of [`parameters`](https://googleapis.github.io/python-genai/genai.html#genai.types.FunctionDeclaration.parameters):
 ///   "must start with a letter or an underscore and must only contain chars a-z, A-Z, 0-9, or underscores with a maximum length of 64".
@@ -29,7 +30,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     references: References::AloneWithoutRecursion,
     booleans: false,
     containers: true,
-    enums: Enums::StringsAndNumbers,
+    enums: Enums::TextsAndNumbers,
     formats: None,
     patterns: Patterns::Any,
     keys: KeyGrammar::Identifier,

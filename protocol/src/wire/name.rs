@@ -102,9 +102,15 @@ impl NameGrammar {
 
     /// Returns true if the text can be a digested form only.
     pub fn is_digested(text: &str) -> bool {
-        text.rsplit_once(BEFORE_DIGEST).is_some_and(|(words, digest)| {
-            !words.is_empty() && !words.ends_with(is_separator) && digest.len() == DIGITS && is_lower_hex(digest)
-        })
+        Self::digested_words(text).is_some()
+    }
+
+    /// Returns the words of a text that can be a digested form only. Returns `None` for any other text.
+    pub fn digested_words(text: &str) -> Option<&str> {
+        let (words, digest) = text.rsplit_once(BEFORE_DIGEST)?;
+        let is_digested =
+            !words.is_empty() && !words.ends_with(is_separator) && digest.len() == DIGITS && is_lower_hex(digest);
+        is_digested.then_some(words)
     }
 
     /// Returns the digested form of a name.

@@ -25,6 +25,9 @@ pub struct WireNames {
     digested: BTreeMap<String, ToolName>,
 }
 
+/// Begins the text for a wire name of an unknown tool. Names of tools have no spaces, so no tool is called or blamed.
+const ABSENT: &str = "not offered: ";
+
 /// Two names of a set with the same digested form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the tools {first} and {second} have the same name on the wire, {wire}; rename one of them")]
@@ -59,6 +62,16 @@ impl WireNames {
             return self.digested.get(text).cloned();
         }
         self.grammar.decode(text).or_else(|| ToolName::new(text).ok())
+    }
+
+    /// Returns a text that names no tool in any set, for a call by a wire name that stands for an unknown tool.
+    pub fn absent(wire: &str) -> String {
+        format!("{ABSENT}{wire}")
+    }
+
+    /// Returns the wire name in an [`absent`](Self::absent) text. Returns `None` for any other text.
+    pub fn absent_wire(text: &str) -> Option<&str> {
+        text.strip_prefix(ABSENT)
     }
 
     fn with_encoding<'a>(

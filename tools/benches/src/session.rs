@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agent::{Driver, Provider, Request, Selection, Session, Turn, TurnFuture};
+use agent::{BudgetLimits, Driver, Provider, RepeatLimits, Request, RunOptions, Selection, Session, Turn, TurnFuture};
 use serde::{Deserialize, Serialize};
 use tools::journal::{
     BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, JournalFuture, OutcomeRecord, RecordedCall,
@@ -183,7 +183,10 @@ pub async fn steps(name: &'static str, arguments: &str, steps: u64, messages: us
     // A value, as a provider returns it.
     let arguments = serde_json::from_str::<serde_json::Value>(arguments).unwrap().into();
     let provider = RepeatingProvider { name, arguments, left: steps.into() };
-    let driver = Driver::new(Arc::new(provider)).with_max_steps(u32::MAX).with_checkpoints(checkpoints);
+    // Repeated calls are counted, but have no consequence.
+    let options =
+        RunOptions::new().with_limits(BudgetLimits::new()).with_repeats(RepeatLimits::new(Some(u32::MAX), None));
+    let driver = Driver::new(Arc::new(provider)).with_options(options).with_checkpoints(checkpoints);
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!((u64::from(summary.calls), summary.failed_calls), (steps, 0));
 }

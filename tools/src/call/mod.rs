@@ -17,7 +17,8 @@
 //! 11. *run* calls the [`Layer`](crate::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
 //! 12. *check output* checks the structured result against the output schema.
 //! 13. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
-//! 14. *note* tells the model about arguments that the tool ignored because their names are misspelt, and about a former name.
+//! 14. *note* tells the model about arguments that the tool ignored because their names are misspelt, and about a former name, also if
+//!     the call failed.
 //! 15. *record outcome* writes the outcome to the journal, also if an earlier stage refused the call.
 //!
 //! Each call, refused or not, is a `tracing` span with the name `execute_tool`, the level `INFO` and the target `tools`. Its attributes
@@ -135,19 +136,15 @@ pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: 
     let entry = found.as_ref().ok().map(Arc::as_ref);
     // A renamed tool is recorded by its present name.
     let present = entry.map_or(name, |entry| entry.name().as_str());
-    let former = entry.filter(|entry| *entry.name() != *name).map(|entry| note::former_name(entry, cx, name));
+    let former = entry.filter(|entry| *entry.name() != *name && cx.depth() == 0).map(|_| name.into());
     let record = Record::for_call(cx, present);
     let span = span::open(cx, present, entry);
     let execution = match (found, record) {
-        (Ok(entry), record) => Execution::new(pass(entry, scope, cx.clone(), arguments.into(), record)),
+        (Ok(entry), record) => Execution::new(pass(entry, former, scope, cx.clone(), arguments.into(), record)),
         (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
         (Err(error), None) => Execution::refused(error),
     };
-    let execution = span::in_span(span, execution);
-    match former.flatten() {
-        None => execution,
-        Some(note) => Execution::new(note::with(note, execution)),
-    }
+    span::in_span(span, execution)
 }
 
 impl ToolContext {
@@ -166,20 +163,23 @@ impl ToolContext {
     }
 }
 
-/// Runs all stages. Errors are bounded and recorded too, and get the name of the tool here.
+/// Runs all stages. Errors are bounded and recorded too, and get the name of the tool here. `former` is the name of the call if it is a
+/// former one and the caller is no tool.
 async fn pass(
     entry: Arc<Entry>,
+    former: Option<Box<str>>,
     scope: Scope,
     caller: ToolContext,
     arguments: Arguments,
     mut record: Option<Box<Record>>,
 ) -> Result<ToolResult, ToolError> {
     let mut call = None;
-    let outcome = run_stages(&entry, scope, caller, arguments, record.as_deref_mut(), &mut call).await;
+    let outcome =
+        run_stages(&entry, former.as_deref(), scope, caller, arguments, record.as_deref_mut(), &mut call).await;
     let overflow = Overflow { entry: &entry, from: call.as_deref().map(|call| (&call.caller, &call.scope)) };
     let outcome = outcome.map_err(|mut error| {
         bound::bound_error(overflow, error.kind_mut());
-        error.named(entry.name())
+        error.named(entry.name()).with_former_name(former, entry.name())
     });
     match record {
         Some(record) => Box::pin(record.close(outcome)).await,
@@ -189,6 +189,7 @@ async fn pass(
 
 async fn run_stages(
     entry: &Arc<Entry>,
+    former: Option<&str>,
     scope: Scope,
     caller: ToolContext,
     arguments: Arguments,
@@ -243,7 +244,7 @@ async fn run_stages(
     if let Some(record) = record {
         cx = Box::pin(record.begin(call, cx)).await?;
     }
-    let notes = note::notes(entry, &call.caller, &arguments);
+    let notes = note::notes(entry, &call.caller, former, &arguments);
     let again = retry::may_retry(entry).then(|| (cx.clone(), arguments.clone()));
     let mut result = run::run(entry, call, cx, arguments).await;
     if let Some((cx, arguments)) = again
@@ -258,7 +259,7 @@ async fn run_stages(
         in_time((call.deadline.at(), call.limit), || entry.check_output(result.structured.as_ref()))?;
     }
     let mut result = bound::bound(overflow, result)?;
-    result.content.extend(notes);
+    note::add(&mut result, notes);
     Ok(result)
 }
 

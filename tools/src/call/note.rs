@@ -3,15 +3,16 @@
 use protocol::{Content, ToolResult};
 
 use crate::schema::{Misspelt, misspelt, quote};
-use crate::{Entry, Execution, Input, ToolContext, ToolError};
+use crate::{Entry, Input, ToolContext};
 
-/// Returns a note for each misspelt argument. The result of a nested call is for a tool, which may parse it, so it has none.
-pub(super) fn notes(entry: &Entry, caller: &ToolContext, arguments: &Input) -> Vec<Content> {
+/// Returns a note for each misspelt argument, and one for a call with a former name of the tool. The result of a nested call is for a
+/// tool, which may parse it, so it has none.
+pub(super) fn notes(entry: &Entry, caller: &ToolContext, former: Option<&str>, arguments: &Input) -> Vec<Content> {
     if caller.depth() > 0 {
         return Vec::new();
     }
     let misspelt = misspelt(&entry.tool().parameters, arguments.node());
-    if misspelt.is_empty() {
+    if misspelt.is_empty() && former.is_none() {
         return Vec::new();
     }
     let spelling = entry.spelling(caller.wire());
@@ -20,22 +21,19 @@ pub(super) fn notes(entry: &Entry, caller: &ToolContext, arguments: &Input) -> V
         let (given, near) = (quote(&spelling.unnamed(given), 128), quote(spelling.argument(near), 128));
         Content::text(format!("note: {given} is not a parameter of {tool}; did you mean {near}?"))
     };
-    misspelt.iter().map(note).collect()
+    let renamed = former.map(|former| Content::text(spelling.renamed(former, entry.name())));
+    misspelt.iter().map(note).chain(renamed).collect()
 }
 
-/// Returns the note for a call with a former name of the tool. Returns `None` for a nested call.
-pub(super) fn former_name(entry: &Entry, caller: &ToolContext, former: &str) -> Option<Content> {
-    if caller.depth() > 0 {
-        return None;
+/// Adds notes to a result. Model services show a structured value only without other content, so the value becomes text first.
+pub(super) fn add(result: &mut ToolResult, notes: impl IntoIterator<Item = Content>) {
+    let mut notes = notes.into_iter().peekable();
+    let is_blank = |piece: &Content| piece.as_text().is_some_and(|text| text.trim().is_empty());
+    if notes.peek().is_some()
+        && result.content.iter().all(is_blank)
+        && let Some(value) = &result.structured
+    {
+        result.content = vec![Content::text(value.to_string())];
     }
-    let spelling = entry.spelling(caller.wire());
-    let (former, present) = (spelling.tool(former), spelling.tool(entry.name()));
-    Some(Content::text(format!("note: {former} is now called {present}; use the new name")))
-}
-
-/// Runs a call and adds a note to its result. The journal stores the result without it, and a replayed call gets it again.
-pub(super) async fn with(note: Content, call: Execution) -> Result<ToolResult, ToolError> {
-    let mut result = call.await?;
-    result.content.push(note);
-    Ok(result)
+    result.content.extend(notes);
 }

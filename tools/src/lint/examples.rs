@@ -5,7 +5,7 @@ use std::sync::Arc;
 use protocol::Example;
 use serde_json::Value;
 
-use super::fault::{Fault, Rule};
+use super::fault::{Fault, LintRule};
 use crate::call::{Resolve, execute};
 use crate::{Entry, RegisterError, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
@@ -21,13 +21,13 @@ pub(super) async fn check(
     let runs = tool.effects.is_pure() && (cx.is_some() || entry.needs().is_empty());
     let cx = cx.cloned().unwrap_or_default();
     if tool.examples.is_empty() {
-        faults.push(Fault::warning(entry, Rule::Example, "it has no example; add one with example(…)"));
+        faults.push(Fault::warning(entry, LintRule::Example, "it has no example; add one with example(…)"));
     }
     for (index, example) in tool.examples.iter().enumerate() {
         if let Err(error) = verify(entry, index, example) {
             // Other errors are the same for each example and are reported once, as problems of the catalog.
             if matches!(error, RegisterError::Example { .. }) {
-                faults.push(Fault::error(entry, Rule::Example, error.to_string()));
+                faults.push(Fault::error(entry, LintRule::Example, error.to_string()));
             }
         } else if runs {
             let call = || execute(scope.clone(), &cx, entry.name(), example.arguments.clone());
@@ -48,7 +48,7 @@ fn verify(entry: &Entry, index: usize, example: &Example) -> Result<(), Register
 }
 
 /// Compares two runs of an example with its declared result and with each other.
-async fn judge<C>(index: usize, example: &Example, call: impl Fn() -> C) -> Option<(Rule, String)>
+async fn judge<C>(index: usize, example: &Example, call: impl Fn() -> C) -> Option<(LintRule, String)>
 where
     C: Future<Output = Result<ToolResult, ToolError>>,
 {
@@ -57,19 +57,19 @@ where
         Ok(result) => result,
         Err(error) => {
             let is_output = matches!(error.kind(), ToolErrorKind::InvalidOutput { .. });
-            let rule = if is_output { Rule::Output } else { Rule::Example };
+            let rule = if is_output { LintRule::Output } else { LintRule::Example };
             return Some((rule, format!("example {number} fails: {error}")));
         }
     };
     if result.is_error {
-        return Some((Rule::Example, format!("example {number} fails: {}", result.to_text())));
+        return Some((LintRule::Example, format!("example {number} fails: {}", result.to_text())));
     }
     let returned = value(&result);
     if let Some(declared) = &example.result
         && *declared != returned
     {
         let message = format!("example {number} declares the result {declared}, but the tool returned {returned}");
-        return Some((Rule::Example, message));
+        return Some((LintRule::Example, message));
     }
     let again = call().await.map_or_else(|error| Value::String(error.to_string()), |result| value(&result));
     (again != returned).then(|| {
@@ -77,7 +77,7 @@ where
             "two runs of example {number} returned {returned} and {again}; the result of a pure tool depends only on its \
              arguments, so declare what it reads"
         );
-        (Rule::Effects, message)
+        (LintRule::Effects, message)
     })
 }
 

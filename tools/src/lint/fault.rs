@@ -11,7 +11,7 @@ use crate::{DefinitionError, Entry, Problem, RegisterError, Source};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Rule {
+pub enum LintRule {
     /// The name is unique, consists of a group, a dot and a word in lower case, such as `text.count`, and has the expected prefix.
     /// No other name differs only in case and separators.
     Name,
@@ -46,12 +46,12 @@ pub enum Severity {
     Error,
 }
 
-/// A tool that breaks a [`Rule`].
+/// A tool that breaks a [`LintRule`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Fault {
     /// The broken rule.
-    pub rule: Rule,
+    pub rule: LintRule,
     /// The weight.
     pub severity: Severity,
     /// The name of the tool, which may be invalid.
@@ -63,18 +63,18 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(super) fn error(entry: &Entry, rule: Rule, message: impl Into<String>) -> Self {
+    pub(super) fn error(entry: &Entry, rule: LintRule, message: impl Into<String>) -> Self {
         let (tool, source) = (entry.name().to_string(), Some(entry.source().clone()));
         Self { rule, severity: Severity::Error, tool, source, message: message.into() }
     }
 
-    pub(super) fn warning(entry: &Entry, rule: Rule, message: impl Into<String>) -> Self {
+    pub(super) fn warning(entry: &Entry, rule: LintRule, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(entry, rule, message) }
     }
 
     pub(super) fn from_conflict(name: &ToolName, sources: &[Source], message: String) -> Self {
         let (tool, source) = (name.to_string(), sources.first().cloned());
-        Self { rule: Rule::Name, severity: Severity::Error, tool, source, message }
+        Self { rule: LintRule::Name, severity: Severity::Error, tool, source, message }
     }
 
     pub(super) fn from_problem(problem: &Problem) -> Self {
@@ -85,31 +85,31 @@ impl Fault {
     /// Returns the fault of a tool that could not be registered.
     pub fn from_error(error: &RegisterError) -> Self {
         let (rule, tool, source) = match error {
-            RegisterError::Exists { name, refused, .. } => (Rule::Name, name.as_str(), Some(&**refused)),
-            RegisterError::FormerName { name, .. } => (Rule::Name, name.as_str(), None),
-            RegisterError::Renamed { submitted, place, .. } => (Rule::Name, submitted.as_str(), Some(&**place)),
-            RegisterError::Description { name } => (Rule::Description, name.as_str(), None),
-            RegisterError::Schema { name, .. } => (Rule::Schema, name.as_str(), None),
+            RegisterError::Exists { name, refused, .. } => (LintRule::Name, name.as_str(), Some(&**refused)),
+            RegisterError::FormerName { name, .. } => (LintRule::Name, name.as_str(), None),
+            RegisterError::Renamed { submitted, place, .. } => (LintRule::Name, submitted.as_str(), Some(&**place)),
+            RegisterError::Description { name } => (LintRule::Description, name.as_str(), None),
+            RegisterError::Schema { name, .. } => (LintRule::Schema, name.as_str(), None),
             RegisterError::Effects { name, .. } | RegisterError::SecretTarget { name, .. } => {
-                (Rule::Effects, name.as_str(), None)
+                (LintRule::Effects, name.as_str(), None)
             }
-            RegisterError::Limits { name, .. } => (Rule::Limits, name.as_str(), None),
-            RegisterError::Example { name, .. } => (Rule::Example, name.as_str(), None),
+            RegisterError::Limits { name, .. } => (LintRule::Limits, name.as_str(), None),
+            RegisterError::Example { name, .. } => (LintRule::Example, name.as_str(), None),
             RegisterError::Definition { name, place, source } => (rule(source), name.as_str(), Some(&**place)),
-            RegisterError::Name(_) => (Rule::Name, "", None),
+            RegisterError::Name(_) => (LintRule::Name, "", None),
         };
         let (tool, source, message) = (tool.to_owned(), source.cloned(), error.to_string());
         Self { rule, severity: Severity::Error, tool, source, message }
     }
 }
 
-fn rule(error: &DefinitionError) -> Rule {
+fn rule(error: &DefinitionError) -> LintRule {
     match error {
-        DefinitionError::Name(_) => Rule::Name,
-        DefinitionError::Template(_) => Rule::Effects,
-        DefinitionError::NotAnObject { .. } | DefinitionError::Open { .. } => Rule::Schema,
-        DefinitionError::Undocumented { .. } => Rule::Parameter,
-        _ => Rule::Definition,
+        DefinitionError::Name(_) => LintRule::Name,
+        DefinitionError::Template(_) => LintRule::Effects,
+        DefinitionError::NotAnObject { .. } | DefinitionError::Open { .. } => LintRule::Schema,
+        DefinitionError::Undocumented { .. } => LintRule::Parameter,
+        _ => LintRule::Definition,
     }
 }
 

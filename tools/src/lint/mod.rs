@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 use crate::{Catalog, RegisterError, ToolContext};
 
-pub use fault::{Fault, Rule, Severity};
+pub use fault::{Fault, LintRule, Severity};
 
-/// The checks of all tools in a catalog. [`Rule`] lists the rules.
+/// The checks of all tools in a catalog. [`LintRule`] lists the rules.
 ///
 /// ```
 /// use serde_json::{Value, json};
-/// use tools::lint::{Lint, Rule, Severity};
+/// use tools::lint::{Lint, LintRule, Severity};
 /// use tools::{Catalog, Effects, Tool, ToolContext};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -31,14 +31,14 @@ pub use fault::{Fault, Rule, Severity};
 ///
 /// let faults = Lint::new().check(&catalog).await;
 /// assert_eq!(faults.len(), 1);
-/// assert_eq!((faults[0].rule, faults[0].severity), (Rule::Example, Severity::Warning));
+/// assert_eq!((faults[0].rule, faults[0].severity), (LintRule::Example, Severity::Warning));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Lint {
     prefix: Option<String>,
-    waived: Vec<Rule>,
+    waived: Vec<LintRule>,
     cx: Option<ToolContext>,
 }
 
@@ -64,13 +64,13 @@ impl Lint {
 
     /// Waives a rule.
     #[must_use]
-    pub fn without(mut self, rule: Rule) -> Self {
+    pub fn without(mut self, rule: LintRule) -> Self {
         self.waived.push(rule);
         self
     }
 
     /// Returns true if the rule is waived.
-    pub fn waives(&self, rule: Rule) -> bool {
+    pub fn waives(&self, rule: LintRule) -> bool {
         self.waived.contains(&rule)
     }
 
@@ -86,7 +86,7 @@ impl Lint {
             wire::check(entry, &mut faults);
             if entry.tool().effects.is_undeclared() {
                 let message = "it declares no effects; declare them, such as with Effects::Pure";
-                faults.push(Fault::warning(entry, Rule::Effects, message));
+                faults.push(Fault::warning(entry, LintRule::Effects, message));
             }
             examples::check(&scope, self.cx.as_ref(), entry, &mut faults).await;
         }

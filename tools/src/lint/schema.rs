@@ -3,7 +3,7 @@
 use protocol::canonical_json;
 use serde_json::Value;
 
-use super::fault::{Fault, Rule};
+use super::fault::{Fault, LintRule};
 use super::wording::is_sentence;
 use crate::Entry;
 
@@ -15,24 +15,24 @@ pub(super) fn check(entry: &Entry, faults: &mut Vec<Fault>) {
     let mut broken = |rule, message: String| faults.push(Fault::warning(entry, rule, message));
     if schema["additionalProperties"] != false {
         let message = "the schema accepts unknown arguments; set \"additionalProperties\": false";
-        broken(Rule::Schema, message.to_owned());
+        broken(LintRule::Schema, message.to_owned());
     }
     let length = canonical_json(schema).len();
     if length > MAX_BYTES {
         let message = format!("the parameter schema has {length} bytes; shorten it to at most {MAX_BYTES}");
-        broken(Rule::Schema, message);
+        broken(LintRule::Schema, message);
     }
     for (name, parameter) in schema["properties"].as_object().into_iter().flatten() {
         if !parameter["description"].as_str().is_some_and(is_sentence) {
             let message =
                 format!("`{name}` is not described in sentences; begin in upper case and end with a full stop");
-            broken(Rule::Parameter, message);
+            broken(LintRule::Parameter, message);
         }
     }
     let mut undescribed = Vec::new();
     collect_undescribed(schema, true, &mut undescribed);
     for name in undescribed {
-        broken(Rule::Parameter, format!("the nested field `{name}` has no description; write a doc comment on it"));
+        broken(LintRule::Parameter, format!("the nested field `{name}` has no description; write a doc comment on it"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use protocol::wire::{Format, Strictness};
 
-use super::fault::{Fault, Rule};
+use super::fault::{Fault, LintRule};
 use crate::Entry;
 
 /// Reports the formats in which a tool cannot be sent.
@@ -10,7 +10,7 @@ pub(super) fn check(entry: &Entry, faults: &mut Vec<Fault>) {
     for format in Format::ALL {
         if let Err(reason) = entry.wire(format, Strictness::Relaxed) {
             let message = format!("it cannot be sent as {format}: {reason}");
-            faults.push(Fault::error(entry, Rule::Wire, message));
+            faults.push(Fault::error(entry, LintRule::Wire, message));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::fault::{Fault, Rule};
+use super::fault::{Fault, LintRule};
 use crate::Entry;
 use crate::near::fold;
 
@@ -17,17 +17,20 @@ pub(super) fn check(entries: &[Arc<Entry>], entry: &Entry, prefix: Option<&str>,
     let mut broken = |rule, message: String| faults.push(Fault::warning(entry, rule, message));
     let name = entry.name().as_str();
     if !is_grouped(name) {
-        broken(Rule::Name, "the name has another form than `group.word`; use a-z, 0-9 and _ around a dot".to_owned());
+        broken(
+            LintRule::Name,
+            "the name has another form than `group.word`; use a-z, 0-9 and _ around a dot".to_owned(),
+        );
     }
     if let Some(prefix) = prefix
         && !name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.'))
     {
-        broken(Rule::Name, format!("the name does not begin with `{prefix}.`; add the prefix"));
+        broken(LintRule::Name, format!("the name does not begin with `{prefix}.`; add the prefix"));
     }
     let description = entry.tool().description.as_str();
     if !is_sentence(description) {
         let message = "the description is not a sentence; begin it in upper case and end it with a full stop";
-        broken(Rule::Description, message.to_owned());
+        broken(LintRule::Description, message.to_owned());
     }
     let names_it = |other: &Entry| other.name() != entry.name() && description.contains(other.name().as_str());
     if let Some(other) = entries.iter().find(|other| is_grouped(other.name()) && names_it(other)) {
@@ -35,7 +38,7 @@ pub(super) fn check(entries: &[Arc<Entry>], entry: &Entry, prefix: Option<&str>,
             "the description names the tool {}, which models know by another name; describe it instead",
             other.name()
         );
-        broken(Rule::Description, message);
+        broken(LintRule::Description, message);
     }
     for (part, text, most) in [
         ("description", description, MAX_DESCRIPTION),
@@ -44,7 +47,7 @@ pub(super) fn check(entries: &[Arc<Entry>], entry: &Entry, prefix: Option<&str>,
         let length = text.chars().count();
         if length > most {
             let message = format!("the {part} has {length} characters; shorten it to at most {most}");
-            broken(Rule::Description, message);
+            broken(LintRule::Description, message);
         }
     }
 }
@@ -61,7 +64,7 @@ pub(super) fn check_similar(entries: &[Arc<Entry>], faults: &mut Vec<Fault>) {
             let others = group.iter().filter(|other| other.name() != entry.name());
             let others: Vec<_> = others.map(|other| other.name().as_str()).collect();
             let message = format!("a model could confuse the name with {}; rename one of them", others.join(" and "));
-            faults.push(Fault::warning(entry, Rule::Name, message));
+            faults.push(Fault::warning(entry, LintRule::Name, message));
         }
     }
 }

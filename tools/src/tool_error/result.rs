@@ -1,6 +1,6 @@
 //! Errors as results that a model can act on.
 
-use protocol::{Target, ToolResult};
+use protocol::{Content, Target, ToolResult};
 use serde_json::json;
 
 use super::{ToolError, ToolErrorKind};
@@ -32,7 +32,11 @@ impl ToolError {
             _ => {}
         }
         let message = self.0.message(spelling).to_string();
-        ToolResult { structured: Some(json!({"error": detail}).into()), ..ToolResult::error(readable(&message)) }
+        let mut result = ToolResult::error(readable(&message));
+        let note = self.0.renamed.as_deref().map(|(former, present)| spelling.renamed(former, present));
+        result.content.extend(note.map(Content::text));
+        result.structured = Some(json!({"error": detail}).into());
+        result
     }
 }
 

@@ -3,16 +3,16 @@
 use std::{panic, thread};
 
 use tools::ToolContext;
-use tools::lint::{Fault, Lint, Rule};
+use tools::lint::{Fault, Lint, LintRule};
 
 use crate::IntoCatalog;
 use crate::host::runtime;
 
-/// The rules for tools that a model chooses and calls, which [`Rule`] lists. `toolcrib lint --deny warnings` checks the same.
+/// The rules for tools that a model chooses and calls, which [`LintRule`] lists. `toolcrib lint --deny warnings` checks the same.
 ///
 /// ```
 /// use tools::tool;
-/// use tools_testkit::{HouseRules, Rule};
+/// use tools_testkit::{HouseRules, LintRule};
 ///
 /// /// Counts the words of a text.
 /// #[tool(name = "text.count", pure)]
@@ -25,10 +25,10 @@ use crate::host::runtime;
 ///
 /// let faults = HouseRules::new().with_prefix("text").check(&[&COUNT_TOOL]);
 /// assert_eq!(faults.len(), 1);
-/// assert_eq!(faults[0].rule, Rule::Example);
+/// assert_eq!(faults[0].rule, LintRule::Example);
 /// assert!(faults[0].to_string().ends_with("it has no example; add one with example(…)"));
 ///
-/// HouseRules::new().without(Rule::Example).assert(&[&COUNT_TOOL]);
+/// HouseRules::new().without(LintRule::Example).assert(&[&COUNT_TOOL]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct HouseRules {
@@ -55,7 +55,7 @@ impl HouseRules {
 
     /// Waives a rule.
     #[must_use]
-    pub fn without(self, rule: Rule) -> Self {
+    pub fn without(self, rule: LintRule) -> Self {
         Self { lint: self.lint.without(rule) }
     }
 

@@ -14,5 +14,5 @@ pub use house_rules::HouseRules;
 pub use into_catalog::IntoCatalog;
 pub use person::RecordingPerson;
 pub use progress::{RecordedProgress, RecordingProgress};
-pub use tools::lint::{Fault, Rule};
+pub use tools::lint::{Fault, LintRule};
 pub use workspace::TempWorkspace;

@@ -1,12 +1,17 @@
 //! Tools with a former name: callable by it, listed by the present one.
 
+use std::sync::Arc;
+
 use serde_json::json;
-use tools::call::Resolve;
+use tools::call::{CallPlace, Resolve};
 use tools::policy::{Rule, Verdict};
+use tools::protocol::wire::Format;
 use tools::{
-    Catalog, ErrorCode, Grant, Policy, RegisterError, SharedCatalog, Submission, Tool, ToolContext, ToolName, tool,
+    Catalog, ErrorCode, Grant, Policy, RegisterError, SharedCatalog, Submission, Tool, ToolContext, ToolName,
+    ToolResult, tool,
 };
 
+use crate::notebook::Notebook;
 use crate::sample::{echo, holding, pure, reader};
 
 /// Reads a note.
@@ -82,6 +87,33 @@ async fn a_nested_call_gets_no_note_and_an_error_names_the_present_name() {
     assert_eq!((error.tool_name(), error.code()), ("renamed.read", ErrorCode::InvalidArguments));
 }
 
+#[tokio::test]
+async fn a_failed_call_by_a_former_name_names_the_present_one() {
+    let catalog = submitted(&[&READ_TOOL]);
+    let cx = ToolContext::new().with_wire(Format::Anthropic);
+    let text = |result: ToolResult| result.to_text();
+    for (name, is_noted) in [("renamed.cat", true), ("renamed.read", false)] {
+        let error = catalog.execute(&cx, name, json!({"x": 1})).await.unwrap_err();
+        let result = text(cx.error_result(catalog.get(name).ok().as_deref(), &error));
+        assert_eq!(result.contains("renamed__cat is now called renamed__read"), is_noted, "{result}");
+        assert_eq!(text(error.into()).contains("renamed.cat is now called renamed.read"), is_noted);
+    }
+}
+
+#[tokio::test]
+async fn the_journal_has_the_note_and_a_replayed_call_has_it_once() {
+    let (notebook, catalog) = (Notebook::default(), submitted(&[&READ_TOOL]));
+    let cx = || {
+        let cx = ToolContext::new().with_journal(Arc::new(notebook.clone())).with_session("s");
+        cx.with_place(CallPlace::new(1, 0))
+    };
+    let first = catalog.execute(&cx(), "renamed.cat", json!({})).await.unwrap();
+    let replayed = catalog.execute(&cx(), "renamed.cat", json!({})).await.unwrap();
+    assert_eq!(first, replayed);
+    assert_eq!(replayed.to_text().matches("is now called").count(), 1);
+    assert_eq!(notebook.lines().len(), 2, "one intent and one outcome: {:?}", notebook.lines());
+}
+
 #[test]
 fn a_former_name_that_another_tool_has_is_refused() {
     let refused = |catalog: &mut Catalog, tool| match catalog.register(tool, echo).unwrap_err() {
@@ -104,18 +136,22 @@ fn a_former_name_that_another_tool_has_is_refused() {
     assert!(matches!(error, RegisterError::FormerName { .. }), "{error}");
 }
 
-#[test]
-fn linked_tools_that_claim_one_name_conflict() {
+#[tokio::test]
+async fn a_linked_tool_that_claims_a_name_of_another_cannot_be_used() {
     let catalog = Catalog::linked();
-    for name in ["renamed.taken", "renamed.both"] {
-        let conflicts = catalog.conflicts();
-        let conflict = conflicts.iter().find(|conflict| conflict.name == name).unwrap();
-        assert_eq!(conflict.sources.len(), 2, "{conflict}");
-        assert_eq!(catalog.get(name).unwrap_err().code(), ErrorCode::Conflict);
+    let problems = catalog.problems();
+    for (name, was) in
+        [("renamed.greedy", "renamed.taken"), ("renamed.one", "renamed.both"), ("renamed.other", "renamed.both")]
+    {
+        assert_eq!(catalog.get(name).unwrap_err().code(), ErrorCode::Internal, "{name}");
+        let problem = problems.iter().find(|problem| problem.name == name).unwrap();
+        let RegisterError::FormerName { was: claimed, existing, .. } = &problem.error else { panic!("{problem}") };
+        assert_eq!((claimed.as_str(), existing.len()), (was, 1), "{problem}");
+        assert!(catalog.list().iter().all(|entry| entry.name() != name));
     }
-    for name in ["renamed.greedy", "renamed.one", "renamed.other"] {
-        assert!(catalog.get(name).is_ok(), "{name} is callable by its present name");
-    }
+    assert_eq!(catalog.get("renamed.taken").unwrap().name(), "renamed.taken");
+    assert_eq!(catalog.get("renamed.both").unwrap_err().code(), ErrorCode::NotFound);
+    assert!(!catalog.conflicts().iter().any(|conflict| conflict.name.starts_with("renamed.")));
 }
 
 #[test]
@@ -127,10 +163,11 @@ fn former_names_follow_their_tool() {
     catalog.replace(pure("a"), echo).unwrap();
     assert!(!catalog.contains("old") && !catalog.contains("older"));
     catalog.replace(was(pure("a"), &["old"]), echo).unwrap();
-    catalog.replace(pure("old"), echo).unwrap();
-    assert_eq!(catalog.get("old").unwrap().name(), "old");
-    catalog.unregister("old");
-    assert!(!catalog.contains("old"));
+    let exists = catalog.replace(pure("old"), echo).unwrap_err();
+    assert!(matches!(&exists, RegisterError::Exists { name, .. } if *name == "old"), "{exists}");
+    assert_eq!(catalog.get("old").unwrap().name(), "a", "rules about the old name stay rules about one tool");
+    catalog.unregister("a");
+    assert!(!catalog.contains("old") && catalog.replace(pure("old"), echo).is_ok());
 
     let shared = SharedCatalog::from(holding(pure("b"), echo));
     let error = shared.replace(was(pure("a"), &["b"]), echo).unwrap_err();

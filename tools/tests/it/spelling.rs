@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
-use tools::{Catalog, Effects, Tool, ToolContext, ToolResult};
+use tools::{Catalog, Content, Effects, Tool, ToolContext, ToolName, ToolResult};
 
 use crate::sample::{echo, echoing};
 
@@ -37,6 +37,29 @@ async fn a_misspelt_optional_argument_gets_a_note_with_the_near_name() {
     // The codec reads `filter_` of the model as `filter`, because `filter` is the wire's `$filter`.
     let misspelt = result(&cx, json!({"path": "a", "filter": "a"})).await;
     assert_eq!(texts(&misspelt), ["note: `filter_` is not a parameter of fs__search; did you mean `filter`?"]);
+}
+
+#[tokio::test]
+async fn a_note_hides_no_structured_result() {
+    let structured = async |_: ToolContext, _: Value| ToolResult {
+        content: vec![Content::text(" ")],
+        structured: Some(json!({"lines": 7}).into()),
+        is_error: false,
+    };
+    let mut catalog = Catalog::new();
+    catalog.register(search().with_was([ToolName::new("fs.grep").unwrap()]), structured).unwrap();
+    for (name, arguments) in [("fs.grep", json!({"path": "a"})), ("fs.search", json!({"path": "a", "recursiv": true}))]
+    {
+        let result = catalog.execute(&ToolContext::new(), name, arguments).await.unwrap();
+        for format in Format::ALL {
+            let shown = format.show_result("1", &result).content;
+            let texts: Vec<_> = shown.iter().filter_map(Content::as_text).collect();
+            assert!(
+                texts.concat().contains("note: ") && texts.concat().contains(r#"{"lines":7}"#),
+                "{format}: {texts:?}"
+            );
+        }
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use agent::{ToolSet, WireToolSet};
 use anstyle::Style;
 use clap::CommandFactory as _;
-use tools::protocol::wire::{Format, Strictness};
 
 use super::command::SlashCommandParser;
 use crate::notice::{ALERT, STRONG};
@@ -21,11 +20,10 @@ const KEYS: [[&str; 2]; 5] = [
     ["// or a space", "starts a prompt that is not a command; a space also keeps it out of the history"],
 ];
 
-/// Returns the tools of a session, and the tools that are skipped, for the format of its model or for all, with the reasons.
-pub(super) fn tools(tools: &ToolSet, wire: Option<Format>, is_long: bool, width: usize) -> String {
+/// Returns the tools of a session, and the skipped tools with the reasons: those that its model is not sent, or without one no model.
+pub(super) fn tools(tools: &ToolSet, wire: Option<&WireToolSet>, is_long: bool, width: usize) -> String {
     let page = tool_list::page(tools.list().iter().map(Arc::as_ref), is_long, width);
     let mut skipped = Table::new([ALERT, Style::new()], 0);
-    let wire = wire.map(|format| tools.wire(format, Strictness::Relaxed));
     for tool in wire.map_or(tools.skipped(), WireToolSet::skipped) {
         skipped.push([tool.name.to_string(), format!("skipped: {}", visible(&tool.reason.to_string()))]);
     }

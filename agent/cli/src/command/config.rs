@@ -1,6 +1,5 @@
 //! `toolcrib config`
 
-use agent::KeySource;
 use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
@@ -8,9 +7,9 @@ use serde_json::{Value, json};
 use crate::config::{self, ConfigFile, Document, FileState, Origin, Setting, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::key_source;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
-use crate::program;
 use crate::provider_choice::ProviderChoice;
 use crate::session::SessionOptions;
 use crate::table::Table;
@@ -129,25 +128,8 @@ fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>) -> Row {
 }
 
 fn key_row(settings: &Settings, choice: &ProviderChoice) -> Row {
-    let Setting { value, origin } = settings.key().map(|key| key.map(Some)).unwrap_or_default();
-    let service = program::provider(&choice.provider).ok().and_then(|provider| provider.service);
-    let usual = || service.map(|service| KeySource::Environment(service.key_variable.to_owned()));
-    let value = value.or_else(usual).map_or(Value::Null, |source| key_document(&source));
-    Row { key: "key", value, origin }
-}
-
-/// Returns the key's source, and whether it holds something.
-fn key_document(source: &KeySource) -> Value {
-    match source {
-        KeySource::Environment(name) => {
-            json!({"variable": name, "found": std::env::var_os(name).is_some_and(|key| !key.is_empty())})
-        }
-        KeySource::File(path) => {
-            let is_there = path.metadata().is_ok_and(|file| !file.is_dir() && file.len() > 0);
-            json!({"file": path.display().to_string(), "found": is_there})
-        }
-        _ => Value::Null,
-    }
+    let Setting { value, origin } = key_source::from_settings(settings, choice);
+    Row { key: "key", value: value.map_or(Value::Null, |source| key_source::document(&source)), origin }
 }
 
 fn plain(value: &Value) -> String {

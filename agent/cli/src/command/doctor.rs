@@ -196,7 +196,7 @@ mod tests {
             name: "twin",
             description: "is declared twice",
             source: source!(),
-            service: None,
+            service: |_| None,
             create: |_| Ok(Arc::new(Direct)),
         }
     }
@@ -206,7 +206,7 @@ mod tests {
             name: "twin",
             description: "is declared twice",
             source: source!(),
-            service: None,
+            service: |_| None,
             create: |_| Ok(Arc::new(Direct)),
         }
     }
@@ -216,7 +216,7 @@ mod tests {
             name: "no name",
             description: "cannot be named",
             source: source!(),
-            service: None,
+            service: |_| None,
             create: |_| Ok(Arc::new(Direct)),
         }
     }

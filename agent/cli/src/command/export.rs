@@ -1,6 +1,6 @@
 //! `toolcrib export`
 
-use agent::ToolSet;
+use agent::{ToolSet, WireOptions};
 use clap::Args;
 use tools::protocol::wire::{Format, Strictness};
 
@@ -12,7 +12,7 @@ use crate::notice;
 use crate::output;
 use crate::wire;
 
-/// Print the definitions of the tools as a session sends them to a service, as one JSON array
+/// Print the definitions of the tools as a session sends them to the public service of a format, as one JSON array
 ///
 /// Tools that a session would skip are left out, with a warning.
 #[derive(Args, Debug)]
@@ -29,9 +29,10 @@ pub(super) struct ExportArgs {
     #[arg(long)]
     strict: bool,
 
-    /// Add the examples, in the field of the format for them or else in the descriptions; a session adds them at Anthropic alone
-    #[arg(long)]
-    examples: bool,
+    /// Add the examples, in the field of the format for them or else in the descriptions; the default is that of a session at the
+    /// public service: true for anthropic alone
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    examples: Option<bool>,
 
     #[command(flatten)]
     root: RootOption,
@@ -53,11 +54,8 @@ impl ExportArgs {
         let is_strict = self.strict || settings.strict.value;
         let strictness = if is_strict { Strictness::Strict } else { Strictness::Relaxed };
         let set = ToolSet::new(entries, &selection, &self.root.services()?);
-        let sent = if self.examples {
-            set.wire_with_examples(self.format, strictness)
-        } else {
-            set.wire(self.format, strictness)
-        };
+        let examples = self.examples.unwrap_or(self.format.takes_examples());
+        let sent = set.wire_as(WireOptions::new(self.format).with_strictness(strictness).with_examples(examples));
         for skipped in sent.skipped() {
             notice::warning(&format!("{skipped}; requests leave the tool out"));
         }

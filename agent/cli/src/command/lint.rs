@@ -91,6 +91,7 @@ impl LintArgs {
 mod tests {
     use serde_json::{Value, json};
     use tools::protocol::Example;
+    use tools::protocol::wire::Format;
     use tools::{Effects, Tool, ToolContext};
 
     use super::*;
@@ -157,6 +158,19 @@ mod tests {
         }
         let table = shown(&reports, false);
         assert!(table.lines().any(|line| line.starts_with("math_gcd") && line.contains(" no ")), "{table}");
+    }
+
+    #[test]
+    fn examples_cost_tokens_where_a_session_sends_them() {
+        let tokens = |tool: Tool| {
+            let reports = reports([Tool { name: "text.other".parse().unwrap(), ..tool }]);
+            let forms = reports.iter().find(|report| report.tool == "text.other").unwrap().forms();
+            forms.map(|(format, form)| (format, form.tokens.count)).collect::<Vec<_>>()
+        };
+        let bare = tokens(Tool { examples: Vec::new(), ..good("text.other") });
+        for ((format, without), (_, with)) in bare.into_iter().zip(tokens(good("text.other"))) {
+            assert_eq!(with > without, format == Format::Anthropic, "{format}: {without} and {with}");
+        }
     }
 
     #[test]

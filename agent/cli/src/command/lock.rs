@@ -2,6 +2,8 @@
 
 mod compare;
 mod difference;
+mod leaves;
+mod normal;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -13,7 +15,7 @@ use clap::Args;
 use tools::Tool;
 
 use self::compare::compare;
-use self::difference::{Difference, Verdict};
+use self::difference::{Compatibility, Difference};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
@@ -87,7 +89,7 @@ impl LockArgs {
             return format!("{start}, {}", styled(GOOD, if self.check { "unchanged" } else { "written" }));
         }
         let of = |verdict| differences.iter().filter(|it| it.verdict == verdict).count();
-        let counts = [Verdict::Incompatible, Verdict::Unknown, Verdict::Compatible];
+        let counts = [Compatibility::Incompatible, Compatibility::Unknown, Compatibility::Compatible];
         let counts = counts.map(|verdict| format!("{} {verdict}", of(verdict))).join(", ");
         let advice = match self.check {
             true => format!("; run {} lock to accept the changes", program::name()),
@@ -111,9 +113,9 @@ fn page(differences: &[Difference], width: usize) -> String {
 
 fn line(difference: &Difference) -> Table<2> {
     let style = match difference.verdict {
-        Verdict::Incompatible => BAD,
-        Verdict::Unknown => ALERT,
-        Verdict::Compatible => FAINT,
+        Compatibility::Incompatible => BAD,
+        Compatibility::Unknown => ALERT,
+        Compatibility::Compatible => FAINT,
     };
     let change = difference.change.to_string();
     let text = match difference.place.as_str() {

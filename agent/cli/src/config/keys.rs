@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agent::driver::DEFAULT_MAX_STEPS;
-use agent::{Cost, RepeatLimits, RetryPolicy, Timeouts};
+use agent::{Cost, ReasoningEffort, RepeatLimits, RetryPolicy, Timeouts, ToolChoice};
 use serde_json::Value;
 use tools::policy::{Rule, Verdict};
 use tools::{Approval, Clause};
@@ -14,10 +14,10 @@ use tools::{Approval, Clause};
 use super::error::ConfigError;
 use super::key::FlagValue::{Implied, Named};
 use super::key::{Key, KeyAbout};
-use super::kind::{accumulated, boolean, duration, integer, items, replaced, size, tables, text};
+use super::kind::{accumulated, boolean, duration, float, integer, items, replaced, size, tables, text};
 use super::model_price::ModelPrice;
 use super::origin::{Origin, Setting};
-use super::parser::{clause, cost, directory, file, filled, glob, url, variable};
+use super::parser::{choice, clause, cost, degree, directory, effort, file, filled, glob, proxy_url, url, variable};
 use super::project::{GRANTS, ProjectRule, REDIRECTS, SPENDS};
 use super::section::Section;
 use super::slot::Slot;
@@ -116,7 +116,7 @@ macro_rules! keys {
 }
 
 keys! {
-    /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, anthropic or another linked one; without it, one whose key is in the environment, else direct
+    /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, openai-responses, anthropic, gemini, ollama or another linked one; without it, one whose key is in the environment, else direct
     provider: Option<Setting<String>> = Key::new("provider", text(filled), None, "\"openai\"")
         .with_session_flag("--provider", Named("NAME"))
         .with_project(ProjectRule::same());
@@ -127,8 +127,8 @@ keys! {
         .with_project(ProjectRule::same())
         .of_provider();
 
-    /// The URL of the provider's service, such as http://localhost:11434/v1
-    base_url: Option<Setting<String>> = Key::new("base_url", text(url), None, "\"http://localhost:11434/v1\"")
+    /// The URL of the provider's service, such as http://localhost:8000/v1: its host, its base URL or its endpoint
+    base_url: Option<Setting<String>> = Key::new("base_url", text(url), None, "\"http://localhost:8000/v1\"")
         .with_session_flag("--base-url", Named("URL"))
         .with_project(ProjectRule::never(REDIRECTS))
         .of_provider();
@@ -143,6 +143,22 @@ keys! {
         .with_session_flag("--key-file", Named("FILE"))
         .with_project(ProjectRule::never(REDIRECTS))
         .of_provider();
+
+    /// The known service whose variant of OpenAI's format is spoken at base_url, such as deepseek; without it, the service there
+    dialect: Option<Setting<String>> = Key::new("dialect", text(filled), None, "\"deepseek\"")
+        .with_session_flag("--dialect", Named("NAME"))
+        .with_project(ProjectRule::never(REDIRECTS))
+        .of_provider();
+
+    /// The tokens of the model's context, unless the model is known; a longer conversation is compacted
+    context_tokens: Option<Setting<u32>> = Key::new("context_tokens", integer::<1000, _>(), None, "128000")
+        .with_session_flag("--context-tokens", Named("N"))
+        .with_project(ProjectRule::never(SPENDS))
+        .of_provider();
+
+    /// The URL of a proxy for requests to the provider, or environment for the proxies of HTTPS_PROXY and HTTP_PROXY; this machine is always asked directly
+    proxy: Option<Setting<String>> = Key::new("proxy", text(proxy_url), None, "\"http://proxy.example.org:3128\"")
+        .with_project(ProjectRule::never(REDIRECTS));
 
     /// Stream the text of the model
     streaming: Setting<bool> = Key::new("streaming", boolean(), Setting::from_default(true), "true")
@@ -198,6 +214,35 @@ keys! {
     .with_project(ProjectRule::new("not with the verdict allow", GRANTS, |project: &Vec<Setting<Rule>>, _| {
         project.iter().find(|rule| rule.value.verdict() == Verdict::Allow).map(|rule| &rule.origin)
     }));
+
+    /// The most tokens of one turn of the model, reasoning included; without it, the model's own limit or a safe one
+    max_output_tokens: Option<Setting<u32>> = Key::new("generation.max_output_tokens", integer::<1, _>(), None, "16000")
+        .with_session_flag("--max-output-tokens", Named("N"))
+        .with_project(ProjectRule::lower());
+
+    /// The sampling temperature, from 0 to 2
+    temperature: Option<Setting<f64>> = Key::new("generation.temperature", float(degree), None, "0.2")
+        .with_session_flag("--temperature", Named("NUMBER"))
+        .with_project(ProjectRule::if_unset());
+
+    /// The calls of the first turn after a prompt: auto, none, required, or the name of a tool
+    tool_choice: Option<Setting<ToolChoice>> = Key::new("generation.tool_choice", text(choice), None, "\"auto\"")
+        .with_session_flag("--tool-choice", Named("CHOICE"))
+        .with_project(ProjectRule::if_unset());
+
+    /// Let the model make several calls in one turn
+    parallel_calls: Option<Setting<bool>> = Key::new("generation.parallel_calls", boolean(), None, "true")
+        .with_project(ProjectRule::if_unset());
+
+    /// The effort of the model's reasoning: off, minimal, low, medium, high, xhigh or max, as far as the model knows it
+    reasoning_effort: Option<Setting<ReasoningEffort>> =
+        Key::new("generation.reasoning_effort", text(effort), None, "\"low\"")
+            .with_session_flag("--reasoning-effort", Named("LEVEL"))
+            .with_project(ProjectRule::lower());
+
+    /// Ask the service to cache the beginning of requests, where it does so only on request; without it, Anthropic's own service is asked
+    caching: Option<Setting<bool>> = Key::new("generation.caching", boolean(), None, "true")
+        .with_project(ProjectRule::if_unset());
 
     /// The prices of models for a million tokens each; cached input costs as much as other input unless `cached` is set
     prices: Vec<Setting<ModelPrice>> = Key::new(

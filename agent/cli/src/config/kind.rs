@@ -47,6 +47,11 @@ pub(super) fn integer<const LEAST: u32, S: From<Setting<u32>>>() -> Kind<S> {
     scalar(TomlType::Integer, number::<LEAST>)
 }
 
+/// Returns the kind of a number with a fraction.
+pub(super) fn float<S: From<Setting<f64>>>(parse: Parser<f64>) -> Kind<S> {
+    scalar(TomlType::Float, parse)
+}
+
 /// Returns the kind of a list whose items are settings of their own.
 pub(super) fn items<T: 'static>(parse: Parser<T>) -> Kind<Vec<Setting<T>>> {
     list(parse, |list| list.value)

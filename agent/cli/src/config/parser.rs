@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agent::provider::is_plain_url;
-use agent::{Cost, Selection};
+use agent::{Cost, ReasoningEffort, Selection, ToolChoice};
 use tools::Clause;
 
 use crate::duration;
 use crate::size::Size;
+
+/// Stands for the proxies that the environment names.
+pub(crate) const ENVIRONMENT: &str = "environment";
 
 /// The folders for paths in values. Without them, paths are relative to the working directory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,6 +67,28 @@ pub(super) fn url(text: &str, _: Base<'_>) -> Result<String, String> {
         true => Ok(text.to_owned()),
         false => Err("must be http(s)://host/path, without a user, a query or a fragment".to_owned()),
     }
+}
+
+/// Parses the URL of a proxy, or `environment`.
+pub(super) fn proxy_url(text: &str, base: Base<'_>) -> Result<String, String> {
+    if text == ENVIRONMENT {
+        return Ok(text.to_owned());
+    }
+    url(text, base)
+        .map_err(|reason| format!("{reason}, or {ENVIRONMENT} for the proxies of HTTPS_PROXY and HTTP_PROXY"))
+}
+
+pub(super) fn degree(text: &str, _: Base<'_>) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=2.0).contains(number));
+    number.ok_or_else(|| "must be a number from 0 to 2".to_owned())
+}
+
+pub(super) fn effort(text: &str, _: Base<'_>) -> Result<ReasoningEffort, String> {
+    text.parse().map_err(|error| format!("is invalid: {error}"))
+}
+
+pub(super) fn choice(text: &str, base: Base<'_>) -> Result<ToolChoice, String> {
+    Ok(ToolChoice::from(filled(text, base)?.as_str()))
 }
 
 pub(super) fn variable(text: &str, _: Base<'_>) -> Result<String, String> {

@@ -18,6 +18,7 @@ pub(super) enum TomlType {
     /// A string, described for an error.
     String(&'static str),
     Integer,
+    Float,
     Boolean,
 }
 
@@ -56,9 +57,12 @@ impl<'a> Section<'a> {
                 let text = decimal.map_or_else(|_| number.to_string(), |number| number.to_string());
                 self.parsed(key, &value, &text, parse)
             }
+            (TomlType::Float, DeValue::Float(number)) => self.parsed(key, &value, number.as_str(), parse),
+            (TomlType::Float, DeValue::Integer(number)) => self.parsed(key, &value, number.as_str(), parse),
             (TomlType::Boolean, DeValue::Boolean(boolean)) => self.parsed(key, &value, &boolean.to_string(), parse),
             (TomlType::String(expected), _) => Err(self.type_error(key, &value, expected)),
             (TomlType::Integer, _) => Err(self.type_error(key, &value, "a whole number")),
+            (TomlType::Float, _) => Err(self.type_error(key, &value, "a number")),
             (TomlType::Boolean, _) => Err(self.type_error(key, &value, "true or false")),
         }
         .map(Some)

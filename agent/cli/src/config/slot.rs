@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agent::Cost;
+use agent::{Cost, ReasoningEffort, ToolChoice};
 use serde_json::{Value, json};
 use tools::Clause;
 use tools::policy::Rule;
@@ -96,11 +96,23 @@ macro_rules! plain {
     };
 }
 
-plain!(bool, u32, String, Clause, Vec<String>, Vec<Clause>);
+plain!(bool, u32, f64, String, Clause, Vec<String>, Vec<Clause>);
 
 impl Document for PathBuf {
     fn document(&self) -> Value {
         json!(self.display().to_string())
+    }
+}
+
+impl Document for ReasoningEffort {
+    fn document(&self) -> Value {
+        json!(self.name())
+    }
+}
+
+impl Document for ToolChoice {
+    fn document(&self) -> Value {
+        json!(self.to_string())
     }
 }
 

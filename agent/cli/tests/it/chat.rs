@@ -137,3 +137,15 @@ fn an_interrupt_ends_a_chat_without_a_person() {
     assert_eq!(events.iter().filter(|event| event["type"] == "outcome").count(), 1);
     assert_eq!(events.last().unwrap()["outcome"], "cancelled");
 }
+
+#[test]
+fn a_chat_says_that_other_tools_make_another_prompt() {
+    let crib = Crib::new();
+    let input = b"time.now\n/select fs.read time.*\ntime.now\n";
+    let ended = crib.run_with_input(&["chat", "--output", "stream-json"], input).expect(0);
+    let changes: Vec<_> = ended.documents().into_iter().filter(|line| line["type"] == "prefix_changed").collect();
+    let [change] = &changes[..] else { panic!("{ended:#?}") };
+    let removed = change["removed"].as_array().unwrap();
+    assert!(removed.contains(&"fs.list".into()) && !removed.contains(&"fs.read".into()), "{change}");
+    assert_eq!((change["added"].as_array().unwrap().len(), &change["format"]), (0, &false.into()));
+}

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use agent::{Direct, Models, Plan, Selection, SubAgents, ToolSet};
+use agent::{Direct, KeySource, Models, Plan, Provider, ProviderOptions, Selection, SubAgents, ToolSet};
 use serde_json::Value;
 use tools::protocol::wire::{Format, Strictness};
 
@@ -18,6 +18,18 @@ fn tool_set(glob: &str, crib: &Crib) -> ToolSet {
     ToolSet::new(tools::list(), &Selection::parse([glob]).unwrap(), &services)
 }
 
+/// Returns the definitions that a session sends to the public service of a format, of its provider if there is one.
+fn sent(set: &ToolSet, format: Format, strictness: Strictness) -> &str {
+    let options = ProviderOptions::new().with_model("m").with_key(KeySource::Environment("PATH".to_owned()));
+    let options = options.with_strictness(strictness);
+    let provider = match format {
+        Format::Anthropic => agent_rig::Remote::anthropic(&options).unwrap(),
+        Format::OpenAiChat => agent_rig::Remote::openai(&options).unwrap(),
+        _ => return set.wire(format, strictness).definitions(),
+    };
+    provider.wire_tools(set).unwrap().definitions()
+}
+
 #[test]
 fn the_definitions_are_the_bytes_that_a_session_sends() {
     let crib = Crib::new();
@@ -27,8 +39,8 @@ fn the_definitions_are_the_bytes_that_a_session_sends() {
         for (strictness, flags) in [(Strictness::Relaxed, &[][..]), (Strictness::Strict, &["--strict"])] {
             let arguments = [&["export", "--format", format.name(), "--no-config"], flags].concat();
             let ended = crib.run(&arguments).expect(0);
-            let sent = set.wire(format, strictness).definitions();
-            assert_eq!(ended.stdout.strip_suffix('\n'), Some(&**sent), "{format} {strictness:?}");
+            let sent = sent(&set, format, strictness);
+            assert_eq!(ended.stdout.strip_suffix('\n'), Some(sent), "{format} {strictness:?}");
             assert!(ended.stderr.is_empty(), "{ended:#?}");
         }
     }
@@ -48,7 +60,7 @@ fn the_settings_select_as_they_do_for_a_session() {
 }
 
 #[test]
-fn examples_are_added_on_request() {
+fn examples_are_those_of_a_session_unless_requested_otherwise() {
     let crib = Crib::new();
     let export = |format: &str, flags: &[&str]| {
         let arguments = [&["export", "--no-config", "--select", "fs.read", "--format", format], flags].concat();
@@ -58,8 +70,10 @@ fn examples_are_added_on_request() {
     let description = |tool: &Value| tool["description"].as_str().unwrap().to_owned();
     assert!(description(&described).starts_with(&description(&bare)), "{described}");
     assert!(description(&described).contains("README.md") && !description(&bare).contains("README.md"), "{described}");
-    assert!(export("anthropic", &["--examples"])["input_examples"].is_array());
-    assert!(export("anthropic", &[]).get("input_examples").is_none());
+    assert_eq!(export("gemini", &["--examples", "false"]), bare);
+    assert!(export("anthropic", &["--examples", "false"]).get("input_examples").is_none());
+    let [default, added] = [&[][..], &["--examples", "true"]].map(|flags| export("anthropic", flags));
+    assert!(default["input_examples"].is_array() && default == added, "{default}");
     let strict = export("openai-chat", &["--examples", "--strict"]);
     assert_eq!(strict["function"]["strict"], true, "{strict}");
 }

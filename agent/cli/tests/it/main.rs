@@ -15,7 +15,7 @@ mod config_effect;
 mod config_environment;
 mod config_mistake;
 mod doctor;
-#[cfg(feature = "builtin")]
+#[cfg(all(feature = "builtin", feature = "models"))]
 mod export;
 #[cfg(unix)]
 mod interrupt;
@@ -41,6 +41,8 @@ mod policy;
 mod progress;
 #[cfg(feature = "models")]
 mod provider_choice;
+#[cfg(feature = "models")]
+mod providers;
 #[cfg(unix)]
 mod readme;
 mod repository;

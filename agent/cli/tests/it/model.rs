@@ -77,6 +77,19 @@ fn a_retry_is_shown_with_its_reason_and_wait() {
     let retry = lines.iter().find(|line| line["type"] == "request_retried").unwrap();
     assert_eq!((retry["cause"].as_str(), retry["status"].as_u64()), (Some("status"), Some(503)), "{retry}");
     assert_eq!((retry["wait_ms"].as_u64(), retry["message"].as_str()), (Some(200), Some("busy")), "{retry}");
+    assert_eq!(retry["kind"], "overloaded");
+}
+
+#[test]
+fn the_kind_of_a_failed_request_is_shown() {
+    const NO_CREDIT: &str = "HTTP/1.1 429 Limit\r\nconnection: close\r\ncontent-length: 53\r\n\r\n\
+        {\"error\":{\"code\":\"insufficient_quota\",\"message\":\"x\"}}";
+    let (url, _) = serve([Some(NO_CREDIT)]);
+    let arguments = ["run", "x", "--provider", "openai", "--model", "m", "--base-url", &url, "--output", "stream-json"];
+    let ended = Crib::new().run(&arguments).expect(1);
+    let outcome = crate::stream::check(&ended);
+    assert_eq!((outcome["outcome"].as_str(), outcome["kind"].as_str()), (Some("failed"), Some("quota")), "{outcome}");
+    assert!(ended.stderr.contains("status 429 (quota)"), "{ended:#?}");
 }
 
 /// On a pseudo-terminal, which echoes `^C`.

@@ -69,11 +69,19 @@ impl AgentTool {
     fn output(&self, mut result: ToolResult) -> Result<RigOutput, RigError> {
         if result.is_error && self.format == Format::Anthropic {
             // Anthropic takes no image in the result of a failed call, and rig would leave it there.
-            result.content.retain(|content| !matches!(content, Content::Image { .. }));
+            result.content.iter_mut().for_each(leave_out_image);
         }
         let shown = self.format.show_result("", &result);
         let images = shown.following.iter().filter(|content| matches!(content, Content::Image { .. }));
         RigOutput::content(shown.content.iter().chain(images).map(result_content).collect())
+    }
+}
+
+/// Replaces an image by a text about it.
+fn leave_out_image(content: &mut Content) {
+    if let Content::Image { mime_type, .. } = content {
+        *content =
+            Content::text(format!("[an image of type {mime_type} is left out: a failed call is shown as text alone]"));
     }
 }
 

@@ -7,30 +7,42 @@ use rig_core::message::{
     MimeType, Origin, Text, ToolCall as RigCall, ToolFunction, ToolName as RigName, ToolResult as RigResult,
     ToolResultContent, UserContent,
 };
-use serde_json::json;
+use serde_json::Value;
 use tools::Content;
+use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
 
-use super::Api;
-use super::turn::{BLOCK, ORIGIN};
+use super::turn::{BESIDE, BLOCK, ORIGIN};
+use super::{Api, fields};
 use crate::retry::Failure;
 
-pub(super) fn request(api: Api, request: &Request<'_>, tools: &WireToolSet) -> Result<CompletionRequest, Failure> {
-    let history: Vec<_> = request.messages.iter().filter_map(|sent| message(api, sent, tools)).collect();
+pub(super) fn request(
+    api: Api,
+    model: &str,
+    request: &Request<'_>,
+    tools: &WireToolSet,
+) -> Result<CompletionRequest, Failure> {
+    let placement = image_placement(api, model);
+    let history: Vec<_> = request.messages.iter().filter_map(|sent| message(api, placement, sent, tools)).collect();
     if !history.iter().any(|message| matches!(message, RigMessage::User { .. })) {
         return Err(Failure { error: ProviderError::NoPrompt, is_transient: false });
     }
     // rig would append the prompt, so the history holds all messages in our order.
     let mut completion = CompletionRequest::new("");
     completion.chat_history = history;
-    // rig passes these tools on as they are. Its own definitions have no mode per tool, and fields that gateways refuse.
-    let has_tools = tools.list().len() > 0;
-    Ok(if has_tools { completion.additional_params(json!({"tools": tools.value()})) } else { completion })
+    Ok(completion)
+}
+
+/// Returns the format whose places for the images of results the model has.
+fn image_placement(api: Api, model: &str) -> Format {
+    // Before version 3, the model takes images in a user's message only. rig would move them there without naming the call.
+    let is_old_gemini = api == Api::Gemini && ["gemini-1", "gemini-2"].iter().any(|old| model.contains(old));
+    if is_old_gemini || api == Api::Ollama { Format::OpenAiChat } else { api.format() }
 }
 
 /// Returns `None` if the message has no content to send, because services refuse empty messages. rig merges adjacent user
 /// messages.
-fn message(api: Api, message: &Message, tools: &WireToolSet) -> Option<RigMessage> {
+fn message(api: Api, placement: Format, message: &Message, tools: &WireToolSet) -> Option<RigMessage> {
     match message.role {
         Role::System => Some(RigMessage::system(message.to_text())),
         Role::Assistant => {
@@ -40,7 +52,7 @@ fn message(api: Api, message: &Message, tools: &WireToolSet) -> Option<RigMessag
         _ => {
             let mut following = Vec::new();
             let mut content: Vec<_> =
-                message.parts.iter().filter_map(|part| user(part, tools, &mut following)).collect();
+                message.parts.iter().filter_map(|part| user(part, placement, tools, &mut following)).collect();
             content.append(&mut following);
             (!content.is_empty()).then_some(RigMessage::User { content })
         }
@@ -48,6 +60,8 @@ fn message(api: Api, message: &Message, tools: &WireToolSet) -> Option<RigMessag
 }
 
 fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessage {
+    // The fields that go with the next block.
+    let mut beside = None;
     let block = |part: &Part| match part {
         // rig also omits blank text, but only after the check for a final thought below.
         Part::Content(Content::Text { text }) if text.trim().is_empty() => None,
@@ -61,12 +75,25 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
         Part::Reasoning { opaque, .. } => serde_json::from_value(opaque.get(BLOCK)?.clone()).ok(),
         _ => None,
     };
+    let whole_block = |part: &Part| {
+        if let Part::Reasoning { opaque, .. } = part
+            && let Some(fields) = opaque.get(BESIDE).and_then(Value::as_object)
+        {
+            beside = Some(fields.clone());
+            return None;
+        }
+        let (fields, block) = (beside.take(), block(part)?);
+        Some(match fields {
+            Some(fields) => fields::with_fields(api, block, fields),
+            None => block,
+        })
+    };
     // rig sends signatures only to the model that made them.
     let origin = message.parts.iter().find_map(|part| match part {
         Part::Reasoning { opaque, .. } => serde_json::from_value::<Origin>(opaque.get(ORIGIN)?.clone()).ok(),
         _ => None,
     });
-    let mut content: Vec<_> = message.parts.iter().filter_map(block).collect();
+    let mut content: Vec<_> = message.parts.iter().filter_map(whole_block).collect();
     // Anthropic refuses turns that end with a thought. Chat completions keep thoughts apart from other blocks, and rig omits a
     // turn of thoughts only.
     while api == Api::Anthropic && matches!(content.last(), Some(AssistantContent::Reasoning(_))) {
@@ -76,11 +103,16 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
 }
 
 /// Returns a part of a user's message. Adds the parts that have to be at its end to `following`.
-fn user(part: &Part, tools: &WireToolSet, following: &mut Vec<UserContent>) -> Option<UserContent> {
+fn user(part: &Part, placement: Format, tools: &WireToolSet, following: &mut Vec<UserContent>) -> Option<UserContent> {
     match part {
         Part::Content(content) => Some(user_content(content)),
         Part::ToolResult { id, name: called, result } => {
-            let shown = tools.format().show_result(id, result);
+            let has_image = result.content.iter().any(|content| matches!(content, Content::Image { .. }));
+            let format = if has_image { placement } else { tools.format() };
+            let mut shown = format.show_result(id, result);
+            if tools.format() != Format::Anthropic {
+                shown.content = joined(shown.content);
+            }
             following.extend(shown.following.iter().map(user_content));
             Some(UserContent::ToolResult(RigResult {
                 call: CallId::from_wire(id.as_str()),
@@ -90,6 +122,15 @@ fn user(part: &Part, tools: &WireToolSet, following: &mut Vec<UserContent>) -> O
             }))
         }
         _ => None,
+    }
+}
+
+/// Joins texts to one if there is nothing else. Services that copy an API often take the list of texts for no text.
+fn joined(content: Vec<Content>) -> Vec<Content> {
+    let texts: Option<Vec<_>> = content.iter().map(Content::as_text).collect();
+    match texts {
+        Some(texts) if texts.len() > 1 => vec![Content::text(texts.join("\n"))],
+        _ => content,
     }
 }
 

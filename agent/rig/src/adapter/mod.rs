@@ -1,103 +1,158 @@
 //! The only module that uses rig. No type of rig leaves it, except the tools for rig's own agents.
 
 mod agent_tool;
+mod api;
+mod base_url;
 mod conversation;
+mod dialect;
+mod event_stream;
+mod exact_arguments;
 mod failure;
+mod fields;
+mod generation;
 mod message_end;
+mod outgoing;
+mod output_limit;
+mod payload;
+mod redaction;
+mod retry_header;
+mod service_error;
+mod streamed_arguments;
 mod transport;
 mod turn;
 
-use agent::provider::DefaultService;
-use agent::{ProviderError, Request, TextSink, Turn, WireToolSet};
+use agent::provider::GenerationOptions;
+use agent::{ProviderError, ProviderOptions, Request, TextSink, Turn, WireToolSet};
 use futures_util::StreamExt;
 use rig_core::DynModel;
 use rig_core::completion::{CompletionRequest, CompletionResponse};
 use rig_core::operation::Completion;
-use rig_core::providers::anthropic::completion::CLAUDE_SONNET_5;
-use rig_core::providers::anthropic::wire::{ANTHROPIC, AnthropicConfig};
+use rig_core::providers::anthropic::completion::CacheTtl;
+use rig_core::providers::anthropic::wire::{AnthropicConfig, ToolInputStreaming};
+use rig_core::providers::gemini::GeminiConfig;
+use rig_core::providers::ollama::OllamaConfig;
 use rig_core::providers::openai::OpenAIConfig;
-use rig_core::providers::openai::completion::GPT_5_1;
+use rig_core::providers::openai::wire::{Auth, Dialect, OPENAI};
 use rig_core::streaming::{Item, StreamEvent};
-use secrecy::{ExposeSecret, SecretString};
-use tools::protocol::wire::Format;
+use secrecy::ExposeSecret;
+use serde_json::{Map, Value, json};
 
-use crate::Timeouts;
+use crate::key::Key;
 use crate::retry::Failure;
+use outgoing::Outgoing;
+use streamed_arguments::StreamedArguments;
 use transport::TimeoutClient;
 
 pub use agent_tool::tools;
+pub(crate) use api::Api;
+pub(crate) use turn::PAUSE;
 
-/// The output limit in tokens for Anthropic models whose own limit rig does not know.
-const DEFAULT_MAX_TOKENS: u64 = 8192;
-
-/// The API of a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Api {
-    OpenAi,
-    Anthropic,
+/// A service: its API, its dialect and its URL.
+pub(crate) struct Endpoint {
+    pub(crate) api: Api,
+    dialect: Dialect,
+    pub(crate) base_url: String,
 }
 
-impl Api {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-        }
+impl Endpoint {
+    /// Returns the service that the options name.
+    ///
+    /// # Errors
+    /// Returns [`ProviderError::Options`] if there is no such dialect, or if it has no URL.
+    pub(crate) fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
+        let dialect = dialect::dialect(api, options.dialect.as_deref(), options.base_url.as_deref())?;
+        let url = match &options.base_url {
+            Some(url) => url,
+            None if api.has_dialects() && dialect.name != OPENAI.name => {
+                let (name, public) = (dialect.name, dialect.base_url);
+                let public =
+                    if public.is_empty() { String::new() } else { format!("; that of its public service is {public}") };
+                let reason = format!("the dialect {name} needs a base URL{public}");
+                return Err(ProviderError::Options { provider: api.name().to_owned(), reason });
+            }
+            None => api.public_url(),
+        };
+        Ok(Self { api, base_url: base_url::base_url(api, &dialect, url), dialect })
     }
 
-    /// Returns the format of tools and calls.
-    pub(crate) fn format(self) -> Format {
-        match self {
-            Self::OpenAi => Format::OpenAiChat,
-            Self::Anthropic => Format::Anthropic,
-        }
+    /// Returns the usual variable of the key. That of OpenAI is not for other services that are known.
+    pub(crate) fn key_variable(&self) -> &'static str {
+        if self.api.has_dialects() { self.dialect.api_key_env } else { self.api.key_variable() }
     }
 
-    /// Returns the public service. Its model has to call tools over the API that [`Model`] uses.
-    pub(crate) const fn service(self) -> DefaultService {
-        match self {
-            Self::OpenAi => DefaultService { key_variable: "OPENAI_API_KEY", model: GPT_5_1 },
-            Self::Anthropic => DefaultService { key_variable: "ANTHROPIC_API_KEY", model: CLAUDE_SONNET_5 },
-        }
+    /// Returns true if the service refuses a request without a key. One at a URL of the user's may take it.
+    pub(crate) fn needs_key(&self, options: &ProviderOptions) -> bool {
+        let is_open = !self.api.needs_key() || matches!(self.dialect.quirks.auth, Auth::OptionalBearer);
+        !is_open && options.base_url.is_none()
+    }
+
+    /// Reads the key of the service.
+    ///
+    /// # Errors
+    /// Returns [`ProviderError::Options`] if the key is needed and missing, or if it cannot be read.
+    pub(crate) fn key(&self, options: &ProviderOptions) -> Result<Key, ProviderError> {
+        Key::read(self.api.name(), options.key.as_ref(), self.key_variable(), !self.needs_key(options))
     }
 }
 
 /// A model with its HTTP client.
 pub(crate) struct Model {
     api: Api,
+    name: String,
     model: DynModel<Completion>,
-    max_tokens: Option<u64>,
-    key: SecretString,
+    generation: GenerationOptions,
+    /// The fields of each request that rig has no setting for.
+    fields: Map<String, Value>,
+    key: Key,
 }
 
 impl Model {
     pub(crate) fn new(
-        api: Api,
+        endpoint: Endpoint,
         name: &str,
-        base_url: Option<&str>,
-        key: SecretString,
-        timeouts: &Timeouts,
+        key: Key,
+        options: &ProviderOptions,
     ) -> Result<Self, ProviderError> {
-        let http = TimeoutClient::new(api, timeouts).map_err(|error| ProviderError::Options {
-            provider: api.name().to_owned(),
-            reason: format!("cannot create an HTTP client: {error}; check the certificates of this machine"),
-        })?;
-        let secret = key.expose_secret();
-        let (model, max_tokens) = match api {
-            Api::OpenAi => {
-                let mut config = OpenAIConfig::new(secret);
-                config.dialect.quirks.done_without_finish_reason = true;
-                let config = base_url.into_iter().fold(config, |config, url| config.with_base_url(url));
-                (config.connect(http).chat(name).erase(), None)
+        let Endpoint { api, dialect, base_url } = endpoint;
+        generation::check(api, &options.generation)?;
+        outgoing::check(api, options.proxy.as_ref())?;
+        let timeouts = options.timeouts.unwrap_or_default();
+        let client =
+            outgoing::client(&base_url, options.proxy.as_ref(), &timeouts).map_err(|error| ProviderError::Options {
+                provider: api.name().to_owned(),
+                reason: format!("cannot create an HTTP client: {error}; check the certificates of this machine"),
+            })?;
+        let http = TimeoutClient::new(api, client, Outgoing::new(api, &key.secret), &timeouts);
+        let secret = key.secret.expose_secret();
+        let mut fields = Map::new();
+        let model = match api {
+            Api::OpenAi => openai(dialect, secret, base_url).connect(http).chat(name).erase(),
+            Api::OpenAiResponses => {
+                // Turns are sent back whole, so that no conversation stays with the service.
+                fields.insert("store".to_owned(), false.into());
+                openai(dialect, secret, base_url).connect(http).responses(name).erase()
             }
             Api::Anthropic => {
-                let config = AnthropicConfig::new(secret);
-                let config = base_url.into_iter().fold(config, |config, url| config.with_base_url(url));
-                let is_known = ANTHROPIC.default_max_tokens(name).is_some();
-                (config.connect(http).completion(name).erase(), (!is_known).then_some(DEFAULT_MAX_TOKENS))
+                let config = AnthropicConfig::new(secret).with_base_url(base_url);
+                let mut model = config.connect(http).completion(name);
+                // Gateways refuse the field.
+                model.wire.tool_input_streaming = ToolInputStreaming::Off;
+                model.wire.default_max_tokens = Some(output_limit::output_limit(name));
+                if options.generation.caching.unwrap_or(options.base_url.is_none()) {
+                    model.wire.static_prefix_cache_ttl = Some(CacheTtl::FiveMinutes);
+                    fields.insert("cache_control".to_owned(), generation::cache_control());
+                }
+                model.erase()
+            }
+            // The key is sent in a header, not in the URL.
+            Api::Gemini => GeminiConfig::new("").with_base_url(base_url).connect(http).completion(name).erase(),
+            Api::Ollama => {
+                let config = OllamaConfig::new().with_base_url(base_url).with_api_key(secret);
+                config.connect(http).native_completion(name).erase()
             }
         };
-        Ok(Self { api, model, max_tokens, key })
+        let (name, generation) = (name.to_owned(), options.generation.clone());
+        Ok(Self { api, name, model, generation, fields, key })
     }
 
     /// Makes one attempt at a turn.
@@ -108,27 +163,79 @@ impl Model {
         streaming: bool,
         text_sink: Option<TextSink<'_>>,
     ) -> Result<Turn, Failure> {
-        let completion = conversation::request(self.api, request, tools)?
-            .max_tokens(self.max_tokens)
-            .accept_unknown_finish_reasons(true);
-        let response =
-            if streaming { self.streamed(completion, text_sink).await } else { self.model.call(completion).await };
+        let completion = self.request(request, tools)?;
+        let mut arguments = StreamedArguments::default();
+        let response = if streaming {
+            self.streamed(completion, text_sink, &mut arguments).await
+        } else {
+            self.model.call(completion).await
+        };
         response
-            .map(|response| turn::turn(response, tools))
-            .map_err(|error| failure::failure(self.api, &self.key, &error))
+            .map(|response| turn::turn(self.api, response, arguments, tools))
+            .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
+    }
+
+    fn request(&self, request: &Request<'_>, tools: &WireToolSet) -> Result<CompletionRequest, Failure> {
+        let completion =
+            conversation::request(self.api, &self.name, request, tools)?.accept_unknown_finish_reasons(true);
+        let permanent = |error| Failure { error, is_transient: false };
+        let completion =
+            generation::apply(self.api, &self.name, &self.generation, request, tools, completion).map_err(permanent)?;
+        let mut fields = self.fields.clone();
+        // rig passes these tools on as they are. Its own definitions have no mode per tool, and fields that gateways refuse.
+        if tools.list().len() > 0 {
+            fields.insert("tools".to_owned(), tools_field(self.api, tools));
+        }
+        Ok(if fields.is_empty() { completion } else { completion.additional_params(Value::Object(fields)) })
     }
 
     async fn streamed(
         &self,
         request: CompletionRequest,
         text_sink: Option<TextSink<'_>>,
+        arguments: &mut StreamedArguments,
     ) -> Result<CompletionResponse, rig_core::ProviderError> {
         let mut stream = self.model.stream(request)?;
         while let Some(item) = stream.next().await {
-            if let (Item::Event(StreamEvent::Text { text, .. }), Some(sink)) = (item?, text_sink) {
+            let Item::Event(event) = item? else { continue };
+            arguments.push(&event);
+            if let (StreamEvent::Text { text, .. }, Some(sink)) = (event, text_sink) {
                 sink.send(&text);
             }
         }
         stream.finish().await
+    }
+}
+
+fn openai(mut dialect: Dialect, key: &str, base_url: String) -> OpenAIConfig {
+    dialect.quirks.done_without_finish_reason = true;
+    OpenAIConfig::with_key(&dialect, key).with_base_url(base_url)
+}
+
+/// Returns the definitions as the service takes them: Gemini's are the functions of one tool.
+fn tools_field(api: Api, tools: &WireToolSet) -> Value {
+    match api {
+        Api::Gemini => json!([{"functionDeclarations": tools.value()}]),
+        _ => tools.value().clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent::KeySource;
+
+    use super::*;
+
+    #[test]
+    fn the_public_service_of_anthropic_is_asked_to_cache_unless_told_otherwise() {
+        let options = ProviderOptions::new().with_key(KeySource::Environment("PATH".to_owned()));
+        let asks = |options: &ProviderOptions| {
+            let endpoint = Endpoint::new(Api::Anthropic, options).unwrap();
+            let key = endpoint.key(options).unwrap();
+            Model::new(endpoint, "claude-sonnet-4-5", key, options).unwrap().fields.contains_key("cache_control")
+        };
+        let silent = GenerationOptions::new().with_caching(false);
+        assert!(asks(&options) && !asks(&options.clone().with_generation(silent)));
+        assert!(!asks(&options.with_base_url("http://gateway.example.org")));
     }
 }

@@ -1,21 +1,27 @@
 //! [`TimeoutClient`]: an HTTP client that limits the wait for each part of a response.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use rig_core::http_client::{
-    BoxedStream, Error, HttpClientExt, LazyBody, MultipartForm, Request, Response, Result, StreamingResponse,
+    BoxedStream, Error, HttpClientExt, LazyBody, MultipartForm, Request, Response, Result, StatusCode,
+    StreamingResponse,
 };
+use rig_reqwest::reqwest::header::ACCEPT;
 use rig_reqwest::{ReqwestClient, reqwest};
 
-use super::{Api, message_end};
+use super::outgoing::Outgoing;
+use super::payload::{ReportedError, checked};
+use super::{Api, event_stream, redaction};
 use crate::Timeouts;
 
 #[derive(Clone, Debug)]
 pub(super) struct TimeoutClient {
     http: ReqwestClient,
+    outgoing: Outgoing,
     api: Api,
     first_byte: Duration,
     idle: Duration,
@@ -27,18 +33,13 @@ pub(super) struct TimeoutClient {
 pub(super) struct TimedOut {
     awaited: &'static str,
     limit: Duration,
+    /// True if no byte of the reply had arrived.
+    pub(super) is_before_reply: bool,
 }
 
 impl TimeoutClient {
-    pub(super) fn new(api: Api, timeouts: &Timeouts) -> reqwest::Result<Self> {
-        let http = reqwest::Client::builder()
-            .connect_timeout(timeouts.connect)
-            // Limits the wait between the bytes of a response that is not streamed, which rig reads by itself.
-            .read_timeout(timeouts.first_byte.max(timeouts.idle))
-            // A redirect could send a key to another host: reqwest does not remove keys in custom headers.
-            .redirect(reqwest::redirect::Policy::none())
-            .build()?;
-        Ok(Self { http: http.into(), api, first_byte: timeouts.first_byte, idle: timeouts.idle })
+    pub(super) fn new(api: Api, client: reqwest::Client, outgoing: Outgoing, timeouts: &Timeouts) -> Self {
+        Self { http: client.into(), outgoing, api, first_byte: timeouts.first_byte, idle: timeouts.idle }
     }
 }
 
@@ -48,7 +49,12 @@ impl HttpClientExt for TimeoutClient {
         T: Into<Bytes> + Send,
         U: From<Bytes> + Send + 'static,
     {
-        with_timeout("the first byte", self.first_byte, self.http.send(request))
+        let response = first_byte(self.first_byte, self.http.send::<T, Bytes>(self.outgoing.corrected(request)));
+        async move {
+            Ok(response.await?.map(|body| -> LazyBody<U> {
+                Box::pin(async { Ok(read(body.await?).map_err(Error::instance)?.into()) })
+            }))
+        }
     }
 
     fn send_multipart<U>(
@@ -58,19 +64,34 @@ impl HttpClientExt for TimeoutClient {
     where
         U: From<Bytes> + Send + 'static,
     {
-        with_timeout("the first byte", self.first_byte, self.http.send_multipart(request))
+        first_byte(self.first_byte, self.http.send_multipart(self.outgoing.corrected(request)))
     }
 
     fn send_streaming<T>(&self, request: Request<T>) -> impl Future<Output = Result<StreamingResponse>> + Send
     where
         T: Into<Bytes> + Send,
     {
-        let (api, idle) = (self.api, self.idle);
-        let response = with_timeout("the first byte", self.first_byte, self.http.send_streaming(request));
+        let (api, idle, key) = (self.api, self.idle, self.outgoing.key().clone());
+        let is_events = request.headers().get(ACCEPT).is_some_and(|accepted| accepted == "text/event-stream");
+        let response = first_byte(self.first_byte, self.http.send_streaming(self.outgoing.corrected(request)));
         async move {
-            let response = response.await?.map(|body| with_idle_timeout(body, idle));
-            Ok(if api == Api::Anthropic { response.map(message_end::with_stop_reason) } else { response })
+            let response = response.await?.map(|body| redaction::without_key(with_idle_timeout(body, idle), &key));
+            match response.status() {
+                StatusCode::OK if is_events => event_stream::events(api, response).await,
+                StatusCode::OK => Ok(response.map(|body| event_stream::lines(api, body))),
+                // rig reads the body of any other status as an error.
+                _ => Ok(response),
+            }
         }
+    }
+}
+
+/// Returns the body of a whole reply, after a check.
+fn read(body: Bytes) -> std::result::Result<Bytes, ReportedError> {
+    let Ok(text) = std::str::from_utf8(&body) else { return Ok(body) };
+    match checked(text)? {
+        Cow::Borrowed(_) => Ok(body),
+        Cow::Owned(changed) => Ok(changed.into()),
     }
 }
 
@@ -81,16 +102,18 @@ fn with_idle_timeout(body: BoxedStream, idle: Duration) -> BoxedStream {
         match tokio::time::timeout(idle, body.next()).await {
             Ok(piece) => Some((piece?, Some(body))),
             Err(_) => {
-                Some((Err(Error::instance(TimedOut { awaited: "the next piece of the response", limit: idle })), None))
+                let awaited = "the next piece of the response";
+                Some((Err(Error::instance(TimedOut { awaited, limit: idle, is_before_reply: false })), None))
             }
         }
     };
     Box::pin(stream::unfold(Some(body), next))
 }
 
-async fn with_timeout<T>(awaited: &'static str, limit: Duration, future: impl Future<Output = Result<T>>) -> Result<T> {
-    match tokio::time::timeout(limit, future).await {
+/// Limits the wait for the first byte of a reply.
+async fn first_byte<T>(limit: Duration, reply: impl Future<Output = Result<T>>) -> Result<T> {
+    match tokio::time::timeout(limit, reply).await {
         Ok(outcome) => outcome,
-        Err(_) => Err(Error::instance(TimedOut { awaited, limit })),
+        Err(_) => Err(Error::instance(TimedOut { awaited: "the first byte", limit, is_before_reply: true })),
     }
 }

@@ -5,25 +5,44 @@ use rig_core::completion::{CompletionResponse, FinishReason};
 use rig_core::message::{AssistantContent, DocumentSourceKind, Image, MimeType, ToolCall as RigCall};
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part, Role};
-use tools::{Content, ToolCall};
+use tools::{Content, Json, ToolCall};
 
-/// The keys of opaque reasoning data: rig's block, and the model that made it.
+use super::exact_arguments::unmarked;
+use super::streamed_arguments::StreamedArguments;
+use super::{Api, fields};
+
+/// The keys of opaque reasoning data: rig's block, or the fields beside the next block, and the model that made it.
 pub(super) const BLOCK: &str = "block";
+pub(super) const BESIDE: &str = "beside";
 pub(super) const ORIGIN: &str = "origin";
 
-pub(super) fn turn(mut response: CompletionResponse, tools: &WireToolSet) -> Turn {
+/// The reason of a turn that Anthropic paused, because the service itself works on it. The same turn goes back and is continued.
+pub(crate) const PAUSE: &str = "pause_turn";
+
+pub(super) fn turn(
+    api: Api,
+    mut response: CompletionResponse,
+    streamed: StreamedArguments,
+    tools: &WireToolSet,
+) -> Turn {
     let stop = stop(&response);
     let last = response.choice.len().saturating_sub(1);
     let mut parts = Vec::new();
     let mut faults = Vec::new();
+    let mut streamed = streamed.into_texts();
     for (index, block) in std::mem::take(&mut response.choice).into_iter().enumerate() {
+        if let Some(fields) = fields::beside(api, &block) {
+            let opaque = json!({ORIGIN: response.origin, BESIDE: fields});
+            parts.push(Part::Reasoning { text: String::new(), opaque });
+        }
         match block {
             AssistantContent::Text(text) if !text.text.is_empty() => parts.push(Part::Content(text.text.into())),
             AssistantContent::Text(_) => {}
-            AssistantContent::ToolCall(call) => {
-                let fault = fault(&call, &stop, index == last);
-                faults.push(fault);
-                parts.push(Part::ToolCall(tools.read_call(tool_call(call))));
+            AssistantContent::ToolCall(mut call) => {
+                let streamed = streamed.next().filter(|text| !text.is_empty());
+                let (arguments, invalid) = arguments(&mut call, streamed);
+                faults.push(fault(call.function.name.as_str(), invalid.as_deref(), &stop, index == last));
+                parts.push(Part::ToolCall(tools.read_call(tool_call(call, arguments))));
             }
             AssistantContent::Image(image) => parts.extend(picture(&image).map(Part::Content)),
             other => parts.push(Part::Reasoning { text: readable(&other), opaque: opaque(&response, &other) }),
@@ -37,7 +56,7 @@ pub(super) fn turn(mut response: CompletionResponse, tools: &WireToolSet) -> Tur
     let usage = response.usage.is_reported().then(|| Usage {
         input_tokens: response.usage.input_tokens.unwrap_or_default(),
         output_tokens: response.usage.output_tokens.unwrap_or_default(),
-        ..Usage::default()
+        cached_input_tokens: response.usage.cached_input_tokens.unwrap_or_default(),
     });
     let mut turn = Turn::new(Message { role: Role::Assistant, parts }).with_stop(stop);
     turn.usage = usage;
@@ -55,37 +74,54 @@ fn stop(response: &CompletionResponse) -> StopReason {
         Some(FinishReason::ContentFilter) => StopReason::Refusal,
         Some(FinishReason::Other(reason)) if reason == "refusal" => StopReason::Refusal,
         Some(FinishReason::Other(reason)) => StopReason::Other(reason),
+        // rig takes a pause for the end.
+        _ if response.raw.get("stop_reason").is_some_and(|reason| reason == PAUSE) => {
+            StopReason::Other(PAUSE.to_owned())
+        }
         _ if has_calls => StopReason::Calls,
         _ => StopReason::Answer,
     }
 }
 
-/// Returns the reason that a call must not be run, or `None` if it may be run.
-fn fault(call: &RigCall, stop: &StopReason, is_last: bool) -> Option<String> {
-    let name = call.function.name.as_str();
-    match stop {
+/// Returns the arguments of a call as they were sent. Arguments that are not one JSON object are returned as text, with the reason.
+fn arguments(call: &mut RigCall, streamed: Option<String>) -> (Json, Option<String>) {
+    let Some(sent) = call.function.invalid_arguments.take().or(streamed).map(unmarked) else {
+        return (Value::Object(std::mem::take(&mut call.function.arguments)).into(), None);
+    };
+    // Some services write calls without arguments so.
+    if matches!(sent.trim(), "" | "null") {
+        return (Json::default(), None);
+    }
+    let reason = match Json::parse(sent.as_str()) {
+        Ok(json) if json.node().is_object() => return (json, None),
+        Ok(json) if json.node().as_str().is_some() => "they are a string".to_owned(),
+        Ok(_) => "they are another JSON value".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    (Value::String(sent).into(), Some(reason))
+}
+
+/// Returns the reason that a call must not be run, or `None` if it may be run. `invalid` says what its arguments are.
+fn fault(name: &str, invalid: Option<&str>, stop: &StopReason, is_last: bool) -> Option<String> {
+    match (stop, invalid) {
         // Some services complete truncated arguments to valid JSON, so the last call is never trusted.
-        StopReason::Length if is_last || call.function.invalid_arguments.is_some() => Some(format!(
+        (StopReason::Length, _) if is_last || invalid.is_some() => Some(format!(
             "the call of {name} was cut off by the model's output limit and was not run; call again with less text, or split \
              it into several calls"
         )),
-        StopReason::Refusal => {
+        (StopReason::Refusal, _) => {
             Some(format!("the service stopped the turn as a refusal, so the call of {name} was not run"))
         }
-        _ if call.function.invalid_arguments.is_some() => Some(format!(
-            "the arguments of {name} are not a JSON object, so the call was not run; call again with one JSON object that \
+        (_, Some(reason)) => Some(format!(
+            "the arguments of {name} are not a JSON object: {reason}. The call was not run; call again with one JSON object that \
              matches the tool's schema"
         )),
         _ => None,
     }
 }
 
-fn tool_call(call: RigCall) -> ToolCall {
+fn tool_call(call: RigCall, arguments: Json) -> ToolCall {
     let id = call.id.provider().map(|id| id.as_str().to_owned()).unwrap_or_default();
-    let arguments = match call.function.invalid_arguments {
-        Some(text) => Value::String(text),
-        None => Value::Object(call.function.arguments),
-    };
     ToolCall::new(id, call.function.name.as_str(), arguments)
 }
 

@@ -35,8 +35,9 @@ fn catalog(ran: &Ran) -> Catalog {
         let at = arguments["$at"].as_str().unwrap().to_owned();
         ran.lock().unwrap().push(("fs.read".to_owned(), arguments));
         let picture = Content::Image { data: "iVBORw0KGgo=".to_owned(), mime_type: "image/png".to_owned() };
-        let is_error = at == "src/broken";
-        let content = vec![Content::text(format!("the text of {at}")), picture];
+        let is_error = at == "src/broken" || at == "src/painted";
+        let text = (at != "src/painted").then(|| Content::text(format!("the text of {at}")));
+        let content = text.into_iter().chain([picture]).collect();
         async move { ToolResult { content, is_error, ..ToolResult::default() } }
     };
     catalog.register(tool, read).unwrap();
@@ -118,6 +119,17 @@ async fn a_failed_call_is_marked_as_one_where_the_format_has_a_mark() {
     assert_eq!([is_error(&messages[2]), is_error(&messages[3])], [false, true], "{messages:#?}");
     let images = messages[4]["content"].as_array().unwrap().iter().filter(|part| part["type"] == "image_url").count();
     assert_eq!(images, 2, "a result of chat completions is text alone: {messages:#?}");
+}
+
+#[tokio::test]
+async fn a_failed_call_says_that_its_image_is_left_out_where_the_model_takes_none() {
+    let calls = [Block::Call("c1", r#"{"at":"src/broken"}"#), Block::Call("c2", r#"{"at":"src/painted"}"#)];
+    let second = request_after(Api::Messages, &calls, &context(), &Ran::default()).await;
+    let results = second["messages"][2]["content"].as_array().unwrap();
+    let text = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();
+    let [broken, painted] = [&results[0], &results[1]].map(text);
+    assert!(broken.starts_with("the text of src/broken") && broken.contains("left out"), "{broken}");
+    assert!(painted.contains("image/png") && painted.contains("left out"), "{painted}");
 }
 
 #[tokio::test]

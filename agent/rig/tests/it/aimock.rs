@@ -12,26 +12,31 @@ use agent::{Driver, KeySource, Outcome, ProviderOptions, Selection, Session, Sum
 use agent_rig::Remote;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tools::protocol::wire::Format;
 use tools::{Catalog, Grant, ToolContext};
 use tools_fs::Workspace;
+
+use crate::service::wire;
 
 const KEY: &str = "sk-not-a-key-of-anybody";
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs Node; run .ci/aimock, which installs the server"]
 async fn a_session_of_three_turns_reads_and_changes_files_by_parallel_calls() {
-    let server = Server::start();
-    for streaming in [false, true] {
-        for provider in ["openai", "anthropic"] {
+    for format in wire::ALL {
+        let place = place();
+        let server = Server::start(format, place.path());
+        for streaming in [false, true] {
             server.forget();
-            let place = place();
+            let place = self::place();
             let mut session = session(&place.path().join("root"));
-            let model = server.model(provider, streaming, place.path());
-            let summary = Driver::new(Arc::new(model)).run(&mut session, "Mend the notes.").await.unwrap();
-            eprintln!("{provider}, streaming {streaming}: {summary:?}");
+            let model = server.model(format, streaming, place.path());
+            let summary = Driver::new(Arc::new(model)).run(&mut session, "Mend the notes.").await;
+            let summary = summary.unwrap_or_else(|error| panic!("{format}: {error}: {:#?}", server.journal().last()));
+            eprintln!("{format}, streaming {streaming}: {summary:?}");
             judge_answer(&summary);
             judge_files(&place.path().join("root"));
-            judge_journal(&server.journal(), provider, streaming, &session);
+            judge_journal(&server.journal(), format, streaming, &session);
         }
     }
 }
@@ -52,12 +57,19 @@ fn judge_files(root: &Path) {
     assert_eq!(files(root), expected);
 }
 
-/// Checks the requests in the server's journal, which records both APIs as chat completions.
-fn judge_journal(journal: &[Value], provider: &str, streaming: bool, session: &Session) {
+/// Checks the requests in the server's journal, which records every API as chat completions.
+fn judge_journal(journal: &[Value], format: Format, streaming: bool, session: &Session) {
     assert_eq!(journal.len(), 3, "{journal:#?}");
     let system = session.system_message().unwrap().to_text();
     for entry in journal {
-        let path = if provider == "openai" { "/v1/chat/completions" } else { "/v1/messages" };
+        let path = match (format, streaming) {
+            (Format::OpenAiChat, _) => "/v1/chat/completions",
+            (Format::OpenAiResponses, _) => "/v1/responses",
+            (Format::Anthropic, _) => "/v1/messages",
+            (Format::Gemini, false) => "/v1beta/models/gemini-3-flash-preview:generateContent",
+            (Format::Gemini, true) => "/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse",
+            _ => "/api/chat",
+        };
         assert_eq!((entry["path"].as_str(), entry["response"]["status"].as_u64()), (Some(path), Some(200)));
         let body = &entry["body"];
         assert_eq!(body["stream"].as_bool().unwrap_or_default(), streaming, "{body:#}");
@@ -71,17 +83,15 @@ fn judge_journal(journal: &[Value], provider: &str, streaming: bool, session: &S
         );
         let names: Vec<_> =
             body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
-        assert_eq!(
-            names,
-            ["fs__edit", "fs__glob", "fs__list", "fs__move", "fs__read", "fs__remove", "fs__search", "fs__write"]
-        );
+        let expected = ["edit", "glob", "list", "move", "read", "remove", "search", "write"];
+        assert_eq!(names, expected.map(|name| format.names().encode(&format!("fs.{name}")).into_owned()));
         assert_eq!(body["tools"], journal[0]["body"]["tools"]);
         assert!(!entry.to_string().contains(KEY));
     }
-    let second = results_of(&journal[1]["body"], &["call_read", "call_search"]);
+    let second = results_of(format, &journal[1]["body"], &["call_read", "call_search"]);
     assert!(second["call_read"].contains("The colour of the colour."), "{second:?}");
     assert!(second["call_search"].contains("notes.md") && second["call_search"].contains("sub/more.md"), "{second:?}");
-    let third = results_of(&journal[2]["body"], &["call_edit", "call_write", "call_missing"]);
+    let third = results_of(format, &journal[2]["body"], &["call_edit", "call_write", "call_missing"]);
     assert!(third["call_edit"].contains("+The color of the color."), "{third:?}");
     assert!(third["call_missing"].contains("missing.md"), "{third:?}");
     // Each prompt starts with the one before it, so that the provider's cache applies.
@@ -91,16 +101,33 @@ fn judge_journal(journal: &[Value], provider: &str, streaming: bool, session: &S
     }
 }
 
+/// The server's turns, with the names of the format.
+fn script(format: Format) -> String {
+    let names = format.names().encode("fs.read").replace("read", "");
+    let turns = include_str!("aimock/turns.json").replace("fs__", &names);
+    match format {
+        // The server has no ids of Ollama's results, so a text tells them apart.
+        Format::Ollama => turns
+            .replace(r#""toolCallId": "call_search", "#, "")
+            .replace(r#""toolCallId": "call_missing""#, r#""toolResultContains": "missing.md""#),
+        _ => turns,
+    }
+}
+
 /// The results after the last turn of calls, by id: those of these calls, in their order, and no others.
-fn results_of(body: &Value, calls: &[&str]) -> BTreeMap<String, String> {
+fn results_of(format: Format, body: &Value, calls: &[&str]) -> BTreeMap<String, String> {
     let messages = body["messages"].as_array().unwrap();
-    let turn = messages.iter().rposition(|message| message["role"] == "assistant").unwrap();
-    let ids: Vec<_> =
-        messages[turn]["tool_calls"].as_array().unwrap().iter().map(|call| call["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, calls);
-    let results = &messages[turn + 1..];
-    let answered: Vec<_> = results.iter().map(|result| result["tool_call_id"].as_str().unwrap()).collect();
-    assert_eq!(answered, calls);
+    let last = messages.iter().rposition(|message| message["role"] == "assistant").unwrap();
+    // The server records each item of the Responses API as a message.
+    let first = messages[..last].iter().rposition(|message| message["role"] != "assistant").unwrap();
+    let turn = messages[first + 1..=last].iter().filter_map(|message| message["tool_calls"].as_array());
+    let ids: Vec<_> = turn.flatten().map(|call| call["id"].as_str().unwrap()).collect();
+    let results = &messages[last + 1..];
+    assert_eq!((ids.len(), results.len()), (calls.len(), calls.len()));
+    if format != Format::Ollama {
+        let answered: Vec<_> = results.iter().map(|result| result["tool_call_id"].as_str().unwrap()).collect();
+        assert_eq!((&ids[..], &answered[..]), (calls, calls));
+    }
     results.iter().zip(calls).map(|(result, id)| ((*id).to_owned(), text(result))).collect()
 }
 
@@ -159,14 +186,16 @@ struct Server {
 
 impl Server {
     /// On a port that is free; it is ready when it says where it listens.
-    fn start() -> Self {
+    fn start(format: Format, place: &Path) -> Self {
         let program = std::env::var_os("TOOLCRIB_AIMOCK").expect("TOOLCRIB_AIMOCK names the server's cli.js");
-        let turns = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/aimock/turns.json");
+        let turns = place.join("turns.json");
+        std::fs::write(&turns, script(format)).unwrap();
         let mut process = Command::new("node")
             .env_remove("OPENAI_API_KEY")
             .env_remove("ANTHROPIC_API_KEY")
             .arg(program)
-            .args(["--port", "0", "--strict", "--validate-on-load", "--fixtures", turns])
+            .args(["--port", "0", "--strict", "--validate-on-load", "--fixtures"])
+            .arg(turns)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -180,15 +209,13 @@ impl Server {
         server
     }
 
-    fn model(&self, provider: &str, streaming: bool, place: &Path) -> Remote {
+    fn model(&self, format: Format, streaming: bool, place: &Path) -> Remote {
         let options = ProviderOptions::new()
-            .with_model("a-model")
+            .with_model(if format == Format::Gemini { "gemini-3-flash-preview" } else { "a-model" })
             .with_key(KeySource::File(place.join("key")))
-            .with_streaming(streaming);
-        match provider {
-            "openai" => Remote::openai(&options.with_base_url(format!("http://{}/v1", self.address))).unwrap(),
-            _ => Remote::anthropic(&options.with_base_url(format!("http://{}", self.address))).unwrap(),
-        }
+            .with_streaming(streaming)
+            .with_base_url(format!("http://{}", self.address));
+        wire::remote(format, &options)
     }
 
     fn journal(&self) -> Vec<Value> {

@@ -4,12 +4,23 @@
 
 mod agent_tool;
 mod aimock;
+mod arguments;
 mod empty;
 mod ending;
+mod endpoint;
 mod exchange;
 mod failure;
+mod generation;
+/// The judge of the formats' own tests.
+#[allow(dead_code, reason = "its own tests use more of it")]
+#[path = "../../../../protocol/tests/it/wire/judge.rs"]
+mod judge;
+mod pause;
 mod prefix;
+mod reported;
+mod retries;
 mod service;
+mod services;
 mod stream;
 mod traffic;
 mod workshop;

@@ -3,10 +3,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use agent::{Driver, Outcome, Provider, Selection, Session, StopReason, Summary};
+use agent::{
+    Driver, Outcome, Provider, ProviderError, Request, Selection, Session, StopReason, Summary, TextSink, ToolSet, Turn,
+};
+use agent_rig::Remote;
 use serde_json::{Value, json};
-use tools::protocol::Part;
-use tools::{Catalog, Effects, Tool, ToolContext};
+use tools::protocol::{Message, Part, Role};
+use tools::{CancellationToken, Catalog, Effects, Tool, ToolContext};
 
 pub(crate) fn answer(summary: &Summary) -> (&str, &StopReason) {
     match &summary.outcome {
@@ -43,4 +46,31 @@ pub(crate) fn catalog(names: &[&str]) -> (Catalog, Ran) {
         catalog.register(tool, handler).unwrap();
     }
     (catalog, ran)
+}
+
+/// The conversation of one prompt.
+pub(crate) fn prompt() -> [Message; 1] {
+    [Message::text(Role::User, "go")]
+}
+
+pub(crate) fn session(tools: &[&str]) -> Session {
+    Session::new(catalog(tools).0.list(), Selection::new(), ToolContext::new())
+}
+
+/// Sends a prompt, and returns the text of the answer.
+pub(crate) async fn complete(model: &Remote, tools: &[&str]) -> Result<String, ProviderError> {
+    let (messages, session, token) = (prompt(), session(tools), CancellationToken::new());
+    let turn = model.complete(Request::new(&messages, session.tools(), &token)).await?;
+    Ok(turn.message.to_text())
+}
+
+/// Requests one turn without tools.
+pub(crate) async fn ask(provider: &dyn Provider) -> Result<Turn, ProviderError> {
+    ask_into(provider, TextSink::new(&|_| {})).await
+}
+
+/// Requests one turn without tools, and sends its text to the sink.
+pub(crate) async fn ask_into(provider: &dyn Provider, sink: TextSink<'_>) -> Result<Turn, ProviderError> {
+    let (messages, tools, token) = ([Message::text(Role::User, "go")], ToolSet::default(), CancellationToken::new());
+    provider.complete(Request::new(&messages, &tools, &token).with_text_sink(sink)).await
 }

@@ -78,8 +78,8 @@ pub(in crate::wire) enum Enums {
     Any,
     /// Strings, numbers, booleans and null.
     Scalars,
-    /// Strings and numbers.
-    StringsAndNumbers,
+    /// Strings that are not empty, and numbers.
+    TextsAndNumbers,
 }
 
 /// The regular expressions of a dialect.

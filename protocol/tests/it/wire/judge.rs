@@ -154,10 +154,15 @@ impl Judge {
     fn values(&self, keywords: &Map<String, Value>, place: &str, found: &mut Findings) {
         let listed: Vec<_> = keywords.get("enum").and_then(Value::as_array).into_iter().flatten().collect();
         found.enum_values += listed.len() as u64;
+        let at_least = |rule: &str, length: usize| {
+            self.rule(rule).and_then(Value::as_u64).is_none_or(|least| least <= length as u64)
+        };
+        found.expect("enum size", place, !keywords.contains_key("enum") || at_least("enum size", listed.len()));
         let all = listed.into_iter().chain(keywords.get("const"));
         for value in all {
             found.characters += value.as_str().map_or(0, str::len) as u64;
             found.expect("enum", place, self.lists("enum", type_of(value)));
+            found.expect("enum text", place, value.as_str().is_none_or(|text| at_least("enum text", text.len())));
         }
         let patterns = keywords.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
         for pattern in patterns.map(String::as_str).chain(keywords.get("pattern").and_then(Value::as_str)) {

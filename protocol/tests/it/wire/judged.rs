@@ -96,6 +96,8 @@ fn planted(format: Format, mode: Strictness, rule: &str) -> Vec<(&'static str, V
             let of_keys = ("/properties/path/patternProperties", json!({"(?!a)": {"type": "string"}}));
             patterns.iter().map(pattern).chain([of_keys]).collect()
         }
+        "enum size" => vec![("/properties/kind/enum", json!([]))],
+        "enum text" => vec![("/properties/kind/enum", json!(["a", ""]))],
         "format" => vec![("/properties/path/format", json!("regex"))],
         "limit" => {
             let many: serde_json::Map<_, _> = (0..5001).map(|n| (format!("p{n}"), json!({"type": "null"}))).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use protocol::wire::Format::{self, Anthropic, Gemini, Mcp, Ollama, OpenAiChat};
+use protocol::wire::Format::{self, Anthropic, Gemini, Mcp, Ollama, OpenAiChat, OpenAiResponses};
 use protocol::wire::Strictness::Relaxed;
 use protocol::wire::WireTool;
 use protocol::wire::schema::{Fidelity, Unsendable};
@@ -184,6 +184,32 @@ fn patterns_that_fail_a_request_are_removed() {
     }
     let kept = json!({"type": "string", "pattern": r"^(a|\S+)\.\d{3,40}?$"});
     assert_property(OpenAiChat, kept.clone(), kept, 0, 0);
+}
+
+#[test]
+fn an_empty_text_is_listed_nowhere_and_the_other_values_stay_visible() {
+    let listed = json!({"enum": ["a"]});
+    let text = json!({"type": "string"});
+    assert_property(Gemini, json!({"enum": ["a", ""]}), json!({"anyOf": [listed, text]}), 0, 1);
+    let or_null = json!({"anyOf": [listed, text, {"type": "null"}]});
+    assert_property(Gemini, json!({"enum": ["", "a", null]}), or_null, 0, 1);
+    let typed = json!({"anyOf": [{"enum": ["a"], "type": "string"}, text]});
+    for types in [json!("string"), json!(["string", "null"])] {
+        assert_property(Gemini, json!({"type": types, "enum": ["a", ""]}), typed.clone(), 0, 1);
+    }
+    let number = json!({"anyOf": [{"enum": [1], "type": "integer"}]});
+    assert_property(Gemini, json!({"type": "integer", "enum": [1, ""]}), number, 1, 0);
+    assert_property(Gemini, json!({"const": ""}), text.clone(), 1, 1);
+    assert_property(OpenAiChat, json!({"enum": ["a", ""]}), json!({"enum": ["a", ""]}), 0, 0);
+}
+
+#[test]
+fn an_empty_list_of_values_is_removed() {
+    for format in [OpenAiChat, OpenAiResponses, Anthropic, Gemini, Ollama] {
+        assert_property(format, json!({"enum": []}), json!({}), 0, 1);
+        assert_property(format, json!({"type": "string", "enum": []}), json!({"type": "string"}), 0, 1);
+    }
+    assert_property(Mcp, json!({"enum": []}), json!({"enum": []}), 0, 0);
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl Sampler<'_> {
         if let Some(value) = keywords.get("const") {
             return value.clone();
         }
-        if let Some(Value::Array(values)) = keywords.get("enum") {
+        if let Some(Value::Array(values)) = keywords.get("enum").filter(|values| *values != &json!([])) {
             return self.choices.pick(values).clone();
         }
         let mut value = match self.kind(keywords) {

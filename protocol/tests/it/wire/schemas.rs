@@ -192,6 +192,8 @@ fn scalar(choices: &mut Choices) -> Value {
         json!({"const": {"$a": 1}}),
         json!({"enum": ["a", 1, null, true]}),
         json!({"enum": ["a", null]}),
+        json!({"enum": ["a", "", null]}),
+        json!({"enum": []}),
         json!({"enum": ["a", "b"], "type": ["string", "null"]}),
         json!({"type": "string", "minLength": 2, "format": "date", "pattern": "a|2|x"}),
         json!({"type": "string", "pattern": "^(?!b)"}),

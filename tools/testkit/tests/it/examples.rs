@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tools::protocol::Example;
 use tools::{Catalog, Effects, Submission, Tool, ToolContext, tool};
-use tools_testkit::{Fault, HouseRules, Rule};
+use tools_testkit::{Fault, HouseRules, LintRule};
 
 use crate::broken;
 
@@ -14,13 +14,13 @@ fn check(submission: &'static Submission) -> Vec<Fault> {
 #[test]
 fn there_is_an_example() {
     let faults = check(&broken::NO_EXAMPLE_TOOL);
-    assert!(faults.len() == 1 && faults[0].rule == Rule::Example, "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].rule == LintRule::Example, "{faults:?}");
 }
 
 #[test]
 fn every_invalid_example_is_reported() {
     let faults = check(&broken::INVALID_EXAMPLES_TOOL);
-    assert!(faults.iter().all(|fault| fault.rule == Rule::Example), "{faults:?}");
+    assert!(faults.iter().all(|fault| fault.rule == LintRule::Example), "{faults:?}");
     let messages: Vec<_> = faults.iter().map(|fault| &*fault.message).collect();
     assert_eq!(messages.len(), 2, "{messages:?}");
     assert!(messages[0].starts_with("example 2 of text.a does not validate: "), "{messages:?}");
@@ -30,17 +30,17 @@ fn every_invalid_example_is_reported() {
 #[test]
 fn examples_of_pure_tools_have_their_declared_results() {
     let faults = check(&broken::OTHER_RESULT_TOOL);
-    assert!(faults.len() == 1 && faults[0].rule == Rule::Example, "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].rule == LintRule::Example, "{faults:?}");
     assert_eq!(faults[0].message, "example 1 declares the result 2, but the tool returned 1");
     let faults = check(&broken::FAILING_TOOL);
-    assert!(faults.len() == 1 && faults[0].rule == Rule::Example, "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].rule == LintRule::Example, "{faults:?}");
     assert!(faults[0].message.starts_with("example 1 fails: ") && faults[0].message.contains("there is no text"));
 }
 
 #[test]
 fn two_runs_of_a_pure_tool_have_the_same_result() {
     let faults = check(&broken::IMPURE_TOOL);
-    assert!(faults.len() == 1 && faults[0].rule == Rule::Effects, "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].rule == LintRule::Effects, "{faults:?}");
     assert!(faults[0].message.contains("declare what it reads"), "{}", faults[0]);
 }
 
@@ -59,8 +59,8 @@ fn results_fit_the_output_schema() {
         catalog.register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(1)).unwrap();
         HouseRules::new().check(catalog).into_iter().map(|fault| fault.rule).collect::<Vec<_>>()
     };
-    assert_eq!(rules(Example::new(json!({}))), [Rule::Output], "the returned result");
-    assert_eq!(rules(Example::new(json!({})).with_result(json!(1))), [Rule::Example], "the declared result");
+    assert_eq!(rules(Example::new(json!({}))), [LintRule::Output], "the returned result");
+    assert_eq!(rules(Example::new(json!({})).with_result(json!(1))), [LintRule::Example], "the declared result");
 }
 
 /// The service of the next tool.
@@ -77,5 +77,5 @@ async fn examples_run_in_the_given_context_also_from_an_async_test() {
     let cx = ToolContext::new().with_service(Factor(3));
     HouseRules::new().with_context(cx).assert(&[&SCALED_TOOL]);
     let faults = check(&SCALED_TOOL);
-    assert!(faults.len() == 1 && faults[0].rule == Rule::Example, "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].rule == LintRule::Example, "{faults:?}");
 }

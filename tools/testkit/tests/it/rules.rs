@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use tools::lint::Severity;
 use tools::{Catalog, Effects, Limits, Submission, Tool, ToolContext};
-use tools_testkit::{HouseRules, Rule};
+use tools_testkit::{HouseRules, LintRule};
 
 use crate::broken;
 
 /// Returns the broken rules and the messages.
-fn faults(submission: &'static Submission) -> Vec<(Rule, String)> {
+fn faults(submission: &'static Submission) -> Vec<(LintRule, String)> {
     let faults = HouseRules::new().with_prefix("text").check(&[submission]);
     assert!(faults.iter().all(|fault| fault.tool == submission.name), "{faults:?}");
     assert!(faults.iter().all(|fault| fault.source.as_ref() == Some(&submission.source)), "{faults:?}");
@@ -17,13 +17,13 @@ fn faults(submission: &'static Submission) -> Vec<(Rule, String)> {
 
 /// Asserts that a tool breaks exactly this rule.
 #[track_caller]
-fn breaks(submission: &'static Submission, rule: Rule, part: &str) {
+fn breaks(submission: &'static Submission, rule: LintRule, part: &str) {
     let faults = faults(submission);
     assert!(faults.len() == 1 && faults[0].0 == rule && faults[0].1.contains(part), "{faults:?}");
 }
 
 /// Returns the rules that a tool registered at run time breaks.
-fn broken_at_run_time(tool: Tool) -> Vec<(Rule, String)> {
+fn broken_at_run_time(tool: Tool) -> Vec<(LintRule, String)> {
     let mut catalog = Catalog::new();
     catalog.register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(())).unwrap();
     HouseRules::new().check(catalog).into_iter().map(|fault| (fault.rule, fault.message)).collect()
@@ -46,22 +46,22 @@ fn a_good_tool_keeps_all_rules() {
 
 #[test]
 fn names_have_a_group_and_the_prefix() {
-    breaks(&broken::UPPER_CASE_TOOL, Rule::Name, "another form than `group.word`");
-    breaks(&broken::FOREIGN_TOOL, Rule::Name, "does not begin with `text.`");
+    breaks(&broken::UPPER_CASE_TOOL, LintRule::Name, "another form than `group.word`");
+    breaks(&broken::FOREIGN_TOOL, LintRule::Name, "does not begin with `text.`");
     let rules: Vec<_> = faults(&broken::UNGROUPED_TOOL).into_iter().map(|(rule, _)| rule).collect();
-    assert_eq!(rules, [Rule::Name, Rule::Name]);
+    assert_eq!(rules, [LintRule::Name, LintRule::Name]);
 }
 
 #[test]
 fn a_name_is_submitted_once() {
     let faults = HouseRules::new().check(&[&broken::IMPURE_TOOL, &broken::OTHER_RESULT_TOOL]);
-    let twice: Vec<_> = faults.iter().filter(|fault| fault.rule == Rule::Name).collect();
+    let twice: Vec<_> = faults.iter().filter(|fault| fault.rule == LintRule::Name).collect();
     assert!(twice.len() == 1 && twice[0].message.contains("text.a exists"), "{faults:?}");
-    assert!(faults.iter().any(|fault| fault.rule == Rule::Effects), "the first one is checked");
+    assert!(faults.iter().any(|fault| fault.rule == LintRule::Effects), "the first one is checked");
 
     // This binary links all tools of `broken`.
     let faults = HouseRules::new().check(Catalog::linked());
-    let conflict = faults.iter().find(|fault| fault.rule == Rule::Name && fault.tool == "text.a").unwrap();
+    let conflict = faults.iter().find(|fault| fault.rule == LintRule::Name && fault.tool == "text.a").unwrap();
     assert!(conflict.source.is_some(), "{conflict:?}");
 }
 
@@ -74,14 +74,17 @@ fn names_differ_in_more_than_case_and_separators() {
     }
     let faults = HouseRules::new().check(catalog);
     let found: Vec<_> = faults.iter().map(|fault| (&*fault.tool, fault.rule, fault.severity)).collect();
-    assert_eq!(found, [("text.a_b", Rule::Name, Severity::Warning), ("text.ab", Rule::Name, Severity::Warning)]);
+    assert_eq!(
+        found,
+        [("text.a_b", LintRule::Name, Severity::Warning), ("text.ab", LintRule::Name, Severity::Warning)]
+    );
     assert!(faults[0].message.contains("with text.ab;"), "{faults:?}");
 }
 
 #[test]
 fn descriptions_are_short_and_in_sentences() {
-    breaks(&broken::NO_SENTENCE_TOOL, Rule::Description, "is not a sentence");
-    breaks(&broken::LONG_SENTENCE_TOOL, Rule::Description, "the first sentence of the description has 1");
+    breaks(&broken::NO_SENTENCE_TOOL, LintRule::Description, "is not a sentence");
+    breaks(&broken::LONG_SENTENCE_TOOL, LintRule::Description, "the first sentence of the description has 1");
     let mut long = run_time_tool(closed());
     long.description = "Measures. ".repeat(200) + "Ends.";
     let faults = broken_at_run_time(long);
@@ -98,7 +101,7 @@ fn descriptions_name_no_other_tool() {
         catalog.register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(())).unwrap();
     }
     let faults = HouseRules::new().check(catalog);
-    assert!(faults.len() == 1 && faults[0].rule == Rule::Description, "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].rule == LintRule::Description, "{faults:?}");
     assert!(faults[0].tool == "text.b" && faults[0].message.contains("the tool text.a"), "{faults:?}");
 }
 
@@ -106,33 +109,33 @@ fn descriptions_name_no_other_tool() {
 fn schemas_are_closed_and_short() {
     let faults = broken_at_run_time(run_time_tool(json!({"type": "object"})));
     assert!(
-        faults.len() == 1 && faults[0].0 == Rule::Schema && faults[0].1.contains("unknown arguments"),
+        faults.len() == 1 && faults[0].0 == LintRule::Schema && faults[0].1.contains("unknown arguments"),
         "{faults:?}"
     );
     let long = json!({"type": "object", "additionalProperties": false, "properties": {
         "text": {"type": "string", "description": format!("The {}text.", "long ".repeat(1_000))},
     }});
     let faults = broken_at_run_time(run_time_tool(long));
-    assert!(faults.len() == 1 && faults[0].0 == Rule::Schema && faults[0].1.contains(" bytes; "), "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].0 == LintRule::Schema && faults[0].1.contains(" bytes; "), "{faults:?}");
 }
 
 #[test]
 fn parameters_are_described() {
-    breaks(&broken::TERSE_PARAMETER_TOOL, Rule::Parameter, "`text` is not described in sentences");
-    breaks(&broken::UNDESCRIBED_FIELD_TOOL, Rule::Parameter, "the nested field `end`");
+    breaks(&broken::TERSE_PARAMETER_TOOL, LintRule::Parameter, "`text` is not described in sentences");
+    breaks(&broken::UNDESCRIBED_FIELD_TOOL, LintRule::Parameter, "the nested field `end`");
 }
 
 #[test]
 fn definitions_are_built() {
-    breaks(&broken::UNDESCRIBED_ARGUMENT_TOOL, Rule::Parameter, "the argument `text`");
-    breaks(&broken::OPEN_ARGUMENTS_TOOL, Rule::Schema, "accept unknown fields");
-    breaks(&broken::NO_DEFINITION_TOOL, Rule::Definition, "there is no default");
+    breaks(&broken::UNDESCRIBED_ARGUMENT_TOOL, LintRule::Parameter, "the argument `text`");
+    breaks(&broken::OPEN_ARGUMENTS_TOOL, LintRule::Schema, "accept unknown fields");
+    breaks(&broken::NO_DEFINITION_TOOL, LintRule::Definition, "there is no default");
 }
 
 #[test]
 fn effects_are_declared() {
     let faults = broken_at_run_time(run_time_tool(closed()).with_effects(Effects::Undeclared));
-    assert!(faults.len() == 1 && faults[0].0 == Rule::Effects && faults[0].1.contains("no effects"), "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].0 == LintRule::Effects && faults[0].1.contains("no effects"), "{faults:?}");
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn errors_of_registration_are_faults() {
         catalog.register(run_time_tool(closed()).with_limits(limits), handler).map(drop)
     };
     let faults = HouseRules::new().check(register);
-    assert!(faults.len() == 1 && faults[0].rule == Rule::Limits && faults[0].tool == "text.a", "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].rule == LintRule::Limits && faults[0].tool == "text.a", "{faults:?}");
     assert!(faults[0].to_string().starts_with("the limits of text.a"), "{}", faults[0]);
 }
 
@@ -154,13 +157,13 @@ fn schemas_compile() {
         catalog.register(tool, async |_: ToolContext, _: Value| Ok::<_, String>(())).map(drop)
     };
     let faults = HouseRules::new().check(register);
-    assert!(faults.len() == 1 && faults[0].rule == Rule::Schema, "{faults:?}");
+    assert!(faults.len() == 1 && faults[0].rule == LintRule::Schema, "{faults:?}");
 }
 
 #[test]
 fn a_waived_rule_is_not_reported() {
-    HouseRules::new().without(Rule::Example).assert(&[&broken::NO_EXAMPLE_TOOL]);
-    assert_eq!(HouseRules::new().without(Rule::Name).check(&[&broken::NO_EXAMPLE_TOOL]).len(), 1);
+    HouseRules::new().without(LintRule::Example).assert(&[&broken::NO_EXAMPLE_TOOL]);
+    assert_eq!(HouseRules::new().without(LintRule::Name).check(&[&broken::NO_EXAMPLE_TOOL]).len(), 1);
 }
 
 #[test]

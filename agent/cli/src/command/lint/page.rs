@@ -56,7 +56,7 @@ fn schemas(report: &ToolReport) -> String {
     })
 }
 
-/// Returns the last word of all forms in alphabetical order: `kept` comes first.
+/// Returns the word of the largest change in any form, from `kept` to `loosened`.
 fn word(report: &ToolReport, of: impl Fn(&WireForm) -> &'static str) -> String {
     let order = ["kept", "mapped", "rewritten", "loosened"];
     let words = report.forms().map(|(_, form)| of(form));

@@ -95,8 +95,10 @@ impl ToolReport {
 }
 
 impl WireReport {
+    /// Returns the form that a session sends to the public service.
     fn new(entry: &Entry, format: Format) -> Self {
-        let form = entry.wire(format, Strictness::Relaxed).and_then(|wire| {
+        let sent = if format.takes_examples() { Entry::wire_with_examples } else { Entry::wire };
+        let form = sent(entry, format, Strictness::Relaxed).and_then(|wire| {
             Ok(WireForm {
                 name: wire.name.clone(),
                 is_name_kept: wire.name == entry.name().as_str(),

@@ -4,116 +4,120 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use tools::protocol::ToolNames;
-use tools::{Effects, Tool, ToolName};
+use tools::{Effects, Target, Tool, ToolName};
 
-use super::difference::{Change, Difference};
-use super::schema;
+use super::difference::{Compatibility, DefinitionChange, Difference};
+use super::leaves::leaves;
+use super::schema::{self, Proofs};
 
 /// Returns the differences between two lists of definitions, in the order of the names. Equal lists have none, and two different
 /// definitions of a tool have at least one.
 pub(super) fn compare(old: &[Tool], new: &[Tool]) -> Vec<Difference> {
-    let named = |name: &ToolName| new.iter().find(|tool| tool.name == *name);
-    let answering = |name: &ToolName| named(name).or_else(|| new.iter().find(|tool| tool.was.contains(name)));
+    let holder = |name: &str| ToolNames::holder(new, |tool| tool.into(), name);
     let mut differences = Vec::new();
     for tool in old {
-        let mut difference = |change| differences.push(Difference::new(&tool.name, "", change));
-        for name in tool.was.iter().filter(|name| answering(name).is_none()) {
-            difference(Change::FormerNameRemoved { name: name.clone() });
-        }
-        let Some(now) = answering(&tool.name) else {
-            difference(Change::ToolRemoved);
-            continue;
+        let mut add = |place: &str, change, verdict| {
+            differences.push(Difference { tool: tool.name.clone(), place: place.to_owned(), verdict, change });
         };
-        if now.name != tool.name {
-            difference(Change::ToolRenamed { to: now.name.clone() });
+        let now = holder(&tool.name);
+        for name in &tool.was {
+            if now.is_none_or(|now| holder(name).is_none_or(|holder| holder.name != now.name)) {
+                add("", DefinitionChange::FormerNameRemoved { name: name.clone() }, Compatibility::Incompatible);
+            }
         }
-        differences.extend(of_tool(tool, now));
+        match now {
+            None => add("", DefinitionChange::ToolRemoved, Compatibility::Incompatible),
+            Some(now) => of_tool(tool, now, &mut add),
+        }
     }
     for tool in new {
-        let is_known = |old: &Tool| ToolNames::from(tool).iter().any(|name| *name == old.name);
-        if !old.iter().any(is_known) {
-            differences.push(Difference::new(&tool.name, "", Change::ToolAdded));
+        let mut add = |change: DefinitionChange| {
+            let verdict = change.verdict();
+            differences.push(Difference { tool: tool.name.clone(), place: String::new(), verdict, change });
+        };
+        if !old.iter().any(|old| holder(&old.name).is_some_and(|holder| holder.name == tool.name)) {
+            add(DefinitionChange::ToolAdded);
+            added_names(None, tool).into_iter().for_each(add);
         }
     }
     differences.sort_by(|a, b| (&a.tool, a.verdict, &a.place).cmp(&(&b.tool, b.verdict, &b.place)));
     differences
 }
 
-/// Returns the differences between two definitions of a tool, apart from the names.
-fn of_tool(old: &Tool, new: &Tool) -> Vec<Difference> {
-    let mut found = Vec::new();
-    let mut add = |place: &str, change| found.push((place.to_owned(), change));
-    if old.description != new.description {
-        add("/description", Change::TextChanged);
-    }
-    if old.title != new.title {
-        add("/title", Change::TextChanged);
-    }
-    if old.examples != new.examples {
-        add("/examples", Change::TextChanged);
-    }
-    of_effects(&old.effects, &new.effects, &mut add);
-    let rest = |tool: &Tool| {
-        let Tool { output, limits, audit, tags, .. } = tool;
-        [("/output", json!(output)), ("/limits", json!(limits)), ("/audit", json!(audit)), ("/tags", json!(tags))]
-    };
-    for ((place, old), (_, new)) in rest(old).into_iter().zip(rest(new)) {
-        leaves(place, &old, &new, &mut add);
-    }
-    schema::compare("/parameters", &old.parameters, &new.parameters, &mut add);
-    let is_same = Tool { name: new.name.clone(), was: new.was.clone(), ..old.clone() }.digest() == new.digest();
-    if found.is_empty() && !is_same {
-        found.push((String::new(), Change::Changed { old: None, new: None }));
-    }
-    found.into_iter().map(|(place, change)| Difference::new(&old.name, place, change)).collect()
+/// Returns the former names of a tool that are new for the tool `old`, or for all if there is no such tool.
+fn added_names(old: Option<&Tool>, new: &Tool) -> Vec<DefinitionChange> {
+    let is_known = |name: &&ToolName| old.is_some_and(|old| ToolNames::from(old).iter().any(|known| known == *name));
+    let added = new.was.iter().filter(|name| !is_known(name));
+    added.map(|name| DefinitionChange::FormerNameAdded { name: name.clone() }).collect()
 }
 
-fn of_effects(old: &Effects, new: &Effects, add: &mut impl FnMut(&str, Change)) {
+/// Reports the differences between two definitions of a tool.
+fn of_tool(old: &Tool, new: &Tool, add: &mut impl FnMut(&str, DefinitionChange, Compatibility)) {
+    let mut by_kind = |place: &str, change: DefinitionChange| {
+        let verdict = change.verdict();
+        add(place, change, verdict);
+    };
+    if old.name != new.name {
+        by_kind("", DefinitionChange::ToolRenamed { to: new.name.clone() });
+    }
+    for added in added_names(Some(old), new) {
+        by_kind("", added);
+    }
+    for (place, is_same) in [
+        ("/description", old.description == new.description),
+        ("/title", old.title == new.title),
+        ("/examples", old.examples == new.examples),
+    ] {
+        if !is_same {
+            by_kind(place, DefinitionChange::TextChanged);
+        }
+    }
+    of_effects(old, new, &mut by_kind);
+    let rest = |tool: &Tool| {
+        let Tool { limits, audit, tags, .. } = tool;
+        [("/limits", json!(limits)), ("/audit", json!(audit)), ("/tags", json!(tags))]
+    };
+    for ((place, old), (_, new)) in rest(old).into_iter().zip(rest(new)) {
+        leaves(place, &old, &new, &mut by_kind);
+    }
+    match (&old.output, &new.output) {
+        (Some(old), Some(new)) => schema::compare("/output", old, new, Proofs::NONE, add),
+        (None, None) => {}
+        (old, new) => by_kind("/output", DefinitionChange::changed(old.as_ref(), new.as_ref())),
+    }
+    schema::compare("/parameters", &old.parameters, &new.parameters, Proofs::ALL, add);
+}
+
+fn of_effects(old: &Tool, new: &Tool, add: &mut impl FnMut(&str, DefinitionChange)) {
     let place = "/effects";
     let undeclared = || "anything, because no effects are declared".to_owned();
-    match (old.is_undeclared(), new.is_undeclared()) {
-        (true, true) => return,
-        (false, true) => return add(place, Change::EffectAdded { effect: undeclared() }),
+    match (old.effects.is_undeclared(), new.effects.is_undeclared()) {
+        (false, true) => return add(place, DefinitionChange::EffectAdded { effect: undeclared() }),
         // Undeclared effects include all others.
-        (true, false) => return add(place, Change::EffectRemoved { effect: undeclared() }),
-        (false, false) => {}
+        (true, false) => return add(place, DefinitionChange::EffectRemoved { effect: undeclared() }),
+        _ => {}
     }
     let [before, after] = [old, new].map(listed);
     for effect in after.difference(&before) {
-        add(place, Change::EffectAdded { effect: effect.clone() });
+        add(place, DefinitionChange::EffectAdded { effect: effect.clone() });
     }
     for effect in before.difference(&after) {
-        add(place, Change::EffectRemoved { effect: effect.clone() });
+        add(place, DefinitionChange::EffectRemoved { effect: effect.clone() });
     }
     // Derived idempotence changes with the effects above.
-    let declared = |effects: &Effects| matches!(effects, Effects::Declared(declared) if declared.idempotent);
-    let [old, new] = [old, new].map(|effects| Some(Value::Bool(declared(effects))));
+    let declared = |tool: &Tool| matches!(&tool.effects, Effects::Declared(declared) if declared.idempotent);
+    let [old, new] = [old, new].map(|tool| Some(Value::Bool(declared(tool))));
     if old != new {
-        add("/effects/idempotent", Change::Changed { old, new });
+        add("/effects/idempotent", DefinitionChange::Changed { old, new });
     }
 }
 
-fn listed(effects: &Effects) -> BTreeSet<String> {
-    let Effects::Declared(declared) = effects else { return BTreeSet::new() };
+/// Returns the effects of a tool. Unbounded effects have a target with the name of the tool.
+fn listed(tool: &Tool) -> BTreeSet<String> {
+    let unbounded = Target::unbounded(&tool.name);
+    let targets = tool.effects.targets(&tool.name, &tool.parameters, &json!({}));
+    let unbounded = targets.is_ok_and(|targets| targets == [unbounded.clone()]).then(|| unbounded.to_string());
+    let Effects::Declared(declared) = &tool.effects else { return unbounded.into_iter().collect() };
     let templates = declared.templates().map(|(access, template)| format!("{access} {template}"));
-    templates.chain(declared.open_world.then(|| "open world".to_owned())).collect()
-}
-
-/// Compares values by their fields. Lists are compared as a whole.
-fn leaves(place: &str, old: &Value, new: &Value, add: &mut impl FnMut(&str, Change)) {
-    match (old, new) {
-        (Value::Object(before), Value::Object(after)) => {
-            for key in before.keys().chain(after.keys()).collect::<BTreeSet<_>>() {
-                let place = format!("{place}/{}", schema::escaped(key));
-                match (before.get(key), after.get(key)) {
-                    (Some(old), Some(new)) => leaves(&place, old, new, add),
-                    (old, new) => add(&place, Change::Changed { old: old.cloned(), new: new.cloned() }),
-                }
-            }
-        }
-        (old, new) if old != new => {
-            add(place, Change::Changed { old: Some(old.clone()), new: Some(new.clone()) });
-        }
-        _ => {}
-    }
+    templates.chain(declared.open_world.then(|| "open world".to_owned())).chain(unbounded).collect()
 }

@@ -20,15 +20,15 @@ pub(super) struct Difference {
     /// The place in the definition, as a JSON pointer. Empty for the whole tool.
     pub(super) place: String,
     /// The effect on callers.
-    pub(super) verdict: Verdict,
+    pub(super) verdict: Compatibility,
     #[serde(flatten)]
-    pub(super) change: Change,
+    pub(super) change: DefinitionChange,
 }
 
 /// The effect of a difference on callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Verdict {
+pub(super) enum Compatibility {
     /// Calls and grants that were valid may fail.
     Incompatible,
     /// The effect is not known. A person has to judge.
@@ -40,15 +40,19 @@ pub(super) enum Verdict {
 /// A change of a definition.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
-pub(super) enum Change {
+pub(super) enum DefinitionChange {
     ToolRemoved,
     ToolAdded,
     /// The tool answers to its former name.
     ToolRenamed {
         to: ToolName,
     },
-    /// No tool answers to the former name any more.
+    /// The former name means no tool any more, or another one.
     FormerNameRemoved {
+        name: ToolName,
+    },
+    /// Calls, selections and policy rules with this name mean the tool now.
+    FormerNameAdded {
         name: ToolName,
     },
     RequiredParameterAdded,
@@ -83,6 +87,8 @@ pub(super) enum Change {
     },
     /// A text for the reader: a description, a title or an example.
     TextChanged,
+    /// The schema is written in another way, and accepts the same values.
+    Rewritten,
     /// Any other change.
     Changed {
         old: Option<Value>,
@@ -90,14 +96,18 @@ pub(super) enum Change {
     },
 }
 
-impl Difference {
-    pub(super) fn new(tool: &ToolName, place: impl Into<String>, change: Change) -> Self {
-        Self { tool: tool.clone(), place: place.into(), verdict: change.verdict(), change }
+impl DefinitionChange {
+    pub(super) fn changed(old: Option<&Value>, new: Option<&Value>) -> Self {
+        Self::Changed { old: old.cloned(), new: new.cloned() }
     }
-}
 
-impl Change {
-    fn verdict(&self) -> Verdict {
+    /// Returns true if the change is about a text for the reader.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self, Self::TextChanged)
+    }
+
+    /// Returns the effect of the change if nothing around it matters.
+    pub(super) fn verdict(&self) -> Compatibility {
         match self {
             Self::ToolRemoved
             | Self::FormerNameRemoved { .. }
@@ -107,20 +117,21 @@ impl Change {
             | Self::TypeChanged { .. }
             | Self::ValueRemoved { .. }
             | Self::ValuesLimited { .. }
-            | Self::EffectAdded { .. } => Verdict::Incompatible,
+            | Self::EffectAdded { .. } => Compatibility::Incompatible,
             Self::ToolAdded
             | Self::ToolRenamed { .. }
             | Self::OptionalParameterAdded
             | Self::ParameterOptional
             | Self::TypeWidened { .. }
             | Self::ValueAdded { .. }
-            | Self::TextChanged => Verdict::Compatible,
-            Self::EffectRemoved { .. } | Self::Changed { .. } => Verdict::Unknown,
+            | Self::TextChanged
+            | Self::Rewritten => Compatibility::Compatible,
+            Self::FormerNameAdded { .. } | Self::EffectRemoved { .. } | Self::Changed { .. } => Compatibility::Unknown,
         }
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for DefinitionChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ToolRemoved => {
@@ -128,7 +139,10 @@ impl fmt::Display for Change {
             }
             Self::ToolAdded => f.write_str("the tool is new"),
             Self::ToolRenamed { to } => write!(f, "the tool is called {to} now, and answers to this name"),
-            Self::FormerNameRemoved { name } => write!(f, "no tool answers to the former name {name} any more"),
+            Self::FormerNameRemoved { name } => write!(f, "the former name {name} does not mean this tool any more"),
+            Self::FormerNameAdded { name } => {
+                write!(f, "calls and rules with the name {name} mean this tool now")
+            }
             Self::RequiredParameterAdded => f.write_str("the parameter is new and required"),
             Self::OptionalParameterAdded => f.write_str("the parameter is new and optional"),
             Self::ParameterRemoved => f.write_str("the parameter is removed"),
@@ -143,6 +157,7 @@ impl fmt::Display for Change {
             Self::EffectAdded { effect } => write!(f, "the effect is new: {effect}"),
             Self::EffectRemoved { effect } => write!(f, "the effect is removed: {effect}"),
             Self::TextChanged => f.write_str("the text is changed"),
+            Self::Rewritten => f.write_str("it is written in another way; the same values are valid"),
             Self::Changed { old: Some(old), new: Some(new) } => {
                 write!(f, "it was {} and is {}", shown(old), shown(new))
             }
@@ -153,7 +168,7 @@ impl fmt::Display for Change {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Compatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Incompatible => "incompatible",

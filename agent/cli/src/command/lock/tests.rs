@@ -1,5 +1,7 @@
 //! Pairs of definitions and their differences.
 
+mod inclusion;
+mod proof;
 mod property;
 
 use serde_json::{Value, json};
@@ -7,7 +9,7 @@ use tools::protocol::Example;
 use tools::{Effects, Limits, Tool, ToolName};
 
 use super::compare::compare;
-use super::difference::{Change, Difference, Verdict};
+use super::difference::{Compatibility, DefinitionChange, Difference};
 
 fn tool(name: &str, parameters: Value) -> Tool {
     Tool::new(name, "Does it.", parameters).unwrap().with_effects(Effects::Pure)
@@ -108,11 +110,14 @@ fn a_reference_is_compared_by_its_target_and_a_recursive_schema_ends() {
         }})
     };
     assert_eq!(of_schemas(nested("string"), nested("string")), [""; 0]);
-    assert_eq!(of_schemas(nested("string"), nested("null")), ["a/properties/v/type incompatible type_changed"]);
+    assert_eq!(
+        of_schemas(nested("string"), nested("null")),
+        ["a/properties/v/type incompatible type_changed", "/parameters/$defs/N/properties/v/type unknown changed"]
+    );
     let inline = object(json!({"a": {"type": "string"}}), &[]);
     let mut referring = object(json!({"a": {"$ref": "#/$defs/A"}}), &[]);
     referring["$defs"] = json!({"A": {"type": "string"}});
-    assert_eq!(of_schemas(inline, referring), [" unknown changed"], "the text differs, and nothing that is known");
+    assert_eq!(of_schemas(inline, referring), ["/parameters compatible rewritten"]);
     // Alternatives that refer to themselves have no known types.
     let knot = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/K"}}, "$defs": {"K": {"anyOf": [{"$ref": "#/$defs/K"}]}}});
     assert_eq!(of_schemas(knot.clone(), object(json!({"a": {}}), &[])).len(), 2);
@@ -160,7 +165,12 @@ fn other_fields_of_a_definition_are_compared_by_their_leaves() {
         assert_eq!(of_tools(base(), new), [expected]);
     }
     let output = |kind: &str| base().with_output(json!({"properties": {"a": {"type": kind}}}));
-    assert_eq!(of_tools(output("string"), output("null")), ["/output/properties/a/type unknown changed"]);
+    assert_eq!(of_tools(output("string"), output("null")), ["/output/properties/a/type unknown type_changed"]);
+    let described = |text: &str| base().with_output(json!({"properties": {"a": {"description": text}}}));
+    assert_eq!(
+        of_tools(described("A."), described("B.")),
+        ["/output/properties/a/description compatible text_changed"]
+    );
 }
 
 #[test]
@@ -168,29 +178,70 @@ fn a_removed_name_is_incompatible_unless_a_tool_keeps_it() {
     let named = |name: &str, was: &[&str]| {
         tool(name, object(json!({}), &[])).with_was(was.iter().map(|name| ToolName::new(name).unwrap()))
     };
-    let changes = |old: &[Tool], new: &[Tool]| -> Vec<(String, Verdict, Change)> {
+    let changes = |old: &[Tool], new: &[Tool]| -> Vec<(String, Compatibility, DefinitionChange)> {
         compare(old, new).into_iter().map(|it| (it.tool.to_string(), it.verdict, it.change)).collect()
     };
     let name = |name: &str| ToolName::new(name).unwrap();
-    let (a, b) = (|| "a".to_owned(), || "b".to_owned());
-    assert_eq!(changes(&[named("a", &[])], &[]), [(a(), Verdict::Incompatible, Change::ToolRemoved)]);
-    assert_eq!(changes(&[], &[named("a", &[])]), [(a(), Verdict::Compatible, Change::ToolAdded)]);
+    let (a, b, c) = (|| "a".to_owned(), || "b".to_owned(), || "c".to_owned());
+    assert_eq!(changes(&[named("a", &[])], &[]), [(a(), Compatibility::Incompatible, DefinitionChange::ToolRemoved)]);
+    assert_eq!(changes(&[], &[named("a", &[])]), [(a(), Compatibility::Compatible, DefinitionChange::ToolAdded)]);
     assert_eq!(
         changes(&[named("a", &[])], &[named("b", &["a"])]),
-        [(a(), Verdict::Compatible, Change::ToolRenamed { to: name("b") })]
+        [(a(), Compatibility::Compatible, DefinitionChange::ToolRenamed { to: name("b") })]
     );
     assert_eq!(
         changes(&[named("a", &[])], &[named("b", &[])]),
-        [(a(), Verdict::Incompatible, Change::ToolRemoved), (b(), Verdict::Compatible, Change::ToolAdded)]
+        [
+            (a(), Compatibility::Incompatible, DefinitionChange::ToolRemoved),
+            (b(), Compatibility::Compatible, DefinitionChange::ToolAdded)
+        ]
     );
     assert_eq!(
         changes(&[named("b", &["a"])], &[named("b", &[])]),
-        [(b(), Verdict::Incompatible, Change::FormerNameRemoved { name: name("a") })]
+        [(b(), Compatibility::Incompatible, DefinitionChange::FormerNameRemoved { name: name("a") })]
     );
     assert_eq!(changes(&[named("b", &["a"])], &[named("c", &["a", "b"])]).len(), 1, "the old name moves on");
+    let moved = changes(&[named("b", &["a"])], &[named("b", &["a"]), named("c", &["old"])]);
+    let added = (c(), Compatibility::Unknown, DefinitionChange::FormerNameAdded { name: name("old") });
+    assert_eq!(moved, [added, (c(), Compatibility::Compatible, DefinitionChange::ToolAdded)]);
     // A renamed tool is compared with its former definition.
     let mut changed = named("b", &["a"]);
     changed.parameters = object(json!({"x": {}}), &["x"]);
     let found = changes(&[named("a", &[])], &[changed]);
-    assert!(found.contains(&(a(), Verdict::Incompatible, Change::RequiredParameterAdded)), "{found:?}");
+    assert!(found.contains(&(a(), Compatibility::Incompatible, DefinitionChange::RequiredParameterAdded)), "{found:?}");
+}
+
+#[test]
+fn a_former_name_that_is_added_or_moves_to_another_tool_is_reported() {
+    let named = |name: &str, was: &[&str]| {
+        tool(name, object(json!({}), &[])).with_was(was.iter().map(|name| ToolName::new(name).unwrap()))
+    };
+    assert_eq!(of_tools(named("b", &[]), named("b", &["fs.write"])), [" unknown former_name_added"]);
+    let taken = compare(&[named("fs.list", &["fs.read"])], &[named("fs.list", &[]), named("fs.read", &[])]);
+    let taken: Vec<_> = taken.iter().map(|it| format!("{} {}", it.tool, line(it))).collect();
+    assert_eq!(taken, ["fs.list  incompatible former_name_removed", "fs.read  compatible tool_added"]);
+    let taken = compare(&[named("a", &["old"]), named("b", &[])], &[named("a", &[]), named("b", &["old"])]);
+    let taken: Vec<_> = taken.iter().map(|it| format!("{} {}", it.tool, line(it))).collect();
+    assert_eq!(taken, ["a  incompatible former_name_removed", "b  unknown former_name_added"]);
+}
+
+#[test]
+fn a_renamed_tool_with_unbounded_effects_needs_another_grant() {
+    let open: Effects = serde_json::from_value(json!({"open_world": true})).unwrap();
+    let bounded: Effects = serde_json::from_value(json!({"reads": ["net:x"], "open_world": true})).unwrap();
+    for (effects, expected) in [
+        (Effects::Pure, &[" compatible tool_renamed"][..]),
+        (bounded, &[" compatible tool_renamed"]),
+        (open, &["/effects incompatible effect_added", "/effects unknown effect_removed", " compatible tool_renamed"]),
+        (
+            Effects::Undeclared,
+            &["/effects incompatible effect_added", "/effects unknown effect_removed", " compatible tool_renamed"],
+        ),
+    ] {
+        let named = |name| tool(name, json!({"type": "object"})).with_effects(effects.clone());
+        assert_eq!(
+            of_tools(named("web.ask"), named("web.query").with_was([ToolName::new("web.ask").unwrap()])),
+            expected
+        );
+    }
 }

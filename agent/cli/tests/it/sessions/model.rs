@@ -92,7 +92,7 @@ fn a_session_at_the_usual_service_is_not_sent_to_the_one_of_the_settings() {
     // The request to the usual service ends at a proxy, which refuses it.
     let (proxy, proxied) = serve([Some(REFUSED)]);
     let mut command = crib.command(&["run", "hello", "--provider", "openai", "--model", "m"]);
-    command.env("OPENAI_API_KEY", "sk-secret").env("TOOLCRIB_RETRIES_MAX", "0");
+    command.env("OPENAI_API_KEY", "sk-secret").env("TOOLCRIB_RETRIES_MAX", "0").env("TOOLCRIB_PROXY", "environment");
     let began = crate::ended(command.env("HTTPS_PROXY", proxy.trim_end_matches("/v1")), b"");
     assert!(proxied.try_recv().is_ok(), "{began:#?}");
     assert_eq!(ids(&crib).len(), 1, "{began:#?}");

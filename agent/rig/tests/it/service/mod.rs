@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each program of tests uses a part of it")]
 
 pub(crate) mod reply;
+pub(crate) mod wire;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;

@@ -128,16 +128,21 @@ fn chunks(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Reply {
 
 fn message(blocks: &[Block], reason: Option<&str>) -> Reply {
     let content = blocks.iter().map(|block| match block {
-        Text(text) => json!({"type": "text", "text": text}),
-        Thought(text) => json!({"type": "thinking", "thinking": text, "signature": SIGNATURE}),
-        Sealed(data) => json!({"type": "redacted_thinking", "data": data}),
+        Text(text) => json!({"type": "text", "text": text}).to_string(),
+        Thought(text) => json!({"type": "thinking", "thinking": text, "signature": SIGNATURE}).to_string(),
+        Sealed(data) => json!({"type": "redacted_thinking", "data": data}).to_string(),
         Call(id, arguments) => {
-            // Invalid JSON is sent unchanged.
-            let input = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
-            json!({"type": "tool_use", "id": id, "name": "fs__read", "input": input})
+            // Invalid JSON is sent as a string. A `Value` would lose repeated keys and long integers.
+            let is_json = serde_json::from_str::<Value>(arguments).is_ok();
+            let input = if is_json { (*arguments).to_owned() } else { json!(arguments).to_string() };
+            format!(r#"{{"type":"tool_use","id":"{id}","name":"fs__read","input":{input}}}"#)
         }
     });
-    whole(200, envelope(content.collect::<Vec<_>>().into(), reason))
+    let content = content.collect::<Vec<_>>().join(",");
+    whole(
+        200,
+        envelope(json!([]), reason).to_string().replacen("\"content\":[]", &format!("\"content\":[{content}]"), 1),
+    )
 }
 
 fn message_events(blocks: &[Block], reason: Option<&str>, is_whole: bool) -> Reply {

@@ -16,7 +16,7 @@ pub(in crate::wire::schema) fn values(
     let takes = |value: &Value| match dialect.enums {
         Enums::Any if !has_other_keys => true,
         Enums::Any | Enums::Scalars => !value.is_object() && !value.is_array(),
-        Enums::StringsAndNumbers => value.is_string() || value.is_number(),
+        Enums::TextsAndNumbers => value.as_str().map_or(value.is_number(), |text| !text.is_empty()),
     };
     if let Some(value) = keywords.get("const").cloned()
         && (!dialect.takes("const") || !takes(&value))
@@ -26,26 +26,33 @@ pub(in crate::wire::schema) fn values(
         changes.add(Rule::Constant, if replaces { Fidelity::Loosened } else { Fidelity::Exact });
     }
     let Some(Value::Array(values)) = keywords.get("enum") else { return };
-    if values.iter().all(takes) {
+    // An empty list is refused too: https://github.com/elastic/kibana/pull/286302
+    if !values.is_empty() && values.iter().all(takes) {
         return;
     }
     let values = values.clone();
     keywords.remove("enum");
     let (kept, others): (Vec<_>, Vec<_>) = values.iter().cloned().partition(takes);
-    if !kept.is_empty() && others == [Value::Null] && !keywords.contains_key("anyOf") {
-        changes.exact(Rule::Enumeration);
-        return null_or(keywords, kept);
+    if !kept.is_empty() && others.iter().all(has_branch) && !keywords.contains_key("anyOf") {
+        return with_branches(keywords, kept, &others, changes);
     }
     changes.loosened(Rule::Enumeration);
-    if !keywords.contains_key("type") {
+    if !values.is_empty() && !keywords.contains_key("type") {
         set_types_of(keywords, &values);
     }
 }
 
-/// Lists values beside null as alternatives.
-fn null_or(keywords: &mut Map<String, Value>, values: Vec<Value>) {
-    let mut listed = Map::from_iter([("enum".to_owned(), Value::Array(values))]);
-    let accepts_null = types(keywords).is_none_or(|types| types.contains(&"null"));
+/// Returns true if a value may be an alternative beside listed ones: null, or any text instead of the empty one.
+fn has_branch(value: &Value) -> bool {
+    value.is_null() || value == ""
+}
+
+/// Lists values as one alternative, so that the model sees them. Each of `others` is another, if the type accepts it.
+fn with_branches(keywords: &mut Map<String, Value>, kept: Vec<Value>, others: &[Value], changes: &mut Changes) {
+    let mut listed = Map::from_iter([("enum".to_owned(), Value::Array(kept))]);
+    let accepts = |name| types(keywords).is_none_or(|types| types.contains(&name));
+    let is_other = |value| others.contains(&value);
+    let [or_text, or_null] = [accepts("string") && is_other(json!("")), accepts("null") && is_other(Value::Null)];
     if let Some(types) = types(keywords) {
         let others: Vec<_> = types.into_iter().filter(|name| *name != "null").collect();
         if !others.is_empty() {
@@ -54,8 +61,10 @@ fn null_or(keywords: &mut Map<String, Value>, values: Vec<Value>) {
     }
     keywords.remove("type");
     let mut branches = vec![Value::Object(listed)];
-    branches.extend(accepts_null.then(|| json!({"type": "null"})));
+    branches.extend(or_text.then(|| json!({"type": "string"})));
+    branches.extend(or_null.then(|| json!({"type": "null"})));
     keywords.insert("anyOf".to_owned(), Value::Array(branches));
+    changes.add(Rule::Enumeration, if or_text { Fidelity::Loosened } else { Fidelity::Exact });
 }
 
 /// States the types of values.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tools::{Effects, Tool};
 
 use super::super::compare::compare;
-use super::super::difference::{Change, Verdict};
+use super::super::difference::{Compatibility, DefinitionChange};
 
 /// A schema, with objects of properties nested at most three deep.
 fn schema() -> impl Strategy<Value = Value> {
@@ -43,7 +43,7 @@ fn tool() -> impl Strategy<Value = Tool> {
 }
 
 /// The verdict about a change, and a test for its kind.
-type Expected = (Verdict, fn(&Change) -> bool);
+type Expected = (Compatibility, fn(&DefinitionChange) -> bool);
 
 /// A listed kind of change.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +84,7 @@ fn mutate(tool: &mut Tool, kind: Kind, place: Index) -> Option<Expected> {
     if let Kind::AddEffect = kind {
         let effects = json!({"reads": ["a:x"], "writes": ["a:x"], "destroys": ["b:y"], "idempotent": true});
         tool.effects = serde_json::from_value(effects).unwrap();
-        return Some((Verdict::Incompatible, |change| matches!(change, Change::EffectAdded { .. })));
+        return Some((Compatibility::Incompatible, |change| matches!(change, DefinitionChange::EffectAdded { .. })));
     }
     let mut pointers = Vec::new();
     objects(&tool.parameters, String::new(), &mut pointers);
@@ -98,16 +98,16 @@ fn mutate(tool: &mut Tool, kind: Kind, place: Index) -> Option<Expected> {
             properties.insert("new".to_owned(), json!({"type": "string"}));
             if let Kind::AddRequired = kind {
                 required.push(json!("new"));
-                (Verdict::Incompatible, |change| matches!(change, Change::RequiredParameterAdded))
+                (Compatibility::Incompatible, |change| matches!(change, DefinitionChange::RequiredParameterAdded))
             } else {
-                (Verdict::Compatible, |change| matches!(change, Change::OptionalParameterAdded))
+                (Compatibility::Compatible, |change| matches!(change, DefinitionChange::OptionalParameterAdded))
             }
         }
         Kind::Remove => {
             let key = key?;
             properties.remove(&key);
             required.retain(|name| *name != json!(key));
-            (Verdict::Incompatible, |change| matches!(change, Change::ParameterRemoved))
+            (Compatibility::Incompatible, |change| matches!(change, DefinitionChange::ParameterRemoved))
         }
         Kind::Require => {
             let key = json!(key?);
@@ -115,19 +115,21 @@ fn mutate(tool: &mut Tool, kind: Kind, place: Index) -> Option<Expected> {
                 return None;
             }
             required.push(key);
-            (Verdict::Incompatible, |change| matches!(change, Change::ParameterRequired))
+            (Compatibility::Incompatible, |change| matches!(change, DefinitionChange::ParameterRequired))
         }
         Kind::Retype => {
             properties[&key?] = json!({"type": "number"});
-            (Verdict::Incompatible, |change| matches!(change, Change::TypeChanged { .. } | Change::TypeWidened { .. }))
+            (Compatibility::Incompatible, |change| {
+                matches!(change, DefinitionChange::TypeChanged { .. } | DefinitionChange::TypeWidened { .. })
+            })
         }
         Kind::RemoveValue => {
             properties[&key?].get_mut("enum")?.as_array_mut()?.pop();
-            (Verdict::Incompatible, |change| matches!(change, Change::ValueRemoved { .. }))
+            (Compatibility::Incompatible, |change| matches!(change, DefinitionChange::ValueRemoved { .. }))
         }
         Kind::Describe => {
             properties[&key?]["description"] = json!("Something else.");
-            (Verdict::Compatible, |change| matches!(change, Change::TextChanged))
+            (Compatibility::Compatible, |change| matches!(change, DefinitionChange::TextChanged))
         }
         Kind::AddEffect => return None,
     };
@@ -155,7 +157,7 @@ proptest! {
         let matching: Vec<_> = found.iter().filter(|it| is_expected(&it.change)).collect();
         prop_assert!(!matching.is_empty(), "{kind:?}: {found:?}");
         // An integer is a number, so its type is widened.
-        let widened = matching.iter().any(|it| matches!(it.change, Change::TypeWidened { .. }));
+        let widened = matching.iter().any(|it| matches!(it.change, DefinitionChange::TypeWidened { .. }));
         prop_assert!(widened || matching.iter().all(|it| it.verdict == verdict), "{kind:?}: {found:?}");
     }
 }

@@ -1,0 +1,41 @@
+//! Sends one small request to a provider.
+
+use std::time::{Duration, Instant};
+
+use agent::{GenerationOptions, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, ToolSet};
+use tools::CancellationToken;
+use tools::protocol::{Message, Role};
+
+/// The limit of the answer in tokens, the least that services accept.
+const MAX_OUTPUT_TOKENS: u32 = 16;
+
+/// The longest wait for the answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The answer of a service, or its error, and the time to it.
+pub(super) struct Answer {
+    pub(super) outcome: Result<(), ProviderError>,
+    pub(super) time: Duration,
+}
+
+/// Sends one request without tools, once.
+pub(super) async fn ask(provider: &ProviderSubmission, options: ProviderOptions) -> Answer {
+    let start = Instant::now();
+    let outcome = complete(provider, options, start + PATIENCE).await;
+    Answer { outcome, time: start.elapsed() }
+}
+
+async fn complete(
+    provider: &ProviderSubmission,
+    mut options: ProviderOptions,
+    deadline: Instant,
+) -> Result<(), ProviderError> {
+    let mut once = RetryPolicy::default();
+    once.max_retries = 0;
+    options.retry_policy = Some(once);
+    options.generation = GenerationOptions::new().with_max_output_tokens(MAX_OUTPUT_TOKENS).with_caching(false);
+    let (messages, tools) = ([Message::text(Role::User, "Answer with the word ok.")], ToolSet::default());
+    let token = CancellationToken::new();
+    let request = Request::new(&messages, &tools, &token).with_deadline(Some(deadline));
+    provider.create(&options)?.complete(request).await.map(drop)
+}

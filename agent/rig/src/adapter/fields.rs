@@ -1,0 +1,93 @@
+//! The fields that a service puts beside the text or the call of a block, such as Gemini's `thoughtSignature`.
+//!
+//! A message has no place for them, so they travel in a part of reasoning before the block. Arguments are not stored twice: they
+//! may be secret, and the journal knows only how to treat those of a call.
+
+use rig_core::message::AssistantContent;
+use serde_json::{Map, Value, json};
+
+use super::Api;
+
+/// Returns the fields of the service's item that the block itself does not have. Returns `None` if there are none.
+pub(super) fn beside(api: Api, block: &AssistantContent) -> Option<Value> {
+    let mut item = block.native_item()?.clone();
+    let own: &[&str] = match (api, block) {
+        (Api::OpenAi, AssistantContent::ToolCall(_)) => {
+            &["/function/name", "/function/arguments", "/id", "/type", "/index"]
+        }
+        (Api::OpenAi, AssistantContent::Text(_)) => &[],
+        (Api::OpenAiResponses, AssistantContent::ToolCall(_)) => &["/name", "/arguments", "/call_id"],
+        (Api::OpenAiResponses, AssistantContent::Text(_)) => &["/content"],
+        (Api::Anthropic, AssistantContent::ToolCall(_)) => &["/name", "/input", "/id", "/type"],
+        (Api::Gemini, AssistantContent::ToolCall(_)) => {
+            &["/functionCall/name", "/functionCall/args", "/functionCall/id", "/thought"]
+        }
+        (Api::Gemini, AssistantContent::Text(_)) => &["/text", "/thought"],
+        (Api::Ollama, AssistantContent::ToolCall(_)) => {
+            &["/function/name", "/function/arguments", "/function/index", "/id"]
+        }
+        _ => return None,
+    };
+    own.iter().for_each(|pointer| remove(&mut item, pointer));
+    item.as_object().is_some_and(|fields| !fields.is_empty()).then_some(item)
+}
+
+/// Returns the block with these fields beside it, as the service sent it. A stored session may hold anything for them.
+pub(super) fn with_fields(api: Api, block: AssistantContent, mut fields: Map<String, Value>) -> AssistantContent {
+    let own: Vec<(&str, Value)> = match (api, &block) {
+        (Api::OpenAiResponses, AssistantContent::ToolCall(call)) => {
+            vec![("name", json!(call.function.name)), ("arguments", json!(call.function.arguments_value().to_string()))]
+        }
+        (Api::OpenAiResponses, AssistantContent::Text(text)) => {
+            vec![("content", json!([{"type": "output_text", "text": text.text, "annotations": []}]))]
+        }
+        (Api::Anthropic, AssistantContent::ToolCall(call)) => vec![
+            ("type", json!("tool_use")),
+            ("name", json!(call.function.name)),
+            ("input", json!(call.function.arguments)),
+        ],
+        (Api::Gemini, AssistantContent::ToolCall(call)) => {
+            let mut function = match fields.remove("functionCall") {
+                Some(Value::Object(function)) => function,
+                _ => Map::new(),
+            };
+            function.insert("name".to_owned(), json!(call.function.name));
+            function.insert("args".to_owned(), json!(call.function.arguments));
+            vec![("functionCall", function.into())]
+        }
+        (Api::Gemini, AssistantContent::Text(text)) => vec![("text", json!(text.text))],
+        // rig writes the name, the arguments and the id of the other calls.
+        _ => Vec::new(),
+    };
+    fields.extend(own.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    block.with_native(Value::Object(fields))
+}
+
+/// Removes the field at a pointer of one or two names, and its object if it is empty then.
+fn remove(item: &mut Value, pointer: &str) {
+    let Some((parent, name)) = pointer.rsplit_once('/') else { return };
+    let Some(fields) = item.pointer_mut(parent).and_then(Value::as_object_mut) else { return };
+    fields.remove(name);
+    if fields.is_empty() && !parent.is_empty() {
+        item.as_object_mut().map(|item: &mut Map<_, _>| item.remove(parent.trim_start_matches('/')));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rig_core::message::{CallId, ToolCall, ToolFunction, ToolName};
+
+    use super::*;
+
+    #[test]
+    fn fields_of_a_foreign_session_are_sent_around_the_call_itself() {
+        let function = ToolFunction::new(ToolName::new("read").unwrap(), json!({"path": "a"}));
+        let block = AssistantContent::ToolCall(ToolCall::new(CallId::from_wire("c1"), function));
+        for foreign in [json!({"functionCall": 3}), json!({"functionCall": {"name": "remove", "args": {"path": "b"}}})]
+        {
+            let fields = foreign.as_object().unwrap().clone();
+            let sent = with_fields(Api::Gemini, block.clone(), fields).native_item().unwrap().clone();
+            assert_eq!(sent, json!({"functionCall": {"name": "read", "args": {"path": "a"}}}));
+        }
+    }
+}

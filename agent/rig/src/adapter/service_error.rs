@@ -1,0 +1,302 @@
+//! [`ServiceError`]: the error that a service describes in a JSON body.
+
+use std::time::Duration;
+
+use agent::FailureKind;
+use serde_json::Value;
+
+/// An error as a service describes it.
+#[derive(Debug)]
+pub(super) struct ServiceError {
+    /// The message with the explanations of the service. May repeat a key.
+    pub(super) message: String,
+    /// The HTTP status that the body names.
+    pub(super) status: Option<u16>,
+    /// The delay that the body requests before a retry.
+    pub(super) retry_after: Option<Duration>,
+    /// The kind that the codes name.
+    kind: Option<FailureKind>,
+    /// The kind that general codes name, which a status makes more specific.
+    general: Option<FailureKind>,
+}
+
+/// The codes and types of services by kind, without case and punctuation. Each is more specific than a status. The sources are the
+/// error pages of OpenAI, Azure, Anthropic, Google, Mistral, Groq, OpenRouter, DeepSeek, Moonshot, DashScope and llama.cpp.
+const CODES: &[(FailureKind, &[&str])] = &[
+    (
+        FailureKind::Quota,
+        &[
+            "insufficientquota", "billingerror", "billingnotactive", "billinghardlimitreached", "insufficientbalance",
+            "insufficientcredits", "exceededcurrentquotaerror", "paymentrequired", "arrearage",
+        ],
+    ),
+    (
+        FailureKind::Authentication,
+        &[
+            "authenticationerror", "invalidapikey", "apikeyinvalid", "missingapikey", "invalidauthentication",
+            "invalidauthenticationerror", "unauthenticated", "unauthorized",
+        ],
+    ),
+    (FailureKind::Permission, &["permissionerror", "permissiondenied", "permissiondeniederror", "forbidden"]),
+    (
+        FailureKind::RateLimit,
+        &[
+            "ratelimiterror", "ratelimitexceeded", "ratelimitreached", "ratelimitreachederror", "ratelimited",
+            "toomanyrequests", "resourceexhausted", "throttling",
+        ],
+    ),
+    (
+        FailureKind::Overloaded,
+        &[
+            "overloadederror", "overloaded", "engineoverloaded", "engineoverloadederror", "serveroverloaded",
+            "serviceunavailable", "serviceunavailableerror", "unavailable", "unavailableerror", "slowdown",
+        ],
+    ),
+    (
+        FailureKind::ContextLength,
+        &[
+            "contextlengthexceeded", "contextwindowexceeded", "exceedcontextsizeerror", "toomanyprompttokens",
+            "requesttoolarge",
+        ],
+    ),
+    (
+        FailureKind::ContentPolicy,
+        &[
+            "contentfilter", "contentpolicyviolation", "responsibleaipolicyviolation", "moderationblocked",
+            "datainspectionfailed", "invalidprompt",
+        ],
+    ),
+    (FailureKind::BadSchema, &["invalidfunctionparameters", "invalidjsonschema", "invalidtoolschema"]),
+    (
+        FailureKind::UnknownModel,
+        &["modelnotfound", "modelnotfounderror", "invalidmodel", "modeldecommissioned", "deploymentnotfound"],
+    ),
+    // Groq's model wrote a call or a document that Groq cannot read.
+    (FailureKind::MalformedReply, &["toolusefailed", "jsonvalidatefailed"]),
+];
+
+/// The codes that say no more than a status, such as that of an unknown model under 404.
+const GENERAL_CODES: &[(FailureKind, &[&str])] = &[
+    (FailureKind::Internal, &["apierror", "servererror", "internalservererror", "internal", "internalerror"]),
+    (FailureKind::UnknownModel, &["notfounderror", "notfound"]),
+    (
+        FailureKind::BadRequest,
+        &["invalidrequesterror", "invalidargument", "badrequest", "badrequesterror", "invalidrequest"],
+    ),
+];
+
+/// The only rules that read messages: these services give the kind in no code. Each has its source: a recorded reply, or a page.
+const MESSAGES: &[(FailureKind, &str)] = &[
+    // Anthropic, recorded: `invalid_request_error`, "prompt is too long: 3333404 tokens > 200000 maximum".
+    (FailureKind::ContextLength, "prompt is too long"),
+    // DeepSeek and OpenRouter, recorded; vLLM words it alike: "This model's maximum context length is 1048565 tokens."
+    (FailureKind::ContextLength, "maximum context length is"),
+    // Ollama's service, recorded: "prompt too long; exceeded max context length by 1119046 tokens".
+    (FailureKind::ContextLength, "exceeded max context length"),
+    // Gemini, recorded: "The input token count (1250074) exceeds the maximum number of tokens allowed (1048576)."
+    (FailureKind::ContextLength, "exceeds the maximum number of tokens allowed"),
+    // xAI, recorded: status 400, code `invalid-argument`, "Incorrect API key provided."
+    (FailureKind::Authentication, "Incorrect API key provided"),
+    // Anthropic, github.com/anthropics/anthropic-sdk-typescript: status 400, `invalid_request_error`.
+    (FailureKind::Quota, "Your credit balance is too low"),
+    // Anthropic, docs.anthropic.com, "Errors": status 400, `invalid_request_error`.
+    (FailureKind::ContentPolicy, "Output blocked by content filtering policy"),
+    // Anthropic names the place first: "tools.0.custom.input_schema: JSON schema is invalid."
+    (FailureKind::BadSchema, ".input_schema: "),
+    // Gemini names the place first: "* GenerateContentRequest.tools[0].function_declarations[0].parameters…"
+    (FailureKind::BadSchema, ".function_declarations["),
+];
+
+impl ServiceError {
+    /// Reads the error in a body. Text that is not JSON is the message.
+    pub(super) fn from_body(body: &str) -> Self {
+        let parsed: Value = serde_json::from_str(body).unwrap_or_default();
+        // Gemini sends a stream's error as the element of an array.
+        let root = parsed.get(0).unwrap_or(&parsed);
+        let error =
+            ["/error", "/response/error"].iter().find_map(|place| root.pointer(place).filter(|e| e.is_object()));
+        let error = error.unwrap_or(root);
+        let texts = [error.get("message"), root.get("message"), root.get("detail"), root.get("error")];
+        let message = texts.into_iter().flatten().find_map(Value::as_str).unwrap_or(body.trim());
+        let explanations = explanations(error).filter(|explanation| *explanation != message);
+        let codes = codes(root, error);
+        let kind = match kind_in(CODES, &codes) {
+            Some(FailureKind::RateLimit) if is_daily(error) => Some(FailureKind::Quota),
+            None if names_tool(error) => Some(FailureKind::BadSchema),
+            kind => kind,
+        };
+        Self {
+            message: explanations.fold(message.to_owned(), |message, explanation| format!("{message}: {explanation}")),
+            status: codes.iter().filter_map(|code| code.parse().ok()).find(|status| (400..600).contains(status)),
+            retry_after: retry_delay(error),
+            kind,
+            general: kind_in(GENERAL_CODES, &codes),
+        }
+    }
+
+    /// Returns the kind: from the code, else from the status, else from the message. An error without any is the service's fault.
+    pub(super) fn kind(&self, status: Option<u16>) -> FailureKind {
+        let by_status = status.or(self.status).map(kind_of_status);
+        let kind = self.kind.or(by_status).or(self.general).unwrap_or(FailureKind::Internal);
+        let worded = || MESSAGES.iter().find(|(_, words)| self.message.contains(words)).map(|(kind, _)| *kind);
+        if kind == FailureKind::BadRequest { worded().unwrap_or(kind) } else { kind }
+    }
+
+    /// Returns true if the body names a known code or a status.
+    pub(super) fn has_code(&self) -> bool {
+        self.kind.is_some() || self.general.is_some() || self.status.is_some()
+    }
+}
+
+fn kind_of_status(status: u16) -> FailureKind {
+    match status {
+        401 | 407 => FailureKind::Authentication,
+        402 => FailureKind::Quota,
+        403 => FailureKind::Permission,
+        404 => FailureKind::UnknownModel,
+        408 => FailureKind::Network,
+        413 => FailureKind::ContextLength,
+        425 | 429 => FailureKind::RateLimit,
+        503 | 529 => FailureKind::Overloaded,
+        500..=599 => FailureKind::Internal,
+        _ => FailureKind::BadRequest,
+    }
+}
+
+fn kind_in(table: &[(FailureKind, &[&str])], codes: &[String]) -> Option<FailureKind> {
+    table.iter().find(|(_, known)| codes.iter().any(|code| known.contains(&code.as_str()))).map(|(kind, _)| *kind)
+}
+
+/// Returns the codes of an error, without case and punctuation.
+fn codes(root: &Value, error: &Value) -> Vec<String> {
+    let own = ["/code", "/type", "/status", "/error_type", "/innererror/code", "/metadata/error_type"];
+    let own = own.iter().filter_map(|place| error.pointer(place));
+    let outer = ["code", "error_type"].iter().filter_map(|key| root.get(key));
+    let reasons = details(error).filter_map(|detail| detail.get("reason"));
+    let plain = |code: &Value| match code {
+        Value::String(code) => code.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase(),
+        other => other.to_string(),
+    };
+    own.chain(outer).chain(reasons).map(plain).collect()
+}
+
+/// Returns the details of an error in Google's form (`google.rpc.Status`).
+fn details(error: &Value) -> impl Iterator<Item = &Value> {
+    error.get("details").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// Returns the explanations beside the message: that of the service behind OpenRouter, and the reply that Groq could not read.
+fn explanations(error: &Value) -> impl Iterator<Item = &str> {
+    let places = ["/metadata/raw", "/failed_generation"];
+    places.into_iter().filter_map(|place| error.pointer(place)?.as_str()).filter(|text| !text.is_empty())
+}
+
+/// Returns true if a limit of Google is one of days (`google.rpc.QuotaFailure`), which no retry waits for.
+fn is_daily(error: &Value) -> bool {
+    let violations = details(error).filter_map(|detail| detail.get("violations")?.as_array()).flatten();
+    violations.filter_map(|violation| violation.get("quotaId")?.as_str()).any(|id| id.contains("PerDay"))
+}
+
+/// Returns the delay that Google requests (`google.rpc.RetryInfo`), such as `48.9s`.
+fn retry_delay(error: &Value) -> Option<Duration> {
+    let text = details(error).find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    Duration::try_from_secs_f64(text.strip_suffix('s')?.parse().ok()?).ok()
+}
+
+/// Returns true if the error is about the definition of a tool: OpenAI's `param`, or a field of Google's `BadRequest`.
+fn names_tool(error: &Value) -> bool {
+    let param = error.get("param").and_then(Value::as_str).into_iter();
+    let violations = details(error).filter_map(|detail| detail.get("fieldViolations")?.as_array()).flatten();
+    let fields = violations.filter_map(|violation| violation.get("field")?.as_str());
+    param.chain(fields).any(|place| place.starts_with("tools["))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn kind(status: u16, body: &Value) -> FailureKind {
+        ServiceError::from_body(&body.to_string()).kind(Some(status))
+    }
+
+    #[test]
+    fn a_code_decides_before_the_status() {
+        for (status, error, expected) in [
+            (429, json!({"type": "insufficient_quota", "code": "insufficient_quota"}), FailureKind::Quota),
+            (429, json!({"type": "requests", "code": "rate_limit_exceeded"}), FailureKind::RateLimit),
+            (
+                400,
+                json!({"type": "invalid_request_error", "code": "context_length_exceeded"}),
+                FailureKind::ContextLength,
+            ),
+            (400, json!({"code": "content_filter", "param": "prompt"}), FailureKind::ContentPolicy),
+            (400, json!({"innererror": {"code": "ResponsibleAIPolicyViolation"}}), FailureKind::ContentPolicy),
+            (400, json!({"code": "invalid_function_parameters"}), FailureKind::BadSchema),
+            (
+                400,
+                json!({"type": "invalid_request_error", "param": "tools[3].function.parameters"}),
+                FailureKind::BadSchema,
+            ),
+            (
+                400,
+                json!({"status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}),
+                FailureKind::Authentication,
+            ),
+            (500, json!({"type": "overloaded_error"}), FailureKind::Overloaded),
+            (400, json!({"code": "model_not_found"}), FailureKind::UnknownModel),
+            (400, json!({"code": "tool_use_failed"}), FailureKind::MalformedReply),
+        ] {
+            assert_eq!(kind(status, &json!({"error": error})), expected, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_status_decides_before_a_general_code() {
+        for (status, expected) in [
+            (400, FailureKind::BadRequest),
+            (401, FailureKind::Authentication),
+            (402, FailureKind::Quota),
+            (403, FailureKind::Permission),
+            (404, FailureKind::UnknownModel),
+            (409, FailureKind::BadRequest),
+            (413, FailureKind::ContextLength),
+            (429, FailureKind::RateLimit),
+            (500, FailureKind::Internal),
+            (529, FailureKind::Overloaded),
+        ] {
+            assert_eq!(kind(status, &json!({"error": {"type": "invalid_request_error"}})), expected, "{status}");
+            assert_eq!(kind(status, &json!("no object")), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_limit_of_days_is_a_quota_and_one_of_minutes_is_not() {
+        for (id, expected) in
+            [("RequestsPerDayPerProject", FailureKind::Quota), ("TokensPerMinute", FailureKind::RateLimit)]
+        {
+            let details = json!([{"violations": [{"quotaId": id}]}, {"retryDelay": "48.5s"}]);
+            let body = json!({"error": {"status": "RESOURCE_EXHAUSTED", "details": details}});
+            assert_eq!(kind(429, &body), expected);
+            let delay = ServiceError::from_body(&body.to_string()).retry_after;
+            assert_eq!(delay, Some(Duration::from_millis(48_500)));
+        }
+    }
+
+    #[test]
+    fn a_message_decides_only_for_bad_requests() {
+        let body =
+            json!({"error": {"type": "invalid_request_error", "message": "prompt is too long: 3 tokens > 2 maximum"}});
+        assert_eq!(kind(400, &body), FailureKind::ContextLength);
+        assert_eq!(kind(401, &body), FailureKind::Authentication);
+    }
+
+    #[test]
+    fn the_explanations_of_services_follow_the_message() {
+        let message = |error: Value| ServiceError::from_body(&json!({"error": error}).to_string()).message;
+        let raw = json!({"message": "Provider returned error", "code": 400, "metadata": {"raw": "bad input"}});
+        assert_eq!(message(raw), "Provider returned error: bad input");
+        assert_eq!(message(json!({"message": "no call", "failed_generation": "<call>"})), "no call: <call>");
+    }
+}

@@ -1,0 +1,151 @@
+//! Arguments that a lenient reader would repair or change.
+
+use std::sync::{Arc, Mutex};
+
+use crate::service::reply::{Api, Block, Way, completion};
+use crate::service::{Reply, Service, wire};
+use crate::workshop::{result, run};
+use agent::{Driver, Selection, Session};
+use serde_json::{Value, json};
+use tools::handler::typed;
+use tools::protocol::Message;
+use tools::{Catalog, Effects, Tool, ToolContext};
+
+const REPEATED: &str = r#"{"path":"a","path":"b"}"#;
+const DIGITS: &str = "123456789012345678901234567890";
+
+#[derive(serde::Deserialize)]
+struct Integer {
+    n: u128,
+}
+
+/// Returns each way in which an API sends arguments: as a whole, as a stream, and as a whole to a stream request.
+fn replies(api: Api, blocks: &[Block]) -> [(Reply, bool); 3] {
+    let reason = Some(api.stops(blocks));
+    let [whole, stream] = [Way::Whole, Way::Stream].map(|way| api.reply(way, blocks, reason));
+    [(whole.clone(), false), (stream, true), (whole, true)]
+}
+
+#[tokio::test]
+async fn arguments_with_a_repeated_key_are_a_fault_of_their_call() {
+    let nested = r#"{"path":"a","deep":[{"x":1,"x":2}]}"#;
+    for api in Api::ALL {
+        for arguments in [REPEATED, nested] {
+            let blocks = [Block::Call("a", arguments), Block::Call("b", "{}")];
+            for (reply, streaming) in replies(api, &blocks) {
+                assert_fault(api, streaming, reply, "is repeated").await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_string_that_holds_json_is_a_fault_of_its_call() {
+    for api in Api::ALL {
+        let blocks = [Block::Call("a", r#""{\"path\":\"a\"}""#), Block::Call("b", "{}")];
+        for (reply, streaming) in replies(api, &blocks) {
+            assert_fault(api, streaming, reply, "a string").await;
+        }
+    }
+}
+
+/// Asserts that the first of two calls is not run and says why.
+async fn assert_fault(api: Api, streaming: bool, reply: Reply, words: &str) {
+    let way = if streaming { Way::Stream } else { Way::Whole };
+    let service = Service::new([reply, api.answer(way)]).await;
+    let (summary, session, ran) = run(api.model(&service, streaming), &["fs.read"]).await;
+    assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))], "{api:?} {streaming}");
+    assert_eq!((summary.calls, summary.failed_calls), (2, 1));
+    let text = result(&session.messages()[2].parts[0]);
+    assert!(text.contains(words) && text.contains("not a JSON object"), "{api:?} {streaming}: {text}");
+}
+
+#[tokio::test]
+async fn an_integer_of_30_digits_reaches_the_tool_exactly() {
+    let arguments = r#"{"n":123456789012345678901234567890}"#;
+    for api in Api::ALL {
+        let blocks = [Block::Call("a", arguments)];
+        for (reply, streaming) in replies(api, &blocks) {
+            let way = if streaming { Way::Stream } else { Way::Whole };
+            let service = Service::new([reply, api.answer(way)]).await;
+            let (catalog, seen) = integers();
+            let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+            Driver::new(Arc::new(api.model(&service, streaming))).run(&mut session, "go").await.unwrap();
+            let call = session.messages().iter().flat_map(Message::calls).next().unwrap().clone();
+            assert_eq!(call.arguments.to_string(), arguments, "{api:?} {streaming}");
+            assert_eq!(*seen.lock().unwrap(), [DIGITS.parse::<u128>().unwrap()], "{api:?} {streaming}");
+        }
+    }
+}
+
+/// A tool that takes an integer and records it.
+fn integers() -> (Catalog, Arc<Mutex<Vec<u128>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let recorded = seen.clone();
+    let mut catalog = Catalog::new();
+    let definition = Tool::new("fs.read", "A tool.", json!({"type": "object"})).unwrap().with_effects(Effects::Pure);
+    let handler = move |_: ToolContext, Integer { n }: Integer| {
+        recorded.lock().unwrap().push(n);
+        async { "done".to_owned() }
+    };
+    catalog.register(definition, typed(handler)).unwrap();
+    (catalog, seen)
+}
+
+#[tokio::test]
+async fn null_arguments_are_none() {
+    for api in Api::ALL {
+        let blocks = [Block::Call("a", "null")];
+        for (reply, streaming) in replies(api, &blocks) {
+            assert_empty(api, streaming, reply).await;
+        }
+    }
+    for arguments in [Value::Null, json!(""), json!("null")] {
+        let call = json!({"id": "a", "type": "function", "function": {"name": "fs__read", "arguments": arguments}});
+        let message = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+        let reply = completion(json!({"index": 0, "message": message, "finish_reason": "tool_calls"}));
+        for streaming in [false, true] {
+            assert_empty(Api::Chat, streaming, reply.clone()).await;
+        }
+    }
+}
+
+async fn assert_empty(api: Api, streaming: bool, reply: Reply) {
+    let way = if streaming { Way::Stream } else { Way::Whole };
+    let service = Service::new([reply, api.answer(way)]).await;
+    let (summary, _, ran) = run(api.model(&service, streaming), &["fs.read"]).await;
+    assert_eq!((summary.calls, summary.failed_calls), (1, 0), "{api:?} {streaming}");
+    assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))]);
+}
+
+/// Every format, also those that send arguments as objects in the lines of a stream.
+#[tokio::test]
+async fn no_format_repairs_arguments() {
+    for format in wire::ALL {
+        for streaming in [false, true] {
+            let service = Service::new([]).await;
+            let model = Arc::new(wire::remote(format, &wire::options(format, &service, streaming)));
+            let digits = format!("\"n\":{DIGITS}");
+            for (member, is_fault) in [("\"n\":1,\"n\":2", true), (digits.as_str(), false), ("\"n\":5", false)] {
+                let call = wire::reply(format, streaming, &[wire::Block::Call("a", "fs__read", json!({"n": 0}))]);
+                let answer = wire::reply(format, streaming, &[wire::Block::Text("ok")]);
+                service.serve([with_member(call, member), answer]);
+                let (catalog, seen) = integers();
+                let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+                Driver::new(model.clone()).run(&mut session, "go").await.unwrap();
+                let expected = member.strip_prefix("\"n\":").and_then(|digits| digits.parse::<u128>().ok());
+                assert_eq!(*seen.lock().unwrap(), Vec::from_iter(expected), "{format} {streaming} {member}");
+                let text = result(&session.messages()[2].parts[0]);
+                assert_eq!(text.contains("is repeated"), is_fault, "{format} {streaming} {member}: {text}");
+            }
+        }
+    }
+}
+
+/// Replaces the arguments' only member.
+fn with_member(reply: Reply, member: &str) -> Reply {
+    let Reply::Answer { status, headers, body, piece } = reply else { panic!("no answer") };
+    let escaped = |text: &str| text.replace('"', "\\\"");
+    let body = body.replace(&escaped("\"n\":0"), &escaped(member)).replace("\"n\":0", member);
+    Reply::Answer { status, headers, body, piece }
+}

@@ -1,0 +1,146 @@
+//! The settings of answers, in the body of each service.
+
+use std::sync::Arc;
+
+use agent::{Driver, GenerationOptions, ProviderError, ReasoningEffort, SystemText, ToolChoice};
+use agent_rig::Remote;
+use serde_json::{Value, json};
+use tools::protocol::wire::Format;
+
+use crate::service::Service;
+use crate::service::wire::{ALL, Block, options, remote, reply, two_calls};
+use crate::workshop::{complete, run, session};
+
+#[tokio::test]
+async fn the_options_of_answers_reach_each_service() {
+    let generation =
+        GenerationOptions::new().with_max_output_tokens(20_000).with_reasoning_effort(ReasoningEffort::High);
+    for format in ALL {
+        let service =
+            Service::new([reply(format, true, &[Block::Text("ok")]), reply(format, false, &[Block::Text("ok")])]).await;
+        for streaming in [true, false] {
+            let options = options(format, &service, streaming).with_generation(generation.clone());
+            complete(&remote(format, &options), &["fs.read"]).await.unwrap();
+        }
+        for turn in 0..2 {
+            let body = service.body(turn);
+            let (limit, effort) = match format {
+                Format::OpenAiChat => ("/max_completion_tokens", ("/reasoning_effort", json!("high"))),
+                Format::OpenAiResponses => ("/max_output_tokens", ("/reasoning/effort", json!("high"))),
+                Format::Anthropic => ("/max_tokens", ("/thinking/budget_tokens", json!(16_384))),
+                Format::Gemini => (
+                    "/generationConfig/maxOutputTokens",
+                    ("/generationConfig/thinkingConfig/thinkingLevel", json!("high")),
+                ),
+                _ => ("/options/num_predict", ("/think", json!("high"))),
+            };
+            assert_eq!(body.pointer(limit), Some(&json!(20_000)), "{format}: {body:#}");
+            let found = body.pointer(effort.0).map(|found| found.to_string().to_lowercase());
+            assert_eq!(found, Some(effort.1.to_string()), "{format}: {body:#}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn temperature_and_calls_in_parallel_reach_each_service_or_are_refused() {
+    let model = |format| if format == Format::OpenAiResponses { "gpt-4.1" } else { "" };
+    for format in ALL {
+        let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
+        let generation = GenerationOptions::new().with_temperature(0.5).with_parallel_calls(false);
+        let mut options = options(format, &service, false).with_generation(generation);
+        if !model(format).is_empty() {
+            options = options.with_model(model(format));
+        }
+        let outcome = complete(&remote(format, &options), &["fs.read"]).await;
+        let parallel = match format {
+            Format::OpenAiChat | Format::OpenAiResponses => ("/parallel_tool_calls", json!(false)),
+            Format::Anthropic => ("/tool_choice/disable_parallel_tool_use", json!(true)),
+            _ => {
+                let error = outcome.unwrap_err();
+                assert!(matches!(error, ProviderError::Options { .. }), "{format}: {error:?}");
+                assert_eq!(service.requests(), 0);
+                continue;
+            }
+        };
+        outcome.unwrap();
+        let body = service.body(0);
+        assert_eq!(body.pointer(parallel.0), Some(&parallel.1), "{format}: {body:#}");
+        assert_eq!(body["temperature"], 0.5, "{format}: {body:#}");
+    }
+}
+
+#[tokio::test]
+async fn a_forced_call_is_asked_for_once_so_that_the_run_ends() {
+    for format in ALL.into_iter().filter(|format| *format != Format::Ollama) {
+        for choice in [ToolChoice::Required, ToolChoice::Tool("fs.read".to_owned())] {
+            let service =
+                Service::new([reply(format, false, &two_calls()), reply(format, false, &[Block::Text("done")])]).await;
+            let generation = GenerationOptions::new().with_tool_choice(choice.clone());
+            let model = remote(format, &options(format, &service, false).with_generation(generation));
+            run(model, &["fs.read"]).await;
+            let field = if format == Format::Gemini { "toolConfig" } else { "tool_choice" };
+            let [first, second] = [0, 1].map(|turn| service.body(turn)[field].clone());
+            assert!(!first.is_null() && second.is_null(), "{format}: {first} {second}");
+            let names_tool = first.to_string().contains("fs__read");
+            assert_eq!(names_tool, choice != ToolChoice::Required, "{format}: {first}");
+        }
+        let service = Service::new([]).await;
+        let absent = GenerationOptions::new().with_tool_choice(ToolChoice::Tool("fs.write".to_owned()));
+        let model = remote(format, &options(format, &service, false).with_generation(absent));
+        let error = complete(&model, &["fs.read"]).await.unwrap_err();
+        assert!(error.to_string().contains("fs.write") && service.requests() == 0, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn settings_that_no_service_takes_are_refused_at_once() {
+    let service = Service::new([]).await;
+    let refused = |format, generation: GenerationOptions| {
+        let options = options(format, &service, false).with_generation(generation);
+        match format {
+            Format::Ollama => Remote::ollama(&options),
+            _ => Remote::openai(&options),
+        }
+        .unwrap_err()
+    };
+    for error in [
+        refused(Format::OpenAiChat, GenerationOptions::new().with_temperature(2.1)),
+        refused(Format::OpenAiChat, GenerationOptions::new().with_temperature(f64::NAN)),
+        refused(Format::OpenAiChat, GenerationOptions::new().with_max_output_tokens(0)),
+        refused(Format::Ollama, GenerationOptions::new().with_tool_choice(ToolChoice::Required)),
+    ] {
+        assert!(matches!(error, ProviderError::Options { .. }), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn anthropic_caches_the_tools_the_system_text_and_the_conversation_on_request() {
+    let format = Format::Anthropic;
+    let service =
+        Service::new([reply(format, false, &[Block::Text("ok")]), reply(format, false, &[Block::Text("ok")])]).await;
+    for caching in [true, false] {
+        let options = options(format, &service, false).with_generation(GenerationOptions::new().with_caching(caching));
+        let system = SystemText::new().with_section("identity", "You are it.");
+        let mut session = session(&["a", "b"]).with_system(system);
+        Driver::new(Arc::new(remote(format, &options))).run(&mut session, "go").await.unwrap();
+    }
+    let marker = json!({"type": "ephemeral"});
+    let body = service.body(0);
+    assert_eq!((&body["cache_control"], &body["tools"][0]["cache_control"]), (&marker, &Value::Null), "{body:#}");
+    for place in ["/tools/1/cache_control/type", "/system/0/cache_control/type"] {
+        assert_eq!(body.pointer(place), Some(&json!("ephemeral")), "{body:#}");
+    }
+    assert!(!service.body(1).to_string().contains("cache_control"));
+}
+
+#[tokio::test]
+async fn the_output_limit_of_anthropic_fits_the_model() {
+    let service = Service::new([]).await;
+    for (model, limit) in [("claude-sonnet-4-5", 64_000), ("claude-3-haiku-20240307", 4096), ("glm-5", 8192)] {
+        service.serve([reply(Format::Anthropic, false, &[Block::Text("ok")])]);
+        let turn = service.requests();
+        let options = options(Format::Anthropic, &service, false).with_model(model);
+        complete(&remote(Format::Anthropic, &options), &[]).await.unwrap();
+        assert_eq!(service.body(turn)["max_tokens"], limit, "{model}");
+    }
+}

@@ -1,0 +1,120 @@
+//! The failures that are retried, and those that are not.
+
+use std::time::Duration;
+
+use crate::service::reply::{Api, Way};
+use crate::service::{Reply, Service, events, json as reply, retry_policy, timeouts};
+use crate::workshop::ask;
+use agent::{FailureKind, ProviderError};
+use agent_rig::Remote;
+use serde_json::{Value, json};
+
+fn error(code: &str) -> Value {
+    json!({"type": "error", "error": {"type": code, "code": code, "message": "no"}})
+}
+
+/// A service and its model.
+struct Exchange {
+    api: Api,
+    way: Way,
+    service: Service,
+    model: Remote,
+}
+
+impl Exchange {
+    async fn new(api: Api, streaming: bool) -> Self {
+        let service = Service::new([]).await;
+        let way = if streaming { Way::Stream } else { Way::Whole };
+        Self { api, way, model: api.model(&service, streaming), service }
+    }
+
+    /// Returns the number of requests and the error, if the second request would succeed.
+    async fn requests(&self, first: Reply) -> (usize, Option<ProviderError>) {
+        self.service.serve([first, self.api.answer(self.way)]);
+        let before = self.service.requests();
+        let outcome = ask(&self.model).await;
+        (self.service.requests() - before, outcome.err())
+    }
+}
+
+#[tokio::test]
+async fn a_used_up_quota_is_never_retried() {
+    for api in Api::ALL {
+        for streaming in [false, true] {
+            let exchange = Exchange::new(api, streaming).await;
+            for code in ["insufficient_quota", "billing_error"] {
+                let body = error(code);
+                let limited = || reply(429, &body).with_header("retry-after: 0.01");
+                let whole = reply(200, &body);
+                let stream = events(format!("event: error\ndata: {body}\n\n"));
+                let insisting = limited().with_header("x-should-retry: true");
+                let inside = if streaming { stream } else { whole };
+                for first in [limited(), insisting, reply(500, &body), reply(402, "no credit"), inside] {
+                    let (requests, error) = exchange.requests(first).await;
+                    let error = error.unwrap();
+                    assert_eq!((requests, error.kind()), (1, Some(FailureKind::Quota)), "{api:?} {error}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_rate_limit_is_retried() {
+    for api in Api::ALL {
+        let exchange = Exchange::new(api, true).await;
+        for body in [error("rate_limit_error"), error("rate_limit_exceeded"), json!("slow down")] {
+            let limited = reply(429, &body).with_header("retry-after: 0.01");
+            let (requests, error) = exchange.requests(limited).await;
+            assert!(requests == 2 && error.is_none(), "{api:?} {error:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_service_decides_about_a_retry_both_ways() {
+    for api in Api::ALL {
+        let exchange = Exchange::new(api, false).await;
+        for (status, decision, expected) in [
+            (400, "true", 2),
+            (400, "false", 1),
+            (503, "false", 1),
+            (429, "false", 1),
+            (503, "true", 2),
+            (503, "maybe", 2),
+        ] {
+            let first = reply(status, "x").with_header(&format!("x-should-retry: {decision}"));
+            let (requests, _) = exchange.requests(first).await;
+            assert_eq!(requests, expected, "{api:?} {status} {decision}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_status_decides_where_the_service_does_not() {
+    let exchange = Exchange::new(Api::Chat, true).await;
+    for (statuses, expected) in
+        [(&[408, 409, 425, 429, 500, 502, 503, 504, 529][..], 2), (&[400, 401, 402, 403, 404, 413, 422], 1)]
+    {
+        for status in statuses {
+            let (requests, error) = exchange.requests(reply(*status, "x")).await;
+            assert_eq!((requests, error.is_some()), (expected, expected == 1), "{status}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_timeout_before_the_first_byte_is_retried_and_one_after_it_is_not() {
+    let mut timeouts = timeouts();
+    timeouts.first_byte = Duration::from_millis(300);
+    timeouts.idle = Duration::from_millis(300);
+    let stalled = Reply::Stall("data: {\"choices\":[]}\n\n".to_owned());
+    for (first, streaming, expected) in [(Reply::Silence, true, 2), (Reply::Silence, false, 2), (stalled, true, 1)] {
+        let way = if streaming { Way::Stream } else { Way::Whole };
+        let service = Service::new([first, Api::Chat.answer(way), Api::Chat.answer(way)]).await;
+        let outcome = ask(&service.limited_openai(streaming, timeouts, retry_policy())).await;
+        assert!(outcome.is_ok() || matches!(outcome, Err(ProviderError::Timeout { .. })), "{outcome:?}");
+        // A busy machine may miss the limit of the second attempt as well.
+        assert!(if expected == 1 { service.requests() == 1 } else { service.requests() >= 2 }, "{outcome:?}");
+    }
+}

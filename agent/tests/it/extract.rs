@@ -1,0 +1,88 @@
+//! Runs whose answer is a value of a type.
+
+use agent::{Event, ExtractError, Outcome, StopReason, Turn, extract};
+use serde::Deserialize;
+use tools::protocol::Role;
+use tools::{Catalog, JsonSchema};
+
+use crate::workshop::{EventLog, calling, catalog, scripted, session};
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[schemars(crate = "tools::schemars")]
+#[serde(deny_unknown_fields)]
+struct Town {
+    name: String,
+    #[schemars(range(min = 0))]
+    people: u32,
+    #[serde(default)]
+    #[schemars(with = "String")]
+    founded: Option<Year>,
+}
+
+/// A type whose schema accepts more than it reads.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+struct Year(u32);
+
+impl TryFrom<String> for Year {
+    type Error = std::num::ParseIntError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse().map(Self)
+    }
+}
+
+#[tokio::test]
+async fn the_answer_after_calls_is_a_value_of_the_type() {
+    let mut session = session(&catalog(["lookup"]));
+    let turns = [calling(&["lookup"]), Turn::answer("```json\n{\"name\": \"Ulm\", \"people\": 126000}\n```")];
+    let town: Town = extract(&scripted(turns), &mut session, "Which town?").await.unwrap();
+    assert_eq!(town, Town { name: "Ulm".to_owned(), people: 126_000, founded: None });
+    assert!(session.messages()[0].to_text().contains("\"people\""), "the prompt has the schema");
+}
+
+#[tokio::test]
+async fn a_wrong_answer_is_sent_back_with_its_violations_in_the_same_run() {
+    let (mut session, log) = (session(&Catalog::new()), EventLog::default());
+    let turns = [
+        "It is Ulm.",
+        r#"{"name": 7, "people": -1}"#,
+        r#"{"name": "Ulm", "people": 1, "founded": "long ago"}"#,
+        r#"{"name": "Ulm", "people": 1, "founded": "854"}"#,
+    ];
+    let driver = scripted(turns.map(Turn::answer)).with_events(log.clone());
+    let town: Town = extract(&driver, &mut session, "Which town?").await.unwrap();
+    assert_eq!(town.founded, Some(Year(854)));
+    let repairs: Vec<_> = session.messages().iter().filter(|message| message.role == Role::User).skip(1).collect();
+    let [prose, schema, type_] = &repairs[..] else { panic!("{repairs:?}") };
+    assert!(prose.to_text().contains("not JSON"), "{}", prose.to_text());
+    assert!(schema.to_text().contains("/name") && schema.to_text().contains("/people"), "{}", schema.to_text());
+    assert!(type_.to_text().contains("invalid digit"), "{}", type_.to_text());
+    let ends = log.events().into_iter().filter(|event| matches!(event, Event::Done(_))).count();
+    assert_eq!((ends, session.turns()), (1, 4));
+}
+
+#[tokio::test]
+async fn repairs_end_with_the_budget_of_the_run() {
+    let mut session = session(&Catalog::new());
+    let driver = scripted(vec![Turn::answer("no"); 10]).with_max_steps(3);
+    let error = extract::<Town>(&driver, &mut session, "Which town?").await.unwrap_err();
+    assert!(matches!(error, ExtractError::NoValue { outcome: Outcome::Budget(_) }), "{error:?}");
+    assert_eq!(session.turns(), 3);
+}
+
+#[tokio::test]
+async fn a_refusal_is_not_repaired() {
+    let mut session = session(&Catalog::new());
+    let driver = scripted([Turn::answer("no").with_stop(StopReason::Refusal), Turn::answer("never asked for")]);
+    let error = extract::<Town>(&driver, &mut session, "Which town?").await.unwrap_err();
+    assert!(error.to_string().contains("refused"), "{error}");
+    assert_eq!(session.turns(), 1);
+}
+
+#[tokio::test]
+async fn a_failed_run_keeps_its_error() {
+    let mut session = session(&Catalog::new());
+    let error = extract::<Town>(&scripted([]), &mut session, "Which town?").await.unwrap_err();
+    assert!(matches!(error, ExtractError::Driver(_)), "{error:?}");
+}
