@@ -2,7 +2,7 @@
 
 use tools::{ErrorCode, Json, Progress, Target, ToolResult};
 
-use crate::{Compacted, PlanItem, PrefixChange, RequestRetry, Summary};
+use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Summary};
 
 /// A step in the progress of a run.
 ///
@@ -11,7 +11,8 @@ use crate::{Compacted, PlanItem, PrefixChange, RequestRetry, Summary};
 /// - `Compacted` precedes the texts of its turn.
 /// - The retries of a request precede the texts of its turn. The texts precede the starts of its calls, which are in the order of
 ///   the calls.
-/// - Each call has one `CallStarted`, then any `Progress`, then `Abandoned` if it is abandoned, then exactly one `Result`.
+/// - Each call has one `CallStarted`, then any `Progress`, then `Abandoned` if it is abandoned, then exactly one `Result`
+///   or `ApprovalDeferred`.
 /// - All results of a turn precede the events of the next turn. Events of parallel calls interleave.
 /// - The events of a sub-agent are between the `CallStarted` and the `Result` of the call that started it, and are ordered like these.
 ///   A sub-agent whose call is cancelled sends no `Done`.
@@ -81,6 +82,13 @@ pub enum Event {
         error: Option<ErrorCode>,
         /// The time since `CallStarted` without the waits for a person, in milliseconds.
         duration_ms: u64,
+    },
+    /// A call waits for an approval, and the run ends after the other calls of its turn. The call starts anew when the run is resumed.
+    ApprovalDeferred {
+        /// The id of the call.
+        id: String,
+        /// The request for the approval.
+        request: ApprovalRequest,
     },
     /// The session's plan has changed.
     PlanChanged {

@@ -36,7 +36,7 @@ pub use budget::{
     Spending, WindowFuture,
 };
 pub use compacted::{Compacted, CompactionCause, RequestSize};
-pub use consent::SessionConsent;
+pub use consent::{ApprovalRequest, DeferredConsent, SessionConsent};
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
 pub use extract::{ExtractError, extract};

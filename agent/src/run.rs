@@ -13,7 +13,7 @@ use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use self::conversation::Conversation;
 use self::stored_run::StoredRun;
-use crate::{Exhausted, FailureKind, Repeated, StopReason, Turn, Usage};
+use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, StopReason, Turn, Usage};
 
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
 pub use self::outcome::{Outcome, Summary};
@@ -136,6 +136,9 @@ enum State {
         slots: Vec<CallSlot>,
         /// The outcome of the run once all results have arrived, if one of them ends it.
         ending: Option<Outcome>,
+        /// The requests for approvals without which the run does not go on.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        waiting: Vec<ApprovalRequest>,
     },
     Done(Outcome),
 }
@@ -162,11 +165,14 @@ impl Run {
         self
     }
 
-    /// Continues a run that ended because a budget was used up or a call was repeated. Other runs do not change.
+    /// Continues a run that ended because a budget was used up, a call was repeated or calls wait for approvals. Other runs do not
+    /// change.
     #[must_use]
     pub fn reopened(mut self) -> Self {
-        if let State::Done(Outcome::Budget(_) | Outcome::Loop(_)) = self.state {
-            self.state = State::Asking;
+        match &mut self.state {
+            State::Done(Outcome::Budget(_) | Outcome::Loop(_)) => self.state = State::Asking,
+            State::Calling { waiting, .. } => waiting.clear(),
+            State::Asking | State::Done(_) => {}
         }
         self
     }
@@ -175,18 +181,48 @@ impl Run {
     pub fn step(&self) -> Step {
         match &self.state {
             State::Asking => Step::Ask,
-            State::Calling { slots, .. } => {
+            State::Calling { slots, waiting, .. } if waiting.is_empty() => {
                 let open = slots.iter().filter(|slot| slot.result.is_none());
                 Step::Call(open.map(|slot| slot.pending.clone()).collect())
             }
-            State::Done(outcome) => Step::Done(Summary {
-                outcome: outcome.clone(),
-                steps: self.steps,
-                calls: self.calls,
-                failed_calls: self.failed_calls,
-                usage: self.usage,
-            }),
+            State::Calling { waiting, .. } => {
+                Step::Done(self.summary(Outcome::WaitingForApproval { requests: waiting.clone() }))
+            }
+            State::Done(outcome) => Step::Done(self.summary(outcome.clone())),
         }
+    }
+
+    fn summary(&self, outcome: Outcome) -> Summary {
+        let Self { steps, calls, failed_calls, usage, .. } = *self;
+        Summary { outcome, steps, calls, failed_calls, usage }
+    }
+
+    /// Returns the requests that wait for an answer. Empty unless the run ended with [`Outcome::WaitingForApproval`].
+    pub fn waiting_requests(&self) -> &[ApprovalRequest] {
+        match &self.state {
+            State::Calling { waiting, .. } => waiting,
+            State::Asking | State::Done(_) => &[],
+        }
+    }
+
+    /// Ends the run until these requests for approvals are answered. A run that is cancelled or failed meanwhile ends for good.
+    pub(crate) fn wait_for_approval(&mut self, requests: Vec<ApprovalRequest>) {
+        let State::Calling { ending, waiting, .. } = &mut self.state else { return };
+        match ending {
+            Some(Outcome::Cancelled | Outcome::Failed { .. }) => {
+                let outcome = ending.take().unwrap_or(Outcome::Cancelled);
+                self.end(outcome, unapproved);
+            }
+            _ => *waiting = requests,
+        }
+    }
+
+    /// Returns the messages of a run that is not continued. Calls that wait for an approval have an error as their result.
+    pub(crate) fn into_settled_messages(mut self) -> Vec<Message> {
+        if !self.waiting_requests().is_empty() {
+            self.end(Outcome::Cancelled, unapproved);
+        }
+        self.into_messages()
     }
 
     /// Returns true if the run has ended with an answer of the model.
@@ -212,7 +248,7 @@ impl Run {
 
     /// Returns true if the run has an outcome.
     pub(crate) fn has_ended(&self) -> bool {
-        matches!(self.state, State::Done(_))
+        matches!(self.step(), Step::Done(_))
     }
 
     /// Adds the model's turn. A call without a unique id gets a new id. A call with a [fault](Turn::faults) is
@@ -244,7 +280,7 @@ impl Run {
         self.state = if slots.is_empty() {
             State::Done(Outcome::Answer { text: message.to_text(), stop })
         } else {
-            State::Calling { slots, ending: None }
+            State::Calling { slots, ending: None, waiting: Vec::new() }
         };
         self.messages.push(message);
         Ok(())
@@ -350,7 +386,7 @@ impl Run {
 
     fn settle(&mut self, id: &str, result: ToolResult, ends: Option<Outcome>) -> Result<(), RunError> {
         let unknown = || RunError::UnknownCall { id: id.to_owned() };
-        let State::Calling { slots, ending } = &mut self.state else { return Err(unknown()) };
+        let State::Calling { slots, ending, .. } = &mut self.state else { return Err(unknown()) };
         let slot = slots.iter_mut().find(|slot| slot.pending.call.id == id).ok_or_else(unknown)?;
         if slot.result.is_some() {
             return Err(RunError::AlreadyAnswered { id: id.to_owned() });
@@ -371,7 +407,7 @@ impl Run {
 
     /// Completes the turn if all its calls have results.
     fn advance(&mut self) {
-        let State::Calling { slots, ending } = &mut self.state else { return };
+        let State::Calling { slots, ending, .. } = &mut self.state else { return };
         if slots.iter().all(|slot| slot.result.is_some()) {
             let ending = ending.take();
             self.complete_turn(|_| ToolResult::default());
@@ -403,4 +439,9 @@ impl Run {
             .collect();
         self.messages.push(Message { role: Role::Tool, parts });
     }
+}
+
+/// Returns the result of a call whose approval is no longer awaited.
+fn unapproved(_: &ToolCall) -> ToolResult {
+    ToolResult::error("this call needed an approval, and the conversation went on without one, so it was not run")
 }

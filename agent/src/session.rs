@@ -28,6 +28,8 @@ pub struct Session {
     turns: Arc<AtomicU64>,
     /// The prompt prefix of the last run.
     prefix: Option<Prefix>,
+    /// The last run, if it waits for approvals.
+    waiting: Option<Run>,
 }
 
 impl Session {
@@ -47,6 +49,7 @@ impl Session {
             compaction: Compaction::default(),
             turns: Arc::default(),
             prefix: None,
+            waiting: None,
         }
     }
 
@@ -56,6 +59,7 @@ impl Session {
         self.restore_plan(&messages);
         self.messages = messages;
         self.compaction = Compaction::default();
+        self.waiting = None;
         self
     }
 
@@ -99,6 +103,12 @@ impl Session {
         &self.messages
     }
 
+    /// Returns the last run, if it waits for approvals, for [`Driver::resume`](crate::Driver::resume). With another prompt instead, its
+    /// waiting calls stay refused.
+    pub fn waiting_run(&self) -> Option<&Run> {
+        self.waiting.as_ref()
+    }
+
     /// Returns the number of model turns so far, including those of dropped runs.
     pub fn turns(&self) -> u64 {
         self.turns.load(Ordering::Relaxed)
@@ -114,6 +124,7 @@ impl Session {
         self.restore_plan(&[]);
         self.messages.retain(|message| message.role == Role::System);
         self.compaction = Compaction::default();
+        self.waiting = None;
     }
 
     /// Replaces the grant, starting with the next call.
@@ -169,7 +180,8 @@ impl Session {
     /// Replaces the conversation by that of a run, whose requests had this prefix. The run's first `before` messages do not belong to it.
     pub(crate) fn complete_run(&mut self, run: Run, before: usize, prefix: Prefix) {
         self.compaction = run.compaction().clone().with_removed_front(before);
-        self.messages = run.into_messages().split_off(before);
         self.prefix = Some(prefix);
+        self.waiting = (!run.waiting_requests().is_empty()).then(|| run.clone());
+        self.messages = run.into_settled_messages().split_off(before);
     }
 }

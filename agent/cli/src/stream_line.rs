@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use agent::{
-    BudgetScope, Compacted, CompactionCause, Event, Exhausted, FailureKind, Outcome, PlanItem, PrefixChange, Resource, RetryCause, StopReason,
-    Summary,
+    BudgetScope, Compacted, CompactionCause, Event, Exhausted, FailureKind, Outcome, PlanItem, PrefixChange, Resource,
+    RetryCause, StopReason, Summary,
 };
 use serde::Serialize;
 use tools::protocol::Content;

@@ -14,7 +14,7 @@ use super::tasks::{BatchEvent, Joined, RunningCall, Tasks};
 use super::worker_gate::PollState;
 use super::{Driver, DriverError, RunContext};
 use crate::repeat::{self, RepeatGuard};
-use crate::{PendingCall, Repeated, Run, ToolSet};
+use crate::{ApprovalRequest, DeferredConsent, PendingCall, Repeated, Run, ToolSet};
 
 /// The calls of a turn and their tasks.
 struct Batch<'a> {
@@ -24,6 +24,8 @@ struct Batch<'a> {
     cx: &'a ToolContext,
     tools: &'a ToolSet,
     repeats: &'a mut RepeatGuard,
+    /// The requests for approvals, with the positions of their calls.
+    deferred: Vec<(usize, ApprovalRequest)>,
     /// The first error that ends the run, except cancellation.
     fatal: Option<ToolError>,
 }
@@ -50,7 +52,7 @@ impl Driver {
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         self.propagate_cancellation(run_cx.token);
         let (cx, tools) = (run_cx.cx, run_cx.session.tools());
-        let mut batch = Batch { run, calls, tasks, cx, tools, repeats, fatal: None };
+        let mut batch = Batch { run, calls, tasks, cx, tools, repeats, deferred: Vec::new(), fatal: None };
         batch.refuse(run_cx)?;
         batch.spawn(run_cx);
         while !batch.tasks.running.is_empty() {
@@ -67,6 +69,7 @@ impl Driver {
             }
         }
         batch.tasks.abort();
+        batch.wait_for_approvals();
         batch.fatal.map_or(Ok(()), |error| Err(error.into()))
     }
 }
@@ -133,6 +136,10 @@ impl<'a> Batch<'a> {
         match joined.map_or_else(|error| Err(task_error(&pending.call, error)), |(_, outcome)| outcome) {
             Ok(result) => self.answer(position, result, None)?,
             Err(error) => {
+                if self.defer(position, &error) {
+                    return Ok(());
+                }
+                let (pending, _) = &self.calls[position];
                 let result = pending.refusal().unwrap_or_else(|| self.error_result(&pending.call, &error));
                 self.answer(position, result, Some(&error))?;
                 if !error.is_recoverable() && error.code() != ErrorCode::Cancelled {
@@ -141,6 +148,26 @@ impl<'a> Batch<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Keeps the request of a call that was not approved because its approval is deferred. Returns false for other errors.
+    fn defer(&mut self, position: usize, error: &ToolError) -> bool {
+        let (PendingCall { call, .. }, reporter) = &self.calls[position];
+        let is_unapproved = matches!(error.code(), ErrorCode::PermissionDenied | ErrorCode::Unapproved);
+        let consent = self.cx.service::<DeferredConsent>().filter(|_| is_unapproved);
+        let Some(request) = consent.and_then(|consent| consent.take(self.cx.session(), &call.id)) else { return false };
+        reporter.iter().for_each(|reporter| reporter.defer(&request));
+        self.deferred.push((position, request));
+        true
+    }
+
+    /// Ends the run if calls wait for approvals.
+    fn wait_for_approvals(&mut self) {
+        let mut deferred = std::mem::take(&mut self.deferred);
+        deferred.sort_by_key(|(position, _)| *position);
+        if !deferred.is_empty() {
+            self.run.wait_for_approval(deferred.into_iter().map(|(_, request)| request).collect());
+        }
     }
 
     /// Sends and stores the result of a call. The result of a repeated call has a hint, and finally ends the run.

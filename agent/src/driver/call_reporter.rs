@@ -7,7 +7,7 @@ use tools::call::PersonClock;
 use tools::{ErrorCode, Json, Progress, ProgressSink, Target, ToolCall, ToolContext, ToolResult};
 
 use super::guarded_sink::GuardedSink;
-use crate::{Event, PendingCall, ToolSet};
+use crate::{ApprovalRequest, Event, PendingCall, ToolSet};
 
 /// The reporter of one call, which is also its progress sink.
 pub(super) struct CallReporter {
@@ -49,6 +49,14 @@ impl CallReporter {
         let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_open {
             self.sink.send(|| Event::Abandoned { id: self.id.clone(), name: self.name.clone(), abandoned });
+        }
+    }
+
+    /// Sends that the call waits for an approval, and closes the reporter.
+    pub(super) fn defer(&self, request: &ApprovalRequest) {
+        let mut is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *is_open, false) {
+            self.sink.send(|| Event::ApprovalDeferred { id: self.id.clone(), request: request.clone() });
         }
     }
 

@@ -311,7 +311,15 @@ impl Driver {
                 self.propagate_cancellation(&token);
                 step = match run.step() {
                     Step::Ask => self.turn(&mut run, &mut last, check, &run_cx).await,
-                    Step::Call(calls) => self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await,
+                    Step::Call(calls) => {
+                        match self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await {
+                            // Another process finds the requests in the checkpoint.
+                            Ok(()) if !run.waiting_requests().is_empty() => {
+                                self.checkpoint(&run, &mut last, &run_cx).await
+                            }
+                            called => called,
+                        }
+                    }
                     Step::Done(summary) => break summary,
                 };
             }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Exhausted, FailureKind, Repeated, StopReason, Usage};
+use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, StopReason, Usage};
 
 /// The way in which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +21,11 @@ pub enum Outcome {
     Budget(Exhausted),
     /// The model made the same call with the same result again and again.
     Loop(Repeated),
+    /// Calls wait for approvals, see [`DeferredConsent`](crate::DeferredConsent). They have no results yet.
+    WaitingForApproval {
+        /// The requests, in the order of the calls.
+        requests: Vec<ApprovalRequest>,
+    },
     /// The run was cancelled.
     Cancelled,
     /// The provider, the pipeline or the journal failed.
@@ -41,6 +46,7 @@ impl Outcome {
             Self::Answer { .. } => "the model answered".to_owned(),
             Self::Budget(exhausted) => exhausted.to_string(),
             Self::Loop(Repeated { tool, times }) => format!("it made the same call to {tool} {times} times"),
+            Self::WaitingForApproval { .. } => "a call waits for an approval".to_owned(),
             Self::Cancelled => "it was cancelled".to_owned(),
             Self::Failed { message, .. } => message.clone(),
         }

@@ -2,9 +2,7 @@
 
 use tools::policy::Verdict;
 use tools::protocol::{Message, Role};
-use tools::{
-    Access, Content, Json, Target, ToolContext, ToolError, ToolErrorKind, ToolResult, ValueSchema, tool,
-};
+use tools::{Access, Content, Json, Target, ToolContext, ToolError, ToolErrorKind, ToolResult, ValueSchema, tool};
 
 use crate::driver::{estimated_usage, request_turn};
 use crate::json_answer::{bound_prompt, checked, repair_prompt};

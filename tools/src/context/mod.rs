@@ -314,7 +314,8 @@ impl ToolContext {
         self.facts.records_content
     }
 
-    pub(crate) fn approver(&self) -> Option<&Arc<dyn Approver>> {
+    /// Returns the approver, or `None` if there is none.
+    pub fn approver(&self) -> Option<&Arc<dyn Approver>> {
         self.facts.approver.as_ref()
     }
 

@@ -6,6 +6,7 @@ mod audit;
 mod compaction;
 mod counters;
 mod crib;
+mod deferred;
 mod erase;
 mod fork;
 #[cfg(unix)]

@@ -1,0 +1,107 @@
+//! [`DeferredConsent`]: an approver that ends the run instead of waiting for a person.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tools::{Approval, ApprovalFuture, Approver, Decision, ToolContext};
+
+use super::ApprovalRequest;
+
+/// An [`Approver`] for programs that cannot wait for a person.
+///
+/// - A call that needs an approval does not run. When the other calls of its turn have results, the run ends with
+///   [`Outcome::WaitingForApproval`](crate::Outcome::WaitingForApproval) and the requests.
+/// - With an answer to each request, [`Driver::resume`](crate::Driver::resume) continues the run: that of [`Session::waiting_run`], or in
+///   another process the [stored](crate::Session::stored_run) one.
+/// - An answer fits only the call that it was given for, with the same digests of tool and arguments. If the tool has changed since, the
+///   run waits for another answer.
+/// - A call that another call makes cannot wait. It is refused, as are the calls of a sub-agent.
+///
+/// ```
+/// use agent::consent::DeferredConsent;
+/// use tools::{Policy, ToolContext};
+///
+/// let cx = DeferredConsent::new().enter(ToolContext::new().with_policy(Policy::by_effects()));
+/// # assert!(cx.service::<DeferredConsent>().is_some());
+/// ```
+///
+/// [`Session::waiting_run`]: crate::Session::waiting_run
+#[derive(Default)]
+pub struct DeferredConsent {
+    answers: Mutex<Vec<(ApprovalRequest, Decision)>>,
+    /// The requests without an answer, until the driver takes them.
+    deferred: Mutex<Vec<ApprovalRequest>>,
+    otherwise: Option<Arc<dyn Approver>>,
+}
+
+impl DeferredConsent {
+    /// Creates an approver without answers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes this the approver of a context, and a service of it. If the context has an approver, that one decides about requests without
+    /// an answer, and no call is deferred.
+    pub fn enter(mut self, cx: ToolContext) -> ToolContext {
+        self.otherwise = cx.approver().cloned();
+        let (consent, mut services) = (Arc::new(self), cx.services().clone());
+        services.insert_shared(consent.clone());
+        cx.with_services(services).with_approver(consent)
+    }
+
+    /// Approves the call of a request.
+    pub fn allow(&self, request: ApprovalRequest) {
+        locked(&self.answers).push((request, Decision::Allow));
+    }
+
+    /// Denies the call of a request, with a reason for the model.
+    pub fn deny(&self, request: ApprovalRequest, reason: impl Into<String>) {
+        locked(&self.answers).push((request, Decision::Deny { reason: reason.into() }));
+    }
+
+    /// Removes and returns the deferred request of a call in this session.
+    pub(crate) fn take(&self, session: Option<&str>, call: &str) -> Option<ApprovalRequest> {
+        let mut deferred = locked(&self.deferred);
+        let is_of_call = |request: &ApprovalRequest| request.session.as_deref() == session && request.call == call;
+        let position = deferred.iter().position(is_of_call)?;
+        Some(deferred.swap_remove(position))
+    }
+
+    /// Returns the last answer to a request.
+    fn answer(&self, request: &ApprovalRequest) -> Option<Decision> {
+        let answers = locked(&self.answers);
+        answers.iter().rev().find(|(answered, _)| answered.covers(request)).map(|(_, decision)| decision.clone())
+    }
+
+    async fn decide(&self, approval: Approval<'_>) -> Decision {
+        let request = ApprovalRequest::from_approval(&approval);
+        if let Some(decision) = request.as_ref().and_then(|request| self.answer(request)) {
+            return decision;
+        }
+        if let Some(approver) = &self.otherwise {
+            return approver.approve(approval).await;
+        }
+        if let Some(request) = request {
+            // A cancelled run may have left one.
+            drop(self.take(request.session.as_deref(), &request.call));
+            locked(&self.deferred).push(request);
+        }
+        Decision::Abstain
+    }
+}
+
+impl Approver for DeferredConsent {
+    fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
+        Box::pin(self.decide(approval))
+    }
+}
+
+impl fmt::Debug for DeferredConsent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeferredConsent").field("answers", &locked(&self.answers).len()).finish_non_exhaustive()
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

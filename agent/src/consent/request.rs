@@ -1,0 +1,80 @@
+//! [`ApprovalRequest`]: a request to approve a call, to be answered later.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tools::{Approval, Digest, Json, Target};
+
+/// The number of characters of an id.
+const ID_LENGTH: usize = 32;
+
+/// A request to approve one call, which can be stored and answered in another process.
+///
+/// Two requests are equal if they are about the same call of the same conversation, with the same definition of the tool, the same
+/// arguments and the same targets.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ApprovalRequest {
+    /// The id of the request, a digest of the other fields.
+    pub id: String,
+    /// The name of the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The id of the call, unique in its conversation.
+    pub call: String,
+    /// The name of the tool.
+    pub tool: String,
+    /// The digest of the tool's definition.
+    pub tool_digest: Digest,
+    /// The arguments, with secrets masked. They are untrusted, as are the targets.
+    pub arguments: Json,
+    /// The digest of the masked arguments.
+    pub arguments_digest: Digest,
+    /// The targets that need the approval. Empty if the policy asks about a call without targets.
+    pub targets: Vec<Target>,
+}
+
+impl ApprovalRequest {
+    /// Returns the request of a call that can wait. Returns `None` for the calls of a running call, such as those of a sub-agent: what they
+    /// belong to cannot be repeated.
+    pub(super) fn from_approval(approval: &Approval<'_>) -> Option<Self> {
+        let cx = approval.cx;
+        let call = cx.call_id().filter(|_| cx.depth() == 0 && cx.agent().is_none())?;
+        let identity = json!({
+            "session": cx.session(),
+            "call": call,
+            "tool": approval.tool,
+            "tool_digest": approval.tool_digest,
+            "arguments_digest": approval.arguments_digest,
+            "targets": approval.targets,
+        });
+        let mut id = Digest::hash_json(&identity).to_string();
+        id.truncate(ID_LENGTH);
+        Some(Self {
+            id,
+            session: cx.session().map(str::to_owned),
+            call: call.to_owned(),
+            tool: approval.tool.to_string(),
+            tool_digest: approval.tool_digest,
+            arguments: approval.arguments.clone(),
+            arguments_digest: approval.arguments_digest,
+            targets: approval.targets.to_vec(),
+        })
+    }
+
+    /// Returns true if an answer to this request fits another one: it is about the same call, and needs no other targets.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        let is_same_call = (&self.session, &self.call, &self.tool) == (&other.session, &other.call, &other.tool);
+        let digests = |request: &Self| (request.tool_digest, request.arguments_digest);
+        is_same_call
+            && digests(self) == digests(other)
+            && other.targets.iter().all(|target| self.targets.contains(target))
+    }
+}
+
+impl PartialEq for ApprovalRequest {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && self.targets == other.targets && self.covers(other)
+    }
+}
+
+impl Eq for ApprovalRequest {}
