@@ -107,6 +107,14 @@ pub(crate) enum Error {
     #[cfg(feature = "journal")]
     #[error(transparent)]
     Counters(#[from] tools_journal::CounterError),
+    #[error("{} for an approval; approve or deny each request", if *.0 == 1 { "a call waits".to_owned() } else { format!("{} calls wait", .0) })]
+    Waiting(usize),
+    #[error(
+        "an approval cannot be deferred in a session that is not recorded; drop --no-journal, or name the session with --session"
+    )]
+    Unrecorded,
+    #[error("no call waits for an approval with the request {id:?}; {}", waiting_advice(waiting))]
+    NoRequest { id: String, waiting: Vec<String> },
     #[error("cancelled")]
     Cancelled,
     #[error("{error}")]
@@ -129,6 +137,8 @@ impl Error {
             | Self::NoPrompt
             | Self::New { .. }
             | Self::Lock(_)
+            | Self::Unrecorded
+            | Self::NoRequest { .. }
             | Self::NoCheckout(_) => Exit::Usage,
             Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "journal"))]
@@ -156,6 +166,7 @@ impl Error {
             Self::NotLinked(_) | Self::Output(_) | Self::Runtime(_) | Self::Driver(_) => Exit::Internal,
             Self::Run(_) | Self::Loop(_) => Exit::Failed,
             Self::Budget(_) => Exit::Budget,
+            Self::Waiting(_) => Exit::Waiting,
             Self::Cancelled => Exit::Cancelled,
             Self::Unfinished { error, .. } => error.exit(),
         }
@@ -182,6 +193,13 @@ impl Error {
         }
         exit
     }
+}
+
+fn waiting_advice(waiting: &[String]) -> String {
+    if waiting.is_empty() {
+        return "the session waits for none, so resume it without an answer".to_owned();
+    }
+    format!("use one of: {}", waiting.join(", "))
 }
 
 fn provider_exit(error: &ProviderError) -> Exit {

@@ -20,12 +20,13 @@ pub(crate) enum Exit {
     Problems = 8,
     Internal = 9,
     Unavailable = 10,
+    Waiting = 11,
     Cancelled = 130,
 }
 
 impl Exit {
     /// All exit codes in order, with their meanings.
-    pub(crate) const MEANINGS: [(Self, &str); 12] = [
+    pub(crate) const MEANINGS: [(Self, &str); 13] = [
         (Self::Success, "success"),
         (Self::Failed, "the tool or the run failed, or lint or lock --check has findings"),
         (Self::Usage, "the command line, the settings file, or a file or directory named there is not usable"),
@@ -40,6 +41,7 @@ impl Exit {
         ),
         (Self::Internal, "an internal error, or a failure of the output or the system"),
         (Self::Unavailable, "the tool is unavailable: a missing service, a name conflict, or too many calls"),
+        (Self::Waiting, "calls wait for an approval; run --resume continues with --approve or --deny"),
         (Self::Cancelled, "cancelled (Ctrl-C)"),
     ];
 

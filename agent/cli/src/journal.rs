@@ -104,7 +104,8 @@ impl JournalOptions {
                 format!("--journal {} --session {} --resume", shell::quoted(&file), shell::quoted(name))
             }
         };
-        let hint = format!("to continue it with the same flags: {} {command} {flags}", program::name());
+        let answer = if matches!(error, Error::Waiting(_)) { " --approve REQUEST, or --deny REQUEST" } else { "" };
+        let hint = format!("to continue it with the same flags: {} {command} {flags}{answer}", program::name());
         Error::Unfinished { error: Box::new(error), hint }
     }
 }

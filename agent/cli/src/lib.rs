@@ -14,6 +14,7 @@
 //!
 //! [`Program`] sets the name, the version, default settings, services and providers.
 
+mod approval_option;
 mod approver;
 mod argument;
 mod budget;

@@ -187,6 +187,10 @@ impl Observer {
                 }
                 self.console.line(line);
             }
+            Event::ApprovalDeferred { request, .. } => {
+                let label = format!("{} {}", styled(ALERT, "<-"), styled(STRONG, line(&request.tool)));
+                self.console.line(format!("{label} waits for an approval: request {}", request.id));
+            }
             Event::PlanChanged { items } => plan_lines(items).into_iter().for_each(|line| self.console.line(line)),
             Event::Done(summary) => self.console.line(summary_line(summary, self.console.time_since(state.started))),
             _ => {}

@@ -73,6 +73,11 @@ impl PromptRunner {
         };
         drop(animation);
         let failures = observer.finish()?;
+        if let Ok(Summary { outcome: Outcome::WaitingForApproval { requests }, .. }) = &ended {
+            let texts = requests.iter().filter(|_| is_text);
+            texts.map(output::json).collect::<Result<(), _>>()?;
+            return Err(Error::Waiting(requests.len()));
+        }
         let is_answered = matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. }, .. }));
         if self.is_direct() && is_text && !is_answered && session.messages().len() > before {
             // Without a model, the results are the answer, also of a run that ends before it.

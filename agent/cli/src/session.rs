@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent::{Driver, ModelChoice, Models, Provider, ProviderOptions, Run, Selection, Session};
+use agent::{DeferredConsent, Driver, ModelChoice, Models, Provider, ProviderOptions, Run, Selection, Session};
 use clap::Args;
 use tools::{CancellationToken, Entry, ToolContext};
 
@@ -82,12 +82,14 @@ impl SessionOptions {
     }
 
     /// Opens the session: a new one, which is recorded from here on, or the one to resume. Cancelling the token ends its calls.
+    /// `consent` has the answers to deferred requests.
     pub(crate) async fn open(
         &self,
         format: OutputFormat,
         console: Arc<Console>,
         how_to_grant: HowToGrant,
         token: CancellationToken,
+        consent: Option<DeferredConsent>,
     ) -> Result<OpenSession, Error> {
         let (settings, resumed) = self.settings().await?;
         let choice = ProviderChoice::from_settings(&settings);
@@ -107,6 +109,10 @@ impl SessionOptions {
         };
         let tools = match &recording {
             Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },
+            None => tools,
+        };
+        let tools = match consent {
+            Some(consent) => SessionTools { context: consent.enter(tools.context), ..tools },
             None => tools,
         };
         let session = tools.into_session();

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use agent::{
-    BudgetScope, Compacted, CompactionCause, Event, Exhausted, FailureKind, Outcome, PlanItem, PrefixChange, Resource,
-    RetryCause, StopReason, Summary,
+    ApprovalRequest, BudgetScope, Compacted, CompactionCause, Event, Exhausted, FailureKind, Outcome, PlanItem,
+    PrefixChange, Resource, RetryCause, StopReason, Summary,
 };
 use serde::Serialize;
 use tools::protocol::Content;
@@ -29,6 +29,7 @@ pub(crate) enum StreamLine<'a> {
     Progress(ProgressLine<'a>),
     Abandoned { id: &'a str, name: &'a str },
     Result(ResultLine<'a>),
+    ApprovalDeferred { id: &'a str, request: &'a ApprovalRequest },
     PlanChanged { items: &'a [PlanItem] },
     SubAgent { agent: &'a str, call: &'a str, event: Box<StreamLine<'a>> },
     Outcome(OutcomeLine<'a>),
@@ -128,6 +129,8 @@ pub(crate) struct OutcomeLine<'a> {
     message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<FailureKind>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    approvals: &'a [ApprovalRequest],
     steps: u32,
     calls: u32,
     failed_calls: u32,
@@ -175,6 +178,7 @@ impl<'a> StreamLine<'a> {
                 let (error, duration_ms, structured) = (*error, *duration_ms, structured.as_ref());
                 Self::Result(ResultLine { id, name, is_error: *is_error, error, duration_ms, content, structured })
             }
+            Event::ApprovalDeferred { id, request } => Self::ApprovalDeferred { id, request },
             Event::PlanChanged { items } => Self::PlanChanged { items },
             // The outcome of a sub-agent is the result of the call that started it.
             Event::SubAgent { event, .. } if matches!(**event, Event::Done(_)) => return None,
@@ -239,6 +243,9 @@ impl<'a> OutcomeLine<'a> {
                 Self { outcome, max_steps, limit: Some(*limit), window, ..line }
             }
             Outcome::Loop(repeated) => Self { outcome: "loop", tool: Some(&repeated.tool), ..line },
+            Outcome::WaitingForApproval { requests } => {
+                Self { outcome: "waiting_for_approval", approvals: requests, ..line }
+            }
             Outcome::Cancelled => Self { outcome: "cancelled", ..line },
             Outcome::Failed { message, failure } => {
                 Self { outcome: "failed", message: Some(message), kind: *failure, ..line }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use crate::approval_option::ApprovalOptions;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::how_to_grant;
@@ -15,7 +16,7 @@ use crate::{interrupt, standard_input};
 /// Run an agent session on a prompt and print the answer
 ///
 /// Calls, their progress and a summary go to standard error. Reading below the root and the clock is permitted, as
-/// are questions to you. Other calls need approval on a terminal, and are refused without one.
+/// are questions to you. Other calls need approval on a terminal, and are refused without one unless --defer-approvals.
 #[derive(Args, Debug)]
 pub(super) struct RunArgs {
     /// The prompt; for the provider direct, tool calls such as 'fs.list path=. ; time.now zone=UTC'. Without one, or for -, it is
@@ -27,6 +28,9 @@ pub(super) struct RunArgs {
     options: SessionOptions,
 
     #[command(flatten)]
+    approvals: ApprovalOptions,
+
+    #[command(flatten)]
     output: OutputOption,
 }
 
@@ -34,8 +38,10 @@ impl RunArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let console = Arc::default();
         let token = interrupt::token(&console)?;
-        let opened = self.options.open(self.output.format, console, how_to_grant, token.clone()).await?;
+        let consent = self.approvals.consent();
+        let opened = self.options.open(self.output.format, console, how_to_grant, token.clone(), consent).await?;
         let OpenSession { recording: _recording, runner, mut session, resumed } = opened;
+        self.approvals.answer(&session, resumed.as_ref())?;
         let input = match resumed {
             Some(run) => RunInput::Resume(run),
             None => RunInput::Prompt(match self.prompt.filter(|prompt| prompt != "-") {

@@ -93,6 +93,7 @@ impl RunState {
                 self.request_started = Instant::now();
                 return call;
             }
+            Event::ApprovalDeferred { id, .. } => self.open.retain(|call| call.id != *id),
             Event::Done(_) if agent.is_none() => self.is_done = true,
             _ => {}
         }

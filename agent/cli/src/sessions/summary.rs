@@ -34,6 +34,8 @@ pub(crate) enum SessionState {
     Open,
     /// The last prompt is answered.
     Finished,
+    /// Calls wait for an approval.
+    Waiting,
     /// The session ended before the answer.
     Interrupted,
 }
@@ -47,11 +49,11 @@ impl SessionSummary {
         };
         let messages = checkpoint.messages.iter().filter_map(|text| serde_json::from_str::<Message>(text).ok());
         let prompt = messages.into_iter().find(|message| message.role == Role::User);
-        let is_answered = Run::from_checkpoint(&checkpoint).is_ok_and(|run| run.is_answered());
-        let state = match is_answered {
+        let state = match Run::from_checkpoint(&checkpoint) {
             _ if is_open => SessionState::Open,
-            true => SessionState::Finished,
-            false => SessionState::Interrupted,
+            Ok(run) if run.is_answered() => SessionState::Finished,
+            Ok(run) if !run.waiting_requests().is_empty() => SessionState::Waiting,
+            _ => SessionState::Interrupted,
         };
         Ok(Some(Self {
             id,
@@ -70,6 +72,7 @@ impl SessionState {
         match self {
             Self::Open => "open",
             Self::Finished => "finished",
+            Self::Waiting => "waiting",
             Self::Interrupted => "interrupted",
         }
     }

@@ -1,5 +1,6 @@
 //! Sessions that are recorded without being asked for.
 
+mod approval;
 mod default;
 mod erase;
 mod fork;
