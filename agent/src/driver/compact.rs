@@ -92,7 +92,8 @@ impl Driver {
         if self.request_size(run, run_cx).tokens > room.percent(GOAL) {
             summarised = self.summarise(run, newest, room, room.percent(WORTH_SUMMARY), run_cx).await?;
         }
-        let most = if room.is_refused() { room.percent(GOAL) } else { room.tokens };
+        // The model has not seen the newest results yet.
+        let most = if room.is_refused() { room.percent(NEAR_LIMIT) } else { room.tokens };
         let is_too_large = |run: &Run| self.request_size(run, run_cx).tokens > most;
         let end = run.messages().len();
         replaced.extend(replace_largest(run, newest..end, run_cx, is_too_large));

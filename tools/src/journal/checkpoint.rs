@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checkpoint {
-    /// The messages, in order. A conversation only grows, so each message is written once.
+    /// The messages, in order. A conversation only grows, even if requests leave out parts of it, so each message is written once.
     pub messages: Vec<String>,
     /// The rest of the state. It is small, and each checkpoint replaces it.
     pub state: String,

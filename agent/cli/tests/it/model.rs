@@ -51,6 +51,56 @@ fn strict_definitions_are_a_setting() {
     }
 }
 
+/// A turn with a call, whose request had 7000 tokens.
+const LARGE: &str = concat!(
+    "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",",
+    "\"function\":{\"name\":\"fs__read\",\"arguments\":\"{\\\"path\\\":\\\"README.md\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n",
+    "data: {\"id\":\"x\",\"choices\":[],\"usage\":{\"prompt_tokens\":7000,\"completion_tokens\":9,\"total_tokens\":7009}}\n\n",
+    "data: [DONE]\n\n",
+);
+
+#[test]
+fn a_conversation_near_the_limit_of_the_context_is_compacted_and_shown() {
+    let crib = Crib::new();
+    std::fs::write(crib.root().join("README.md"), "a line of the file\n".repeat(300)).unwrap();
+    let run = |more: &[&str]| {
+        let (url, requests) = serve([Some(CALL), Some(LARGE), Some(ANSWER)]);
+        let arguments = ["run", "what is in it?", "--provider", "openai", "--model", "m", "--base-url", &url];
+        let limits = ["--select", "fs.read", "--context-tokens", "8000"];
+        let ended = crib.run(&[&arguments[..], &limits, more].concat()).expect(0);
+        (ended, requests.iter().collect::<Vec<_>>())
+    };
+    let (ended, requests) = run(&[]);
+    assert!(ended.stderr.contains("compacted: 1 result left out; from about "), "{ended:#?}");
+    let lines = |body: &str| body.matches("a line of the file").count();
+    assert_eq!(requests.iter().map(|body| lines(body)).collect::<Vec<_>>(), [0, 300, 300]);
+    assert!(requests[2].contains("left out to save context"));
+
+    let (ended, _) = run(&["--output", "stream-json"]);
+    let lines = ended.documents();
+    let compacted = lines.iter().find(|line| line["type"] == "compacted").unwrap();
+    assert_eq!((compacted["cause"].as_str(), compacted["replaced"][0].as_str()), (Some("near_limit"), Some("c")));
+    assert!(compacted["tokens_after"].as_u64() < compacted["tokens_before"].as_u64(), "{compacted}");
+}
+
+const TOO_LONG: &str = concat!(
+    "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: 67\r\n\r\n",
+    "{\"error\":{\"message\":\"no room\",\"code\":\"context_length_exceeded\"}}\n\n\n",
+);
+
+#[test]
+fn a_request_that_the_service_refuses_as_too_long_is_compacted_and_repeated() {
+    let crib = Crib::new();
+    std::fs::write(crib.root().join("README.md"), "a line of the file\n".repeat(300)).unwrap();
+    let (url, requests) = serve([Some(CALL), Some(CALL), Some(TOO_LONG), Some(ANSWER)]);
+    let arguments = ["run", "what is in it?", "--provider", "openai", "--model", "m", "--base-url", &url];
+    let ended = crib.run(&[&arguments[..], &["--select", "fs.read"]].concat()).expect(0);
+    assert_eq!(ended.stdout.trim_end(), "It says hello.");
+    assert!(ended.stderr.contains("compacted: 1 result left out"), "{ended:#?}");
+    let lines = requests.iter().map(|body| body.matches("a line of the file").count());
+    assert_eq!(lines.collect::<Vec<_>>(), [0, 300, 600, 300]);
+}
+
 /// A response that asks for another attempt.
 const BUSY: &str = "HTTP/1.1 503 Busy\r\nretry-after: 0.2\r\nconnection: close\r\ncontent-length: 4\r\n\r\nbusy";
 const LIMITED: &str =
