@@ -404,8 +404,10 @@ impl Driver {
         let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
         let texts: Vec<_> = texts.map(str::to_owned).collect();
         let usage = turn.usage.or_else(|| self.estimated(&request, &turn.message, run_cx));
-        let bytes = self.definition_bytes(run_cx) + prompt_bytes(&request);
-        turn.usage.iter().for_each(|usage| run.compaction_mut().measure(bytes, usage.input_tokens));
+        if let Some(usage) = turn.usage {
+            let bytes = self.definition_bytes(run_cx) + prompt_bytes(&request);
+            run.compaction_mut().measure(bytes, usage.input_tokens);
+        }
         run.turn(turn)?;
         texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));
         self.record_usage(usage, run_cx).await

@@ -75,7 +75,7 @@ impl Driver {
             }
         };
         let covered = start..ends.pop().unwrap_or(end);
-        let text = message_text(run, first..covered.end, &text, room, run_cx);
+        let text = message_text(run, covered.clone(), &text, room, run_cx);
         run.summarise(covered.clone(), text);
         Ok(Some(covered))
     }
@@ -102,19 +102,29 @@ impl Driver {
     }
 }
 
-/// Returns the text that takes the place of messages: the summary, or else their calls, and the plan.
+/// Returns the text that takes the place of messages: the summary, or else their calls, the last prompt among them, and the plan.
 fn message_text(run: &Run, messages: Range<usize>, summary: &str, room: Room, run_cx: &RunContext<'_>) -> String {
     let most = usize::try_from(run.compaction().bytes(room.percent(LONGEST))).unwrap_or(usize::MAX);
-    let summary = summary.trim();
-    let end = (0..=most.min(summary.len())).rfind(|end| summary.is_char_boundary(*end)).unwrap_or_default();
-    let mut text = match &summary[..end] {
-        "" => format!("{TITLE}\n(none)\n{}", calls_text(&run.messages()[messages])),
+    let messages = &run.messages()[messages];
+    let mut text = match head(summary.trim(), most) {
+        "" => format!("{TITLE}\n(none)\n{}", calls_text(messages)),
         summary => format!("{TITLE}\n{summary}"),
     };
+    // The last prompt is the present task.
+    let prompt = messages.iter().rev().find(|message| message.role == Role::User).map(Message::to_text);
+    if let Some(prompt) = prompt {
+        let _ = write!(text, "\n[The user's last message in it]\n{}", head(&prompt, most));
+    }
     if let Some(plan) = run_cx.session.context().service::<Plan>().filter(|plan| !plan.items().is_empty()) {
         let _ = write!(text, "\n[Your plan]\n{plan}");
     }
     text
+}
+
+/// Returns the beginning of a text, with at most this many bytes.
+fn head(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rfind(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
 }
 
 /// Returns the numbers of calls by tool, for a model that wrote no summary.

@@ -127,6 +127,20 @@ async fn later_runs_of_the_session_continue_with_the_summary_and_the_plan() {
 }
 
 #[tokio::test]
+async fn a_later_prompt_stays_word_for_word_when_the_turns_after_it_are_summarised() {
+    let model = SmallContext { is_open: true, ..SmallContext::new(2, 8_000) };
+    let (mut session, log) = (session(900), EventLog::default());
+    driver(&model, &log).run(&mut session, "Read the files.").await.unwrap();
+    let more = SmallContext { turns: 60, ..model.clone() };
+    driver(&more, &log).run(&mut session, "Now read the others.").await.unwrap();
+    let seen = model.log.lock().unwrap();
+    assert!(seen.summaries > 1);
+    let last = seen.requests.last().unwrap();
+    assert_eq!(last[0].to_text(), "Read the files.");
+    assert!(last[1].to_text().contains("Now read the others."), "{}", last[1].to_text());
+}
+
+#[tokio::test]
 async fn a_new_result_that_exceeds_the_context_alone_is_replaced_too() {
     let model = SmallContext::new(3, 8_000);
     let (mut session, log) = (session(20_000), EventLog::default());
