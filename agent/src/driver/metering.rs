@@ -1,7 +1,6 @@
 //! Charges a run's budget.
 
 use tools::protocol::Message;
-use tools::protocol::wire::Strictness;
 
 use super::{Driver, DriverError, RunContext};
 use crate::{Budget, BudgetError, Cost, Exhausted, PendingCall, Run, Spending, Usage};
@@ -46,8 +45,8 @@ impl Driver {
 
     /// Estimates the tokens of the last turn, if a budget counts them. Returns `None` for a provider without a service.
     fn estimated(&self, run: &Run, run_cx: &RunContext<'_>) -> Option<Usage> {
-        let format = self.wire().filter(|_| run_cx.budget.counts_tokens())?;
-        let definitions = run_cx.session.tools().wire(format, Strictness::Relaxed).definitions().len();
+        let sent = self.wire_tools(run_cx.session.tools()).filter(|_| run_cx.budget.counts_tokens())?;
+        let definitions = sent.definitions().len();
         let (turn, request) = run.messages().split_last()?;
         Some(estimated_usage(definitions, request, turn))
     }
