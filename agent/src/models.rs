@@ -19,6 +19,8 @@ pub struct Models {
     names: (String, Option<String>),
     open: Option<Arc<Open>>,
     prices: BTreeMap<String, Price>,
+    /// The default models of other providers.
+    defaults: BTreeMap<String, String>,
 }
 
 /// A model to open, by the names in a call.
@@ -27,7 +29,7 @@ pub struct Models {
 pub struct ModelChoice {
     /// The name of the provider. `None` means that of the session.
     pub provider: Option<String>,
-    /// The name of the model. `None` means the provider's default.
+    /// The name of the model. `None` means the provider's default, which is unknown.
     pub model: Option<String>,
 }
 
@@ -35,7 +37,7 @@ impl Models {
     /// Offers the provider of the session alone.
     pub fn new(session: Arc<dyn Provider>) -> Self {
         let names = (session.name().to_owned(), None);
-        Self { session, names, open: None, prices: BTreeMap::new() }
+        Self { session, names, open: None, prices: BTreeMap::new(), defaults: BTreeMap::new() }
     }
 
     /// Sets the names of the session's provider and model, by which rules know them. The default is the provider's own name without
@@ -45,7 +47,15 @@ impl Models {
         Self { names: (provider.into(), model), ..self }
     }
 
-    /// Offers other models, which the function opens. It is not called for the session's own model.
+    /// Sets the default model of another provider, by which rules and prices know it. Without one, its model is `default`.
+    #[must_use]
+    pub fn with_default_model(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
+        self.defaults.insert(provider.into(), model.into());
+        self
+    }
+
+    /// Offers other models, which the function opens. It is not called for the session's own model. A default model is
+    /// given by its name if that is known.
     #[must_use]
     pub fn with_others<F>(self, open: F) -> Self
     where
@@ -68,7 +78,9 @@ impl Models {
     pub fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Provider>, ProviderError> {
         match (choice, &self.open) {
             (ModelChoice { provider: None, model: None }, _) => Ok(self.session.clone()),
-            (_, Some(open)) => open(choice),
+            (_, Some(open)) => {
+                open(&ModelChoice { provider: choice.provider.clone(), model: self.model(choice).map(str::to_owned) })
+            }
             (ModelChoice { provider: Some(name), .. }, None) => {
                 Err(ProviderError::Unknown { name: name.clone(), known: vec!["session".to_owned()] })
             }
@@ -81,16 +93,23 @@ impl Models {
 
     /// Returns the price of a model, or `None` if it is unknown.
     pub(crate) fn price(&self, choice: &ModelChoice) -> Option<Price> {
-        let of_session = self.names.1.as_ref().filter(|_| choice.provider.is_none());
-        self.prices.get(choice.model.as_ref().or(of_session)?).copied()
+        self.prices.get(self.model(choice)?).copied()
     }
 
     /// Returns the provider and the model of a choice by their real names, such as `openai/gpt-5.1`.
     pub(crate) fn real_name(&self, choice: &ModelChoice) -> String {
-        let is_session = choice.provider.is_none();
         let provider = choice.provider.as_deref().unwrap_or(&self.names.0);
-        let of_session = self.names.1.as_deref().filter(|_| is_session);
-        format!("{provider}/{}", choice.model.as_deref().or(of_session).unwrap_or("default"))
+        format!("{provider}/{}", self.model(choice).unwrap_or("default"))
+    }
+
+    /// Returns the model of a choice. Returns `None` if it names none, and its provider's default is unknown.
+    fn model<'a>(&'a self, choice: &'a ModelChoice) -> Option<&'a str> {
+        let (own, model) = (&self.names.0, &self.names.1);
+        let default = || match &choice.provider {
+            Some(other) if other != own => self.defaults.get(other),
+            _ => model.as_ref(),
+        };
+        choice.model.as_ref().or_else(default).map(String::as_str)
     }
 }
 

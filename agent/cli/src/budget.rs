@@ -24,24 +24,31 @@ pub(crate) fn run_options(settings: &Settings, model: Option<&str>) -> Result<Ru
     // A later file precedes an earlier one.
     match settings.prices.iter().rev().find(|price| price.value.model == model) {
         Some(price) => Ok(options.with_price(price.value.price())),
-        None => check_unpriced(settings, model).map(|()| options),
+        None => match money_limit(settings) {
+            Some((key, limit)) => {
+                let (origin, key, reason) = (limit.origin.clone(), key.to_owned(), needs_price(model));
+                Err(ConfigError::Value { origin, key, reason })
+            }
+            None => Ok(options),
+        },
     }
 }
 
-/// Returns an error if money is limited.
-fn check_unpriced(settings: &Settings, model: &str) -> Result<(), ConfigError> {
+/// Returns the first limit on money, with its key. Each model then needs a price.
+pub(crate) fn money_limit(settings: &Settings) -> Option<(&'static str, &Setting<Cost>)> {
     let limits = [
         ("limits.max_cost", &settings.max_cost),
         ("daily.max_cost", &settings.daily_cost),
         ("monthly.max_cost", &settings.monthly_cost),
     ];
-    let limited = limits.into_iter().find_map(|(key, limit)| Some((key, limit.as_ref()?)));
-    limited.map_or(Ok(()), |(key, limit)| {
-        let reason = format!(
-            "needs the price of the model {model}; add [[prices]] with model = {model:?}, input and output per million tokens"
-        );
-        Err(ConfigError::Value { origin: limit.origin.clone(), key: key.to_owned(), reason })
-    })
+    limits.into_iter().find_map(|(key, limit)| Some((key, limit.as_ref()?)))
+}
+
+/// Returns the problem of a model without a price, and the next step.
+pub(crate) fn needs_price(model: &str) -> String {
+    format!(
+        "needs the price of the model {model}; add [[prices]] with model = {model:?}, input and output per million tokens"
+    )
 }
 
 /// Returns the budget that all sessions share. Returns `None` if no window has a limit.

@@ -1,9 +1,13 @@
 //! [`SessionOptions`]: the provider, tools, grant and journal of a session.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent::{DeferredConsent, Driver, ModelChoice, Models, Provider, ProviderOptions, Run, Selection, Session};
+use agent::{
+    DeferredConsent, Driver, ModelChoice, Models, Provider, ProviderError, ProviderOptions, ProviderSubmission, Run,
+    Selection, Session,
+};
 use clap::Args;
 use tools::{CancellationToken, Entry, ToolContext};
 
@@ -152,18 +156,25 @@ impl SessionOptions {
         let (own_name, own_options) = (choice.provider.clone(), self.provider_options(settings, choice));
         let general = provider_options::general(settings);
         let models = Models::new(provider).with_names(&choice.provider, choice.model.clone());
-        let models = settings
-            .prices
-            .iter()
-            .map(|price| &price.value)
-            .fold(models, |models, price| models.with_price(&price.model, price.price()));
+        let prices = settings.prices.iter().map(|price| &price.value);
+        let models = prices.fold(models, |models, price| models.with_price(&price.model, price.price()));
+        let default_model = |provider: &ProviderSubmission| (provider.service)(&general)?.model;
+        let providers = program::providers().into_iter();
+        let defaults = providers.filter_map(|provider| Some((provider.name, default_model(provider)?)));
+        let models = defaults.fold(models, |models, (provider, model)| models.with_default_model(provider, model));
+        let money_limit = budget::money_limit(settings).map(|(key, _)| key);
+        let priced: BTreeSet<_> = settings.prices.iter().map(|price| price.value.model.clone()).collect();
         models.with_others(move |wanted: &ModelChoice| {
             let name = wanted.provider.as_ref().unwrap_or(&own_name);
-            let submission = program::provider(name)?;
+            if let (Some(key), Some(model)) = (money_limit, &wanted.model)
+                && !priced.contains(model)
+            {
+                let reason = format!("{key} {}", budget::needs_price(model));
+                return Err(ProviderError::Options { provider: name.clone(), reason });
+            }
             let mut options = if *name == own_name { own_options.clone() } else { general.clone() };
-            let usual = || (submission.service)(&options)?.model.map(str::to_owned);
-            options.model = wanted.model.clone().or_else(|| options.model.clone()).or_else(usual);
-            submission.create(&options)
+            options.model.clone_from(&wanted.model);
+            program::provider(name)?.create(&options)
         })
     }
 

@@ -108,7 +108,7 @@ pub(crate) struct ResultLine<'a> {
     structured: Option<&'a Json>,
 }
 
-/// The last line of a run.
+/// The last line of a run, also of one of a sub-agent.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct OutcomeLine<'a> {
     version: u32,
@@ -140,7 +140,8 @@ pub(crate) struct OutcomeLine<'a> {
     cached_input_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_tokens: Option<u64>,
-    duration_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
 }
 
 impl<'a> StreamLine<'a> {
@@ -180,12 +181,15 @@ impl<'a> StreamLine<'a> {
             }
             Event::ApprovalDeferred { id, request } => Self::ApprovalDeferred { id, request },
             Event::PlanChanged { items } => Self::PlanChanged { items },
-            // The outcome of a sub-agent is the result of the call that started it.
-            Event::SubAgent { event, .. } if matches!(**event, Event::Done(_)) => return None,
             Event::SubAgent { agent, call, event } => {
-                Self::SubAgent { agent, call, event: Box::new(Self::from_event(event, duration)?) }
+                let event = match &**event {
+                    // The duration of a sub-agent is that of the call that started it.
+                    Event::Done(summary) => Self::Outcome(OutcomeLine::new(summary, None)),
+                    event => Self::from_event(event, duration)?,
+                };
+                Self::SubAgent { agent, call, event: Box::new(event) }
             }
-            Event::Done(summary) => Self::Outcome(OutcomeLine::new(summary, duration)),
+            Event::Done(summary) => Self::Outcome(OutcomeLine::new(summary, Some(duration))),
             _ => return None,
         })
     }
@@ -214,7 +218,7 @@ impl<'a> SessionLine<'a> {
 }
 
 impl<'a> OutcomeLine<'a> {
-    fn new(summary: &'a Summary, duration: Duration) -> Self {
+    fn new(summary: &'a Summary, duration: Option<Duration>) -> Self {
         let line = Self {
             version: VERSION,
             steps: summary.steps,
@@ -223,7 +227,7 @@ impl<'a> OutcomeLine<'a> {
             input_tokens: summary.usage.map(|usage| usage.input_tokens),
             cached_input_tokens: summary.usage.map(|usage| usage.cached_input_tokens).filter(|cached| *cached > 0),
             output_tokens: summary.usage.map(|usage| usage.output_tokens),
-            duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            duration_ms: duration.map(|duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
             ..Self::default()
         };
         match &summary.outcome {

@@ -79,7 +79,7 @@ pub(crate) async fn spawn(
     let driver = Driver::new(run.provider.clone()).with_options(options).with_events(working);
     match driver.run(&mut session, task).await {
         Ok(summary) => Ok(report(&name, &summary, session.messages())),
-        Err(error) => Err(ToolError::execution_failed(format!("the sub-agent {name} could not go on: {error}"))),
+        Err(error) => Ok(unfinished(&name, &error.to_string(), session.messages())),
     }
 }
 
@@ -149,8 +149,6 @@ fn introduction(path: &str) -> String {
 
 /// Returns the answer for the agent that started the sub-agent. A run that ended otherwise is an error, with the last text.
 fn report(name: &str, summary: &Summary, messages: &[Message]) -> ToolResult {
-    let last = messages.iter().rev().filter(|message| message.role == Role::Assistant).map(Message::to_text);
-    let last = last.map(|text| text.trim().to_owned()).find(|text| !text.is_empty());
     let counts = counts(summary);
     if let Outcome::Answer { text, stop } = &summary.outcome
         && *stop != StopReason::Refusal
@@ -162,7 +160,14 @@ fn report(name: &str, summary: &Summary, messages: &[Message]) -> ToolResult {
         return result;
     }
     let ended = summary.outcome.reason();
-    let mut result = ToolResult::error(format!("the sub-agent {name} did not finish: {ended} [{counts}]"));
+    unfinished(name, &format!("{ended} [{counts}]"), messages)
+}
+
+/// Returns an error with the last text of the sub-agent.
+fn unfinished(name: &str, reason: &str, messages: &[Message]) -> ToolResult {
+    let last = messages.iter().rev().filter(|message| message.role == Role::Assistant).map(Message::to_text);
+    let last = last.map(|text| text.trim().to_owned()).find(|text| !text.is_empty());
+    let mut result = ToolResult::error(format!("the sub-agent {name} did not finish: {reason}"));
     result.content.extend(last.map(|text| Content::text(format!("its last words:\n{text}"))));
     result
 }

@@ -191,6 +191,29 @@ async fn grants_and_rules_hold_for_the_model() {
 }
 
 #[tokio::test]
+async fn the_default_model_of_another_provider_is_known_by_its_name() {
+    let usage = Usage { input_tokens: 1_000_000, cached_input_tokens: 600_000, ..Usage::default() };
+    let model = Model::new([Turn::answer("said").with_usage(usage)]);
+    let price = Price::new("2".parse().unwrap(), "10".parse().unwrap()).with_cached("0.50".parse().unwrap());
+    let (opened, budget) = (model.clone(), Budget::new(BudgetLimits::new()));
+    let models = models(&model).with_default_model("zeta", "large").with_price("large", price);
+    let models = models.with_others(move |choice: &ModelChoice| {
+        assert_eq!(choice.model.as_deref(), Some("large"));
+        Ok(Arc::new(opened.clone()))
+    });
+    let host = host(models).with_service(budget.clone());
+    let arguments = || json!({"prompt": "?", "provider": "zeta"});
+    assert_eq!(host.text(TOOL, arguments()).await, "said");
+    // 400,000 tokens for 2, and 600,000 for 0.50.
+    assert_eq!(budget.spent().cost, "1.10".parse().unwrap());
+
+    let rule = Rule::for_target(Verdict::Deny, "llm:read:zeta/large".parse().unwrap());
+    let policy = Policy::by_effects().with_rules([rule]);
+    let host = host.with_context(|cx| cx.with_policy(policy).with_grant(Grant::all()));
+    assert_eq!(host.call(TOOL, arguments()).await.unwrap_err().code(), ErrorCode::Denied);
+}
+
+#[tokio::test]
 async fn a_request_counts_for_the_budget() {
     let usage = Usage { input_tokens: 30, output_tokens: 12, ..Usage::default() };
     let model = Model::new([Turn::answer("said").with_usage(usage), Turn::answer("again")]);

@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Asker};
 use agent::{
-    Budget, BudgetLimits, Driver, Event, Outcome, Plan, Request, RunOptions, Selection, Session, SessionConsent,
-    SubAgents, Turn, TurnFuture,
+    Budget, BudgetLimits, Driver, Event, FailureKind, Outcome, Plan, ProviderError, Request, RunOptions, Selection,
+    Session, SessionConsent, SubAgents, Turn, TurnFuture,
 };
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
-use tools::protocol::Role;
-use tools::{CancellationToken, Catalog, Effects, Grant, OutputStore, Policy, Tool, ToolCall, ToolContext, ToolResult};
+use tools::protocol::{Part, Role};
+use tools::{
+    CancellationToken, Catalog, Content, Effects, Grant, OutputStore, Policy, Tool, ToolCall, ToolContext, ToolResult,
+};
 use tools_testkit::HouseRules;
 
 use crate::notebook::Notebook;
@@ -211,12 +213,49 @@ async fn a_sub_agent_that_does_not_finish_is_an_error_with_its_last_words() {
     let calls = vec![spawning("s", json!({"name": "n", "task": "on and on", "budget": {"steps": 2}}))];
     let driver = lead(calls, |_, number| {
         let mut turn = Turn::calls([ToolCall::new("c", "look", json!({}))]);
-        turn.message.parts.insert(0, tools::protocol::Part::Content(tools::Content::text(format!("thought {number}"))));
+        turn.message.parts.insert(0, Part::Content(Content::text(format!("thought {number}"))));
         turn
     });
     let results = delegated(&mut session(&catalog, context()), driver).await;
     let text = results[0].to_text();
     assert!(results[0].is_error && text.contains("2 steps") && text.contains("thought 1"), "{text}");
+}
+
+#[tokio::test]
+async fn a_failed_request_of_a_sub_agent_has_its_kind_and_leaves_the_last_words() {
+    let mut catalog = catalog();
+    add(&mut catalog, "look");
+    let log = EventLog::default();
+    let driver = playing(|request| {
+        let (task, turns) = (task(&request), turns(&request));
+        Box::pin(async move {
+            match (task.as_str(), turns) {
+                ("lead", 0) => Ok(Turn::calls([spawning("s", json!({"name": "n", "task": "read"}))])),
+                ("lead", _) => Ok(Turn::answer("finished")),
+                (_, 0) => {
+                    let mut turn = Turn::calls([ToolCall::new("c", "look", json!({}))]);
+                    turn.message.parts.insert(0, Part::Content(Content::text("a thought")));
+                    Ok(turn)
+                }
+                _ => {
+                    let (provider, message) = ("acme".to_owned(), "no credit".to_owned());
+                    let (kind, status, retry_after) = (FailureKind::Quota, 429, None);
+                    Err(ProviderError::Status { provider, status, kind, message, retry_after })
+                }
+            }
+        })
+    });
+    let results = delegated(&mut session(&catalog, context()), driver.with_events(log.clone())).await;
+    let text = results[0].to_text();
+    assert!(results[0].is_error && text.contains("(quota)") && text.contains("a thought"), "{text}");
+    let failure = log.events().into_iter().find_map(|event| match event {
+        Event::SubAgent { event, .. } => match *event {
+            Event::Done(summary) => Some(summary.outcome),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert!(matches!(failure, Some(Outcome::Failed { failure: Some(FailureKind::Quota), .. })), "{failure:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

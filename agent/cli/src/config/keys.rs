@@ -215,6 +215,14 @@ keys! {
         project.iter().find(|rule| rule.value.verdict() == Verdict::Allow).map(|rule| &rule.origin)
     }));
 
+    /// The prices of models for a million tokens each; cached input costs as much as other input unless `cached` is set
+    prices: Vec<Setting<ModelPrice>> = Key::new(
+        "prices",
+        tables(),
+        Vec::new(),
+        r#"[{ model = "gpt-5.1", input = 1.25, output = 10, cached = 0.125 }]"#,
+    );
+
     /// The most tokens of one turn of the model, reasoning included; without it, the model's own limit or a safe one
     max_output_tokens: Option<Setting<u32>> = Key::new("generation.max_output_tokens", integer::<1, _>(), None, "16000")
         .with_session_flag("--max-output-tokens", Named("N"))
@@ -243,14 +251,6 @@ keys! {
     /// Ask the service to cache the beginning of requests, where it does so only on request; without it, Anthropic's own service is asked
     caching: Option<Setting<bool>> = Key::new("generation.caching", boolean(), None, "true")
         .with_project(ProjectRule::if_unset());
-
-    /// The prices of models for a million tokens each; cached input costs as much as other input unless `cached` is set
-    prices: Vec<Setting<ModelPrice>> = Key::new(
-        "prices",
-        tables(),
-        Vec::new(),
-        r#"[{ model = "gpt-5.1", input = 1.25, output = 10, cached = 0.125 }]"#,
-    );
 
     /// The maximum number of provider requests in a run
     max_steps: Setting<u32> =

@@ -120,6 +120,24 @@ fn money_needs_the_price_of_the_model() {
 }
 
 #[test]
+fn a_model_without_a_price_is_not_asked_if_money_is_limited() {
+    let crib = Crib::new();
+    let asked = |file: &str| {
+        write_user(&crib, file);
+        let flags = ["--grant", "llm:read:**", "--output", "stream-json"];
+        let call = r#"llm.generate prompt="?" provider=anthropic"#;
+        let ended = crib.run(&[&["run", call], &flags[..]].concat());
+        let lines = ended.documents();
+        let result = lines.iter().find(|line| line["type"] == "result").unwrap();
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    // The key is missing: no request is sent.
+    assert!(asked("").contains("ANTHROPIC_API_KEY"));
+    let refused = asked("[monthly]\nmax_cost = '1'");
+    assert!(refused.contains("monthly.max_cost") && refused.contains("model = \"claude-"), "{refused}");
+}
+
+#[test]
 fn a_wrong_price_or_cost_is_an_error_with_its_line() {
     let crib = Crib::new();
     for (text, line) in [

@@ -25,6 +25,9 @@ fn sent(set: &ToolSet, format: Format, strictness: Strictness) -> &str {
     let provider = match format {
         Format::Anthropic => agent_rig::Remote::anthropic(&options).unwrap(),
         Format::OpenAiChat => agent_rig::Remote::openai(&options).unwrap(),
+        Format::OpenAiResponses => agent_rig::Remote::openai_responses(&options).unwrap(),
+        Format::Gemini => agent_rig::Remote::gemini(&options).unwrap(),
+        Format::Ollama => agent_rig::Remote::ollama(&options).unwrap(),
         _ => return set.wire(format, strictness).definitions(),
     };
     provider.wire_tools(set).unwrap().definitions()

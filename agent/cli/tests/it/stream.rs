@@ -33,7 +33,8 @@ fn kind(value: &Value) -> &'static str {
 #[track_caller]
 pub(crate) fn check(ended: &Ended) -> Value {
     let (documented, lines) = (documented(), ended.documents());
-    for line in &lines {
+    let nested = lines.iter().filter_map(|line| line.get("event"));
+    for line in lines.iter().chain(nested) {
         let fields = &documented[line["type"].as_str().unwrap()];
         for (name, is_optional, expected) in fields {
             match line.get(name) {

@@ -38,7 +38,7 @@ fn the_stream_tells_whose_event_it_is() {
     let lines = ended.documents();
     let of_agent: Vec<_> = lines.iter().filter(|line| line["type"] == "sub_agent").collect();
     let kinds: Vec<_> = of_agent.iter().map(|line| line["event"]["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["call_started", "result", "text"], "{ended:#?}");
+    assert_eq!(kinds, ["call_started", "result", "text", "outcome"], "{ended:#?}");
     let call = lines.iter().find(|line| line["type"] == "call_started").unwrap();
     assert!(of_agent.iter().all(|line| line["agent"] == "helper" && line["call"] == call["id"]), "{ended:#?}");
 }

@@ -48,7 +48,8 @@ pub(super) fn lines(api: Api, body: BoxedStream) -> BoxedStream {
     let mut lines = Lines { api, end, rest: Vec::new() };
     // The last item marks the end, at which a last line may lack its line break.
     let pieces = body.map_ok(Some).chain(stream::iter([Ok(None)]));
-    Box::pin(pieces.and_then(move |piece| ready(lines.read(piece).map_err(Error::instance))))
+    let lines = pieces.and_then(move |piece| ready(lines.read(piece).map_err(Error::instance)));
+    Box::pin(lines.try_filter(|lines| ready(!lines.is_empty())))
 }
 
 /// The state of a stream that is read in lines.

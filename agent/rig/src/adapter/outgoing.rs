@@ -80,7 +80,20 @@ pub(super) fn client(base_url: &str, proxy: Option<&Proxy>, timeouts: &Timeouts)
         Some(Proxy::Url(url)) => builder.no_proxy().proxy(reqwest::Proxy::all(url)?),
         Some(_) => builder.no_proxy(),
     };
+    // Reading the certificates of the machine takes longer than a local request.
+    let builder = if needs_certificates(base_url, proxy) { builder } else { builder.tls_certs_only([]) };
     builder.build()
+}
+
+/// Returns true if a connection may be encrypted. Redirects, which could lead to one, are off.
+fn needs_certificates(base_url: &str, proxy: Option<&Proxy>) -> bool {
+    let is_plain = |url: &str| Url::parse(url).is_ok_and(|url| url.scheme() == "http");
+    let is_plain_proxy = match proxy {
+        None => true,
+        Some(Proxy::Url(url)) => is_plain(url),
+        Some(_) => false,
+    };
+    !is_plain(base_url) || !is_plain_proxy
 }
 
 /// Returns an error if the proxy is of a kind or has a URL that cannot be used.
@@ -117,6 +130,24 @@ mod tests {
         }
         for url in ["http://localhost.example.org", "http://128.0.0.1", "https://api.openai.com", "http://[::2]"] {
             assert!(!is_loopback(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn certificates_are_read_for_encrypted_connections_alone() {
+        let proxy = |url: &str| Some(Proxy::Url(url.to_owned()));
+        for (url, proxy) in [("http://localhost:1", None), ("HTTP://h/v1", None), ("http://h", proxy("http://p:3128"))]
+        {
+            assert!(!needs_certificates(url, proxy.as_ref()), "{url} {proxy:?}");
+        }
+        for (url, proxy) in [
+            ("https://h", None),
+            ("https://h", proxy("http://p")),
+            ("http://h", proxy("https://p")),
+            ("http://h", Some(Proxy::Environment)),
+            ("h", None),
+        ] {
+            assert!(needs_certificates(url, proxy.as_ref()), "{url} {proxy:?}");
         }
     }
 

@@ -210,8 +210,10 @@ impl<F: FnMut(&str, DefinitionChange, Compatibility)> Comparison<'_, F> {
         let keys = before.into_iter().chain(after).flat_map(Map::keys).map(String::as_str);
         let keys: BTreeSet<&str> =
             keys.chain(was_required.iter().copied()).chain(is_required.iter().copied()).collect();
-        let is_closed =
-            old.get("additionalProperties") == Some(&Value::Bool(false)) && !old.contains_key("patternProperties");
+        // Arguments that the old definition does not name are no part of it, unless a schema judges them.
+        let is_unnamed_judged = old.contains_key("patternProperties")
+            || old.contains_key("unevaluatedProperties")
+            || old.get("additionalProperties").is_some_and(Value::is_object);
         for key in keys {
             let place = format!("{place}/properties/{}", escaped(key));
             let needed = (was_required.contains(key), is_required.contains(key));
@@ -227,9 +229,8 @@ impl<F: FnMut(&str, DefinitionChange, Compatibility)> Comparison<'_, F> {
                     continue;
                 }
                 (None, Some(new)) => {
-                    // An open schema accepted any value by this name.
                     let is_any = new.as_object().is_some_and(|new| new.keys().all(|key| is_any_of(key, &[&TEXTS])));
-                    let compatible = proofs.compatible && (is_closed || is_any);
+                    let compatible = proofs.compatible && (!is_unnamed_judged || is_any);
                     self.add(&place, DefinitionChange::OptionalParameterAdded, Proofs { compatible, ..proofs });
                 }
                 (Some(old), Some(new)) => self.schemas(&place, old, new, proofs),

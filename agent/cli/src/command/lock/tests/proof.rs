@@ -46,7 +46,10 @@ fn no_verdict_is_compatible_where_former_arguments_are_refused() {
             json!({"oneOf": [{"type": "integer"}, {"type": "string", "minLength": 1}]}),
             json!({"oneOf": [{"type": "integer"}, {"type": ["string", "integer"], "minLength": 1}]}),
         ),
-        (json!({"type": "object"}), json!({"type": "object", "properties": {"x": {"type": "string"}}})),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "integer"}}),
+            json!({"type": "object", "properties": {"x": {"type": "string"}}, "additionalProperties": {"type": "integer"}}),
+        ),
         (json!({"not": {"type": "string"}}), json!({"not": {}})),
         (
             json!({"properties": {"x": {}, "y": {}}, "additionalProperties": false}),
@@ -59,6 +62,15 @@ fn no_verdict_is_compatible_where_former_arguments_are_refused() {
     ] {
         let found = of_parameter(&old, &new);
         assert!(found.iter().any(|it| !it.contains(" compatible ")), "{old} {new}: {found:?}");
+    }
+}
+
+#[test]
+fn a_new_optional_parameter_is_compatible_in_a_closed_and_in_an_open_schema() {
+    for additional in [json!(false), json!(true)] {
+        let with = |properties| json!({"type": "object", "properties": properties, "additionalProperties": additional});
+        let (old, new) = (with(json!({})), with(json!({"limit": {"type": "integer"}})));
+        assert_eq!(of_schemas(old, new), ["limit compatible optional_parameter_added"]);
     }
 }
 
