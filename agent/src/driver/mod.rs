@@ -318,7 +318,8 @@ impl Driver {
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
         if run.step() == Step::Ask {
-            check(&*self.provider, Request::new(run.messages(), run_cx.session.tools(), run_cx.token))?;
+            let request = Request::new(run.messages(), run_cx.session.tools(), run_cx.token);
+            check(&*self.provider, request.with_agent(run_cx.session.context().agent()))?;
         }
         self.checkpoint(run, last, run_cx).await
     }
@@ -350,6 +351,7 @@ impl Driver {
         let budget_end = run_cx.budget.deadline().map(|(end, _)| Instant::from(end));
         let deadline = session.context().deadline().into_iter().chain(budget_end).min();
         let request = Request::new(run.messages(), session.tools(), token)
+            .with_agent(session.context().agent())
             .with_deadline(deadline)
             .with_text_sink(TextSink::new(&send))
             .with_retry_sink(RetrySink::new(&send_retry));

@@ -100,6 +100,8 @@ pub struct Request<'a> {
     pub tools: &'a ToolSet,
     /// Cancelled when the turn is no longer needed.
     pub cancellation: &'a CancellationToken,
+    /// The path of the sub-agent that asks, such as `review/tests`. `None` means the session's own agent.
+    pub agent: Option<&'a str>,
     /// The time after which the provider starts no further attempt.
     pub deadline: Option<Instant>,
     /// The receiver of streamed text.
@@ -115,9 +117,16 @@ pub struct Request<'a> {
 pub struct TextSink<'a>(&'a (dyn Fn(&str) + Send + Sync));
 
 impl<'a> Request<'a> {
-    /// Creates a request without a deadline or sinks.
+    /// Creates a request of a session's own agent, without a deadline or sinks.
     pub fn new(messages: &'a [Message], tools: &'a ToolSet, cancellation: &'a CancellationToken) -> Self {
-        Self { messages, tools, cancellation, deadline: None, text_sink: None, retry_sink: None }
+        Self { messages, tools, cancellation, agent: None, deadline: None, text_sink: None, retry_sink: None }
+    }
+
+    /// Sets the path of the sub-agent that asks.
+    #[must_use]
+    pub fn with_agent(mut self, agent: Option<&'a str>) -> Self {
+        self.agent = agent;
+        self
     }
 
     /// Sets the time after which the provider starts no further attempt.

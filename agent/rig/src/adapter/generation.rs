@@ -50,14 +50,15 @@ pub(super) fn apply(
     Ok(completion)
 }
 
-/// Returns the choice for this request. A forced call is for the first turn after a prompt only, or no run would end.
+/// Returns the choice for this request. A forced call is for the first turn after a user's prompt only: no run would end otherwise, and
+/// sub-agents have other tools.
 fn tool_choice(
     api: Api,
     choice: &ToolChoice,
     request: &Request<'_>,
     tools: &WireToolSet,
 ) -> Result<Option<RigChoice>, ProviderError> {
-    let is_first = request.messages.last().is_some_and(|last| last.role == Role::User);
+    let is_first = request.agent.is_none() && request.messages.last().is_some_and(|last| last.role == Role::User);
     Ok(match choice {
         ToolChoice::None => Some(RigChoice::None),
         ToolChoice::Required if is_first => Some(RigChoice::Required),

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use agent::{Driver, GenerationOptions, ProviderError, ReasoningEffort, SystemText, ToolChoice};
+use agent::{Driver, GenerationOptions, ProviderError, ReasoningEffort, Selection, Session, SystemText, ToolChoice};
 use agent_rig::Remote;
 use serde_json::{Value, json};
+use tools::ToolContext;
 use tools::protocol::wire::Format;
 
 use crate::service::Service;
 use crate::service::wire::{ALL, Block, options, remote, reply, two_calls};
-use crate::workshop::{complete, run, session};
+use crate::workshop::{catalog, complete, run, session};
 
 #[tokio::test]
 async fn the_options_of_answers_reach_each_service() {
@@ -89,6 +90,21 @@ async fn a_forced_call_is_asked_for_once_so_that_the_run_ends() {
         let model = remote(format, &options(format, &service, false).with_generation(absent));
         let error = complete(&model, &["fs.read"]).await.unwrap_err();
         assert!(error.to_string().contains("fs.write") && service.requests() == 0, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn no_call_is_forced_on_a_sub_agent() {
+    for choice in [ToolChoice::Required, ToolChoice::Tool("agent.spawn".to_owned())] {
+        let service = Service::new([reply(Format::OpenAiChat, false, &[Block::Text("done")])]).await;
+        let generation = GenerationOptions::new().with_tool_choice(choice);
+        let model =
+            remote(Format::OpenAiChat, &options(Format::OpenAiChat, &service, false).with_generation(generation));
+        let cx = ToolContext::new().with_agent("helper");
+        let mut session = Session::new(catalog(&["fs.read"]).0.list(), Selection::new(), cx);
+        Driver::new(Arc::new(model)).run(&mut session, "go").await.unwrap();
+        let body = service.body(0);
+        assert!(body["tools"].is_array() && body["tool_choice"].is_null(), "{body:#}");
     }
 }
 
