@@ -40,7 +40,8 @@ impl Chat {
             notice::note("/help lists the commands; Ctrl-C cancels, Ctrl-D ends the chat");
         }
         if let Some(run) = self.resumed.take() {
-            first_failure = Some(self.run_input(RunInput::Resume(run)).await?).filter(|exit| *exit != Exit::Success);
+            first_failure =
+                Some(self.run_input(RunInput::Resume(Box::new(run))).await?).filter(|exit| *exit != Exit::Success);
         }
         loop {
             let text = match tokio::task::block_in_place(|| self.input.line())? {

@@ -43,7 +43,7 @@ pub(crate) enum RunInput {
     /// A new prompt.
     Prompt(String),
     /// The run of an earlier process.
-    Resume(Run),
+    Resume(Box<Run>),
 }
 
 impl PromptRunner {
@@ -68,14 +68,13 @@ impl PromptRunner {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
             RunInput::Resume(run) => {
                 self.print_stored_answer(&run)?;
-                driver.resume(session, run).await
+                driver.resume(session, *run).await
             }
         };
         drop(animation);
         let failures = observer.finish()?;
         if let Ok(Summary { outcome: Outcome::WaitingForApproval { requests }, .. }) = &ended {
-            let texts = requests.iter().filter(|_| is_text);
-            texts.map(output::json).collect::<Result<(), _>>()?;
+            requests.iter().filter(|_| is_text).try_for_each(output::json)?;
             return Err(Error::Waiting(requests.len()));
         }
         let is_answered = matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. }, .. }));

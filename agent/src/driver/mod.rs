@@ -352,7 +352,9 @@ impl Driver {
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
         if run.step() == Step::Ask {
-            check(&*self.provider, Request::new(&run.request_messages(), run_cx.session.tools(), run_cx.token))?;
+            let messages = run.request_messages();
+            let request = Request::new(&messages, run_cx.session.tools(), run_cx.token);
+            check(&*self.provider, request.with_agent(run_cx.session.context().agent()))?;
         }
         self.checkpoint(run, last, run_cx).await
     }
@@ -413,7 +415,7 @@ impl Driver {
         self.record_usage(usage, run_cx).await
     }
 
-    /// Requests the turn that follows these messages. Returns `None` if the run is cancelled meanwhile.
+    /// Requests the turn that follows these messages, or without a sink a summary of them. Returns `None` if the run is cancelled meanwhile.
     async fn complete(
         &self,
         messages: &[Message],
@@ -425,9 +427,11 @@ impl Driver {
         let budget_end = run_cx.budget.deadline().map(|(end, _)| Instant::from(end));
         let deadline = session.context().deadline().into_iter().chain(budget_end).min();
         let mut request = Request::new(messages, session.tools(), token)
+            .with_agent(session.context().agent())
             .with_deadline(deadline)
             .with_retry_sink(RetrySink::new(&send_retry));
-        request.text_sink = text_sink;
+        // The text of a summary is not sent.
+        (request.is_summary, request.text_sink) = (text_sink.is_none(), text_sink);
         token.run_until_cancelled(request_turn(&*self.provider, request)).await
     }
 }

@@ -32,9 +32,10 @@ pub enum ToolChoice {
     Auto,
     /// The model answers without calls.
     None,
-    /// The model makes at least one call in the first turn after a prompt. It decides in later turns, or no run would end.
+    /// The model makes at least one call in the first turn after a user's prompt. It decides in later turns, or no run would end. So do
+    /// sub-agents.
     Required,
-    /// The model calls the tool of this name in the first turn after a prompt. It decides in later turns.
+    /// The model calls the tool of this name in the first turn after a user's prompt. It decides in later turns, and so do sub-agents.
     Tool(String),
 }
 

@@ -105,6 +105,10 @@ pub struct Request<'a> {
     pub tools: &'a ToolSet,
     /// Cancelled when the turn is no longer needed.
     pub cancellation: &'a CancellationToken,
+    /// The path of the sub-agent that asks, such as `review/tests`. `None` means the session's own agent.
+    pub agent: Option<&'a str>,
+    /// True if the last message asks for a summary of the conversation, so that no call may be forced.
+    pub is_summary: bool,
     /// The time after which the provider starts no further attempt.
     pub deadline: Option<Instant>,
     /// The receiver of streamed text.
@@ -120,9 +124,17 @@ pub struct Request<'a> {
 pub struct TextSink<'a>(&'a (dyn Fn(&str) + Send + Sync));
 
 impl<'a> Request<'a> {
-    /// Creates a request without a deadline or sinks.
+    /// Creates a request of a session's own agent, without a deadline or sinks.
     pub fn new(messages: &'a [Message], tools: &'a ToolSet, cancellation: &'a CancellationToken) -> Self {
-        Self { messages, tools, cancellation, deadline: None, text_sink: None, retry_sink: None }
+        let (agent, is_summary, deadline, text_sink, retry_sink) = (None, false, None, None, None);
+        Self { messages, tools, cancellation, agent, is_summary, deadline, text_sink, retry_sink }
+    }
+
+    /// Sets the path of the sub-agent that asks.
+    #[must_use]
+    pub fn with_agent(mut self, agent: Option<&'a str>) -> Self {
+        self.agent = agent;
+        self
     }
 
     /// Sets the time after which the provider starts no further attempt.

@@ -95,8 +95,8 @@ async fn a_replaced_result_is_read_by_its_handle() {
     driver(&model, &log).run(&mut session, "Read the files.").await.unwrap();
     let first = &compactions(&log)[0];
     assert_eq!(first.replaced[0], "c1-a");
-    let seen = model.log.lock().unwrap();
-    let shown = results(seen.requests.iter().find(|request| request.len() > 5 && is_replaced(request)).unwrap());
+    let requests = model.log.lock().unwrap().requests.clone();
+    let shown = results(requests.iter().find(|request| is_replaced(request)).unwrap());
     let notice = shown[0].1.to_text();
     let handle = notice.split("handle ").nth(1).unwrap().trim_end_matches(']');
     let read = session.execute("tools.output", json!({"handle": handle})).await.unwrap();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use agent::{FailureKind, Provider, ProviderError, Request, Turn, TurnFuture, Usage};
 use serde_json::{Value, json};
-use tools::protocol::{Message, Part, Role};
+use tools::protocol::{Message, Part};
 use tools::{Catalog, Effects, OutputStore, Tool, ToolCall, ToolContext};
 
 /// The bytes that this model counts as a token.
@@ -38,7 +38,7 @@ impl SmallContext {
         Self { turns, tokens, is_open: false, log: Arc::default() }
     }
 
-    fn answer(&self, messages: &[Message]) -> Result<Turn, ProviderError> {
+    fn answer(&self, messages: &[Message], is_summary: bool) -> Result<Turn, ProviderError> {
         check_pairing(messages);
         let tokens = tokens(messages);
         let mut log = self.log.lock().unwrap();
@@ -48,8 +48,6 @@ impl SmallContext {
         }
         log.largest = log.largest.max(tokens);
         log.requests.push(messages.to_vec());
-        let last = messages.last().filter(|last| last.role == Role::User).map(Message::to_text);
-        let is_summary = last.is_some_and(|last| last.contains("Summarise"));
         let turn =
             if is_summary {
                 log.summaries += 1;
@@ -77,7 +75,7 @@ impl Provider for SmallContext {
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-        let turn = self.answer(request.messages);
+        let turn = self.answer(request.messages, request.is_summary);
         Box::pin(async move { turn })
     }
 }

@@ -338,15 +338,16 @@ async fn a_cancelled_agent_leaves_no_sub_agent_behind() {
         assert_eq!(summary.outcome, Outcome::Cancelled);
         let (sent, asked) = (log.events().len(), requests.load(Ordering::SeqCst));
         assert!(matches!(log.events().last(), Some(Event::Done(_))));
-        // The runtime drops the tasks of the calls soon after.
+        // The runtime drops the tasks of the calls soon after, and ends the polls that the cancellation interrupted.
+        let is_left =
+            || alive.load(Ordering::SeqCst) > 0 || catalog.admission().running() > 0 || agent::abandoned_calls() > 0;
         let gone = async {
-            while alive.load(Ordering::SeqCst) > 0 || catalog.admission().running() > 0 {
+            while is_left() {
                 tokio::task::yield_now().await;
             }
         };
         tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap();
         assert_eq!((log.events().len(), requests.load(Ordering::SeqCst)), (sent, asked), "nothing goes on");
-        assert_eq!(agent::abandoned_calls(), 0);
     }
 }
 

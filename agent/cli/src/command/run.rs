@@ -43,7 +43,7 @@ impl RunArgs {
         let OpenSession { recording: _recording, runner, mut session, resumed } = opened;
         self.approvals.answer(&session, resumed.as_ref())?;
         let input = match resumed {
-            Some(run) => RunInput::Resume(run),
+            Some(run) => RunInput::Resume(Box::new(run)),
             None => RunInput::Prompt(match self.prompt.filter(|prompt| prompt != "-") {
                 Some(prompt) => prompt,
                 None => standard_input::prompt()?,

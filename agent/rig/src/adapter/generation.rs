@@ -50,14 +50,16 @@ pub(super) fn apply(
     Ok(completion)
 }
 
-/// Returns the choice for this request. A forced call is for the first turn after a prompt only, or no run would end.
+/// Returns the choice for this request. A forced call is for the first turn after a user's prompt only: no run would end otherwise, and
+/// sub-agents have other tools. A summary needs none.
 fn tool_choice(
     api: Api,
     choice: &ToolChoice,
     request: &Request<'_>,
     tools: &WireToolSet,
 ) -> Result<Option<RigChoice>, ProviderError> {
-    let is_first = request.messages.last().is_some_and(|last| last.role == Role::User);
+    let is_prompt = request.agent.is_none() && !request.is_summary;
+    let is_first = is_prompt && request.messages.last().is_some_and(|last| last.role == Role::User);
     Ok(match choice {
         ToolChoice::None => Some(RigChoice::None),
         ToolChoice::Required if is_first => Some(RigChoice::Required),

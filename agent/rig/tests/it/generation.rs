@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
-use agent::{Driver, GenerationOptions, ProviderError, ReasoningEffort, SystemText, ToolChoice};
+use agent::{
+    Driver, GenerationOptions, ProviderError, ReasoningEffort, RunOptions, Selection, Session, SystemText, ToolChoice,
+};
 use agent_rig::Remote;
 use serde_json::{Value, json};
+use tools::ToolContext;
 use tools::protocol::wire::Format;
+use tools::protocol::{Message, Role};
 
 use crate::service::Service;
 use crate::service::wire::{ALL, Block, options, remote, reply, two_calls};
-use crate::workshop::{complete, run, session};
+use crate::workshop::{catalog, complete, run, session};
 
 #[tokio::test]
 async fn the_options_of_answers_reach_each_service() {
@@ -89,6 +93,42 @@ async fn a_forced_call_is_asked_for_once_so_that_the_run_ends() {
         let model = remote(format, &options(format, &service, false).with_generation(absent));
         let error = complete(&model, &["fs.read"]).await.unwrap_err();
         assert!(error.to_string().contains("fs.write") && service.requests() == 0, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn no_call_is_forced_on_a_sub_agent() {
+    for choice in [ToolChoice::Required, ToolChoice::Tool("agent.spawn".to_owned())] {
+        let service = Service::new([reply(Format::OpenAiChat, false, &[Block::Text("done")])]).await;
+        let generation = GenerationOptions::new().with_tool_choice(choice);
+        let model =
+            remote(Format::OpenAiChat, &options(Format::OpenAiChat, &service, false).with_generation(generation));
+        let cx = ToolContext::new().with_agent("helper");
+        let mut session = Session::new(catalog(&["fs.read"]).0.list(), Selection::new(), cx);
+        Driver::new(Arc::new(model)).run(&mut session, "go").await.unwrap();
+        let body = service.body(0);
+        assert!(body["tools"].is_array() && body["tool_choice"].is_null(), "{body:#}");
+    }
+}
+
+#[tokio::test]
+async fn no_call_is_forced_while_a_long_conversation_is_summarised() {
+    for format in ALL.into_iter().filter(|format| *format != Format::Ollama) {
+        let replies = ["The summary.", "done"].map(|text| reply(format, false, &[Block::Text(text)]));
+        let service = Service::new(replies).await;
+        let generation = GenerationOptions::new().with_tool_choice(ToolChoice::Required);
+        let model = remote(format, &options(format, &service, false).with_generation(generation));
+        let said = |role, text: &str| Message::text(role, text.repeat(400));
+        let earlier = [said(Role::User, "task "), said(Role::Assistant, "answer "), said(Role::User, "more ")];
+        let mut session = session(&["fs.read"]).with_messages([&earlier[..], &earlier[1..2]].concat());
+        let driver = Driver::new(Arc::new(model)).with_options(RunOptions::new().with_context_tokens(2000));
+        driver.run(&mut session, "go").await.unwrap();
+        let field = if format == Format::Gemini { "toolConfig" } else { "tool_choice" };
+        let [summary, turn] = [0, 1].map(|request| service.body(request));
+        assert!(summary[field].is_null() && !turn[field].is_null(), "{format}: {summary:#} {turn:#}");
+        let texts = [&summary, &turn].map(|body| body.to_string().matches("answer answer").count() > 0);
+        assert_eq!(texts, [true, false], "{format}");
+        assert!(turn.to_string().contains("The summary.") && turn.to_string().contains("task task"), "{format}");
     }
 }
 
