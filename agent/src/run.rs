@@ -1,5 +1,7 @@
 //! [`Run`]: the loop from a prompt to an answer, as a state machine.
 
+mod answer;
+mod approval;
 mod checkpoint;
 mod compaction;
 mod conversation;
@@ -197,53 +199,9 @@ impl Run {
         Summary { outcome, steps, calls, failed_calls, usage }
     }
 
-    /// Returns the requests that wait for an answer. Empty unless the run ended with [`Outcome::WaitingForApproval`].
-    pub fn waiting_requests(&self) -> &[ApprovalRequest] {
-        match &self.state {
-            State::Calling { waiting, .. } => waiting,
-            State::Asking | State::Done(_) => &[],
-        }
-    }
-
-    /// Ends the run until these requests for approvals are answered. A run that is cancelled or failed meanwhile ends for good.
-    pub(crate) fn wait_for_approval(&mut self, requests: Vec<ApprovalRequest>) {
-        let State::Calling { ending, waiting, .. } = &mut self.state else { return };
-        match ending {
-            Some(Outcome::Cancelled | Outcome::Failed { .. }) => {
-                let outcome = ending.take().unwrap_or(Outcome::Cancelled);
-                self.end(outcome, unapproved);
-            }
-            _ => *waiting = requests,
-        }
-    }
-
-    /// Returns the messages of a run that is not continued. Calls that wait for an approval have an error as their result.
-    pub(crate) fn into_settled_messages(mut self) -> Vec<Message> {
-        if !self.waiting_requests().is_empty() {
-            self.end(Outcome::Cancelled, unapproved);
-        }
-        self.into_messages()
-    }
-
     /// Returns true if the run has ended with an answer of the model.
     pub fn is_answered(&self) -> bool {
         matches!(self.state, State::Done(Outcome::Answer { .. }))
-    }
-
-    /// Returns the answer of the model. Returns `None` if there is none, or if the model refused to answer.
-    pub(crate) fn answer(&self) -> Option<&str> {
-        match &self.state {
-            State::Done(Outcome::Answer { text, stop }) if *stop != StopReason::Refusal => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Continues an answered run with this message of the user. Other runs do not change.
-    pub(crate) fn reject_answer(&mut self, message: String) {
-        if self.is_answered() {
-            self.messages.push(Message::text(Role::User, message));
-            self.state = State::Asking;
-        }
     }
 
     /// Returns true if the run has an outcome.
@@ -439,9 +397,4 @@ impl Run {
             .collect();
         self.messages.push(Message { role: Role::Tool, parts });
     }
-}
-
-/// Returns the result of a call whose approval is no longer awaited.
-fn unapproved(_: &ToolCall) -> ToolResult {
-    ToolResult::error("this call needed an approval, and the conversation went on without one, so it was not run")
 }

@@ -73,12 +73,9 @@ impl PromptRunner {
         };
         drop(animation);
         let failures = observer.finish()?;
-        if let Ok(Summary { outcome: Outcome::WaitingForApproval { requests }, .. }) = &ended {
-            requests.iter().filter(|_| is_text).try_for_each(output::json)?;
-            return Err(Error::Waiting(requests.len()));
-        }
-        let is_answered = matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. }, .. }));
-        if self.is_direct() && is_text && !is_answered && session.messages().len() > before {
+        let has_ended_early =
+            !matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. } | Outcome::WaitingForApproval { .. }, .. }));
+        if self.is_direct() && is_text && has_ended_early && session.messages().len() > before {
             // Without a model, the results are the answer, also of a run that ends before it.
             let results = Direct::results(session.messages(), session.tools());
             results.map_or(Ok(()), |results| output::untrusted(&results))?;
@@ -90,6 +87,9 @@ impl PromptRunner {
             && is_text
         {
             notice::write_line("(no answer)");
+        }
+        if let Ok(Summary { outcome: Outcome::WaitingForApproval { requests }, .. }) = &ended {
+            requests.iter().filter(|_| is_text).try_for_each(output::json)?;
         }
         let exit = summary_exit(ended.map_err(Error::Driver)?)?;
         Ok(failures.first.filter(|_| self.is_direct()).unwrap_or(exit))
@@ -133,6 +133,7 @@ fn summary_exit(summary: Summary) -> Result<Exit, Error> {
         }
         Outcome::Budget(exhausted) => Err(Error::Budget(exhausted)),
         Outcome::Loop(repeated) => Err(Error::Loop(repeated)),
+        Outcome::WaitingForApproval { requests } => Err(Error::Waiting(requests.len())),
         Outcome::Cancelled => Err(Error::Cancelled),
         Outcome::Failed { message, .. } => Err(Error::Run(message)),
         _ => Err(Error::Run("unknown outcome".to_owned())),

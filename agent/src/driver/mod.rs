@@ -15,29 +15,28 @@ mod setup;
 mod summary;
 mod tasks;
 mod time_limit;
+mod turn;
 mod worker_gate;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::atomic::AtomicUsize;
 
 use tokio::runtime::Handle;
 use tools::protocol::wire::Format;
-use tools::protocol::{Message, Part, Role};
-use tools::{CancellationToken, Content, JournalError, ToolContext, ToolError};
+use tools::protocol::{Message, Role};
+use tools::{CancellationToken, JournalError, ToolContext, ToolError};
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
-use self::metering::{charge, prompt_bytes};
 use self::replaced_results::restore_notices;
 use self::request_turn::{check, wire, wire_tools};
 use self::time_limit::{TimeLimit, cancelled_by, stopped};
-use crate::json_answer::repair_prompt;
+use self::turn::AnswerCheck;
 use crate::prefix::Prefix;
 use crate::repeat::RepeatGuard;
 use crate::{
-    Budget, BudgetError, Event, EventSink, FailureKind, Outcome, Provider, ProviderError, Request, RetrySink, Run,
-    RunError, RunOptions, Session, Spending, Step, Summary, TextSink, ToolSet, Turn, WireToolSet,
+    Budget, BudgetError, Event, EventSink, FailureKind, Outcome, Provider, ProviderError, Request, Run, RunError,
+    RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
 };
 
 pub(crate) use self::active_run::ActiveRun;
@@ -87,9 +86,6 @@ struct RunContext<'a> {
     active: &'a ActiveRun,
     budget: &'a Budget,
 }
-
-/// Returns the problem with an answer, if there is one.
-type AnswerCheck<'a> = dyn FnMut(&str) -> Result<(), String> + Send + 'a;
 
 /// An error that ends a run. The end of a budget and a cancellation are not errors but an [`Outcome`](crate::Outcome).
 #[derive(Debug, thiserror::Error)]
@@ -358,82 +354,6 @@ impl Driver {
         }
         self.checkpoint(run, last, run_cx).await
     }
-
-    /// Requests a turn and writes its checkpoint, which must precede its calls. Ends the run if its budget has no step left.
-    async fn turn(
-        &self,
-        run: &mut Run,
-        last: &mut Option<LastCheckpoint>,
-        check: &mut AnswerCheck<'_>,
-        run_cx: &RunContext<'_>,
-    ) -> Result<(), DriverError> {
-        if let Some(exhausted) = charge(run_cx.budget, Spending::steps(1)).await? {
-            run.exhaust(exhausted);
-            return Ok(());
-        }
-        let mut is_compacted = self.compact_if_full(run, run_cx).await?;
-        while run.step() == Step::Ask {
-            if is_compacted {
-                // If the next request fails, the resumed run has the summary.
-                self.checkpoint(run, last, run_cx).await?;
-            }
-            match self.request_turn(run, run_cx).await {
-                Ok(()) => break,
-                Err(error) => is_compacted = self.compact_after(error, run, run_cx).await?,
-            }
-        }
-        run_cx.session.record_turn(run.turns());
-        if let Some(problem) = run.answer().and_then(|answer| check(answer).err()) {
-            run.reject_answer(repair_prompt(&problem));
-        }
-        self.checkpoint(run, last, run_cx).await
-    }
-
-    async fn request_turn(&self, run: &mut Run, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
-        let sink = run_cx.sink;
-        let is_streamed = AtomicBool::new(false);
-        let send = |text: &str| {
-            is_streamed.store(true, Ordering::Relaxed);
-            sink.send(|| Event::Text { text: text.to_owned() });
-        };
-        let request = run.request_messages();
-        let Some(turn) = self.complete(&request, Some(TextSink::new(&send)), run_cx).await else {
-            run.cancel();
-            return Ok(());
-        };
-        let turn = turn?;
-        let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
-        let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
-        let texts: Vec<_> = texts.map(str::to_owned).collect();
-        let usage = turn.usage.or_else(|| self.estimated(&request, &turn.message, run_cx));
-        if let Some(usage) = turn.usage {
-            let bytes = self.definition_bytes(run_cx) + prompt_bytes(&request);
-            run.compaction_mut().measure(bytes, usage.input_tokens);
-        }
-        run.turn(turn)?;
-        texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));
-        self.record_usage(usage, run_cx).await
-    }
-
-    /// Requests the turn that follows these messages, or without a sink a summary of them. Returns `None` if the run is cancelled meanwhile.
-    async fn complete(
-        &self,
-        messages: &[Message],
-        text_sink: Option<TextSink<'_>>,
-        run_cx: &RunContext<'_>,
-    ) -> Option<Result<Turn, ProviderError>> {
-        let RunContext { session, token, sink, .. } = run_cx;
-        let send_retry = |retry| sink.send(|| Event::RequestRetried(retry));
-        let budget_end = run_cx.budget.deadline().map(|(end, _)| Instant::from(end));
-        let deadline = session.context().deadline().into_iter().chain(budget_end).min();
-        let mut request = Request::new(messages, session.tools(), token)
-            .with_agent(session.context().agent())
-            .with_deadline(deadline)
-            .with_retry_sink(RetrySink::new(&send_retry));
-        // The text of a summary is not sent.
-        (request.is_summary, request.text_sink) = (text_sink.is_none(), text_sink);
-        token.run_until_cancelled(request_turn(&*self.provider, request)).await
-    }
 }
 
 impl std::fmt::Debug for Driver {
@@ -442,12 +362,5 @@ impl std::fmt::Debug for Driver {
             .field("provider", &self.provider.name())
             .field("options", &self.options)
             .finish_non_exhaustive()
-    }
-}
-
-fn text_of(part: &Part) -> Option<&str> {
-    match part {
-        Part::Content(content) => Content::as_text(content),
-        _ => None,
     }
 }

@@ -1,0 +1,42 @@
+//! Waits of a run for approvals.
+
+use tools::protocol::Message;
+use tools::{ToolCall, ToolResult};
+
+use super::{Run, State};
+use crate::{ApprovalRequest, Outcome};
+
+impl Run {
+    /// Returns the requests that wait for an answer. Empty unless the run ended with [`Outcome::WaitingForApproval`].
+    pub fn waiting_requests(&self) -> &[ApprovalRequest] {
+        match &self.state {
+            State::Calling { waiting, .. } => waiting,
+            State::Asking | State::Done(_) => &[],
+        }
+    }
+
+    /// Ends the run until these requests for approvals are answered. A run that is cancelled or failed meanwhile ends for good.
+    pub(crate) fn wait_for_approval(&mut self, requests: Vec<ApprovalRequest>) {
+        let State::Calling { ending, waiting, .. } = &mut self.state else { return };
+        match ending {
+            Some(Outcome::Cancelled | Outcome::Failed { .. }) => {
+                let outcome = ending.take().unwrap_or(Outcome::Cancelled);
+                self.end(outcome, unapproved);
+            }
+            _ => *waiting = requests,
+        }
+    }
+
+    /// Returns the messages of a run that is not continued. Calls that wait for an approval have an error as their result.
+    pub(crate) fn into_settled_messages(mut self) -> Vec<Message> {
+        if !self.waiting_requests().is_empty() {
+            self.end(Outcome::Cancelled, unapproved);
+        }
+        self.into_messages()
+    }
+}
+
+/// Returns the result of a call whose approval is no longer awaited.
+fn unapproved(_: &ToolCall) -> ToolResult {
+    ToolResult::error("this call needed an approval, and the conversation went on without one, so it was not run")
+}
