@@ -37,6 +37,8 @@ pub(crate) struct RepeatGuard {
     /// The last results of the calls, by the name of the tool. Arguments are compared and not hashed, because they are shared.
     calls: HashMap<String, Vec<LastResult>>,
     hasher: RandomState,
+    /// The version of the conversation's compaction.
+    compaction: u64,
 }
 
 #[derive(Debug)]
@@ -69,7 +71,16 @@ impl Default for RepeatLimits {
 
 impl RepeatGuard {
     pub(crate) fn new(limits: RepeatLimits) -> Self {
-        Self { limits, calls: HashMap::new(), hasher: RandomState::new() }
+        Self { limits, calls: HashMap::new(), hasher: RandomState::new(), compaction: 0 }
+    }
+
+    /// Starts all counts anew if requests leave out more than before, because the model has to repeat calls whose results it no longer
+    /// sees.
+    pub(crate) fn notice_compaction(&mut self, version: u64) {
+        if self.compaction != version {
+            self.compaction = version;
+            self.calls.clear();
+        }
     }
 
     /// Records the result of a call of this turn. Returns the number of turns that made the call with this result.

@@ -180,6 +180,7 @@ impl<'a> Batch<'a> {
         let (PendingCall { call, refused, .. }, reporter) = &self.calls[position];
         let is_effective = |entry: Arc<Entry>| !entry.tool().effects.is_read_only();
         let has_effect = !result.is_error && self.tools.get(&call.name).is_ok_and(is_effective);
+        self.repeats.notice_compaction(self.run.compaction().version());
         let times = self.repeats.record(self.run.turns(), call, &result, has_effect);
         if let Some(hint) = self.repeats.hint(times) {
             if refused.is_some() {

@@ -29,6 +29,9 @@ pub(crate) struct Compaction {
     measured: Option<MeasuredRequest>,
     /// The number of requests for summaries.
     requests: u32,
+    /// The number of changes in this process.
+    #[serde(skip)]
+    version: u64,
 }
 
 /// A text in place of messages.
@@ -113,6 +116,7 @@ impl Compaction {
 
     /// Replaces the result of a call by a notice.
     pub(crate) fn replace(&mut self, id: &str, notice: String) {
+        self.version += 1;
         self.replaced.insert(id.to_owned());
         self.notices.insert(id.to_owned(), notice);
     }
@@ -138,6 +142,11 @@ impl Compaction {
             None => tokens.saturating_mul(BYTES_PER_TOKEN),
             Some(measured) => scaled(tokens, measured.bytes, measured.tokens),
         }
+    }
+
+    /// Returns a number that changes when requests leave out more.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
     }
 
     /// Returns the number of requests for summaries.
@@ -176,6 +185,7 @@ impl Run {
         compaction.replaced.retain(|id| shown.contains(id.as_str()));
         compaction.notices.retain(|id, _| shown.contains(id.as_str()));
         compaction.summary = Some(ConversationSummary { messages, text });
+        compaction.version += 1;
     }
 
     /// Adds the tokens of a request for a summary, which is no turn.

@@ -65,7 +65,7 @@ pub struct Summary {
     pub calls: u32,
     /// The number of calls whose result is an error.
     pub failed_calls: u32,
-    /// The tokens used by all turns, if the provider reports them.
+    /// The tokens used by all turns and summaries, if the provider reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }

@@ -11,7 +11,7 @@ use tools::protocol::{Message, Role};
 use tools::{ToolCall, ToolContext};
 
 use crate::small_context::{SmallContext, catalog, check_pairing, context, text, tokens, too_long};
-use crate::workshop::{EventLog, answer, results};
+use crate::workshop::{EventLog, answer, playing, results};
 
 fn session(bytes: usize) -> Session {
     Session::new(catalog(bytes).list(), Selection::new(), context())
@@ -184,6 +184,23 @@ async fn a_model_that_writes_no_summary_keeps_the_names_of_its_calls() {
     let seen = model.log.lock().unwrap();
     let shown = seen.requests.last().unwrap()[1].to_text();
     assert!(shown.contains("read ("), "{shown}");
+}
+
+#[tokio::test]
+async fn a_call_whose_result_was_left_out_may_be_repeated() {
+    let read = |number: usize| Turn::calls([ToolCall::new(format!("c{number}"), "read", json!({"number": 1}))]);
+    let play = playing(move |request| {
+        let last = request.messages.iter().rev().flat_map(Message::calls).next();
+        let next = last.map_or(0, |call| call.id[1..].parse::<usize>().unwrap() + 1);
+        let turn = if next < 12 { read(next) } else { Turn::answer("done") };
+        let turn = if request.is_summary { Turn::answer("Summary.") } else { turn };
+        Box::pin(async move { Ok(turn) })
+    });
+    let log = EventLog::default();
+    let driver = play.with_options(RunOptions::new().with_context_tokens(2500)).with_events(log.clone());
+    let summary = driver.run(&mut session(3000), "Read it.").await.unwrap();
+    assert_eq!(answer(&summary.outcome), "done");
+    assert!(compactions(&log).len() > 2);
 }
 
 #[tokio::test]
