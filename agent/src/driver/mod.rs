@@ -14,8 +14,8 @@ mod tasks;
 mod time_limit;
 mod worker_gate;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, RwLock};
 use std::time::Instant;
 
 use tokio::runtime::Handle;
@@ -260,6 +260,7 @@ impl Driver {
             options: self.options.clone(),
             sink: sink.clone(),
             sub_agents: AtomicUsize::new(0),
+            has_ended: RwLock::new(false),
         });
         let cx = active.enter(self.call_context(session, &budget, format));
         let prefix = Prefix::new(run.messages(), session.tools(), format);
@@ -297,6 +298,7 @@ impl Driver {
         if summary.steps > 0 {
             session.complete_run(run.into_messages().split_off(before), prefix);
         }
+        active.end();
         sink.send(|| Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
     }
