@@ -1,7 +1,7 @@
 //! [`ActiveRun`]: the run of a call, as a service for the tools of this crate.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use tools::ToolContext;
 
@@ -17,6 +17,8 @@ pub(crate) struct ActiveRun {
     pub(super) sink: Arc<GuardedSink>,
     /// The number of sub-agents at work.
     pub(super) sub_agents: AtomicUsize,
+    /// True once the run's last event follows. Locked for reading while another event is sent.
+    pub(super) has_ended: RwLock<bool>,
 }
 
 /// A sub-agent at work, until it is dropped. Sends the events of the sub-agent's run to the run that started it.
@@ -36,9 +38,17 @@ impl ActiveRun {
         cx.with_services(services)
     }
 
-    /// Sends an event of the run. The event is built only if there is a sink.
+    /// Sends an event of the run, unless the run has ended. The event is built only if there is a sink.
     pub(crate) fn send(&self, event: impl FnOnce() -> Event) {
-        self.sink.send(event);
+        let has_ended = self.has_ended.read().unwrap_or_else(PoisonError::into_inner);
+        if !*has_ended {
+            self.sink.send(event);
+        }
+    }
+
+    /// Ends the events of calls. A call that was abandoned may still be polled.
+    pub(super) fn end(&self) {
+        *self.has_ended.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
     /// Returns true if a sub-agent of this run is at work.
@@ -63,7 +73,7 @@ impl EventSink for Arc<WorkingAgent> {
                 Event::SubAgent { agent, call, event: Box::new(event) }
             }
         };
-        self.active.sink.send(|| event);
+        self.active.send(|| event);
     }
 }
 

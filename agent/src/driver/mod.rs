@@ -18,8 +18,8 @@ mod time_limit;
 mod turn;
 mod worker_gate;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, RwLock};
 
 use tokio::runtime::Handle;
 use tools::protocol::wire::Format;
@@ -281,6 +281,7 @@ impl Driver {
             options: self.options.clone(),
             sink: sink.clone(),
             sub_agents: AtomicUsize::new(0),
+            has_ended: RwLock::new(false),
         });
         let cx = active.enter(self.call_context(session, &budget, format));
         let prefix = Prefix::new(run.messages(), session.tools(), format);
@@ -327,6 +328,7 @@ impl Driver {
         if summary.steps > 0 {
             session.complete_run(run, before, prefix);
         }
+        active.end();
         sink.send(|| Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
     }
