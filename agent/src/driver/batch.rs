@@ -69,7 +69,8 @@ impl Driver {
             }
         }
         batch.tasks.abort();
-        batch.wait_for_approvals();
+        self.propagate_cancellation(run_cx.token);
+        batch.wait_for_approvals(run_cx.token.is_cancelled());
         batch.fatal.map_or(Ok(()), |error| Err(error.into()))
     }
 }
@@ -161,11 +162,13 @@ impl<'a> Batch<'a> {
         true
     }
 
-    /// Ends the run if calls wait for approvals.
-    fn wait_for_approvals(&mut self) {
+    /// Ends the run if calls wait for approvals. A cancelled run does not wait.
+    fn wait_for_approvals(&mut self, is_cancelled: bool) {
         let mut deferred = std::mem::take(&mut self.deferred);
         deferred.sort_by_key(|(position, _)| *position);
-        if !deferred.is_empty() {
+        if !deferred.is_empty() && is_cancelled {
+            self.run.cancel();
+        } else if !deferred.is_empty() {
             self.run.wait_for_approval(deferred.into_iter().map(|(_, request)| request).collect());
         }
     }
