@@ -9,6 +9,7 @@ use agent::{Driver, Selection, Session};
 use serde_json::{Value, json};
 use tools::handler::typed;
 use tools::protocol::Message;
+use tools::protocol::wire::Format;
 use tools::{Catalog, Effects, Tool, ToolContext};
 
 const REPEATED: &str = r#"{"path":"a","path":"b"}"#;
@@ -116,6 +117,42 @@ async fn assert_empty(api: Api, streaming: bool, reply: Reply) {
     let (summary, _, ran) = run(api.model(&service, streaming), &["fs.read"]).await;
     assert_eq!((summary.calls, summary.failed_calls), (1, 0), "{api:?} {streaming}");
     assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))]);
+}
+
+#[tokio::test]
+async fn arguments_that_a_service_restates_at_the_end_of_a_call_are_the_ones_that_count() {
+    let format = Format::OpenAiResponses;
+    let item = |index: usize, arguments: &str| {
+        let id = format!("c{index}");
+        json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "fs__read", "arguments": arguments})
+    };
+    for (index, (streamed, restated)) in [
+        (r#"{"path":"a"}"#, r#"{"path":"b"}"#),
+        (r#"{"path":"a"#, r#"{"path":"b"}"#),
+        (r#"{"path":"b"}]"#, r#"{"path":"b"}"#),
+        (r#"{"path":"a","path":"a"}"#, r#"{"path":"b"}"#),
+        (r#"{"path":"b"}"#, r#"{"path":"b"}"#),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        // The calls take turns, and the second one begins first.
+        let other = r#"{"n":123456789012345678901234567890}"#;
+        let added = [1, 0].map(|at| json!({"type": "response.output_item.added", "output_index": at, "item": item(at, "")}));
+        let deltas = [(0, streamed), (1, other)].map(|(at, delta)| {
+            json!({"type": "response.function_call_arguments.delta", "item_id": format!("fc_c{at}"), "output_index": at, "delta": delta})
+        });
+        let items = [item(0, restated), item(1, other)];
+        let done = [0, 1].map(|at| json!({"type": "response.output_item.done", "output_index": at, "item": items[at]}));
+        let end = json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": items}});
+        let events: Vec<_> = added.into_iter().chain(deltas).chain(done).chain([end]).collect();
+        let answer = wire::reply(format, true, &[wire::Block::Text("ok")]);
+        let service = Service::new([wire::stream(format, &events), answer]).await;
+        let model = wire::remote(format, &wire::options(format, &service, true));
+        let (_, session, _) = run(model, &["fs.read"]).await;
+        let calls: Vec<_> = session.messages()[1].calls().map(|call| call.arguments.to_string()).collect();
+        assert_eq!(calls, [restated, other], "{index}");
+    }
 }
 
 /// Every format, also those that send arguments as objects in the lines of a stream.

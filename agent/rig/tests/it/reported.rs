@@ -101,10 +101,9 @@ async fn every_format_finds_an_error_in_its_reply() {
             let service = Service::new([]).await;
             let model = wire::remote(format, &wire::options(format, &service, streaming));
             for error in [&google, &json!({"error": "x", "error_type": "overloaded"})] {
-                let first = match (format, streaming) {
-                    (Format::Ollama, true) => events(format!("{error}")),
-                    (_, true) => events(format!("data: {error}\n\n")),
-                    (_, false) => reply(200, error),
+                let first = match streaming {
+                    true => wire::stream(format, std::slice::from_ref(error)),
+                    false => reply(200, error),
                 };
                 let answer = wire::reply(format, streaming, &[wire::Block::Text("ok")]);
                 assert_reported(&service, &model, [first, answer], FailureKind::Overloaded, true).await;

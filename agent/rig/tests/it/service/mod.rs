@@ -159,13 +159,15 @@ pub(crate) fn retry_policy() -> RetryPolicy {
 
 /// Written once: tests that run side by side read it.
 pub(crate) fn key_file() -> KeySource {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    let write = || {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("service-{}.key", std::process::id()));
-        std::fs::write(&path, format!("{KEY}\n")).unwrap();
-        path
-    };
-    KeySource::File(PATH.get_or_init(write).clone())
+    static FILE: OnceLock<KeySource> = OnceLock::new();
+    FILE.get_or_init(|| file_with("service", KEY)).clone()
+}
+
+/// Writes a key to a file of this name.
+pub(crate) fn file_with(name: &str, key: &str) -> KeySource {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.key", std::process::id()));
+    std::fs::write(&path, format!("{key}\n")).unwrap();
+    KeySource::File(path)
 }
 
 async fn read(stream: &mut TcpStream) -> (String, String) {

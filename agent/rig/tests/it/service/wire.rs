@@ -71,11 +71,18 @@ pub(crate) fn reply(format: Format, streaming: bool, blocks: &[Block]) -> Reply 
         (_, false) => whole(200, record(blocks, true)),
         (_, true) => {
             let pieces = blocks.iter().map(|block| record(std::slice::from_ref(block), false));
-            let lines = pieces.chain([record(&[], true)]).map(|piece| format!("{piece}\n")).collect();
-            let headers = "content-type: application/x-ndjson\r\n".to_owned();
-            Reply::Answer { status: 200, headers, body: lines, piece: 7 }
+            stream(format, &pieces.chain([record(&[], true)]).collect::<Vec<_>>())
         }
     }
+}
+
+/// A stream of these documents, as the format separates them.
+pub(crate) fn stream(format: Format, documents: &[Value]) -> Reply {
+    if format != Format::Ollama {
+        return events(documents.iter().map(|document| format!("data: {document}\n\n")).collect::<String>());
+    }
+    let body = documents.iter().map(|document| format!("{document}\n")).collect();
+    Reply::Answer { status: 200, headers: "content-type: application/x-ndjson\r\n".to_owned(), body, piece: 7 }
 }
 
 fn calls(blocks: &[Block]) -> bool {
