@@ -138,13 +138,15 @@ async fn arguments_that_a_service_restates_at_the_end_of_a_call_are_the_ones_tha
     {
         // The calls take turns, and the second one begins first.
         let other = r#"{"n":123456789012345678901234567890}"#;
-        let added = [1, 0].map(|at| json!({"type": "response.output_item.added", "output_index": at, "item": item(at, "")}));
+        let added =
+            [1, 0].map(|at| json!({"type": "response.output_item.added", "output_index": at, "item": item(at, "")}));
         let deltas = [(0, streamed), (1, other)].map(|(at, delta)| {
             json!({"type": "response.function_call_arguments.delta", "item_id": format!("fc_c{at}"), "output_index": at, "delta": delta})
         });
         let items = [item(0, restated), item(1, other)];
         let done = [0, 1].map(|at| json!({"type": "response.output_item.done", "output_index": at, "item": items[at]}));
-        let end = json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": items}});
+        let end =
+            json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": items}});
         let events: Vec<_> = added.into_iter().chain(deltas).chain(done).chain([end]).collect();
         let answer = wire::reply(format, true, &[wire::Block::Text("ok")]);
         let service = Service::new([wire::stream(format, &events), answer]).await;

@@ -31,7 +31,11 @@ async fn a_reply_that_holds_the_key_is_unchanged() {
 async fn a_key_is_removed_from_every_error_and_a_short_one_only_where_it_is_a_word() {
     for (key, message, expected) in [
         ("sk-0123456789", "bad key:sk-0123456789sk-0123456789.", "bad key:[key][key]."),
-        ("test", "bad key test, \"test\"; see attest, test-1 and the_test", "bad key [key], \"[key]\"; see attest, test-1 and the_test"),
+        (
+            "test",
+            "bad key test, \"test\"; see attest, test-1 and the_test",
+            "bad key [key], \"[key]\"; see attest, test-1 and the_test",
+        ),
         ("x", "x is no key of x", "[key] is no key of [key]"),
     ] {
         let source = file_with(&format!("error-{key}"), key);
@@ -39,7 +43,8 @@ async fn a_key_is_removed_from_every_error_and_a_short_one_only_where_it_is_a_wo
         for format in ALL {
             for streaming in [false, true] {
                 let inside = wire::stream(format, &[body.clone()]);
-                let service = Service::new([reply(401, &body), if streaming { inside } else { reply(200, &body) }]).await;
+                let service =
+                    Service::new([reply(401, &body), if streaming { inside } else { reply(200, &body) }]).await;
                 let model = wire::remote(format, &wire::options(format, &service, streaming).with_key(source.clone()));
                 for _ in 0..2 {
                     let error = ask(&model).await.unwrap_err().to_string();

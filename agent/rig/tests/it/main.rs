@@ -11,11 +11,11 @@ mod endpoint;
 mod exchange;
 mod failure;
 mod generation;
-mod key;
 /// The judge of the formats' own tests.
 #[allow(dead_code, reason = "its own tests use more of it")]
 #[path = "../../../../protocol/tests/it/wire/judge.rs"]
 mod judge;
+mod key;
 mod pause;
 mod prefix;
 mod reported;
