@@ -40,7 +40,7 @@ pub(super) async fn events(api: Api, mut response: StreamingResponse) -> Result<
 /// Returns a body as one event, or with Ollama as one line.
 fn event_of(api: Api, body: &[u8]) -> std::result::Result<Bytes, ReportedError> {
     let text = String::from_utf8_lossy(body);
-    let checked = checked(&text)?;
+    let checked = checked(api, &text)?;
     Ok(match api {
         // The strings of JSON hold no line breaks.
         Api::Ollama => checked.replace(['\r', '\n'], " ") + "\n",
@@ -97,7 +97,7 @@ impl Lines {
             return Err(ReportedError(error.trim().to_owned()));
         }
         if self.api == Api::Ollama {
-            complete.extend_from_slice(checked(&text)?.as_bytes());
+            complete.extend_from_slice(checked(self.api, &text)?.as_bytes());
         } else if let Some(data) = text.strip_prefix("data:") {
             self.data.push_str(data);
         } else {
@@ -113,7 +113,7 @@ impl Lines {
     fn write_event(&mut self, complete: &mut Vec<u8>) -> std::result::Result<(), ReportedError> {
         let data = std::mem::take(&mut self.data);
         let missing = self.end.as_mut().and_then(|end| end.missing_reason(&data));
-        complete.extend(in_lines(&checked(&data)?).into_bytes());
+        complete.extend(in_lines(&checked(self.api, &data)?).into_bytes());
         complete.extend(missing.into_iter().flat_map(|event| format!("\ndata: {event}\n").into_bytes()));
         Ok(())
     }

@@ -49,9 +49,10 @@ impl HttpClientExt for TimeoutClient {
         U: From<Bytes> + Send + 'static,
     {
         let response = first_byte(self.first_byte, self.http.send::<T, Bytes>(self.outgoing.corrected(request)));
+        let api = self.api;
         async move {
-            Ok(response.await?.map(|body| -> LazyBody<U> {
-                Box::pin(async { Ok(read(body.await?).map_err(Error::instance)?.into()) })
+            Ok(response.await?.map(move |body| -> LazyBody<U> {
+                Box::pin(async move { Ok(read(api, body.await?).map_err(Error::instance)?.into()) })
             }))
         }
     }
@@ -84,8 +85,8 @@ impl HttpClientExt for TimeoutClient {
 }
 
 /// Returns the body of a whole reply, after a check.
-fn read(body: Bytes) -> std::result::Result<Bytes, ReportedError> {
-    let changed = match checked(&String::from_utf8_lossy(&body))? {
+fn read(api: Api, body: Bytes) -> std::result::Result<Bytes, ReportedError> {
+    let changed = match checked(api, &String::from_utf8_lossy(&body))? {
         Cow::Borrowed(_) => None,
         Cow::Owned(changed) => Some(changed),
     };

@@ -78,11 +78,28 @@ pub(crate) fn reply(format: Format, streaming: bool, blocks: &[Block]) -> Reply 
 
 /// A stream of these documents, as the format separates them.
 pub(crate) fn stream(format: Format, documents: &[Value]) -> Reply {
-    if format != Format::Ollama {
-        return events(documents.iter().map(|document| format!("data: {document}\n\n")).collect::<String>());
-    }
-    let body = documents.iter().map(|document| format!("{document}\n")).collect();
-    Reply::Answer { status: 200, headers: "content-type: application/x-ndjson\r\n".to_owned(), body, piece: 7 }
+    let (field, end) = if format == Format::Ollama { ("", "\n") } else { ("data: ", "\n\n") };
+    stream_of(format, documents.iter().map(|document| format!("{field}{document}{end}")).collect::<String>())
+}
+
+/// A stream with this body.
+pub(crate) fn stream_of(format: Format, body: impl Into<String>) -> Reply {
+    let kind = if format == Format::Ollama { "application/x-ndjson" } else { "text/event-stream" };
+    Reply::Answer { status: 200, headers: format!("content-type: {kind}\r\n"), body: body.into(), piece: 7 }
+}
+
+/// Returns the body of a streamed reply, and the place where its end is stated.
+pub(crate) fn body_and_end(format: Format, blocks: &[Block]) -> (String, usize) {
+    let Reply::Answer { body, .. } = reply(format, true, blocks) else { unreachable!() };
+    let end = body.find(match format {
+        Format::OpenAiChat => "\"finish_reason\":\"",
+        Format::OpenAiResponses => "response.completed",
+        Format::Anthropic => "\"stop_reason\":\"",
+        Format::Gemini => "\"finishReason\"",
+        _ => "\"done\":true",
+    });
+    let end = end.unwrap();
+    (body, end)
 }
 
 fn calls(blocks: &[Block]) -> bool {
