@@ -6,6 +6,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use rig_core::http_client::{BoxedStream, Error, Result, StreamingResponse};
 use rig_reqwest::reqwest::header::{CONTENT_TYPE, HeaderValue};
+use serde::de::IgnoredAny;
 
 use super::Api;
 use super::message_end::MessageEnd;
@@ -33,20 +34,28 @@ pub(super) async fn events(api: Api, mut response: StreamingResponse) -> Result<
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
     let (parts, body) = response.into_parts();
     let pieces: Vec<Bytes> = body.try_collect().await?;
-    let event = event_of(api, &pieces.concat()).map_err(Error::instance)?;
-    Ok(StreamingResponse::from_parts(parts, Box::pin(stream::iter([Ok(event)]))))
+    let whole = pieces.concat();
+    let one = |piece: Bytes| -> BoxedStream { Box::pin(stream::iter([Ok(piece)])) };
+    let body = match api {
+        Api::Ollama => checked_stream(api, one(in_one_line(whole).into())),
+        _ => one(event_of(api, &whole).map_err(Error::instance)?),
+    };
+    Ok(StreamingResponse::from_parts(parts, body))
 }
 
-/// Returns a body as one event, or with Ollama as one line.
+/// Returns a body as one event.
 fn event_of(api: Api, body: &[u8]) -> std::result::Result<Bytes, ReportedError> {
     let text = String::from_utf8_lossy(body);
-    let checked = checked(api, &text)?;
-    Ok(match api {
+    Ok((in_lines(&checked(api, &text)?) + "\n").into())
+}
+
+/// Returns a JSON document in one line. A body of several documents, one a line, is unchanged.
+fn in_one_line(mut body: Vec<u8>) -> Vec<u8> {
+    if serde_json::from_slice::<IgnoredAny>(&body).is_ok() {
         // The strings of JSON hold no line breaks.
-        Api::Ollama => checked.replace(['\r', '\n'], " ") + "\n",
-        _ => in_lines(&checked) + "\n",
+        body.iter_mut().filter(|byte| matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
     }
-    .into())
+    body
 }
 
 /// Returns the body of a stream in whole events, or with Ollama in whole lines.

@@ -1,9 +1,10 @@
 //! Keys that occur in the words of a model, and in the errors of a service.
 
 use serde_json::json;
+use tools::protocol::wire::Format;
 
 use crate::service::wire::{self, ALL, Block};
-use crate::service::{Service, events, file_with, json as reply};
+use crate::service::{KEY, Service, events, file_with, json as reply};
 use crate::workshop::{answer, ask, run};
 
 #[tokio::test]
@@ -42,7 +43,7 @@ async fn a_key_is_removed_from_every_error_and_a_short_one_only_where_it_is_a_wo
         let body = json!({"error": {"message": message, "type": "authentication_error"}});
         for format in ALL {
             for streaming in [false, true] {
-                let inside = wire::stream(format, &[body.clone()]);
+                let inside = wire::stream(format, std::slice::from_ref(&body));
                 let service =
                     Service::new([reply(401, &body), if streaming { inside } else { reply(200, &body) }]).await;
                 let model = wire::remote(format, &wire::options(format, &service, streaming).with_key(source.clone()));
@@ -62,8 +63,8 @@ async fn the_key_is_removed_from_the_errors_that_only_the_responses_api_has() {
         json!({"type": "response.failed", "response": {"id": "r", "status": "failed", "error": error, "output": []}})
     };
     let flat = |message: &str| json!({"type": "error", "code": "invalid_prompt", "message": message, "param": null});
-    let format = tools::protocol::wire::Format::OpenAiResponses;
-    let message = format!("not with {}", crate::service::KEY);
+    let format = Format::OpenAiResponses;
+    let message = format!("not with {}", KEY);
     for body in [failed(&message), flat(&message)] {
         let service = Service::new([events(format!("data: {body}\n\n"))]).await;
         let error = ask(&wire::remote(format, &wire::options(format, &service, true))).await.unwrap_err();

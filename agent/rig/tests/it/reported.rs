@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use crate::service::reply::completion;
+use crate::service::sent;
 use crate::service::wire::{self, ALL, Block, options, remote};
 use crate::service::{Reply, Service, events, json as reply};
 use crate::workshop::{answer, ask, ask_into, result, run};
@@ -206,6 +207,16 @@ async fn a_whole_reply_to_a_stream_request_is_read_and_its_text_sent() {
     }
 }
 
+/// A gateway may give the lines of Ollama the type of JSON.
+#[tokio::test]
+async fn lines_with_the_type_of_json_are_read() {
+    let (format, headers) = (Format::Ollama, "content-type: application/json\r\n".to_owned());
+    let (body, _) = wire::body_and_end(format, &[Block::Text("o"), Block::Text("k")]);
+    let service = Service::new([Reply::Answer { status: 200, headers, body, piece: 7 }]).await;
+    let turn = ask(&remote(format, &options(format, &service, true))).await.unwrap();
+    assert_eq!(turn.message.to_text(), "ok");
+}
+
 #[tokio::test]
 async fn a_reply_of_any_other_type_is_malformed_and_not_retried() {
     for format in ALL {
@@ -255,8 +266,8 @@ async fn calls_with_equal_ids_are_run_and_answered_apart() {
             assert_eq!((ids[0].as_str(), ids[0] == ids[1]), ("a", false), "{format} {streaming}");
             assert!(session.messages()[2].parts.iter().all(|part| result(part) == "ran fs.read"));
             let body = service.body(1);
-            let calls: Vec<_> = wire::sent_calls(format, &body).into_iter().map(|call| call.id).collect();
-            let results: Vec<_> = wire::sent_results(format, &body).into_iter().map(|result| result.id).collect();
+            let calls: Vec<_> = sent::calls(format, &body).into_iter().map(|call| call.id).collect();
+            let results: Vec<_> = sent::results(format, &body).into_iter().map(|result| result.id).collect();
             assert_eq!((&calls, &results), (&ids, &ids), "{format} {streaming}: {body:#}");
         }
     }
