@@ -1,6 +1,6 @@
 //! [`SessionOptions`]: the provider, tools, grant and journal of a session.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -158,6 +158,16 @@ impl SessionOptions {
         let models = Models::new(provider).with_names(&choice.provider, choice.model.clone());
         let prices = settings.prices.iter().map(|price| &price.value);
         let models = prices.fold(models, |models, price| models.with_price(&price.model, price.price()));
+        let foreign_key = |provider: &ProviderSubmission| {
+            let url = provider_options::foreign_service(settings, choice, provider)?;
+            let variable = (provider.service)(&general)?.key_variable;
+            Some(format!(
+                "{variable} holds the key of {url}; keep that key in another variable or in a file, and name it with key_env or \
+                 key_file"
+            ))
+        };
+        let others = program::providers().into_iter().filter(|other| other.name != own_name);
+        let refused: BTreeMap<_, _> = others.filter_map(|other| Some((other.name, foreign_key(other)?))).collect();
         let default_model = |provider: &ProviderSubmission| (provider.service)(&general)?.model;
         let providers = program::providers().into_iter();
         let defaults = providers.filter_map(|provider| Some((provider.name, default_model(provider)?)));
@@ -166,6 +176,9 @@ impl SessionOptions {
         let priced: BTreeSet<_> = settings.prices.iter().map(|price| price.value.model.clone()).collect();
         models.with_others(move |wanted: &ModelChoice| {
             let name = wanted.provider.as_ref().unwrap_or(&own_name);
+            if let Some(reason) = refused.get(name.as_str()) {
+                return Err(ProviderError::Options { provider: name.clone(), reason: reason.clone() });
+            }
             if let (Some(key), Some(model)) = (money_limit, &wanted.model)
                 && !priced.contains(model)
             {

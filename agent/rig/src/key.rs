@@ -85,8 +85,26 @@ fn is_set(variable: &str) -> bool {
     std::env::var_os(variable).is_some()
 }
 
-/// Replaces the key in a text by `[key]`, because services repeat keys in their errors.
+/// The fewest characters of a key that cannot be a word. Local servers take words as keys, such as `ollama` and `none`.
+const SECRET_CHARS: usize = 8;
+
+/// Replaces the key in an error by `[key]`, because services repeat keys there. A key of fewer characters than [`SECRET_CHARS`] is
+/// replaced only where it is a whole word.
 pub(crate) fn without_key(text: &str, key: &SecretString) -> String {
     let key = key.expose_secret();
-    if key.is_empty() { text.to_owned() } else { text.replace(key, "[key]") }
+    if key.is_empty() {
+        return text.to_owned();
+    }
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    let mut without = String::with_capacity(text.len());
+    let mut end = 0;
+    for (at, _) in text.match_indices(key) {
+        let is_word = !text[..at].ends_with(is_of_word) && !text[at + key.len()..].starts_with(is_of_word);
+        if key.len() >= SECRET_CHARS || is_word {
+            without += &text[end..at];
+            without += "[key]";
+            end = at + key.len();
+        }
+    }
+    without + &text[end..]
 }

@@ -12,6 +12,7 @@ use agent::{Provider, Request, ToolSet};
 use serde_json::json;
 use service::{KEY, Service, wire};
 use tools::CancellationToken;
+use tools::protocol::wire::Format;
 use tools::protocol::{Message, Role};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -63,9 +64,16 @@ async fn no_span_and_no_event_has_the_key() {
     let recorder = Recorder::default();
     tracing::subscriber::set_global_default(recorder.clone()).unwrap();
     let refused = service::json(401, json!({"error": {"message": format!("not with {KEY}"), "type": "t"}}));
-    let broken = service::events(format!("data: {{\"error\":{{\"message\":\"{KEY}\"}}}}\n\n"));
+    let error = json!({"error": {"message": KEY}});
+    // The data of an event may span lines.
+    let broken = service::events(format!("data: {{\"error\":\ndata: {{\"message\":\"{KEY}\"}}}}\n\n"));
     for streaming in [false, true] {
-        let replies = wire::ALL.iter().flat_map(|_| [refused.clone(), broken.clone()]);
+        let broken = |format| match (format, streaming) {
+            (_, false) => service::json(200, &error),
+            (Format::Ollama, _) => wire::stream(format, std::slice::from_ref(&error)),
+            _ => broken.clone(),
+        };
+        let replies = wire::ALL.iter().flat_map(|format| [refused.clone(), broken(*format)]);
         let service = Service::new(replies).await;
         for format in wire::ALL {
             let provider = wire::remote(format, &wire::options(format, &service, streaming));
@@ -73,7 +81,8 @@ async fn no_span_and_no_event_has_the_key() {
                 let (messages, tools, token) =
                     ([Message::text(Role::User, "go")], ToolSet::default(), CancellationToken::new());
                 let error = provider.complete(Request::new(&messages, &tools, &token)).await.unwrap_err();
-                assert!(!format!("{error} {error:?}").contains(KEY), "{error:?}");
+                let text = format!("{error} {error:?}");
+                assert!(text.contains("[key]") && !text.contains(KEY), "{text}");
             }
         }
         assert_eq!(service.requests(), 10);

@@ -23,7 +23,7 @@ use check::Answer;
 
 /// List the linked providers, which of them are configured, and from where
 ///
-/// A provider is configured if the settings choose it, or if its key is in the environment. Of a key, only the source is shown.
+/// A provider is configured if the settings choose it, or if its key is in the environment and belongs to no other service. Of a key, only the source is shown.
 #[derive(Args, Debug)]
 pub(super) struct ProvidersArgs {
     #[command(flatten)]
@@ -51,6 +51,8 @@ struct Row {
     model: Setting<Option<String>>,
     base_url: Setting<Option<String>>,
     key: Setting<Option<KeySource>>,
+    /// The URL of another service that the key belongs to.
+    foreign: Option<String>,
     options: ProviderOptions,
 }
 
@@ -102,9 +104,11 @@ fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &Prov
     } else {
         options.model.clone_from(&model.value);
     }
-    let has_key = key.value.as_ref().is_some_and(key_source::is_found);
+    let foreign = provider_options::foreign_service(settings, choice, provider).filter(|_| !is_chosen);
+    let has_key = foreign.is_none() && key.value.as_ref().is_some_and(key_source::is_found);
     let (has_service, needs_key) = (service.is_some(), service.is_some_and(|service| service.needs_key));
-    Row { provider, chosen, is_configured: is_chosen || has_key, has_service, needs_key, model, base_url, key, options }
+    let is_configured = is_chosen || has_key;
+    Row { provider, chosen, is_configured, has_service, needs_key, model, base_url, key, foreign, options }
 }
 
 fn document(row: &Row, answer: Option<&Answer>) -> Value {
@@ -112,7 +116,10 @@ fn document(row: &Row, answer: Option<&Answer>) -> Value {
         let value = setting.value.as_ref().map_or(Value::Null, Document::document);
         json!({"value": value, "origin": setting.origin.document()})
     }
-    let key = row.key.value.as_ref().map_or(Value::Null, key_source::document);
+    let mut key = row.key.value.as_ref().map_or(Value::Null, key_source::document);
+    if let Some(url) = &row.foreign {
+        key["belongs_to"] = url.as_str().into();
+    }
     let mut document = json!({
         "name": row.provider.name,
         "description": row.provider.description,
@@ -151,7 +158,7 @@ fn lines(row: &Row, answer: Option<&Answer>, width: usize) -> String {
     if row.has_service {
         table.push(["model".to_owned(), noted(row.model.value.as_deref(), &row.model.origin)]);
         table.push(["URL".to_owned(), noted(row.base_url.value.as_deref(), &row.base_url.origin)]);
-        let key = row.key.value.as_ref().map(|key| key_line(key, row.needs_key));
+        let key = row.key.value.as_ref().map(|key| key_line(key, row));
         table.push(["key".to_owned(), noted(key.as_deref(), &row.key.origin)]);
     }
     if let Some(Answer { outcome, time }) = answer {
@@ -169,11 +176,12 @@ fn noted(text: Option<&str>, origin: &Origin) -> String {
     if *origin == Origin::Default { text } else { format!("{text} {}", styled(FAINT, format!("({origin})"))) }
 }
 
-fn key_line(source: &KeySource, needs_key: bool) -> String {
-    let found = match (key_source::is_found(source), needs_key) {
-        (true, _) => "set",
-        (false, true) => "not set",
-        (false, false) => "not set, and not needed",
+fn key_line(source: &KeySource, row: &Row) -> String {
+    let found = match (key_source::is_found(source), &row.foreign, row.needs_key) {
+        (true, Some(url), _) => &format!("the key of {}", visible(url)),
+        (true, None, _) => "set",
+        (false, _, true) => "not set",
+        (false, _, false) => "not set, and not needed",
     };
     match source {
         KeySource::Environment(name) => format!("{name}, {found}"),

@@ -72,6 +72,55 @@ fn a_provider_is_configured_by_its_key_or_by_the_settings_and_each_origin_is_sho
 }
 
 #[test]
+fn the_key_of_a_gateway_goes_to_no_other_service() {
+    const CALL: &str = concat!(
+        "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",",
+        "\"function\":{\"name\":\"llm__generate\",\"arguments\":\"{\\\"prompt\\\":\\\"?\\\",\\\"provider\\\":",
+        "\\\"openai-responses\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n",
+    );
+    let crib = Crib::new();
+    for choice in ["provider = 'openai'\nmodel = 'm'", "provider = 'openai'\nmodel = 'm'\nkey_env = 'OPENAI_API_KEY'"] {
+        let (url, _requests) = serve([Some(ANSWER), Some(CALL), Some(ANSWER)]);
+        let (proxy, connections) = serve([None]);
+        write_user(&crib, &format!("{choice}\nbase_url = '{url}'"));
+        let proxy = proxy.trim_end_matches("/v1");
+        let variables = [("OPENAI_API_KEY", "sk-secret"), ("TOOLCRIB_PROXY", proxy), ("TOOLCRIB_RETRIES_MAX", "0")];
+        let checked = run(&crib, &["providers", "--check", "--json"], &variables).expect(0).documents();
+        let other = named(&checked, "openai-responses");
+        assert_eq!((&other["configured"], &other["check"]), (&json!(false), &Value::Null), "{choice} {other}");
+        assert_eq!(other["key"]["value"], json!({"variable": "OPENAI_API_KEY", "found": true, "belongs_to": url}));
+        let page = run(&crib, &["providers"], &variables).expect(0).stdout;
+        assert!(page.contains(&format!("OPENAI_API_KEY, the key of {url}")), "{choice} {page}");
+
+        let task = r#"llm.generate prompt="?" provider=openai-responses"#;
+        let flags = ["--grant", "llm:read:**", "--output", "stream-json"];
+        let lines = run(&crib, &[&["run", task][..], &flags].concat(), &variables).documents();
+        let result = lines.iter().find(|line| line["type"] == "result").unwrap();
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("OPENAI_API_KEY") && text.contains("key_env"), "{choice} {result}");
+        assert!(connections.try_recv().is_err(), "{choice}");
+    }
+}
+
+#[test]
+fn a_key_that_belongs_to_a_public_service_configures_each_provider_of_it() {
+    let crib = Crib::new();
+    let keys = [("OPENAI_API_KEY", "sk-secret"), ("CORP_KEY", "sk-secret")];
+    for choice in [
+        "provider = 'openai'",
+        "provider = 'openai'\nbase_url = 'https://api.openai.com/'",
+        "provider = 'openai'\nbase_url = 'https://gateway.example.org/v1'\nkey_env = 'CORP_KEY'",
+        "provider = 'openai'\nbase_url = 'https://gateway.example.org/v1'\nkey_file = 'my.key'",
+        "provider = 'openai'\nbase_url = 'https://gateway.example.org/v1'\ndialect = 'deepseek'",
+        "provider = 'ollama'\nbase_url = 'http://localhost:11435'",
+    ] {
+        write_user(&crib, choice);
+        let documents = providers(&crib, &keys);
+        assert_eq!(named(&documents, "openai-responses")["configured"], true, "{choice}");
+    }
+}
+
+#[test]
 fn a_check_asks_each_configured_service_once() {
     let crib = Crib::new();
     let (url, requests) = serve([Some(ANSWER), Some(UNKNOWN)]);

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use rig_core::http_client::{BoxedStream, Error, Result, StreamingResponse};
 use rig_reqwest::reqwest::header::{CONTENT_TYPE, HeaderValue};
+use serde::de::IgnoredAny;
 
 use super::Api;
 use super::message_end::MessageEnd;
@@ -13,39 +14,54 @@ use super::payload::{ReportedError, WrongContentType, checked};
 
 const EVENT_STREAM: &str = "text/event-stream";
 
-/// Returns a stream of events. A whole JSON reply becomes one event.
+/// Returns a stream of checked events, or with Ollama of lines. A whole JSON reply becomes one of them.
 ///
 /// # Errors
-/// - Returns [`WrongContentType`] if the reply is neither a stream of events nor JSON.
+/// - Returns [`WrongContentType`] if the reply is neither a stream nor JSON.
 /// - Returns [`ReportedError`] if the reply or one of its events is an error.
 pub(super) async fn events(api: Api, mut response: StreamingResponse) -> Result<StreamingResponse> {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_owned();
     let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if essence == EVENT_STREAM {
-        return Ok(response.map(|body| lines(api, body)));
-    }
-    if essence != "application/json" && !essence.ends_with("+json") {
-        return Err(Error::instance(WrongContentType(kind)));
+    match (api, essence.as_str()) {
+        (Api::Ollama, "application/x-ndjson" | "application/ndjson") => {
+            return Ok(response.map(|body| checked_stream(api, body)));
+        }
+        (Api::Ollama, EVENT_STREAM) => return Err(Error::instance(WrongContentType(kind))),
+        (_, EVENT_STREAM) => return Ok(response.map(|body| checked_stream(api, body))),
+        (_, json) if json == "application/json" || json.ends_with("+json") => {}
+        _ => return Err(Error::instance(WrongContentType(kind))),
     }
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
     let (parts, body) = response.into_parts();
     let pieces: Vec<Bytes> = body.try_collect().await?;
-    let event = event_of(&pieces.concat()).map_err(Error::instance)?;
-    Ok(StreamingResponse::from_parts(parts, Box::pin(stream::iter([Ok(event)]))))
+    let whole = pieces.concat();
+    let one = |piece: Bytes| -> BoxedStream { Box::pin(stream::iter([Ok(piece)])) };
+    let body = match api {
+        Api::Ollama => checked_stream(api, one(in_one_line(whole).into())),
+        _ => one(event_of(api, &whole).map_err(Error::instance)?),
+    };
+    Ok(StreamingResponse::from_parts(parts, body))
 }
 
 /// Returns a body as one event.
-fn event_of(body: &[u8]) -> std::result::Result<Bytes, ReportedError> {
+fn event_of(api: Api, body: &[u8]) -> std::result::Result<Bytes, ReportedError> {
     let text = String::from_utf8_lossy(body);
-    let checked = checked(&text)?;
-    let lines = checked.lines().map(|line| format!("data: {line}\n"));
-    Ok(lines.chain(["\n".to_owned()]).collect::<String>().into())
+    Ok((in_lines(&checked(api, &text)?) + "\n").into())
 }
 
-/// Returns the body of a stream in whole lines. Each is an event's, or with Ollama a document.
-pub(super) fn lines(api: Api, body: BoxedStream) -> BoxedStream {
+/// Returns a JSON document in one line. A body of several documents, one a line, is unchanged.
+fn in_one_line(mut body: Vec<u8>) -> Vec<u8> {
+    if serde_json::from_slice::<IgnoredAny>(&body).is_ok() {
+        // The strings of JSON hold no line breaks.
+        body.iter_mut().filter(|byte| matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
+    }
+    body
+}
+
+/// Returns the body of a stream in whole events, or with Ollama in whole lines.
+fn checked_stream(api: Api, body: BoxedStream) -> BoxedStream {
     let end = (api == Api::Anthropic).then(MessageEnd::default);
-    let mut lines = Lines { api, end, rest: Vec::new() };
+    let mut lines = Lines { api, end, rest: Vec::new(), data: String::new() };
     // The last item marks the end, at which a last line may lack its line break.
     let pieces = body.map_ok(Some).chain(stream::iter([Ok(None)]));
     let lines = pieces.and_then(move |piece| ready(lines.read(piece).map_err(Error::instance)));
@@ -58,6 +74,8 @@ struct Lines {
     end: Option<MessageEnd>,
     /// The incomplete last line.
     rest: Vec<u8>,
+    /// The data of the incomplete last event, which may span lines.
+    data: String,
 }
 
 impl Lines {
@@ -67,6 +85,7 @@ impl Lines {
         let Some(piece) = piece else {
             let line = std::mem::take(&mut self.rest);
             self.write_line(&line, &mut complete)?;
+            self.write_event(&mut complete)?;
             return Ok(complete.into());
         };
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
@@ -79,20 +98,37 @@ impl Lines {
         Ok(complete.into())
     }
 
-    /// Adds a line to `complete`.
+    /// Adds a line to `complete`, or to the data of its event.
     fn write_line(&mut self, line: &[u8], complete: &mut Vec<u8>) -> std::result::Result<(), ReportedError> {
-        let text = std::str::from_utf8(line).unwrap_or_default();
+        let text = String::from_utf8_lossy(line);
         // GPUStack reports an error of a stream in a field of this name, which is not of the standard.
         if let Some(error) = text.strip_prefix("error:") {
             return Err(ReportedError(error.trim().to_owned()));
         }
-        let field = if self.api == Api::Ollama { "" } else { "data:" };
-        match text.strip_prefix(field).map(checked).transpose()? {
-            Some(payload) if !text.is_empty() => complete.extend([field.as_bytes(), payload.as_bytes()].concat()),
-            _ => complete.extend_from_slice(line),
+        if self.api == Api::Ollama {
+            complete.extend_from_slice(checked(self.api, &text)?.as_bytes());
+        } else if let Some(data) = text.strip_prefix("data:") {
+            self.data.push_str(data);
+        } else {
+            if text.trim().is_empty() {
+                self.write_event(complete)?;
+            }
+            complete.extend_from_slice(line);
         }
-        let missing = self.end.as_mut().and_then(|end| end.missing_reason(line));
-        complete.extend(missing.into_iter().flat_map(|event| format!("\n\ndata: {event}\n\n").into_bytes()));
         Ok(())
     }
+
+    /// Adds the data of an event to `complete`.
+    fn write_event(&mut self, complete: &mut Vec<u8>) -> std::result::Result<(), ReportedError> {
+        let data = std::mem::take(&mut self.data);
+        let missing = self.end.as_mut().and_then(|end| end.missing_reason(&data));
+        complete.extend(in_lines(&checked(self.api, &data)?).into_bytes());
+        complete.extend(missing.into_iter().flat_map(|event| format!("\ndata: {event}\n").into_bytes()));
+        Ok(())
+    }
+}
+
+/// Returns a payload as the data of an event.
+fn in_lines(payload: &str) -> String {
+    payload.lines().map(|line| format!("data:{line}\n")).collect()
 }

@@ -13,6 +13,8 @@ use serde_json::value::RawValue;
 use tools::Json;
 use tools::protocol::json::{InvalidJson, Kind};
 
+use super::Api;
+
 /// The start of arguments that rig keeps as text. No JSON begins with it.
 const MARK: char = '\u{1}';
 
@@ -22,12 +24,12 @@ const ARGS: &str = "args";
 const ARGUMENTS: &str = "arguments";
 
 /// Returns the payload of a reply with each call's arguments as text if rig would change them.
-pub(super) fn kept(payload: &str) -> Cow<'_, str> {
+pub(super) fn kept(api: Api, payload: &str) -> Cow<'_, str> {
     if ![INPUT, ARGS, ARGUMENTS].iter().any(|key| payload.contains(&format!("\"{key}\""))) {
         return Cow::Borrowed(payload);
     }
     let mut changed = Vec::new();
-    collect(payload, payload, 0, &mut changed);
+    collect(api, payload, payload, 0, &mut changed);
     let mut kept = String::new();
     let mut end = 0;
     for (range, text) in &changed {
@@ -53,12 +55,12 @@ const MAX_DEPTH: usize = 12;
 type Changed<'a> = (Range<usize>, Cow<'a, str>);
 
 /// Adds the arguments in `json`, a part of the payload, that rig would change.
-fn collect<'a>(payload: &str, json: &'a str, depth: usize, changed: &mut Vec<Changed<'a>>) {
+fn collect<'a>(api: Api, payload: &str, json: &'a str, depth: usize, changed: &mut Vec<Changed<'a>>) {
     if depth == MAX_DEPTH {
         return;
     }
     if let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(json) {
-        return elements.into_iter().for_each(|element| collect(payload, element.get(), depth + 1, changed));
+        return elements.into_iter().for_each(|element| collect(api, payload, element.get(), depth + 1, changed));
     }
     let Ok(Members(members)) = serde_json::from_str(json) else { return };
     let is_call = members.iter().any(|(key, value)| key == "name" && value.get().starts_with('"'));
@@ -67,18 +69,19 @@ fn collect<'a>(payload: &str, json: &'a str, depth: usize, changed: &mut Vec<Cha
             (true, INPUT | ARGS | ARGUMENTS) => {
                 // Both are parts of one text.
                 let start = value.get().as_ptr().addr() - payload.as_ptr().addr();
-                let text = sent_text(&key, value.get()).filter(|text| is_changed(text));
+                let text = sent_text(api, &key, value.get()).filter(|text| is_changed(text));
                 changed.extend(text.map(|text| (start..start + value.get().len(), text)));
             }
-            _ => collect(payload, value.get(), depth + 1, changed),
+            _ => collect(api, payload, value.get(), depth + 1, changed),
         }
     }
 }
 
 /// Returns the text of arguments. Returns `None` if rig keeps them in any case, as it keeps a piece of a stream.
-fn sent_text<'a>(key: &str, value: &'a str) -> Option<Cow<'a, str>> {
+fn sent_text<'a>(api: Api, key: &str, value: &'a str) -> Option<Cow<'a, str>> {
     match (key, value.starts_with('"')) {
-        (ARGUMENTS, true) => serde_json::from_str(value).ok().map(Cow::Owned),
+        // Those of Ollama are an object.
+        (ARGUMENTS, true) if api != Api::Ollama => serde_json::from_str(value).ok().map(Cow::Owned),
         _ => Some(Cow::Borrowed(value)),
     }
 }
@@ -125,8 +128,8 @@ mod tests {
 
     use super::*;
 
-    fn kept_arguments(payload: &str, place: &str) -> String {
-        let kept: Value = serde_json::from_str(&kept(payload)).unwrap();
+    fn kept_arguments(api: Api, payload: &str, place: &str) -> String {
+        let kept: Value = serde_json::from_str(&kept(api, payload)).unwrap();
         unmarked(kept.pointer(place).unwrap().as_str().unwrap_or_default().to_owned())
     }
 
@@ -138,29 +141,33 @@ mod tests {
         let integer = &format!(r#"{{"a": {DIGITS}}}"#);
         for arguments in [repeated, integer] {
             let quoted = json!(arguments);
-            for (payload, place) in [
+            for (api, payload, place) in [
                 (
+                    Api::Anthropic,
                     format!(r#"{{"content":[{{"type":"tool_use","name":"x","input":{arguments}}}]}}"#),
                     "/content/0/input",
                 ),
                 (
+                    Api::Gemini,
                     format!(
                         r#"{{"candidates":[{{"content":{{"parts":[{{"functionCall":{{"name":"x","args":{arguments}}}}}]}}}}]}}"#
                     ),
                     "/candidates/0/content/parts/0/functionCall/args",
                 ),
                 (
+                    Api::Ollama,
                     format!(
                         r#"{{"message":{{"tool_calls":[{{"function":{{"name":"x","arguments":{arguments}}}}}]}}}}"#
                     ),
                     "/message/tool_calls/0/function/arguments",
                 ),
                 (
+                    Api::OpenAiResponses,
                     format!(r#"{{"output":[{{"type":"function_call","name":"x","arguments":{quoted}}}]}}"#),
                     "/output/0/arguments",
                 ),
             ] {
-                assert_eq!(kept_arguments(&payload, place), arguments);
+                assert_eq!(kept_arguments(api, &payload, place), arguments);
             }
         }
     }
@@ -168,9 +175,11 @@ mod tests {
     #[test]
     fn a_string_that_holds_json_stays_a_string() {
         let input = r#"{"name":"x","input":"{\"a\":1}"}"#;
-        assert_eq!(kept_arguments(input, "/input"), r#""{\"a\":1}""#);
+        assert_eq!(kept_arguments(Api::Anthropic, input, "/input"), r#""{\"a\":1}""#);
         let twice = json!({"name": "x", "arguments": json!(json!({"a": 1}).to_string()).to_string()});
-        assert_eq!(kept_arguments(&twice.to_string(), "/arguments"), r#""{\"a\":1}""#);
+        assert_eq!(kept_arguments(Api::OpenAi, &twice.to_string(), "/arguments"), r#""{\"a\":1}""#);
+        let once = json!({"name": "x", "arguments": json!({"a": 1}).to_string()}).to_string();
+        assert_eq!(kept_arguments(Api::Ollama, &once, "/arguments"), r#""{\"a\":1}""#);
     }
 
     #[test]
@@ -184,7 +193,7 @@ mod tests {
             "[DONE] \"input\"",
             "",
         ] {
-            assert!(matches!(kept(payload), Cow::Borrowed(same) if same == payload), "{payload}");
+            assert!(matches!(kept(Api::OpenAi, payload), Cow::Borrowed(same) if same == payload), "{payload}");
         }
     }
 }

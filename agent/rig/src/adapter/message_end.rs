@@ -13,9 +13,8 @@ pub(super) struct MessageEnd {
 }
 
 impl MessageEnd {
-    /// Returns the event to insert after this line, or `None`.
-    pub(super) fn missing_reason(&mut self, line: &[u8]) -> Option<Value> {
-        let data = std::str::from_utf8(line).ok()?.strip_prefix("data:")?;
+    /// Returns the event to insert after the one with this data, or `None`.
+    pub(super) fn missing_reason(&mut self, data: &str) -> Option<Value> {
         // Skips parsing of text events, which are the most frequent.
         if !data.contains("\"message_") {
             return None;
@@ -40,19 +39,19 @@ impl MessageEnd {
 mod tests {
     use super::*;
 
-    const DELTA: &str = "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"}}\r\n";
-    const TEXT: &str = "data:{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"\\\"message_stop\\\" é\"}}\n";
-    const STOP: &str = "data: {\"type\":\"message_stop\"}\n";
+    const DELTA: &str = " {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"}}\r\n";
+    const TEXT: &str = "{\"type\":\"content_block_delta\",\"delta\":{\"text\":\"\\\"message_stop\\\" é\"}}\n";
+    const STOP: &str = " {\"type\":\"message_stop\"}\n";
 
-    fn missing(lines: &[&str]) -> Vec<Value> {
+    fn missing(events: &[&str]) -> Vec<Value> {
         let mut end = MessageEnd::default();
-        lines.iter().filter_map(|line| end.missing_reason(line.as_bytes())).collect()
+        events.iter().filter_map(|data| end.missing_reason(data)).collect()
     }
 
     #[test]
     fn only_an_end_marker_without_a_reason_gets_one() {
-        for lines in [&[TEXT, DELTA, STOP][..], &[TEXT, TEXT], &[TEXT, "event: message_stop\n", "\n"], &[TEXT, DELTA]] {
-            assert!(missing(lines).is_empty(), "{lines:?}");
+        for events in [&[TEXT, DELTA, STOP][..], &[TEXT, TEXT], &[TEXT, "message_stop", ""], &[TEXT, DELTA]] {
+            assert!(missing(events).is_empty(), "{events:?}");
         }
         let missing = missing(&[TEXT, STOP]);
         assert_eq!((missing.len(), missing[0]["type"].as_str()), (1, Some("message_delta")));

@@ -14,7 +14,6 @@ mod message_end;
 mod outgoing;
 mod output_limit;
 mod payload;
-mod redaction;
 mod retry_header;
 mod service_error;
 mod streamed_arguments;

@@ -21,7 +21,6 @@ const KEYS: [HeaderName; 3] = [AUTHORIZATION, HeaderName::from_static("x-api-key
 /// Corrects the requests that rig makes.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
-    key: SecretString,
     /// The key of Gemini, marked as sensitive.
     gemini_key: Option<HeaderValue>,
 }
@@ -33,11 +32,7 @@ impl Outgoing {
             header.set_sensitive(true);
             header
         });
-        Self { key: key.clone(), gemini_key: header }
-    }
-
-    pub(super) fn key(&self) -> &SecretString {
-        &self.key
+        Self { gemini_key: header }
     }
 
     /// Moves Gemini's key to its header, and removes headers whose key is empty.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::exact_arguments;
+use super::{Api, exact_arguments};
 
 /// An error that a service reported in a reply with the status of success. Holds its body.
 #[derive(Debug, thiserror::Error)]
@@ -20,10 +20,10 @@ pub(super) struct WrongContentType(pub(super) String);
 ///
 /// # Errors
 /// Returns [`ReportedError`] if the payload is an error.
-pub(super) fn checked(payload: &str) -> Result<Cow<'_, str>, ReportedError> {
+pub(super) fn checked(api: Api, payload: &str) -> Result<Cow<'_, str>, ReportedError> {
     match is_error(payload) {
         true => Err(ReportedError(payload.to_owned())),
-        false => Ok(exact_arguments::kept(payload)),
+        false => Ok(exact_arguments::kept(api, payload)),
     }
 }
 

@@ -1,33 +1,38 @@
 //! [`StreamedArguments`]: the arguments of a stream's calls, as text.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use rig_core::message::AssistantContent;
+use rig_core::message::{AssistantContent, CallId, ToolFunction};
 use rig_core::streaming::StreamEvent;
 
 /// Collects the arguments of a stream's calls as they were sent, because rig [changes](super::exact_arguments) some of them.
 #[derive(Debug, Default)]
 pub(super) struct StreamedArguments {
-    /// The text of each part.
-    texts: BTreeMap<usize, String>,
-    /// The parts that became calls.
-    calls: BTreeSet<usize>,
+    /// The text of each part that has not ended.
+    parts: BTreeMap<usize, String>,
+    /// The text of each call.
+    calls: BTreeMap<CallId, String>,
 }
 
 impl StreamedArguments {
     /// Adds an event of the stream.
     pub(super) fn push(&mut self, event: &StreamEvent) {
         match event {
-            StreamEvent::Arguments { part, json } => self.texts.entry(part.index()).or_default().push_str(json),
-            StreamEvent::End { part, content: AssistantContent::ToolCall(_) } => {
-                self.calls.insert(part.index());
+            StreamEvent::Arguments { part, json } => self.parts.entry(part.index()).or_default().push_str(json),
+            StreamEvent::End { part, content: AssistantContent::ToolCall(call) } => {
+                let text = self.parts.remove(&part.index()).unwrap_or_default();
+                let read = ToolFunction::parse(call.function.name.clone(), &text);
+                // A service may state other arguments at the end of a call. Only those count.
+                if read == call.function {
+                    self.calls.insert(call.id.clone(), text);
+                }
             }
             _ => {}
         }
     }
 
-    /// Returns the text of each call's arguments, in the order of the calls. It is empty for a call that was sent as a whole.
-    pub(super) fn into_texts(mut self) -> impl Iterator<Item = String> {
-        self.calls.into_iter().map(move |part| self.texts.remove(&part).unwrap_or_default())
+    /// Removes the text of a call's arguments. Returns `None` if the call was sent as a whole, or ended with other arguments.
+    pub(super) fn take(&mut self, call: &CallId) -> Option<String> {
+        self.calls.remove(call).filter(|text| !text.is_empty())
     }
 }

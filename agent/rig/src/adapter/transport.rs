@@ -10,12 +10,11 @@ use rig_core::http_client::{
     BoxedStream, Error, HttpClientExt, LazyBody, MultipartForm, Request, Response, Result, StatusCode,
     StreamingResponse,
 };
-use rig_reqwest::reqwest::header::ACCEPT;
 use rig_reqwest::{ReqwestClient, reqwest};
 
 use super::outgoing::Outgoing;
 use super::payload::{ReportedError, checked};
-use super::{Api, event_stream, redaction};
+use super::{Api, event_stream};
 use crate::Timeouts;
 
 #[derive(Clone, Debug)]
@@ -50,9 +49,10 @@ impl HttpClientExt for TimeoutClient {
         U: From<Bytes> + Send + 'static,
     {
         let response = first_byte(self.first_byte, self.http.send::<T, Bytes>(self.outgoing.corrected(request)));
+        let api = self.api;
         async move {
-            Ok(response.await?.map(|body| -> LazyBody<U> {
-                Box::pin(async { Ok(read(body.await?).map_err(Error::instance)?.into()) })
+            Ok(response.await?.map(move |body| -> LazyBody<U> {
+                Box::pin(async move { Ok(read(api, body.await?).map_err(Error::instance)?.into()) })
             }))
         }
     }
@@ -71,14 +71,12 @@ impl HttpClientExt for TimeoutClient {
     where
         T: Into<Bytes> + Send,
     {
-        let (api, idle, key) = (self.api, self.idle, self.outgoing.key().clone());
-        let is_events = request.headers().get(ACCEPT).is_some_and(|accepted| accepted == "text/event-stream");
+        let (api, idle) = (self.api, self.idle);
         let response = first_byte(self.first_byte, self.http.send_streaming(self.outgoing.corrected(request)));
         async move {
-            let response = response.await?.map(|body| redaction::without_key(with_idle_timeout(body, idle), &key));
+            let response = response.await?.map(|body| with_idle_timeout(body, idle));
             match response.status() {
-                StatusCode::OK if is_events => event_stream::events(api, response).await,
-                StatusCode::OK => Ok(response.map(|body| event_stream::lines(api, body))),
+                StatusCode::OK => event_stream::events(api, response).await,
                 // rig reads the body of any other status as an error.
                 _ => Ok(response),
             }
@@ -87,12 +85,12 @@ impl HttpClientExt for TimeoutClient {
 }
 
 /// Returns the body of a whole reply, after a check.
-fn read(body: Bytes) -> std::result::Result<Bytes, ReportedError> {
-    let Ok(text) = std::str::from_utf8(&body) else { return Ok(body) };
-    match checked(text)? {
-        Cow::Borrowed(_) => Ok(body),
-        Cow::Owned(changed) => Ok(changed.into()),
-    }
+fn read(api: Api, body: Bytes) -> std::result::Result<Bytes, ReportedError> {
+    let changed = match checked(api, &String::from_utf8_lossy(&body))? {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(changed) => Some(changed),
+    };
+    Ok(changed.map_or(body, Bytes::from))
 }
 
 /// Wraps a body so that it ends with an error if the next piece takes too long.

@@ -22,15 +22,13 @@ pub(crate) const PAUSE: &str = "pause_turn";
 pub(super) fn turn(
     api: Api,
     mut response: CompletionResponse,
-    streamed: StreamedArguments,
+    mut streamed: StreamedArguments,
     tools: &WireToolSet,
 ) -> Turn {
     let stop = stop(&response);
-    let last = response.choice.len().saturating_sub(1);
     let mut parts = Vec::new();
     let mut faults = Vec::new();
-    let mut streamed = streamed.into_texts();
-    for (index, block) in std::mem::take(&mut response.choice).into_iter().enumerate() {
+    for block in std::mem::take(&mut response.choice) {
         if let Some(fields) = fields::beside(api, &block) {
             let opaque = json!({ORIGIN: response.origin, BESIDE: fields});
             parts.push(Part::Reasoning { text: String::new(), opaque });
@@ -39,9 +37,8 @@ pub(super) fn turn(
             AssistantContent::Text(text) if !text.text.is_empty() => parts.push(Part::Content(text.text.into())),
             AssistantContent::Text(_) => {}
             AssistantContent::ToolCall(mut call) => {
-                let streamed = streamed.next().filter(|text| !text.is_empty());
-                let (arguments, invalid) = arguments(&mut call, streamed);
-                faults.push(fault(call.function.name.as_str(), invalid.as_deref(), &stop, index == last));
+                let (arguments, invalid) = arguments(&mut call, &mut streamed);
+                faults.push(fault(call.function.name.as_str(), invalid.as_deref(), &stop));
                 parts.push(Part::ToolCall(tools.read_call(tool_call(call, arguments))));
             }
             AssistantContent::Image(image) => parts.extend(picture(&image).map(Part::Content)),
@@ -84,8 +81,9 @@ fn stop(response: &CompletionResponse) -> StopReason {
 }
 
 /// Returns the arguments of a call as they were sent. Arguments that are not one JSON object are returned as text, with the reason.
-fn arguments(call: &mut RigCall, streamed: Option<String>) -> (Json, Option<String>) {
-    let Some(sent) = call.function.invalid_arguments.take().or(streamed).map(unmarked) else {
+fn arguments(call: &mut RigCall, streamed: &mut StreamedArguments) -> (Json, Option<String>) {
+    let streamed = || streamed.take(&call.id);
+    let Some(sent) = call.function.invalid_arguments.take().or_else(streamed).map(unmarked) else {
         return (Value::Object(std::mem::take(&mut call.function.arguments)).into(), None);
     };
     // Some services write calls without arguments so.
@@ -102,13 +100,10 @@ fn arguments(call: &mut RigCall, streamed: Option<String>) -> (Json, Option<Stri
 }
 
 /// Returns the reason that a call must not be run, or `None` if it may be run. `invalid` says what its arguments are.
-fn fault(name: &str, invalid: Option<&str>, stop: &StopReason, is_last: bool) -> Option<String> {
+fn fault(name: &str, invalid: Option<&str>, stop: &StopReason) -> Option<String> {
     match (stop, invalid) {
-        // Some services complete truncated arguments to valid JSON, so the last call is never trusted.
-        (StopReason::Length, _) if is_last || invalid.is_some() => Some(format!(
-            "the call of {name} was cut off by the model's output limit and was not run; call again with less text, or split \
-             it into several calls"
-        )),
+        // A run refuses every call of a turn that was cut off.
+        (StopReason::Length, _) => None,
         (StopReason::Refusal, _) => {
             Some(format!("the service stopped the turn as a refusal, so the call of {name} was not run"))
         }

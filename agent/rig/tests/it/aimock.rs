@@ -1,5 +1,5 @@
-//! Sessions against a model server that others wrote, with the real file tools. It accepts any request, so its journal is
-//! checked as well.
+//! Sessions against a model server that others wrote, with the real file tools. It accepts any request, so its journal and
+//! the bodies that it got are checked as well.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,11 +12,12 @@ use agent::{Driver, KeySource, Outcome, ProviderOptions, Selection, Session, Sum
 use agent_rig::Remote;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tools::protocol::wire::Format;
+use tools::protocol::wire::{Format, Strictness};
 use tools::{Catalog, Grant, ToolContext};
 use tools_fs::Workspace;
 
-use crate::service::wire;
+use crate::judge::Judge;
+use crate::service::{Reply, Service, sent, wire};
 
 const KEY: &str = "sk-not-a-key-of-anybody";
 
@@ -30,13 +31,15 @@ async fn a_session_of_three_turns_reads_and_changes_files_by_parallel_calls() {
             server.forget();
             let place = self::place();
             let mut session = session(&place.path().join("root"));
-            let model = server.model(format, streaming, place.path());
+            let relay = Service::new(vec![Reply::Relay(server.address.clone()); 3]).await;
+            let model = Server::model(format, streaming, &relay.url, place.path());
             let summary = Driver::new(Arc::new(model)).run(&mut session, "Mend the notes.").await;
             let summary = summary.unwrap_or_else(|error| panic!("{format}: {error}: {:#?}", server.journal().last()));
             eprintln!("{format}, streaming {streaming}: {summary:?}");
             judge_answer(&summary);
             judge_files(&place.path().join("root"));
             judge_journal(&server.journal(), format, streaming, &session);
+            judge_bodies(&relay, format);
         }
     }
 }
@@ -55,6 +58,27 @@ fn judge_files(root: &Path) {
     ];
     let expected: BTreeMap<_, _> = expected.iter().map(|(path, text)| (root.join(path), (*text).to_owned())).collect();
     assert_eq!(files(root), expected);
+}
+
+/// Checks the requests as they were sent.
+fn judge_bodies(relay: &Service, format: Format) {
+    let judge = Judge::new(format, Strictness::Relaxed);
+    for (turn, calls) in
+        [&[][..], &["call_read", "call_search"], &["call_edit", "call_write", "call_missing"]].iter().enumerate()
+    {
+        let body = relay.body(turn);
+        let definitions = sent::definitions(format, &body);
+        assert_eq!(definitions.len(), 8);
+        for definition in definitions {
+            assert_eq!(judge.violations(&definition), [], "{format}: {definition:#}");
+        }
+        let made: Vec<_> = sent::calls(format, &body).into_iter().map(|call| call.id).collect();
+        let answered: Vec<_> = sent::results(format, &body).into_iter().map(|result| result.id).collect();
+        assert_eq!(made, answered, "{format} {turn}: {body:#}");
+        // The server has no ids of Ollama's calls.
+        let last = &made[made.len() - calls.len()..];
+        assert!(last == *calls || format == Format::Ollama, "{format} {turn}: {body:#}");
+    }
 }
 
 /// Checks the requests in the server's journal, which records every API as chat completions.
@@ -209,12 +233,12 @@ impl Server {
         server
     }
 
-    fn model(&self, format: Format, streaming: bool, place: &Path) -> Remote {
+    fn model(format: Format, streaming: bool, url: &str, place: &Path) -> Remote {
         let options = ProviderOptions::new()
             .with_model(if format == Format::Gemini { "gemini-3-flash-preview" } else { "a-model" })
             .with_key(KeySource::File(place.join("key")))
             .with_streaming(streaming)
-            .with_base_url(format!("http://{}", self.address));
+            .with_base_url(url);
         wire::remote(format, &options)
     }
 

@@ -6,9 +6,11 @@ use crate::service::reply::{Api, Block, Way, completion};
 use crate::service::{Reply, Service, wire};
 use crate::workshop::{result, run};
 use agent::{Driver, Selection, Session};
+use agent_rig::Remote;
 use serde_json::{Value, json};
 use tools::handler::typed;
 use tools::protocol::Message;
+use tools::protocol::wire::Format;
 use tools::{Catalog, Effects, Tool, ToolContext};
 
 const REPEATED: &str = r#"{"path":"a","path":"b"}"#;
@@ -33,31 +35,21 @@ async fn arguments_with_a_repeated_key_are_a_fault_of_their_call() {
         for arguments in [REPEATED, nested] {
             let blocks = [Block::Call("a", arguments), Block::Call("b", "{}")];
             for (reply, streaming) in replies(api, &blocks) {
-                assert_fault(api, streaming, reply, "is repeated").await;
+                assert_repeated(api, streaming, reply).await;
             }
         }
     }
 }
 
-#[tokio::test]
-async fn a_string_that_holds_json_is_a_fault_of_its_call() {
-    for api in Api::ALL {
-        let blocks = [Block::Call("a", r#""{\"path\":\"a\"}""#), Block::Call("b", "{}")];
-        for (reply, streaming) in replies(api, &blocks) {
-            assert_fault(api, streaming, reply, "a string").await;
-        }
-    }
-}
-
 /// Asserts that the first of two calls is not run and says why.
-async fn assert_fault(api: Api, streaming: bool, reply: Reply, words: &str) {
+async fn assert_repeated(api: Api, streaming: bool, reply: Reply) {
     let way = if streaming { Way::Stream } else { Way::Whole };
     let service = Service::new([reply, api.answer(way)]).await;
     let (summary, session, ran) = run(api.model(&service, streaming), &["fs.read"]).await;
     assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))], "{api:?} {streaming}");
     assert_eq!((summary.calls, summary.failed_calls), (2, 1));
     let text = result(&session.messages()[2].parts[0]);
-    assert!(text.contains(words) && text.contains("not a JSON object"), "{api:?} {streaming}: {text}");
+    assert!(text.contains("is repeated") && text.contains("not a JSON object"), "{api:?} {streaming}: {text}");
 }
 
 #[tokio::test]
@@ -94,10 +86,12 @@ fn integers() -> (Catalog, Arc<Mutex<Vec<u128>>>) {
 
 #[tokio::test]
 async fn null_arguments_are_none() {
-    for api in Api::ALL {
-        let blocks = [Block::Call("a", "null")];
-        for (reply, streaming) in replies(api, &blocks) {
-            assert_empty(api, streaming, reply).await;
+    for format in wire::ALL {
+        for streaming in [false, true] {
+            let reply = |block| wire::reply(format, streaming, &[block]);
+            let replies = [wire::Block::Call("a", "fs__read", Value::Null), wire::Block::Text("ok")].map(reply);
+            let service = Service::new(replies).await;
+            assert_empty(wire::remote(format, &wire::options(format, &service, streaming))).await;
         }
     }
     for arguments in [Value::Null, json!(""), json!("null")] {
@@ -105,17 +99,74 @@ async fn null_arguments_are_none() {
         let message = json!({"role": "assistant", "content": null, "tool_calls": [call]});
         let reply = completion(json!({"index": 0, "message": message, "finish_reason": "tool_calls"}));
         for streaming in [false, true] {
-            assert_empty(Api::Chat, streaming, reply.clone()).await;
+            let way = if streaming { Way::Stream } else { Way::Whole };
+            let service = Service::new([reply.clone(), Api::Chat.answer(way)]).await;
+            assert_empty(service.openai(streaming)).await;
         }
     }
 }
 
-async fn assert_empty(api: Api, streaming: bool, reply: Reply) {
-    let way = if streaming { Way::Stream } else { Way::Whole };
-    let service = Service::new([reply, api.answer(way)]).await;
-    let (summary, _, ran) = run(api.model(&service, streaming), &["fs.read"]).await;
-    assert_eq!((summary.calls, summary.failed_calls), (1, 0), "{api:?} {streaming}");
-    assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))]);
+async fn assert_empty(model: Remote) {
+    let shown = format!("{model:?}");
+    let (summary, _, ran) = run(model, &["fs.read"]).await;
+    assert_eq!((summary.calls, summary.failed_calls), (1, 0), "{shown}");
+    assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))], "{shown}");
+}
+
+#[tokio::test]
+async fn a_string_that_holds_json_is_a_fault_of_its_call() {
+    for format in wire::ALL {
+        for streaming in [false, true] {
+            let calls = [("a", json!("{\"path\":\"a\"}")), ("b", json!({}))];
+            let calls = calls.map(|(id, arguments)| wire::Block::Call(id, "fs__read", arguments));
+            let replies = [calls.to_vec(), vec![wire::Block::Text("ok")]];
+            let service = Service::new(replies.map(|blocks| wire::reply(format, streaming, &blocks))).await;
+            let model = wire::remote(format, &wire::options(format, &service, streaming));
+            let (summary, session, ran) = run(model, &["fs.read"]).await;
+            assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))], "{format} {streaming}");
+            assert_eq!((summary.calls, summary.failed_calls), (2, 1));
+            let text = result(&session.messages()[2].parts[0]);
+            assert!(text.contains("a string"), "{format} {streaming}: {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_a_service_restates_at_the_end_of_a_call_are_the_ones_that_count() {
+    let format = Format::OpenAiResponses;
+    let item = |index: usize, arguments: &str| {
+        let id = format!("c{index}");
+        json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "fs__read", "arguments": arguments})
+    };
+    for (index, (streamed, restated)) in [
+        (r#"{"path":"a"}"#, r#"{"path":"b"}"#),
+        (r#"{"path":"a"#, r#"{"path":"b"}"#),
+        (r#"{"path":"b"}]"#, r#"{"path":"b"}"#),
+        (r#"{"path":"a","path":"a"}"#, r#"{"path":"b"}"#),
+        (r#"{"path":"b"}"#, r#"{"path":"b"}"#),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        // The calls take turns, and the second one begins first.
+        let other = r#"{"n":123456789012345678901234567890}"#;
+        let added =
+            [1, 0].map(|at| json!({"type": "response.output_item.added", "output_index": at, "item": item(at, "")}));
+        let deltas = [(0, streamed), (1, other)].map(|(at, delta)| {
+            json!({"type": "response.function_call_arguments.delta", "item_id": format!("fc_c{at}"), "output_index": at, "delta": delta})
+        });
+        let items = [item(0, restated), item(1, other)];
+        let done = [0, 1].map(|at| json!({"type": "response.output_item.done", "output_index": at, "item": items[at]}));
+        let end =
+            json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": items}});
+        let events: Vec<_> = added.into_iter().chain(deltas).chain(done).chain([end]).collect();
+        let answer = wire::reply(format, true, &[wire::Block::Text("ok")]);
+        let service = Service::new([wire::stream(format, &events), answer]).await;
+        let model = wire::remote(format, &wire::options(format, &service, true));
+        let (_, session, _) = run(model, &["fs.read"]).await;
+        let calls: Vec<_> = session.messages()[1].calls().map(|call| call.arguments.to_string()).collect();
+        assert_eq!(calls, [restated, other], "{index}");
+    }
 }
 
 /// Every format, also those that send arguments as objects in the lines of a stream.

@@ -15,6 +15,7 @@ mod generation;
 #[allow(dead_code, reason = "its own tests use more of it")]
 #[path = "../../../../protocol/tests/it/wire/judge.rs"]
 mod judge;
+mod key;
 mod pause;
 mod prefix;
 mod reported;

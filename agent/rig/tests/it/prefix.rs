@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::service::Service;
-use crate::service::reply::{Api, Block, Way};
+use crate::service::wire::{self, ALL, Block, options, remote};
 use crate::workshop::catalog;
 use agent::{Driver, Selection, Session, SystemText, tool_guidance};
-use serde_json::{Deserializer, Value};
+use serde_json::{Deserializer, Value, json};
 use tools::ToolContext;
+use tools::protocol::wire::Format;
 
 const TOOLS: [&str; 3] = ["fs.read", "fs.list", "time.now"];
 
@@ -20,10 +21,19 @@ fn field<'a>(body: &'a str, name: &str) -> &'a str {
     &value[..values.byte_offset()]
 }
 
+/// Returns the name of the field with the conversation.
+fn conversation(format: Format) -> &'static str {
+    match format {
+        Format::OpenAiResponses => "input",
+        Format::Gemini => "contents",
+        _ => "messages",
+    }
+}
+
 /// Returns a body without its conversation.
-fn settings(body: &str) -> Value {
+fn settings(format: Format, body: &str) -> Value {
     let mut body: Value = serde_json::from_str(body).unwrap();
-    body.as_object_mut().unwrap().remove("messages").unwrap();
+    body.as_object_mut().unwrap().remove(conversation(format)).unwrap();
     body
 }
 
@@ -35,12 +45,12 @@ fn session(tools: &[&str]) -> Session {
 
 #[tokio::test]
 async fn the_requests_of_a_session_begin_with_the_bytes_of_the_one_before() {
-    for api in Api::ALL {
-        let blocks = [Block::Text("let me see"), Block::Call("c1", r#"{"b": 1, "a": 2.50}"#)];
-        let call = || api.reply(Way::Whole, &blocks, Some(api.stops(&blocks)));
-        let answer = || api.answer(Way::Whole);
+    for format in ALL {
+        let blocks = [Block::Text("let me see"), Block::Call("c1", "fs__read", json!({"b": 1, "a": 2.5}))];
+        let call = || wire::reply(format, false, &blocks);
+        let answer = || wire::reply(format, false, &[Block::Text("ok")]);
         let service = Service::new([call(), answer(), call(), answer(), answer()]).await;
-        let driver = Driver::new(Arc::new(api.model(&service, false)));
+        let driver = Driver::new(Arc::new(remote(format, &options(format, &service, false))));
         let mut session = session(&TOOLS);
         driver.run(&mut session, "one").await.unwrap();
         session.refresh(catalog(&TOOLS).0.list());
@@ -51,26 +61,27 @@ async fn the_requests_of_a_session_begin_with_the_bytes_of_the_one_before() {
         assert!(field(&bodies[0], "tools").contains("fs__read"));
         for pair in bodies.windows(2) {
             let [before, after] = pair else { unreachable!() };
-            for name in ["tools", "system"] {
-                assert_eq!(field(after, name), field(before, name), "{api:?}");
+            for name in ["tools", "system", "instructions", "systemInstruction"] {
+                assert_eq!(field(after, name), field(before, name), "{format}");
             }
-            let said = field(before, "messages").strip_suffix(']').unwrap();
-            assert!(field(after, "messages").starts_with(said), "{api:?}: {before}\n{after}");
-            assert_eq!(settings(after), settings(before), "{api:?}");
+            let said = field(before, conversation(format)).strip_suffix(']').unwrap();
+            assert!(field(after, conversation(format)).starts_with(said), "{format}: {before}\n{after}");
+            assert_eq!(settings(format, after), settings(format, before), "{format}");
         }
     }
 }
 
 #[tokio::test]
 async fn equal_sessions_send_equal_bytes() {
-    for api in Api::ALL {
-        let service = Service::new([api.answer(Way::Stream), api.answer(Way::Stream)]).await;
+    for format in ALL {
+        let answer = || wire::reply(format, true, &[Block::Text("ok")]);
+        let service = Service::new([answer(), answer()]).await;
         let mut reversed = TOOLS;
         reversed.reverse();
         for tools in [TOOLS, reversed] {
-            let driver = Driver::new(Arc::new(api.model(&service, true)));
+            let driver = Driver::new(Arc::new(remote(format, &options(format, &service, true))));
             driver.run(&mut session(&tools), "one").await.unwrap();
         }
-        assert_eq!(service.text(0), service.text(1), "{api:?}");
+        assert_eq!(service.text(0), service.text(1), "{format}");
     }
 }

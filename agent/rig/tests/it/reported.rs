@@ -2,8 +2,10 @@
 
 use std::sync::Mutex;
 
-use crate::service::reply::{Api, Block, Way, completion};
-use crate::service::{Reply, Service, events, json as reply, wire};
+use crate::service::reply::completion;
+use crate::service::sent;
+use crate::service::wire::{self, ALL, Block, options, remote};
+use crate::service::{Reply, Service, events, json as reply};
 use crate::workshop::{answer, ask, ask_into, result, run};
 use agent::{FailureKind, ProviderError, RetryCause, RetrySink, StopReason, TextSink, ToolSet};
 use agent::{Provider as _, Request};
@@ -40,19 +42,25 @@ fn errors() -> Vec<(Value, FailureKind, bool)> {
             FailureKind::Internal,
             true,
         ),
+        // Google's own form.
+        (json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "x"}}), FailureKind::Overloaded, true),
+        // GPUStack's.
+        (json!({"error": "x", "error_type": "overloaded"}), FailureKind::Overloaded, true),
     ]
 }
 
 #[tokio::test]
 async fn an_error_as_the_first_event_of_a_stream_is_retried_like_its_status() {
-    for api in Api::ALL {
+    for format in ALL {
         let service = Service::new([]).await;
-        let model = api.model(&service, true);
+        let model = remote(format, &options(format, &service, true));
         for (body, kind, is_retried) in errors() {
-            for first in [format!("event: error\ndata: {body}\n\n"), format!("error: {body}\n\n")] {
+            let event =
+                if format == Format::Ollama { format!("{body}\n") } else { format!("event: error\ndata: {body}\n\n") };
+            for first in [event, format!("error: {body}\n\n")] {
                 for piece in [1, 997] {
-                    let first = events(first.as_str()).in_pieces(piece);
-                    assert_reported(&service, &model, [first, api.answer(Way::Stream)], kind, is_retried).await;
+                    let first = wire::stream_of(format, first.as_str()).in_pieces(piece);
+                    assert_reported(&service, &model, [first, answer_of(format, true)], kind, is_retried).await;
                 }
             }
         }
@@ -61,15 +69,47 @@ async fn an_error_as_the_first_event_of_a_stream_is_retried_like_its_status() {
 
 #[tokio::test]
 async fn an_error_body_under_status_200_is_retried_like_its_status() {
-    for api in Api::ALL {
-        for (streaming, way) in [(false, Way::Whole), (true, Way::Stream)] {
+    for format in ALL {
+        for streaming in [false, true] {
             let service = Service::new([]).await;
-            let model = api.model(&service, streaming);
+            let model = remote(format, &options(format, &service, streaming));
             for (body, kind, is_retried) in errors() {
-                assert_reported(&service, &model, [reply(200, &body), api.answer(way)], kind, is_retried).await;
+                let replies = [reply(200, &body), answer_of(format, streaming)];
+                assert_reported(&service, &model, replies, kind, is_retried).await;
             }
         }
     }
+}
+
+/// The Responses API has an event for a failed response, and an error without an object around it.
+#[tokio::test]
+async fn the_errors_of_the_responses_api_have_their_kind() {
+    let format = Format::OpenAiResponses;
+    let service = Service::new([]).await;
+    let model = remote(format, &options(format, &service, true));
+    for (code, kind, is_retried) in [
+        ("server_error", FailureKind::Internal, true),
+        ("rate_limit_exceeded", FailureKind::RateLimit, true),
+        ("insufficient_quota", FailureKind::Quota, false),
+        ("context_length_exceeded", FailureKind::ContextLength, false),
+        ("invalid_prompt", FailureKind::ContentPolicy, false),
+    ] {
+        let error = json!({"code": code, "message": "x"});
+        let response = json!({"id": "r", "object": "response", "status": "failed", "error": error, "output": []});
+        let failed = json!({"type": "response.failed", "sequence_number": 1, "response": response});
+        let flat = json!({"type": "error", "code": code, "message": "x", "param": null, "sequence_number": 1});
+        let created = json!({"type": "response.created", "sequence_number": 0, "response": {"id": "r", "error": null}});
+        for body in [failed, flat] {
+            for events in [vec![body.clone()], vec![created.clone(), body]] {
+                let replies = [wire::stream(format, &events), answer_of(format, true)];
+                assert_reported(&service, &model, replies, kind, is_retried).await;
+            }
+        }
+    }
+}
+
+fn answer_of(format: Format, streaming: bool) -> Reply {
+    wire::reply(format, streaming, &[Block::Text("ok")])
 }
 
 async fn assert_reported(service: &Service, model: &Remote, replies: [Reply; 2], kind: FailureKind, is_retried: bool) {
@@ -82,7 +122,7 @@ async fn assert_reported(service: &Service, model: &Remote, replies: [Reply; 2],
     let outcome = model.complete(request).await;
     assert_eq!(service.requests() - before, if is_retried { 2 } else { 1 }, "{model:?} {outcome:?}");
     match outcome {
-        Ok(turn) => assert_eq!(turn.message.to_text(), "ok"),
+        Ok(turn) => assert_eq!(turn.message.to_text().trim(), "ok"),
         Err(error) => assert!(
             matches!(&error, ProviderError::Reported { kind: actual, message, .. } if *actual == kind && message == "x"),
             "{model:?} {error:?}"
@@ -94,37 +134,20 @@ async fn assert_reported(service: &Service, model: &Remote, replies: [Reply; 2],
 }
 
 #[tokio::test]
-async fn every_format_finds_an_error_in_its_reply() {
-    let google = json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "x"}});
-    for format in wire::ALL {
-        for streaming in [false, true] {
-            let service = Service::new([]).await;
-            let model = wire::remote(format, &wire::options(format, &service, streaming));
-            for error in [&google, &json!({"error": "x", "error_type": "overloaded"})] {
-                let first = match (format, streaming) {
-                    (Format::Ollama, true) => events(format!("{error}")),
-                    (_, true) => events(format!("data: {error}\n\n")),
-                    (_, false) => reply(200, error),
-                };
-                let answer = wire::reply(format, streaming, &[wire::Block::Text("ok")]);
-                assert_reported(&service, &model, [first, answer], FailureKind::Overloaded, true).await;
-            }
-        }
-    }
-}
-
-#[tokio::test]
 async fn an_error_of_a_stream_is_not_retried_once_its_text_was_sent() {
-    for api in Api::ALL {
-        for prefix in ["data", "error"] {
-            let Reply::Answer { body, .. } = api.reply(Way::Cut, &[Block::Text("so")], None) else { unreachable!() };
+    for format in ALL {
+        let (body, end) = wire::body_and_end(format, &[Block::Text("so"), Block::Text("on")]);
+        let begun = &body[..=body[..end].rfind('\n').unwrap()];
+        for field in if format == Format::Ollama { ["", "error: "] } else { ["data: ", "error: "] } {
             let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}});
-            let service = Service::new([events(format!("{body}{prefix}: {error}\n\n")), api.answer(Way::Stream)]).await;
+            let cut = wire::stream_of(format, format!("{begun}{field}{error}\n\n"));
+            let service = Service::new([cut, answer_of(format, true)]).await;
             let sent = Mutex::new(String::new());
             let send = |text: &str| sent.lock().unwrap().push_str(text);
-            let error = ask_into(&api.model(&service, true), TextSink::new(&send)).await.unwrap_err();
-            assert_eq!(error.kind(), Some(FailureKind::Overloaded), "{api:?} {error:?}");
-            assert_eq!((sent.lock().unwrap().as_str(), service.requests()), ("so", 1), "{api:?}");
+            let model = remote(format, &options(format, &service, true));
+            let error = ask_into(&model, TextSink::new(&send)).await.unwrap_err();
+            assert_eq!(error.kind(), Some(FailureKind::Overloaded), "{format} {error:?}");
+            assert!(sent.lock().unwrap().starts_with("so") && service.requests() == 1, "{format}");
         }
     }
 }
@@ -158,8 +181,8 @@ async fn the_explanation_of_the_service_is_kept() {
 }
 
 /// A reply in JSON that spreads over several lines.
-fn whole(api: Api, blocks: &[Block]) -> Reply {
-    let Reply::Answer { body, .. } = api.reply(Way::Whole, blocks, Some(api.stops(blocks))) else { unreachable!() };
+fn whole(format: Format, blocks: &[Block]) -> Reply {
+    let Reply::Answer { body, .. } = wire::reply(format, false, blocks) else { unreachable!() };
     let body = serde_json::to_string_pretty(&serde_json::from_str::<Value>(&body).unwrap()).unwrap();
     let headers = "content-type: Application/JSON; charset=utf-8\r\n".to_owned();
     Reply::Answer { status: 200, headers, body, piece: 7 }
@@ -167,70 +190,85 @@ fn whole(api: Api, blocks: &[Block]) -> Reply {
 
 #[tokio::test]
 async fn a_whole_reply_to_a_stream_request_is_read_and_its_text_sent() {
-    for api in Api::ALL {
-        let blocks = [Block::Text("I look: é."), Block::Call("a", r#"{"path":"é"}"#)];
-        let service = Service::new([whole(api, &blocks), whole(api, &[Block::Text("ok")])]).await;
-        let (summary, session, ran) = run(api.model(&service, true), &["fs.read"]).await;
-        assert_eq!(answer(&summary), ("ok", &StopReason::Answer), "{api:?}");
-        assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "é"}))], "{api:?}");
-        assert_eq!(session.messages()[1].to_text(), "I look: é.");
-        assert_eq!(service.body(0)["stream"], true);
+    for format in ALL {
+        let blocks = [Block::Text("I look: é."), Block::Call("a", "fs__read", json!({"path": "é"}))];
+        let service = Service::new([whole(format, &blocks), whole(format, &[Block::Text("ok")])]).await;
+        let (summary, session, ran) = run(remote(format, &options(format, &service, true)), &["fs.read"]).await;
+        assert_eq!(answer(&summary), ("ok", &StopReason::Answer), "{format}");
+        assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "é"}))], "{format}");
+        assert_eq!(session.messages()[1].to_text().trim(), "I look: é.");
+        assert!(service.body(0)["stream"] == true || service.head(0).contains("alt=sse"), "{format}");
 
-        let service = Service::new([whole(api, &[Block::Text("ok")])]).await;
+        let service = Service::new([whole(format, &[Block::Text("ok")])]).await;
         let sent = Mutex::new(String::new());
         let send = |text: &str| sent.lock().unwrap().push_str(text);
-        ask_into(&api.model(&service, true), TextSink::new(&send)).await.unwrap();
-        assert_eq!(sent.lock().unwrap().as_str(), "ok", "{api:?}");
+        ask_into(&remote(format, &options(format, &service, true)), TextSink::new(&send)).await.unwrap();
+        assert_eq!(sent.lock().unwrap().as_str(), "ok", "{format}");
     }
+}
+
+/// A gateway may give the lines of Ollama the type of JSON.
+#[tokio::test]
+async fn lines_with_the_type_of_json_are_read() {
+    let (format, headers) = (Format::Ollama, "content-type: application/json\r\n".to_owned());
+    let (body, _) = wire::body_and_end(format, &[Block::Text("o"), Block::Text("k")]);
+    let service = Service::new([Reply::Answer { status: 200, headers, body, piece: 7 }]).await;
+    let turn = ask(&remote(format, &options(format, &service, true))).await.unwrap();
+    assert_eq!(turn.message.to_text(), "ok");
 }
 
 #[tokio::test]
 async fn a_reply_of_any_other_type_is_malformed_and_not_retried() {
-    for api in Api::ALL {
-        for headers in ["content-type: text/html\r\n", "content-type: text/plain\r\n", ""] {
-            let headers = headers.to_owned();
-            let page = Reply::Answer { status: 200, headers, body: "<html>".to_owned(), piece: 97 };
-            let service = Service::new([page.clone(), page]).await;
-            let error = ask(&api.model(&service, true)).await.unwrap_err();
-            assert!(matches!(error, ProviderError::Malformed { .. }), "{api:?} {error:?}");
-            let error = ask(&api.model(&service, false)).await.unwrap_err();
-            assert!(matches!(error, ProviderError::Malformed { .. }), "{api:?} {error:?}");
-            assert_eq!(service.requests(), 2, "{api:?}");
+    for format in ALL {
+        // The type of a stream in another format is one too.
+        let foreign = if format == Format::Ollama { "text/event-stream" } else { "application/x-ndjson" };
+        for kind in ["text/html", "text/plain", foreign, ""] {
+            let headers = if kind.is_empty() { String::new() } else { format!("content-type: {kind}\r\n") };
+            let page =
+                |body: &str| Reply::Answer { status: 200, headers: headers.clone(), body: body.to_owned(), piece: 97 };
+            let Reply::Answer { body, .. } = answer_of(format, true) else { unreachable!() };
+            let service = Service::new([page("<html>"), page(&body), page("<html>")]).await;
+            for streaming in [true, true, false] {
+                let error = ask(&remote(format, &options(format, &service, streaming))).await.unwrap_err();
+                assert!(matches!(error, ProviderError::Malformed { .. }), "{format} {kind} {error:?}");
+            }
+            assert_eq!(service.requests(), 3, "{format} {kind}");
         }
     }
 }
 
 #[tokio::test]
 async fn a_stream_that_is_cut_anywhere_runs_nothing() {
-    for api in Api::ALL {
-        let blocks = [Block::Text("I look: é."), Block::Call("a", r#"{"path":"é"}"#)];
-        let Reply::Answer { body, .. } = api.reply(Way::Stream, &blocks, Some(api.stops(&blocks))) else {
-            unreachable!()
-        };
-        let end = body.find(api.stops(&blocks)).unwrap();
+    for format in ALL {
+        let blocks = [Block::Text("I look: é."), Block::Call("a", "fs__read", json!({"path": "é"}))];
+        let (body, end) = wire::body_and_end(format, &blocks);
         let service = Service::new([]).await;
-        let model = api.model(&service, true);
+        let model = remote(format, &options(format, &service, true));
         for cut in (0..end).filter(|at| body.is_char_boundary(*at)).step_by(11) {
-            service.serve([events(&body[..cut])]);
+            service.serve([wire::stream_of(format, &body[..cut])]);
             let error = ask(&model).await.unwrap_err();
-            assert_eq!(error.kind(), Some(FailureKind::MalformedReply), "{api:?} {cut}: {error:?}");
+            assert_eq!(error.kind(), Some(FailureKind::MalformedReply), "{format} {cut}: {error:?}");
         }
     }
 }
 
 #[tokio::test]
 async fn calls_with_equal_ids_are_run_and_answered_apart() {
-    for api in Api::ALL {
-        for way in [Way::Whole, Way::Stream] {
-            let blocks = [Block::Call("a", r#"{"path":"1"}"#), Block::Call("a", r#"{"path":"2"}"#)];
-            let service = Service::new([api.reply(way, &blocks, Some(api.stops(&blocks))), api.answer(way)]).await;
-            let (summary, session, ran) = run(api.model(&service, way == Way::Stream), &["fs.read"]).await;
-            assert_eq!((summary.calls, summary.failed_calls, ran.lock().unwrap().len()), (2, 0, 2), "{api:?} {way:?}");
+    for format in ALL {
+        for streaming in [false, true] {
+            let blocks = ["1", "2"].map(|path| Block::Call("a", "fs__read", json!({"path": path})));
+            let service = Service::new([wire::reply(format, streaming, &blocks), answer_of(format, streaming)]).await;
+            let model = remote(format, &options(format, &service, streaming));
+            let (summary, session, ran) = run(model, &["fs.read"]).await;
+            let counts = (summary.calls, summary.failed_calls, ran.lock().unwrap().len());
+            assert_eq!(counts, (2, 0, 2), "{format} {streaming}");
             let ids: Vec<_> = session.messages()[1].calls().map(|call| call.id.clone()).collect();
-            assert_eq!((ids[0].as_str(), ids[0] == ids[1]), ("a", false), "{api:?} {way:?}");
+            assert_eq!((ids[0].as_str(), ids[0] == ids[1]), ("a", false), "{format} {streaming}");
             assert!(session.messages()[2].parts.iter().all(|part| result(part) == "ran fs.read"));
-            let sent = service.body(1)["messages"].to_string();
-            assert!(ids.iter().all(|id| sent.matches(&format!("\"{id}\"")).count() == 2), "{sent}");
+            let body = service.body(1);
+            let calls: Vec<_> = sent::calls(format, &body).into_iter().map(|call| call.id).collect();
+            let results: Vec<_> = sent::results(format, &body).into_iter().map(|result| result.id).collect();
+            assert_eq!((&calls, &results), (&ids, &ids), "{format} {streaming}: {body:#}");
         }
     }
 }

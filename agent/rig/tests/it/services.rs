@@ -10,7 +10,8 @@ use tools::{CancellationToken, Catalog, Content, Effects, Tool, ToolCall, ToolCo
 
 use crate::judge::Judge;
 use crate::service::Service;
-use crate::service::wire::{self, ALL, Block, SIGNATURE, options, remote, reply, two_calls};
+use crate::service::sent;
+use crate::service::wire::{ALL, Block, SIGNATURE, options, remote, reply, two_calls};
 use crate::workshop::{answer, prompt, run, session};
 
 const PNG: &str = "iVBORw0KGgo=";
@@ -31,10 +32,10 @@ async fn parallel_calls_and_their_results_go_over_each_format() {
             assert_eq!(session.messages()[1].to_text().trim(), "I look: é.", "{format}");
 
             let body = service.body(1);
-            let calls = wire::sent_calls(format, &body);
+            let calls = sent::calls(format, &body);
             let calls: Vec<_> = calls.iter().map(|call| (call.id.as_str(), call.name.as_str())).collect();
             assert_eq!(calls, [("c1", "fs__read"), ("c2", "fs__read")], "{format}: {body:#}");
-            let results = wire::sent_results(format, &body);
+            let results = sent::results(format, &body);
             assert_eq!(results.iter().map(|result| result.id.as_str()).collect::<Vec<_>>(), ["c1", "c2"], "{format}");
             assert!(results.iter().all(|result| result.result.to_text().contains("ran fs.read")), "{format}: {body:#}");
 
@@ -61,9 +62,7 @@ async fn the_definitions_in_a_body_keep_the_rules_of_the_service() {
             let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
             Driver::new(Arc::new(model)).run(&mut session, "go").await.unwrap();
             let body = service.body(0);
-            let sent =
-                if format == Format::Gemini { &body["tools"][0]["functionDeclarations"] } else { &body["tools"] };
-            let sent = sent.as_array().unwrap();
+            let sent = sent::definitions(format, &body);
             assert_eq!(sent.len(), 2, "{format}: {body:#}");
             for (definition, wire) in sent.iter().zip(session.tools().wire(format, strictness).list()) {
                 let mode = if wire.strict.is_ok() { Strictness::Strict } else { Strictness::Relaxed };
@@ -103,7 +102,7 @@ async fn the_fields_beside_a_call_go_back_unchanged() {
             let service = Service::new(replies).await;
             let (_, session, _) = run(remote(format, &options(format, &service, streaming)), &["fs.read"]).await;
             let body = service.body(1);
-            let messages = wire::messages(format, &body);
+            let messages = sent::messages(format, &body);
             let ids = |pointer: &str| -> Vec<Value> {
                 messages.iter().filter_map(|item| item.pointer(pointer)).cloned().collect()
             };
@@ -152,7 +151,7 @@ async fn a_turn_of_another_model_goes_back_without_its_fields() {
     Driver::new(Arc::new(remote(format, &options(format, &service, false)))).run(&mut session, "on").await.unwrap();
     let body = service.body(1);
     assert!(!body.to_string().contains(SIGNATURE), "{body:#}");
-    assert_eq!(wire::sent_calls(format, &body).len(), 2);
+    assert_eq!(sent::calls(format, &body).len(), 2);
 }
 
 #[tokio::test]
@@ -164,7 +163,7 @@ async fn a_failed_call_says_so_in_each_format() {
             &[("c1", ToolResult::error("no such file")), ("c2", ToolResult::text("fine"))],
         )
         .await;
-        let results = wire::sent_results(format, &body);
+        let results = sent::results(format, &body);
         let [failed, fine] = &results[..] else { panic!("{body:#}") };
         let is_told =
             |result: &WireResult| result.result.is_error || result.result.to_text().to_lowercase().contains("error");
@@ -180,7 +179,7 @@ async fn images_of_parallel_results_are_beside_their_call_or_name_it() {
         let image = |suffix: &str| Content::Image { data: format!("{PNG}{suffix}"), mime_type: "image/png".to_owned() };
         let result = |text: &str| ToolResult { content: vec![Content::text(text), image("")], ..ToolResult::default() };
         let body = sent_with_results(format, model, &[("c1", result("one")), ("c2", result("two"))]).await;
-        let shown = wire::after_results(format, &body);
+        let shown = sent::after_results(format, &body);
         let of = |id: &str| {
             shown.iter().position(|content| content.as_text().is_some_and(|text| text.contains(id))).unwrap()
         };
@@ -193,14 +192,14 @@ async fn images_of_parallel_results_are_beside_their_call_or_name_it() {
         assert_eq!(images.len(), 2, "{format}: {body:#}");
         if (format, model) == (Format::Gemini, None) {
             // The images are in the parts of the response itself.
-            let parts = &wire::messages(format, &body)[2]["parts"];
+            let parts = &sent::messages(format, &body)[2]["parts"];
             assert!(
                 (0..2).all(|at| parts[at]["functionResponse"]["parts"][0]["inlineData"]["data"] == PNG),
                 "{body:#}"
             );
         } else if format == Format::Ollama {
             // The images of a message are a list of their own, in the order of the labels in its text.
-            let last = wire::messages(format, &body).pop().unwrap();
+            let last = sent::messages(format, &body).pop().unwrap();
             let text = last["content"].as_str().unwrap().to_owned();
             assert!(text.find("c1").unwrap() < text.find("c2").unwrap(), "{body:#}");
         } else if matches!(format, Format::OpenAiChat | Format::Gemini) {

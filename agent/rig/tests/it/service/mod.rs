@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each program of tests uses a part of it")]
 
 pub(crate) mod reply;
+pub(crate) mod sent;
 pub(crate) mod wire;
 
 use std::collections::VecDeque;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use agent::{KeySource, ProviderOptions};
 use agent_rig::{Remote, RetryPolicy, Timeouts};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 
 pub(crate) const KEY: &str = "sk-very-secret-0123456789";
@@ -28,6 +29,8 @@ pub(crate) enum Reply {
     Silence,
     /// Begins an answer and says no more.
     Stall(String),
+    /// Sends the request to the server at this address, and its answer back.
+    Relay(String),
 }
 
 pub(crate) fn json(status: u16, body: impl ToString) -> Reply {
@@ -78,8 +81,8 @@ impl Service {
         tokio::spawn(async move {
             let mut silent = Vec::new();
             while let Ok((mut stream, _)) = listener.accept().await {
-                let request = read(&mut stream).await;
-                record.lock().unwrap().push(request);
+                let (head, body) = read(&mut stream).await;
+                record.lock().unwrap().push((head.clone(), body.clone()));
                 let reply = pending.lock().unwrap().pop_front();
                 match reply.unwrap_or_else(|| json(599, "nothing left to say")) {
                     Reply::Answer { status, headers, body, piece } => {
@@ -87,6 +90,15 @@ impl Service {
                         let _ = stream.shutdown().await;
                     }
                     Reply::Reset => drop(stream),
+                    Reply::Relay(address) => {
+                        let mut server = TcpStream::connect(address).await.unwrap();
+                        server
+                            .write_all(format!("{head}\r\nconnection: close\r\n\r\n{body}").as_bytes())
+                            .await
+                            .unwrap();
+                        let _ = copy(&mut server, &mut stream).await;
+                        let _ = stream.shutdown().await;
+                    }
                     Reply::Silence => silent.push(stream),
                     Reply::Stall(body) => {
                         let mut text = written(200, "content-type: text/event-stream\r\n", &body, 50);
@@ -111,7 +123,7 @@ impl Service {
 
     /// The head of a request, in lower case.
     pub(crate) fn head(&self, index: usize) -> String {
-        self.recorded.lock().unwrap()[index].0.clone()
+        self.recorded.lock().unwrap()[index].0.to_lowercase()
     }
 
     /// The body of a request.
@@ -159,21 +171,24 @@ pub(crate) fn retry_policy() -> RetryPolicy {
 
 /// Written once: tests that run side by side read it.
 pub(crate) fn key_file() -> KeySource {
-    static PATH: OnceLock<PathBuf> = OnceLock::new();
-    let write = || {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("service-{}.key", std::process::id()));
-        std::fs::write(&path, format!("{KEY}\n")).unwrap();
-        path
-    };
-    KeySource::File(PATH.get_or_init(write).clone())
+    static FILE: OnceLock<KeySource> = OnceLock::new();
+    FILE.get_or_init(|| file_with("service", KEY)).clone()
+}
+
+/// Writes a key to a file of this name.
+pub(crate) fn file_with(name: &str, key: &str) -> KeySource {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.key", std::process::id()));
+    std::fs::write(&path, format!("{key}\n")).unwrap();
+    KeySource::File(path)
 }
 
 async fn read(stream: &mut TcpStream) -> (String, String) {
     let mut bytes = Vec::new();
     loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-            let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
+            let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+            let fields = head.to_lowercase();
+            let length = fields.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
             let body = &bytes[end + 4..];
             if body.len() >= length.unwrap_or_default() {
                 return (head, String::from_utf8_lossy(body).into_owned());

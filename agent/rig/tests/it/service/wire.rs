@@ -1,10 +1,9 @@
-//! Replies of a service in each of the five formats, and the parts of the requests that it got.
+//! Replies of a service in each of the five formats.
 
 use agent::ProviderOptions;
 use agent_rig::Remote;
 use serde_json::{Value, json};
-use tools::protocol::wire::{Format, WireCall, WireResult};
-use tools::{Content, ToolCall};
+use tools::protocol::wire::Format;
 
 use super::{Reply, Service, events, json as whole};
 
@@ -71,11 +70,35 @@ pub(crate) fn reply(format: Format, streaming: bool, blocks: &[Block]) -> Reply 
         (_, false) => whole(200, record(blocks, true)),
         (_, true) => {
             let pieces = blocks.iter().map(|block| record(std::slice::from_ref(block), false));
-            let lines = pieces.chain([record(&[], true)]).map(|piece| format!("{piece}\n")).collect();
-            let headers = "content-type: application/x-ndjson\r\n".to_owned();
-            Reply::Answer { status: 200, headers, body: lines, piece: 7 }
+            stream(format, &pieces.chain([record(&[], true)]).collect::<Vec<_>>())
         }
     }
+}
+
+/// A stream of these documents, as the format separates them.
+pub(crate) fn stream(format: Format, documents: &[Value]) -> Reply {
+    let (field, end) = if format == Format::Ollama { ("", "\n") } else { ("data: ", "\n\n") };
+    stream_of(format, documents.iter().map(|document| format!("{field}{document}{end}")).collect::<String>())
+}
+
+/// A stream with this body.
+pub(crate) fn stream_of(format: Format, body: impl Into<String>) -> Reply {
+    let kind = if format == Format::Ollama { "application/x-ndjson" } else { "text/event-stream" };
+    Reply::Answer { status: 200, headers: format!("content-type: {kind}\r\n"), body: body.into(), piece: 7 }
+}
+
+/// Returns the body of a streamed reply, and the place where its end is stated.
+pub(crate) fn body_and_end(format: Format, blocks: &[Block]) -> (String, usize) {
+    let Reply::Answer { body, .. } = reply(format, true, blocks) else { unreachable!() };
+    let end = body.find(match format {
+        Format::OpenAiChat => "\"finish_reason\":\"",
+        Format::OpenAiResponses => "response.completed",
+        Format::Anthropic => "\"stop_reason\":\"",
+        Format::Gemini => "\"finishReason\"",
+        _ => "\"done\":true",
+    });
+    let end = end.unwrap();
+    (body, end)
 }
 
 fn calls(blocks: &[Block]) -> bool {
@@ -289,48 +312,4 @@ fn record(blocks: &[Block], is_done: bool) -> Value {
         record["prompt_eval_cached_count"] = 64.into();
     }
     record
-}
-
-/// The messages of a request, or its items.
-pub(crate) fn messages(format: Format, body: &Value) -> Vec<Value> {
-    let place = match format {
-        Format::OpenAiResponses => "input",
-        Format::Gemini => "contents",
-        _ => "messages",
-    };
-    body[place].as_array().unwrap().clone()
-}
-
-/// The calls that a request repeats.
-pub(crate) fn sent_calls(format: Format, body: &Value) -> Vec<ToolCall> {
-    let messages = messages(format, body);
-    let calls = messages.iter().flat_map(|message| format.read_calls(message));
-    calls.map(|call: Result<WireCall, _>| call.unwrap().call).collect()
-}
-
-/// The results of a request.
-pub(crate) fn sent_results(format: Format, body: &Value) -> Vec<WireResult> {
-    messages(format, body).iter().flat_map(|message| format.read_results(message)).collect()
-}
-
-/// The user's texts and images after the results of a request, in order.
-pub(crate) fn after_results(format: Format, body: &Value) -> Vec<Content> {
-    let mut found = Vec::new();
-    collect(&messages(format, body).into_iter().skip(2).collect(), &mut found);
-    found
-}
-
-/// Collects the texts and images of any format, in the order of the JSON.
-fn collect(value: &Value, found: &mut Vec<Content>) {
-    let image = |data: &str| Content::Image { data: data.to_owned(), mime_type: "image/png".to_owned() };
-    match value {
-        Value::String(text) => match text.strip_prefix("data:image/png;base64,") {
-            Some(data) => found.push(image(data)),
-            None if text.starts_with("iVBORw0KGgo") => found.push(image(text)),
-            None => found.push(Content::text(text)),
-        },
-        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
-        Value::Object(fields) => fields.values().for_each(|item| collect(item, found)),
-        _ => {}
-    }
 }

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
 
-/// The text, the calls and the signatures of a message of the model.
+/// The text, the calls with their ids, the thoughts and the signatures of a message of the model.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Said {
     text: String,
-    calls: Vec<(String, Value)>,
-    signatures: Vec<String>,
+    calls: Vec<(Value, String, Value)>,
+    /// The text of thoughts in chat completions, where it is beside the text.
+    thoughts: String,
+    /// The ids of items, the signatures, and the details of thoughts that OpenRouter signs.
+    signatures: Vec<Value>,
 }
 
 /// Reads the recorded reply of a service.
@@ -56,20 +59,39 @@ fn chat_message(events: &[Value]) -> Value {
     if let [whole] = events {
         return whole["choices"][0]["message"].clone();
     }
-    let (mut text, mut calls) = (String::new(), BTreeMap::<u64, (String, String)>::new());
+    let (mut text, mut thoughts, mut details) = (String::new(), String::new(), Vec::new());
+    let mut calls = BTreeMap::<u64, [String; 3]>::new();
     for delta in events.iter().filter_map(|event| event.pointer("/choices/0/delta")) {
         text += &texts(&delta["content"]);
+        thoughts += delta["reasoning_content"].as_str().unwrap_or_default();
+        for detail in delta["reasoning_details"].as_array().into_iter().flatten() {
+            add_detail(&mut details, detail);
+        }
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
-            let (name, arguments) = calls.entry(call["index"].as_u64().unwrap_or_default()).or_default();
-            name.push_str(call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default());
-            arguments.push_str(call.pointer("/function/arguments").and_then(Value::as_str).unwrap_or_default());
+            let texts = calls.entry(call["index"].as_u64().unwrap_or_default()).or_default();
+            for (text, place) in texts.iter_mut().zip(["/id", "/function/name", "/function/arguments"]) {
+                text.push_str(call.pointer(place).and_then(Value::as_str).unwrap_or_default());
+            }
         }
     }
     let calls: Vec<_> = calls
         .into_values()
-        .map(|(name, arguments)| json!({"function": {"name": name, "arguments": arguments}}))
+        .map(|[id, name, arguments]| json!({"id": id, "function": {"name": name, "arguments": arguments}}))
         .collect();
-    json!({"content": text, "tool_calls": calls})
+    json!({"content": text, "tool_calls": calls, "reasoning_content": thoughts, "reasoning_details": details})
+}
+
+/// Adds a piece of a stream's details. Those of one index are one.
+fn add_detail(details: &mut Vec<Value>, piece: &Value) {
+    let Some(detail) = details.iter_mut().find(|detail| detail["index"] == piece["index"]) else {
+        return details.push(piece.clone());
+    };
+    for (key, value) in piece.as_object().unwrap() {
+        match (detail[key].as_str(), value.as_str(), key.as_str()) {
+            (Some(begun), Some(more), "text" | "data" | "summary") => detail[key] = format!("{begun}{more}").into(),
+            _ => detail[key] = value.clone(),
+        }
+    }
 }
 
 fn texts(content: &Value) -> String {
@@ -78,9 +100,17 @@ fn texts(content: &Value) -> String {
 }
 
 fn chat(message: &Value) -> Said {
-    let calls = message["tool_calls"].as_array().into_iter().flatten().map(|call| &call["function"]);
-    let calls = calls.map(|call| (name(call), parsed(&call["arguments"]))).collect();
-    Said { text: visible(&texts(&message["content"])), calls, signatures: Vec::new() }
+    let calls = message["tool_calls"].as_array().into_iter().flatten();
+    let calls = calls.map(|call| {
+        let function = &call["function"];
+        (call["id"].clone(), name(function), parsed(&function["arguments"]))
+    });
+    Said {
+        text: visible(&texts(&message["content"])),
+        calls: calls.collect(),
+        thoughts: message["reasoning_content"].as_str().unwrap_or_default().to_owned(),
+        signatures: message["reasoning_details"].as_array().cloned().unwrap_or_default(),
+    }
 }
 
 /// Returns the blocks of a whole reply of Anthropic, or of its stream.
@@ -115,16 +145,17 @@ fn message_blocks(events: &[Value]) -> Vec<Value> {
 fn blocks(content: &[Value]) -> Said {
     let text: String = content.iter().filter_map(|block| block["text"].as_str()).collect();
     let calls = content.iter().filter(|block| block["type"] == "tool_use");
-    let signatures = content.iter().filter_map(|block| block["signature"].as_str().map(str::to_owned)).collect();
-    Said { text: visible(&text), calls: calls.map(|call| (name(call), call["input"].clone())).collect(), signatures }
+    let calls = calls.map(|call| (call["id"].clone(), name(call), call["input"].clone()));
+    let signatures = content.iter().filter_map(|block| block.get("signature").cloned());
+    Said { text: visible(&text), calls: calls.collect(), signatures: signatures.collect(), ..Said::default() }
 }
 
 fn gemini<'a>(parts: impl Iterator<Item = &'a Value>) -> Said {
     let mut said = Said::default();
     for part in parts {
-        said.signatures.extend(part["thoughtSignature"].as_str().map(str::to_owned));
+        said.signatures.extend(part.get("thoughtSignature").cloned());
         if let Some(call) = part.get("functionCall") {
-            said.calls.push((name(call), call["args"].clone()));
+            said.calls.push((call["id"].clone(), name(call), call["args"].clone()));
         } else if part["thought"] != true {
             said.text += part["text"].as_str().unwrap_or_default();
         }
@@ -135,10 +166,19 @@ fn gemini<'a>(parts: impl Iterator<Item = &'a Value>) -> Said {
 
 fn items<'a>(items: impl Iterator<Item = &'a Value>) -> Said {
     let mut said = Said::default();
+    let mut is_after_plain_thought = false;
     for item in items {
-        said.signatures.extend(item["encrypted_content"].as_str().map(str::to_owned));
+        let id = item["id"].as_str().filter(|id| !id.starts_with("msg_rig_"));
+        let sealed = item["encrypted_content"].as_str().filter(|sealed| !sealed.is_empty());
+        // The service stores nothing, so rig leaves out a thought that is not encrypted, and the id of the item after it.
+        if item["type"] == "reasoning" && sealed.is_none() {
+            is_after_plain_thought = true;
+            continue;
+        }
+        let id = id.filter(|_| !std::mem::take(&mut is_after_plain_thought));
+        said.signatures.extend([id, sealed].into_iter().flatten().map(Value::from));
         match item["type"].as_str() {
-            Some("function_call") => said.calls.push((name(item), parsed(&item["arguments"]))),
+            Some("function_call") => said.calls.push((item["call_id"].clone(), name(item), parsed(&item["arguments"]))),
             Some("message") | None => said.text += &texts(&item["content"]),
             _ => {}
         }
