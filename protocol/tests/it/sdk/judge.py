@@ -79,9 +79,10 @@ def anthropic_strict(schema):
 
 
 def plainer(schema):
-    """Returns the schema without lists of types, types beside values, and defaults, which the service takes and the function does not.
+    """Returns the schema without lists of types, types beside values, defaults and patterns.
 
-    The service's list: https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+    The service takes them and the function does not. Its rule file judges which patterns. The service's list:
+    https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
     """
     if isinstance(schema, list):
         return [plainer(inner) for inner in schema]
@@ -89,7 +90,8 @@ def plainer(schema):
         return schema
     has_values = isinstance(schema.get("enum"), list) or "const" in schema
     members = {key: inner for key, inner in schema.items() if not (has_values and key in ("type", "items"))}
-    members.pop("default", None)
+    for key in ("default", "pattern"):
+        members.pop(key, None)
     if isinstance(members.get("type"), list):
         members["type"] = members["type"][0]
     return {key: plainer(inner) if key not in NAMED else {name: plainer(one) for name, one in inner.items()} for key, inner in members.items()}

@@ -49,10 +49,11 @@ async fn a_tool_is_called_with_everything_granted() {
 #[tokio::test]
 async fn a_grant_and_a_timeout_are_enforced() {
     let workspace = TempWorkspace::new();
-    let host = host(&workspace).with_grant(&["fs:write:a"]).with_timeout(Duration::from_millis(10));
+    let host = host(&workspace).with_grant(&["fs:write:a"]);
     let save = |name| host.call("note.save", json!({"name": name, "text": ""}));
     assert!(save("a").await.is_ok());
     assert_eq!(save("b").await.unwrap_err().code(), ErrorCode::PermissionDenied);
+    let host = host.with_timeout(Duration::from_millis(10));
     assert_eq!(host.call("note.wait", json!({})).await.unwrap_err().code(), ErrorCode::Timeout);
     assert_eq!(workspace.files(), ["a"]);
     let none = host.with_grant(&[]);
