@@ -1,7 +1,6 @@
 //! Requests a turn of the model, after a compaction if it is necessary.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use tools::Content;
 use tools::protocol::{Message, Part};
@@ -82,11 +81,9 @@ impl Driver {
     ) -> Option<Result<Turn, ProviderError>> {
         let RunContext { session, token, sink, .. } = run_cx;
         let send_retry = |retry| sink.send(|| Event::RequestRetried(retry));
-        let budget_end = run_cx.budget.deadline().map(|(end, _)| Instant::from(end));
-        let deadline = session.context().deadline().into_iter().chain(budget_end).min();
         let mut request = Request::new(messages, session.tools(), token)
             .with_agent(session.context().agent())
-            .with_deadline(deadline)
+            .with_deadline(session.context().deadline())
             .with_retry_sink(RetrySink::new(&send_retry));
         // The text of a summary is not sent.
         (request.is_summary, request.text_sink) = (text_sink.is_none(), text_sink);

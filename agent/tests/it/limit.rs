@@ -9,7 +9,7 @@ use crate::workshop::{
 };
 use agent::{
     Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, DriverError, Event, Exhausted, Outcome, Price,
-    Resource, RunOptions, Selection, Session, Spending, Turn, Usage, WindowFuture,
+    ProviderError, Resource, RunOptions, Selection, Session, Spending, Turn, Usage, WindowFuture,
 };
 use serde_json::{Value, json};
 use tools::{Catalog, ToolCall, ToolContext};
@@ -74,6 +74,17 @@ async fn the_time_of_a_run_ends_a_request_and_a_call() {
     let start = tokio::time::Instant::now();
     let summary = waits.with_options(limited(limits)).run(&mut session(&catalog([])), "go").await.unwrap();
     assert_eq!((summary.outcome, start.elapsed()), (own(Resource::Time, 5000), Duration::from_secs(5)));
+
+    // A provider with retries ends with an error at the deadline of its request.
+    let gives_up = playing(|request| {
+        Box::pin(async move {
+            let Some(end) = request.deadline else { return std::future::pending().await };
+            tokio::time::sleep_until(end.into()).await;
+            Err(ProviderError::NoPrompt)
+        })
+    });
+    let summary = gives_up.with_options(limited(limits)).run(&mut session(&catalog([])), "go").await.unwrap();
+    assert_eq!(summary.outcome, own(Resource::Time, 5000));
 
     let start = tokio::time::Instant::now();
     let mut session = session(&misbehaving());
