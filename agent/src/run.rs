@@ -6,7 +6,6 @@ mod checkpoint;
 mod compaction;
 mod conversation;
 mod outcome;
-mod spent;
 mod stored_run;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,7 @@ use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use self::conversation::Conversation;
 use self::stored_run::StoredRun;
-use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, StopReason, Turn, Usage};
+use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, Spending, StopReason, Turn, Usage};
 
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
 pub use self::outcome::{Outcome, Summary};
@@ -66,6 +65,9 @@ pub struct Run {
     calls: u32,
     failed_calls: u32,
     usage: Option<Usage>,
+    /// The spending of the run and its children, as its budget counted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spent: Option<Spending>,
     state: State,
 }
 
@@ -155,9 +157,9 @@ impl Run {
     /// Creates a run that answers the last of these messages.
     pub fn new(messages: Vec<Message>) -> Self {
         let messages = messages.into();
-        let (earlier_turns, steps, calls, failed_calls, usage) = (0, 0, 0, 0, None);
+        let (earlier_turns, steps, calls, failed_calls, usage, spent) = (0, 0, 0, 0, None, None);
         let compaction = Compaction::default();
-        Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, state: State::Asking }
+        Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, state: State::Asking }
     }
 
     /// Sets the number of model turns in the session before this run, which [`turns`](Self::turns) includes.
@@ -173,7 +175,10 @@ impl Run {
     pub fn reopened(mut self) -> Self {
         match &mut self.state {
             State::Done(Outcome::Budget(_) | Outcome::Loop(_)) => self.state = State::Asking,
-            State::Calling { waiting, .. } => waiting.clear(),
+            State::Calling { ending, waiting, .. } => {
+                waiting.clear();
+                ending.take_if(|ending| matches!(ending, Outcome::Budget(_) | Outcome::Loop(_)));
+            }
             State::Asking | State::Done(_) => {}
         }
         self
@@ -321,6 +326,25 @@ impl Run {
     /// Returns the number of model turns in the session, including this run's. It is the number of the last turn.
     pub fn turns(&self) -> u64 {
         self.earlier_turns.saturating_add(self.steps.into())
+    }
+
+    /// Returns the spending of the run and its children. Without a budget, that is the steps, calls and reported tokens of the run.
+    pub(crate) fn spent(&self) -> Spending {
+        let (steps, calls, tokens) = (self.steps.into(), self.calls.into(), self.usage.map_or(0, Usage::total));
+        self.spent.unwrap_or(Spending { steps, calls, tokens, ..Spending::default() })
+    }
+
+    /// Sets the spending of the run and its children.
+    pub(crate) fn record_spent(&mut self, spent: Spending) {
+        self.spent = Some(spent);
+    }
+
+    /// Refuses a pending call, unless it is refused already.
+    pub(crate) fn refuse(&mut self, id: &str, reason: String) {
+        let State::Calling { slots, .. } = &mut self.state else { return };
+        if let Some(slot) = slots.iter_mut().find(|slot| slot.pending.call.id == id) {
+            slot.pending.refused.get_or_insert(reason);
+        }
     }
 
     /// Appends a paragraph to the reason of a refused call.

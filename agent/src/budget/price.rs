@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Usage;
 
 /// The nanos of one unit of money.
@@ -12,7 +14,7 @@ const UNIT: u64 = 1_000_000_000;
 const TOKENS: u128 = 1_000_000;
 
 /// An amount of money in the currency of the configured prices, exact to a billionth.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cost(u64);
 
 /// The prices of a model for a million tokens each.

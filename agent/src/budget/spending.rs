@@ -1,9 +1,12 @@
 //! [`Spending`]: amounts of the resources of a budget.
 
+use serde::{Deserialize, Serialize};
+
 use super::Cost;
 
 /// Amounts of the resources that runs use, except time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Spending {
     /// Requests to the provider.
     pub steps: u64,

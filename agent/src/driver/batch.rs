@@ -35,7 +35,7 @@ impl Driver {
     pub(super) async fn run_calls(
         &self,
         run: &mut Run,
-        mut calls: Vec<PendingCall>,
+        calls: Vec<PendingCall>,
         tasks: &mut Option<Tasks>,
         repeats: &mut RepeatGuard,
         run_cx: &RunContext<'_>,
@@ -44,7 +44,6 @@ impl Driver {
             Some(tasks) => tasks,
             None => tasks.insert(Tasks::new(run_cx.runtime)?),
         };
-        self.charge_calls(run, &mut calls, run_cx).await?;
         let start = |pending: PendingCall| {
             let reporter = CallReporter::start(&pending, run_cx.session.tools(), run_cx.session.context(), run_cx.sink);
             (pending, reporter)

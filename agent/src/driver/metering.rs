@@ -5,7 +5,7 @@ use tools::{Content, ToolResult};
 
 use super::{Driver, DriverError, RunContext};
 use crate::run::BYTES_PER_TOKEN;
-use crate::{Budget, BudgetError, Cost, Exhausted, PendingCall, Run, Spending, Usage};
+use crate::{Budget, BudgetError, Cost, Exhausted, Run, Spending, Step, Usage};
 
 /// The bytes around each part of a message.
 const PART_BYTES: u64 = 32;
@@ -20,19 +20,15 @@ impl Driver {
         run_cx.budget.record(Spending::tokens(usage.total(), self.cost(usage))).await.map_err(DriverError::Budget)
     }
 
-    /// Charges the calls of a turn. Calls beyond the budget are refused, and the run ends after the results of the turn.
-    pub(super) async fn charge_calls(
-        &self,
-        run: &mut Run,
-        calls: &mut [PendingCall],
-        run_cx: &RunContext<'_>,
-    ) -> Result<(), DriverError> {
+    /// Charges the calls of a new turn. Calls beyond the budget are refused, and the run ends after the results of the turn.
+    pub(super) async fn charge_calls(&self, run: &mut Run, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
+        let Step::Call(calls) = run.step() else { return Ok(()) };
         if charge(run_cx.budget, Spending::calls(calls.len() as u64)).await?.is_none() {
             return Ok(());
         }
         for pending in calls {
             if let Some(exhausted) = charge(run_cx.budget, Spending::calls(1)).await? {
-                pending.refused.get_or_insert_with(|| format!("{exhausted}, so this call was not run"));
+                run.refuse(&pending.call.id, format!("{exhausted}, so this call was not run"));
                 run.exhaust(exhausted);
             }
         }

@@ -238,8 +238,8 @@ impl Driver {
     /// Continues a run that ended with its process, such as a [stored run](Session::stored_run), at a limit of its budget or in a
     /// loop.
     ///
-    /// The run's conversation replaces the session's when the run ends. The limits of this driver include the steps, calls and tokens
-    /// that the run has already used, but not its time.
+    /// The run's conversation replaces the session's when the run ends. The limits of this driver include all that the run and its
+    /// children had used at its last checkpoint, but not their time.
     ///
     /// With the same session name and [journal](tools::journal), finished calls return their recorded results. An unfinished call
     /// runs again only if the effects of its tool allow it. Without that journal, all pending calls run.
@@ -299,7 +299,7 @@ impl Driver {
         let (mut failure, mut last) = (None, None);
         let steps = async {
             restore_notices(&mut run, &run_cx);
-            let mut step = self.begin(&run, &mut last, &run_cx).await;
+            let mut step = self.begin(&mut run, &mut last, &run_cx).await;
             loop {
                 if let Err(error) = step {
                     run.fail_with(error.to_string(), error.kind());
@@ -310,10 +310,8 @@ impl Driver {
                     Step::Ask => self.turn(&mut run, &mut last, check, &run_cx).await,
                     Step::Call(calls) => {
                         match self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await {
-                            // Another process finds the requests in the checkpoint.
-                            Ok(()) if !run.waiting_requests().is_empty() => {
-                                self.checkpoint(&run, &mut last, &run_cx).await
-                            }
+                            // Another process finds the requests for approvals and the spending in the checkpoint.
+                            Ok(()) if run.has_ended() => self.checkpoint(&mut run, &mut last, &run_cx).await,
                             called => called,
                         }
                     }
@@ -345,7 +343,7 @@ impl Driver {
     /// not become the newest one to resume.
     async fn begin(
         &self,
-        run: &Run,
+        run: &mut Run,
         last: &mut Option<LastCheckpoint>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {

@@ -26,7 +26,7 @@ impl Driver {
     ) -> Result<(), DriverError> {
         if let Some(exhausted) = charge(run_cx.budget, Spending::steps(1)).await? {
             run.exhaust(exhausted);
-            return Ok(());
+            return self.checkpoint(run, last, run_cx).await;
         }
         let mut is_compacted = self.compact_if_full(run, run_cx).await?;
         while run.step() == Step::Ask {
@@ -69,7 +69,8 @@ impl Driver {
         }
         run.turn(turn)?;
         texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));
-        self.record_usage(usage, run_cx).await
+        self.record_usage(usage, run_cx).await?;
+        self.charge_calls(run, run_cx).await
     }
 
     /// Requests the turn that follows these messages, or without a sink a summary of them. Returns `None` if the run is cancelled meanwhile.
