@@ -40,8 +40,7 @@ use crate::{
 };
 
 pub(crate) use self::active_run::ActiveRun;
-pub(crate) use self::metering::estimated_usage;
-pub(crate) use self::request_turn::request_turn;
+pub(crate) use self::metering::Meter;
 pub use self::worker_gate::abandoned_calls;
 pub use crate::run_options::DEFAULT_MAX_STEPS;
 

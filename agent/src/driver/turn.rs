@@ -7,10 +7,9 @@ use tools::protocol::{Message, Part};
 
 use super::checkpoint::LastCheckpoint;
 use super::metering::{charge, prompt_bytes};
-use super::request_turn::request_turn;
 use super::{Driver, DriverError, RunContext};
 use crate::json_answer::repair_prompt;
-use crate::{Event, ProviderError, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
+use crate::{Event, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
 
 /// Returns the problem with an answer, if there is one.
 pub(super) type AnswerCheck<'a> = dyn FnMut(&str) -> Result<(), String> + Send + 'a;
@@ -62,14 +61,12 @@ impl Driver {
         let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
         let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
         let texts: Vec<_> = texts.map(str::to_owned).collect();
-        let usage = turn.usage.or_else(|| self.estimated(&request, &turn.message, run_cx));
         if let Some(usage) = turn.usage {
             let bytes = self.definition_bytes(run_cx) + prompt_bytes(&request);
             run.compaction_mut().measure(bytes, usage.input_tokens);
         }
         run.turn(turn)?;
         texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));
-        self.record_usage(usage, run_cx).await?;
         self.charge_calls(run, run_cx).await
     }
 
@@ -79,7 +76,7 @@ impl Driver {
         messages: &[Message],
         text_sink: Option<TextSink<'_>>,
         run_cx: &RunContext<'_>,
-    ) -> Option<Result<Turn, ProviderError>> {
+    ) -> Option<Result<Turn, DriverError>> {
         let RunContext { session, token, sink, .. } = run_cx;
         let send_retry = |retry| sink.send(|| Event::RequestRetried(retry));
         let mut request = Request::new(messages, session.tools(), token)
@@ -88,7 +85,7 @@ impl Driver {
             .with_retry_sink(RetrySink::new(&send_retry));
         // The text of a summary is not sent.
         (request.is_summary, request.text_sink) = (text_sink.is_none(), text_sink);
-        token.run_until_cancelled(request_turn(&*self.provider, request)).await
+        self.meter(run_cx).request(&*self.provider, request).await
     }
 }
 

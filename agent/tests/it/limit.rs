@@ -8,8 +8,8 @@ use crate::workshop::{
     EventLog, answer, calling, catalog, kind, misbehaving, playing, results, scripted, session, tool,
 };
 use agent::{
-    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, DriverError, Event, Exhausted, Outcome, Price,
-    ProviderError, Resource, RunOptions, Selection, Session, Spending, Turn, Usage, WindowFuture,
+    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Driver, DriverError, Event, Exhausted, Outcome,
+    Price, ProviderError, Resource, RunOptions, Selection, Session, Spending, Turn, Usage, WindowFuture,
 };
 use serde_json::{Value, json};
 use tools::{Catalog, ToolCall, ToolContext};
@@ -50,6 +50,44 @@ async fn no_turn_begins_after_the_last_token() {
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!((summary.outcome, summary.steps), (own(Resource::Tokens, 100), 2));
     assert_eq!(results(session.messages()).len(), 2, "the work so far stays");
+}
+
+#[tokio::test]
+async fn tokens_that_a_service_does_not_report_are_estimated() {
+    let driver = playing(|_| Box::pin(async { Ok(calling(&["x"])) }));
+    let driver = driver.with_options(limited(BudgetLimits::new().with_tokens(50)));
+    let prompt = "go ".repeat(100);
+    let summary = driver.run(&mut session(&catalog(["x"])), prompt).await.unwrap();
+    assert_eq!((summary.outcome, summary.steps), (own(Resource::Tokens, 50), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_breaks_off_uses_tokens() {
+    let spent = async |driver: Driver| {
+        let budget = Budget::new(BudgetLimits::new().with_tokens(10_000));
+        let cx = ToolContext::new().with_service(budget.clone());
+        let mut session = Session::new(catalog([]).list(), Selection::new(), cx);
+        let ended = driver.run(&mut session, "go ".repeat(100)).await;
+        (ended.map(|summary| summary.outcome), budget.spent().tokens)
+    };
+    let cut = playing(|request| {
+        Box::pin(async move {
+            request.text_sink.unwrap().send(&"word ".repeat(400));
+            Err(ProviderError::Failed { provider: "acme".to_owned(), message: "cut".to_owned() })
+        })
+    });
+    let (ended, tokens) = spent(cut).await;
+    assert!(ended.is_err() && (575..600).contains(&tokens), "{ended:?} {tokens}");
+
+    let waits = playing(|_| Box::pin(std::future::pending()));
+    let (ended, tokens) =
+        spent(waits.with_options(limited(BudgetLimits::new().with_time(Duration::from_secs(5))))).await;
+    assert_eq!(ended.unwrap(), own(Resource::Time, 5000));
+    assert!((75..100).contains(&tokens), "{tokens}");
+
+    let refused = playing(|_| Box::pin(async { Err(ProviderError::NoPrompt) }));
+    let (_, tokens) = spent(refused).await;
+    assert_eq!(tokens, 0, "a refused request costs nothing");
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ async fn a_resumed_run_has_used_the_tokens_of_its_sub_agents() {
         let driver = agents(|task, turns| match (task, turns) {
             ("lead", 0) => Turn::calls([spawning("a", json!({"name": "n", "task": "work"}))]),
             ("lead", _) => Turn::answer("finished"),
-            _ => Turn::answer("worked").with_usage(Usage { input_tokens: 100, ..Usage::default() }),
+            _ => Turn::answer("worked").with_usage(Usage { input_tokens: 5000, ..Usage::default() }),
         });
         driver
             .with_options(RunOptions::new().with_limits(BudgetLimits::new().with_tokens(tokens)))
@@ -35,10 +35,10 @@ async fn a_resumed_run_has_used_the_tokens_of_its_sub_agents() {
     };
     let is_used_up =
         |summary: &Summary| matches!(&summary.outcome, Outcome::Budget(used) if used.resource == Resource::Tokens);
-    assert!(is_used_up(&driver(100).run(&mut open(), "lead").await.unwrap()));
-    let again = resume(driver(100), open()).await;
+    assert!(is_used_up(&driver(5000).run(&mut open(), "lead").await.unwrap()));
+    let again = resume(driver(5000), open()).await;
     assert!(is_used_up(&again), "{again:?}");
-    assert_eq!(answer(&resume(driver(101), open()).await.outcome), "finished");
+    assert_eq!(answer(&resume(driver(9000), open()).await.outcome), "finished");
 }
 
 /// A window that counts.
