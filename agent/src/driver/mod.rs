@@ -283,7 +283,7 @@ impl Driver {
             has_ended: RwLock::new(false),
         });
         let cx = active.enter(self.call_context(session, &budget, format));
-        let prefix = Prefix::new(run.messages(), session.tools(), format);
+        let prefix = Prefix::new(run.messages(), session.tools(), self.wire_tools(session.tools()));
         self.announce(session, &prefix, &sink);
         let run_cx = RunContext {
             session: &*session,
