@@ -93,8 +93,11 @@ async fn a_turn_that_breaks_off_uses_tokens() {
 #[tokio::test]
 async fn money_follows_from_the_price_of_the_model() {
     let price = Price::new("2".parse().unwrap(), "10".parse().unwrap()).with_cached("0.2".parse().unwrap());
-    let usage = Usage { input_tokens: 1000, output_tokens: 50, cached_input_tokens: 500 };
+    let usage = Usage { input_tokens: 1000, output_tokens: 50, cached_input_tokens: 500, ..Usage::default() };
     assert_eq!(price.cost(usage).to_string(), "0.0016");
+    let writes = Usage { cache_write_tokens: 400, ..usage };
+    assert_eq!(price.cost(writes), price.cost(usage), "unless it has a price of its own");
+    assert_eq!(price.with_cache_write("2.5".parse().unwrap()).cost(writes).to_string(), "0.0018");
     let limits = BudgetLimits::new().with_cost("0.003".parse().unwrap());
     let turn = || calling(&["x"]).with_usage(usage);
     let run = async |options| {
