@@ -10,7 +10,7 @@ use tools::protocol::{Message, Role};
 const MAX_OUTPUT_TOKENS: u32 = 16;
 
 /// The longest wait for the answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The answer of a service, or its error, and the time to it.
 pub(super) struct Answer {
@@ -21,7 +21,7 @@ pub(super) struct Answer {
 /// Sends one request without tools, once.
 pub(super) async fn ask(provider: &ProviderSubmission, options: ProviderOptions) -> Answer {
     let start = Instant::now();
-    let outcome = complete(provider, options, start + PATIENCE).await;
+    let outcome = complete(provider, options, start + CHECK_TIMEOUT).await;
     Answer { outcome, time: start.elapsed() }
 }
 
