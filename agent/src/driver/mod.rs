@@ -6,6 +6,7 @@ mod batch;
 mod call_reporter;
 mod checkpoint;
 mod compact;
+mod error;
 mod gated_execution;
 mod guarded_sink;
 mod metering;
@@ -24,7 +25,7 @@ use std::sync::{Arc, RwLock};
 use tokio::runtime::Handle;
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Role};
-use tools::{CancellationToken, JournalError, ToolContext, ToolError};
+use tools::{CancellationToken, ToolContext};
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
@@ -35,11 +36,11 @@ use self::turn::AnswerCheck;
 use crate::prefix::Prefix;
 use crate::repeat::RepeatGuard;
 use crate::{
-    Budget, BudgetError, Event, EventSink, FailureKind, Outcome, Provider, ProviderError, Request, Run, RunError,
-    RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
+    Budget, Event, EventSink, Outcome, Provider, Request, Run, RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
 };
 
 pub(crate) use self::active_run::ActiveRun;
+pub use self::error::DriverError;
 pub(crate) use self::metering::Meter;
 pub use self::worker_gate::abandoned_calls;
 pub use crate::run_options::DEFAULT_MAX_STEPS;
@@ -84,52 +85,6 @@ struct RunContext<'a> {
     sink: &'a Arc<GuardedSink>,
     active: &'a ActiveRun,
     budget: &'a Budget,
-}
-
-/// An error that ends a run. The end of a budget and a cancellation are not errors but an [`Outcome`].
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DriverError {
-    /// The provider failed.
-    #[error(transparent)]
-    Provider(#[from] ProviderError),
-    /// The pipeline failed, for example because the journal cannot be written.
-    #[error(transparent)]
-    Tool(#[from] ToolError),
-    /// The run rejected a turn or a result.
-    #[error("the run lost track of its calls: {0}; report this bug in Toolcrib")]
-    Run(#[from] RunError),
-    /// The counters of a shared budget cannot be read or written.
-    #[error(transparent)]
-    Budget(BudgetError),
-    /// A checkpoint could not be written or read.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The stored checkpoint is not a valid run.
-    #[error("the session's checkpoint is not a valid run: {reason}; start a session with another name")]
-    Stored {
-        /// The problem with the checkpoint.
-        reason: String,
-    },
-    /// There is no tokio runtime.
-    #[error("a run needs a tokio runtime; start it inside of one")]
-    NoRuntime,
-    /// A budget limits the time of the run, but the runtime has no timers.
-    #[error("a run with a time limit needs the timers of tokio; build the runtime with `enable_time`")]
-    NoTimer,
-    /// The thread that watches deadlines cannot be started.
-    #[error("cannot start the thread that watches the deadlines of calls: {0}; allow the process one more thread")]
-    NoThread(#[source] std::io::Error),
-}
-
-impl DriverError {
-    /// Returns the kind of the failed model request. Returns `None` if something else failed.
-    pub fn kind(&self) -> Option<FailureKind> {
-        match self {
-            Self::Provider(error) => error.kind(),
-            _ => None,
-        }
-    }
 }
 
 impl Driver {
