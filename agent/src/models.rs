@@ -11,8 +11,8 @@ type Open = dyn Fn(&ModelChoice) -> Result<Arc<dyn Provider>, ProviderError> + S
 
 /// The service of `llm.generate`: the session's model, and others by name.
 ///
-/// The session's own model is the target `llm:read:session/default`. The rules of a policy about its real name, such as
-/// `llm:read:openai/gpt-5.1`, hold too.
+/// The session's own model is the target `llm:read:session/default`. Rules that deny its real name, such as
+/// `llm:read:openai/gpt-5.1`, hold too. Grants and other rules apply to the target alone.
 #[derive(Clone)]
 pub struct Models {
     session: Arc<dyn Provider>,

@@ -3,9 +3,13 @@
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tools::{Content, Json, OutputStore, ToolCall, ToolResult};
+
+/// The time from which on a call counts as a wait.
+const WAIT: Duration = Duration::from_secs(10);
 
 /// The numbers of equal calls with equal results after which a run reacts. `None` means never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +32,10 @@ pub struct Repeated {
 
 /// Counts the equal calls of a run that have equal results.
 ///
-/// Equal calls of one turn count once, because the model has not seen their results. Another result starts the count anew, so a tool
-/// may be polled. A successful call of another kind that has an effect starts all
-/// counts anew, because the world has changed.
+/// - Equal calls of one turn count once, because the model has not seen their results.
+/// - Another result starts the count anew.
+/// - A successful call of another kind that has an effect starts all counts anew, because the world has changed.
+/// - A successful call that [waits](Self::is_wait) gets hints but does not end the run.
 #[derive(Debug)]
 pub(crate) struct RepeatGuard {
     limits: RepeatLimits,
@@ -107,9 +112,17 @@ impl RepeatGuard {
         last.times
     }
 
+    /// Returns true if a call with this result took so long that it probably waited for a change, such as the end of a job.
+    pub(crate) fn is_wait(result: &ToolResult, time: Duration) -> bool {
+        !result.is_error && time >= WAIT
+    }
+
     /// Returns the hint for the result of a call that was repeated so often. Returns `None` if it needs none.
-    pub(crate) fn hint(&self, times: u32) -> Option<String> {
+    pub(crate) fn hint(&self, times: u32, is_wait: bool) -> Option<String> {
         self.limits.hint.filter(|hint| times >= *hint)?;
+        if is_wait {
+            return Some(format!("[this call was made {times} times with the same arguments and the same result]"));
+        }
         let end = self.limits.end.filter(|end| times < *end);
         let end = end.map(|end| format!(" The run ends when there are {end} such calls.")).unwrap_or_default();
         Some(format!(
@@ -119,8 +132,8 @@ impl RepeatGuard {
     }
 
     /// Returns true if a call that was repeated so often ends the run.
-    pub(crate) fn is_end(&self, times: u32) -> bool {
-        self.limits.end.is_some_and(|end| times >= end)
+    pub(crate) fn is_end(&self, times: u32, is_wait: bool) -> bool {
+        !is_wait && self.limits.end.is_some_and(|end| times >= end)
     }
 
     fn hash(&self, result: &ToolResult) -> u64 {

@@ -5,8 +5,9 @@ mod approval;
 mod checkpoint;
 mod compaction;
 mod conversation;
+mod error;
 mod outcome;
-mod spent;
+mod pending_call;
 mod stored_run;
 
 use serde::{Deserialize, Serialize};
@@ -15,10 +16,12 @@ use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
 
 use self::conversation::Conversation;
 use self::stored_run::StoredRun;
-use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, StopReason, Turn, Usage};
+use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, Spending, StopReason, Turn, Usage};
 
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
+pub use self::error::RunError;
 pub use self::outcome::{Outcome, Summary};
+pub use self::pending_call::PendingCall;
 
 /// The result of each call in a turn that was cut off, because its arguments may be incomplete.
 const CUT_OFF: &str = "the turn was cut off by the length limit, so this call was not run; make it again, shorter";
@@ -66,6 +69,9 @@ pub struct Run {
     calls: u32,
     failed_calls: u32,
     usage: Option<Usage>,
+    /// The spending of the run and its children, as its budget counted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spent: Option<Spending>,
     state: State,
 }
 
@@ -79,53 +85,6 @@ pub enum Step {
     Call(Vec<PendingCall>),
     /// The run has ended.
     Done(Summary),
-}
-
-/// A call that waits for its result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct PendingCall {
-    /// The call.
-    pub call: ToolCall,
-    /// The position of the call in its turn, from 0.
-    pub index: u32,
-    /// The reason that the call must not be run, or `None`. The reason becomes the text of its error result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refused: Option<String>,
-}
-
-impl PendingCall {
-    /// Returns the error result of a refused call. Returns `None` if the call may be run.
-    pub fn refusal(&self) -> Option<ToolResult> {
-        self.refused.as_deref().map(ToolResult::error)
-    }
-}
-
-/// An error for input that a run does not expect.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// A turn was given, but the step is not [`Step::Ask`].
-    #[error("the run does not expect a turn; call `step` for the next action")]
-    UnexpectedTurn,
-    /// The id matches no call of this turn.
-    #[error("no call of this turn has the id {id:?}; use an id from the step")]
-    UnknownCall {
-        /// The given id.
-        id: String,
-    },
-    /// A deserialised run has two calls of one turn with the same id.
-    #[error("two calls of the turn have the id {id:?}; give each call a unique id")]
-    RepeatedId {
-        /// The repeated id.
-        id: String,
-    },
-    /// The call already has a result.
-    #[error("the call {id:?} already has a result; give each call one result")]
-    AlreadyAnswered {
-        /// The id of the call.
-        id: String,
-    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -155,9 +114,9 @@ impl Run {
     /// Creates a run that answers the last of these messages.
     pub fn new(messages: Vec<Message>) -> Self {
         let messages = messages.into();
-        let (earlier_turns, steps, calls, failed_calls, usage) = (0, 0, 0, 0, None);
+        let (earlier_turns, steps, calls, failed_calls, usage, spent) = (0, 0, 0, 0, None, None);
         let compaction = Compaction::default();
-        Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, state: State::Asking }
+        Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, state: State::Asking }
     }
 
     /// Sets the number of model turns in the session before this run, which [`turns`](Self::turns) includes.
@@ -173,7 +132,10 @@ impl Run {
     pub fn reopened(mut self) -> Self {
         match &mut self.state {
             State::Done(Outcome::Budget(_) | Outcome::Loop(_)) => self.state = State::Asking,
-            State::Calling { waiting, .. } => waiting.clear(),
+            State::Calling { ending, waiting, .. } => {
+                waiting.clear();
+                ending.take_if(|ending| matches!(ending, Outcome::Budget(_) | Outcome::Loop(_)));
+            }
             State::Asking | State::Done(_) => {}
         }
         self
@@ -323,13 +285,15 @@ impl Run {
         self.earlier_turns.saturating_add(self.steps.into())
     }
 
-    /// Appends a paragraph to the reason of a refused call.
-    pub(crate) fn extend_refusal(&mut self, id: &str, paragraph: &str) {
-        let State::Calling { slots, .. } = &mut self.state else { return };
-        let slot = slots.iter_mut().find(|slot| slot.pending.call.id == id);
-        if let Some(reason) = slot.and_then(|slot| slot.pending.refused.as_mut()) {
-            *reason = format!("{reason}\n{paragraph}");
-        }
+    /// Returns the spending of the run and its children. Without a budget, that is the steps, calls and reported tokens of the run.
+    pub(crate) fn spent(&self) -> Spending {
+        let (steps, calls, tokens) = (self.steps.into(), self.calls.into(), self.usage.map_or(0, Usage::total));
+        self.spent.unwrap_or(Spending { steps, calls, tokens, ..Spending::default() })
+    }
+
+    /// Sets the spending of the run and its children.
+    pub(crate) fn record_spent(&mut self, spent: Spending) {
+        self.spent = Some(spent);
     }
 
     fn end_after_results(&mut self, outcome: Outcome) {

@@ -36,9 +36,9 @@ impl Session {
     /// Creates a session with the selected tools whose services the context offers.
     ///
     /// The context's progress sink is not used: a run sends [events](crate::Event) instead. The session gets a [`Plan`] unless the
-    /// context has one.
+    /// context has one. In a call, it always gets its own, because that of the context belongs to the agent that made the call.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: Selection, cx: ToolContext) -> Self {
-        let cx = if cx.service::<Plan>().is_some() { cx } else { cx.with_service(Plan::new()) };
+        let cx = if cx.depth() == 0 && cx.service::<Plan>().is_some() { cx } else { cx.with_service(Plan::new()) };
         let tools = ToolSet::new(entries, &selection, cx.services());
         Self {
             tools,

@@ -113,11 +113,6 @@ impl ToolSet {
         *self.0.digest.get_or_init(|| digest(self.list()))
     }
 
-    /// Returns true if both sets have the same tools with the same definitions.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.digest() == other.digest()
-    }
-
     /// Returns the tools that were selected but are not in the set, sorted by name.
     pub fn skipped(&self) -> &[SkippedTool] {
         &self.0.skipped

@@ -96,6 +96,11 @@ impl WireToolSet {
         self.tools.iter().map(|(entry, _)| entry)
     }
 
+    /// Returns the names in the catalog of the [listed](Self::list) tools with their definitions.
+    pub(crate) fn definition_texts(&self) -> impl Iterator<Item = (&ToolName, &Arc<str>)> {
+        self.tools.iter().map(|(entry, wire)| (entry.name(), &wire.definition))
+    }
+
     /// Returns the definitions as the text of a JSON array. Joined on first use.
     pub fn definitions(&self) -> &Arc<str> {
         self.definitions.get_or_init(|| joined(&self.tools).into())

@@ -53,8 +53,8 @@ struct Node {
     parent: Option<Budget>,
     /// Only a root has one.
     window: Option<Arc<dyn BudgetWindow>>,
-    /// Locked while a charge is checked and counted in the whole chain. One lock for the tree, so that a refused charge leaves no
-    /// trace, not even for a moment.
+    /// Locked while a charge is checked and counted in the whole chain. One lock for the tree, so that a charge that a budget refuses
+    /// leaves no trace. A charge that the window refuses is counted until then.
     tree: Arc<Mutex<()>>,
 }
 

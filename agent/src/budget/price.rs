@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Usage;
 
 /// The nanos of one unit of money.
@@ -12,7 +14,7 @@ const UNIT: u64 = 1_000_000_000;
 const TOKENS: u128 = 1_000_000;
 
 /// An amount of money in the currency of the configured prices, exact to a billionth.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cost(u64);
 
 /// The prices of a model for a million tokens each.
@@ -25,6 +27,8 @@ pub struct Price {
     pub output: Cost,
     /// The price of a million tokens that the model reads from the service's cache.
     pub cached: Cost,
+    /// The price of a million tokens that the model reads and the service writes to its cache.
+    pub cache_write: Cost,
 }
 
 /// An error for a text that is not an amount of money.
@@ -45,9 +49,9 @@ impl Cost {
 }
 
 impl Price {
-    /// Creates the price of a million tokens. Cached tokens cost as much as others.
+    /// Creates the price of a million tokens. Tokens that a cache holds or takes cost as much as others.
     pub fn new(input: Cost, output: Cost) -> Self {
-        Self { input, output, cached: input }
+        Self { input, output, cached: input, cache_write: input }
     }
 
     /// Sets the price of a million tokens that the model reads from the service's cache.
@@ -57,11 +61,20 @@ impl Price {
         self
     }
 
+    /// Sets the price of a million tokens that the service writes to its cache.
+    #[must_use]
+    pub fn with_cache_write(mut self, cache_write: Cost) -> Self {
+        self.cache_write = cache_write;
+        self
+    }
+
     /// Returns the cost of these tokens, rounded up.
     pub fn cost(&self, usage: Usage) -> Cost {
         let of = |tokens: u64, price: Cost| u128::from(tokens) * u128::from(price.0);
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
-        let input = of(usage.input_tokens - cached, self.input) + of(cached, self.cached);
+        let plain = usage.input_tokens - cached;
+        let written = usage.cache_write_tokens.min(plain);
+        let input = of(plain - written, self.input) + of(cached, self.cached) + of(written, self.cache_write);
         let nanos = input + of(usage.output_tokens, self.output);
         Cost(u64::try_from(nanos.div_ceil(TOKENS)).unwrap_or(u64::MAX))
     }

@@ -1,11 +1,14 @@
 //! [`Spending`]: amounts of the resources of a budget.
 
+use serde::{Deserialize, Serialize};
+
 use super::Cost;
 
 /// Amounts of the resources that runs use, except time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Spending {
-    /// Requests to the provider.
+    /// Requests to the provider. A turn that the service pauses and the provider continues counts once.
     pub steps: u64,
     /// Calls that the model makes.
     pub calls: u64,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinError;
+use tokio::time::Instant;
 use tools::call::{CallOrder, CallPlace, Panic};
 use tools::{Entry, ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
@@ -24,6 +25,7 @@ struct Batch<'a> {
     cx: &'a ToolContext,
     tools: &'a ToolSet,
     repeats: &'a mut RepeatGuard,
+    started: Instant,
     /// The requests for approvals, with the positions of their calls.
     deferred: Vec<(usize, ApprovalRequest)>,
     /// The first error that ends the run, except cancellation.
@@ -35,7 +37,7 @@ impl Driver {
     pub(super) async fn run_calls(
         &self,
         run: &mut Run,
-        mut calls: Vec<PendingCall>,
+        calls: Vec<PendingCall>,
         tasks: &mut Option<Tasks>,
         repeats: &mut RepeatGuard,
         run_cx: &RunContext<'_>,
@@ -44,7 +46,6 @@ impl Driver {
             Some(tasks) => tasks,
             None => tasks.insert(Tasks::new(run_cx.runtime)?),
         };
-        self.charge_calls(run, &mut calls, run_cx).await?;
         let start = |pending: PendingCall| {
             let reporter = CallReporter::start(&pending, run_cx.session.tools(), run_cx.session.context(), run_cx.sink);
             (pending, reporter)
@@ -52,7 +53,8 @@ impl Driver {
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         self.propagate_cancellation(run_cx.token);
         let (cx, tools) = (run_cx.cx, run_cx.session.tools());
-        let mut batch = Batch { run, calls, tasks, cx, tools, repeats, deferred: Vec::new(), fatal: None };
+        let (started, deferred) = (Instant::now(), Vec::new());
+        let mut batch = Batch { run, calls, tasks, cx, tools, repeats, started, deferred, fatal: None };
         batch.refuse(run_cx)?;
         batch.spawn(run_cx);
         while !batch.tasks.running.is_empty() {
@@ -185,7 +187,8 @@ impl<'a> Batch<'a> {
         let has_effect = !result.is_error && self.tools.get(&call.name).is_ok_and(is_effective);
         self.repeats.notice_compaction(self.run.compaction().version());
         let times = self.repeats.record(self.run.turns(), call, &result, has_effect);
-        if let Some(hint) = self.repeats.hint(times) {
+        let is_wait = RepeatGuard::is_wait(&result, self.started.elapsed());
+        if let Some(hint) = self.repeats.hint(times, is_wait) {
             if refused.is_some() {
                 self.run.extend_refusal(&call.id, &hint);
             }
@@ -196,7 +199,7 @@ impl<'a> Batch<'a> {
             Some(error) => self.run.error_with_result(&call.id, error, result)?,
             None => self.run.result(&call.id, result)?,
         }
-        if self.repeats.is_end(times) {
+        if self.repeats.is_end(times, is_wait) {
             self.run.end_loop(Repeated { tool: call.name.clone(), times });
         }
         Ok(())

@@ -17,13 +17,14 @@ pub(super) struct LastCheckpoint {
 
 impl Driver {
     /// Writes a checkpoint if checkpoints are enabled and the session has a journal and a name. A cancelled or failed run keeps
-    /// its last checkpoint, from which it can be resumed.
+    /// its last checkpoint, from which it can be resumed. The run keeps the spending of its budget.
     pub(super) async fn checkpoint(
         &self,
-        run: &Run,
+        run: &mut Run,
         last: &mut Option<LastCheckpoint>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
+        run.record_spent(run_cx.budget.spent());
         let cx = run_cx.session.context();
         let (true, Some(journal), Some(session)) = (self.checkpoints, cx.journal(), cx.session()) else {
             return Ok(());

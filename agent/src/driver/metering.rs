@@ -1,11 +1,17 @@
 //! Charges a run's budget.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use tools::protocol::{Message, Part};
 use tools::{Content, ToolResult};
 
+use super::request_turn::{is_metered, request_turn};
 use super::{Driver, DriverError, RunContext};
 use crate::run::BYTES_PER_TOKEN;
-use crate::{Budget, BudgetError, Cost, Exhausted, PendingCall, Run, Spending, Usage};
+use crate::{
+    Budget, BudgetError, Cost, Exhausted, FailureKind, Price, Provider, ProviderError, Request, Run, Spending, Step,
+    TextSink, Turn, Usage,
+};
 
 /// The bytes around each part of a message.
 const PART_BYTES: u64 = 32;
@@ -13,41 +19,86 @@ const PART_BYTES: u64 = 32;
 /// The bytes of text that have about as many tokens as an image or a recording. Services do not count the bytes of its base64.
 const MEDIA_BYTES: u64 = 6000;
 
-impl Driver {
-    /// Records the tokens of a request.
-    pub(super) async fn record_usage(&self, usage: Option<Usage>, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
-        let Some(usage) = usage else { return Ok(()) };
-        run_cx.budget.record(Spending::tokens(usage.total(), self.cost(usage))).await.map_err(DriverError::Budget)
+/// Requests turns and records their tokens in a budget.
+pub(crate) struct Meter<'a> {
+    pub(crate) budget: &'a Budget,
+    pub(crate) price: Option<Price>,
+    /// The bytes of the tools' definitions in each request.
+    pub(crate) definitions: u64,
+}
+
+impl Meter<'_> {
+    /// Requests a turn and records its tokens. Tokens that the service does not report are estimated if the budget counts them, also for
+    /// a reply that broke off. Returns `None` if the request is cancelled.
+    ///
+    /// # Errors
+    /// Returns the error of the request, or [`DriverError::Budget`] if the tokens cannot be recorded.
+    pub(crate) async fn request(
+        &self,
+        provider: &dyn Provider,
+        request: Request<'_>,
+    ) -> Option<Result<Turn, DriverError>> {
+        let received = AtomicU64::new(0);
+        let count = |text: &str| {
+            received.fetch_add(text.len() as u64, Ordering::Relaxed);
+            request.text_sink.iter().for_each(|sink| sink.send(text));
+        };
+        let counted = Request { text_sink: request.text_sink.map(|_| TextSink::new(&count)), ..request };
+        let turn = request.cancellation.run_until_cancelled(request_turn(provider, counted)).await;
+        let usage = match &turn {
+            Some(Ok(turn)) => {
+                turn.usage.or_else(|| self.estimated(provider, request.messages, message_bytes(&turn.message)))
+            }
+            ended => {
+                let received = received.load(Ordering::Relaxed);
+                let is_begun = ended.as_ref().is_none_or(|turn| turn.as_ref().is_err_and(is_interrupted));
+                let estimated = || self.estimated(provider, request.messages, received);
+                (received > 0 || is_begun).then(estimated).flatten()
+            }
+        };
+        let recorded = self.record(usage).await;
+        turn.map(|turn| recorded.and(turn.map_err(DriverError::from)))
     }
 
-    /// Charges the calls of a turn. Calls beyond the budget are refused, and the run ends after the results of the turn.
-    pub(super) async fn charge_calls(
-        &self,
-        run: &mut Run,
-        calls: &mut [PendingCall],
-        run_cx: &RunContext<'_>,
-    ) -> Result<(), DriverError> {
+    async fn record(&self, usage: Option<Usage>) -> Result<(), DriverError> {
+        let Some(usage) = usage else { return Ok(()) };
+        let cost = self.price.map_or_else(Cost::default, |price| price.cost(usage));
+        self.budget.record(Spending::tokens(usage.total(), cost)).await.map_err(DriverError::Budget)
+    }
+
+    /// Estimates the tokens of a request and of the bytes of its reply. Returns `None` if no budget counts tokens or the provider uses
+    /// none.
+    fn estimated(&self, provider: &dyn Provider, request: &[Message], reply: u64) -> Option<Usage> {
+        let is_counted = self.budget.counts_tokens() && is_metered(provider);
+        let input_tokens = (self.definitions + prompt_bytes(request)) / BYTES_PER_TOKEN;
+        is_counted.then(|| Usage { input_tokens, output_tokens: reply / BYTES_PER_TOKEN, ..Usage::default() })
+    }
+}
+
+/// Returns true if the service had probably begun its reply.
+fn is_interrupted(error: &ProviderError) -> bool {
+    matches!(error, ProviderError::Timeout { .. }) || error.kind() == Some(FailureKind::MalformedReply)
+}
+
+impl Driver {
+    /// Returns the meter of a run's requests.
+    pub(super) fn meter<'a>(&self, run_cx: &RunContext<'a>) -> Meter<'a> {
+        Meter { budget: run_cx.budget, price: self.options.price, definitions: self.definition_bytes(run_cx) }
+    }
+
+    /// Charges the calls of a new turn. Calls beyond the budget are refused, and the run ends after the results of the turn.
+    pub(super) async fn charge_calls(&self, run: &mut Run, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
+        let Step::Call(calls) = run.step() else { return Ok(()) };
         if charge(run_cx.budget, Spending::calls(calls.len() as u64)).await?.is_none() {
             return Ok(());
         }
         for pending in calls {
             if let Some(exhausted) = charge(run_cx.budget, Spending::calls(1)).await? {
-                pending.refused.get_or_insert_with(|| format!("{exhausted}, so this call was not run"));
+                run.refuse(&pending.call.id, format!("{exhausted}, so this call was not run"));
                 run.exhaust(exhausted);
             }
         }
         Ok(())
-    }
-
-    pub(super) fn cost(&self, usage: Usage) -> Cost {
-        self.options.price.map_or_else(Cost::default, |price| price.cost(usage))
-    }
-
-    /// Estimates the tokens of a request that the service did not count, if a budget counts them. Returns `None` for a provider without
-    /// a service.
-    pub(super) fn estimated(&self, request: &[Message], turn: &Message, run_cx: &RunContext<'_>) -> Option<Usage> {
-        self.wire().filter(|_| run_cx.budget.counts_tokens())?;
-        Some(estimated_usage(self.definition_bytes(run_cx), request, turn))
     }
 
     /// Returns the bytes of the tools' definitions. Returns 0 for a provider without a format.
@@ -56,16 +107,13 @@ impl Driver {
     }
 }
 
-/// Estimates the tokens of a turn from the sizes of the tools' definitions, the request's messages and the turn's message.
-pub(crate) fn estimated_usage(definitions: u64, request: &[Message], turn: &Message) -> Usage {
-    let input_tokens = (definitions + prompt_bytes(request)) / BYTES_PER_TOKEN;
-    let output_tokens = prompt_bytes(std::slice::from_ref(turn)) / BYTES_PER_TOKEN;
-    Usage { input_tokens, output_tokens, ..Usage::default() }
-}
-
 /// Returns the bytes of messages, as a measure of their tokens.
 pub(super) fn prompt_bytes(messages: &[Message]) -> u64 {
-    messages.iter().flat_map(|message| &message.parts).map(|part| PART_BYTES + part_bytes(part)).sum()
+    messages.iter().map(message_bytes).sum()
+}
+
+fn message_bytes(message: &Message) -> u64 {
+    message.parts.iter().map(|part| PART_BYTES + part_bytes(part)).sum()
 }
 
 fn part_bytes(part: &Part) -> u64 {

@@ -6,6 +6,7 @@ mod batch;
 mod call_reporter;
 mod checkpoint;
 mod compact;
+mod error;
 mod gated_execution;
 mod guarded_sink;
 mod metering;
@@ -24,7 +25,7 @@ use std::sync::{Arc, RwLock};
 use tokio::runtime::Handle;
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Role};
-use tools::{CancellationToken, JournalError, ToolContext, ToolError};
+use tools::{CancellationToken, ToolContext};
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
@@ -35,13 +36,12 @@ use self::turn::AnswerCheck;
 use crate::prefix::Prefix;
 use crate::repeat::RepeatGuard;
 use crate::{
-    Budget, BudgetError, Event, EventSink, FailureKind, Outcome, Provider, ProviderError, Request, Run, RunError,
-    RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
+    Budget, Event, EventSink, Outcome, Provider, Request, Run, RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
 };
 
 pub(crate) use self::active_run::ActiveRun;
-pub(crate) use self::metering::estimated_usage;
-pub(crate) use self::request_turn::request_turn;
+pub use self::error::DriverError;
+pub(crate) use self::metering::Meter;
 pub use self::worker_gate::abandoned_calls;
 pub use crate::run_options::DEFAULT_MAX_STEPS;
 
@@ -85,52 +85,6 @@ struct RunContext<'a> {
     sink: &'a Arc<GuardedSink>,
     active: &'a ActiveRun,
     budget: &'a Budget,
-}
-
-/// An error that ends a run. The end of a budget and a cancellation are not errors but an [`Outcome`].
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DriverError {
-    /// The provider failed.
-    #[error(transparent)]
-    Provider(#[from] ProviderError),
-    /// The pipeline failed, for example because the journal cannot be written.
-    #[error(transparent)]
-    Tool(#[from] ToolError),
-    /// The run rejected a turn or a result.
-    #[error("the run lost track of its calls: {0}; report this bug in Toolcrib")]
-    Run(#[from] RunError),
-    /// The counters of a shared budget cannot be read or written.
-    #[error(transparent)]
-    Budget(BudgetError),
-    /// A checkpoint could not be written or read.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The stored checkpoint is not a valid run.
-    #[error("the session's checkpoint is not a valid run: {reason}; start a session with another name")]
-    Stored {
-        /// The problem with the checkpoint.
-        reason: String,
-    },
-    /// There is no tokio runtime.
-    #[error("a run needs a tokio runtime; start it inside of one")]
-    NoRuntime,
-    /// A budget limits the time of the run, but the runtime has no timers.
-    #[error("a run with a time limit needs the timers of tokio; build the runtime with `enable_time`")]
-    NoTimer,
-    /// The thread that watches deadlines cannot be started.
-    #[error("cannot start the thread that watches the deadlines of calls: {0}; allow the process one more thread")]
-    NoThread(#[source] std::io::Error),
-}
-
-impl DriverError {
-    /// Returns the kind of the failed model request. Returns `None` if something else failed.
-    pub fn kind(&self) -> Option<FailureKind> {
-        match self {
-            Self::Provider(error) => error.kind(),
-            _ => None,
-        }
-    }
 }
 
 impl Driver {
@@ -238,8 +192,8 @@ impl Driver {
     /// Continues a run that ended with its process, such as a [stored run](Session::stored_run), at a limit of its budget or in a
     /// loop.
     ///
-    /// The run's conversation replaces the session's when the run ends. The limits of this driver include the steps, calls and tokens
-    /// that the run has already used, but not its time.
+    /// The run's conversation replaces the session's when the run ends. The limits of this driver include all that the run and its
+    /// children had used at its last checkpoint, but not their time.
     ///
     /// With the same session name and [journal](tools::journal), finished calls return their recorded results. An unfinished call
     /// runs again only if the effects of its tool allow it. Without that journal, all pending calls run.
@@ -284,7 +238,7 @@ impl Driver {
             has_ended: RwLock::new(false),
         });
         let cx = active.enter(self.call_context(session, &budget, format));
-        let prefix = Prefix::new(run.messages(), session.tools(), format);
+        let prefix = Prefix::new(run.messages(), session.tools(), self.wire_tools(session.tools()));
         self.announce(session, &prefix, &sink);
         let run_cx = RunContext {
             session: &*session,
@@ -299,7 +253,7 @@ impl Driver {
         let (mut failure, mut last) = (None, None);
         let steps = async {
             restore_notices(&mut run, &run_cx);
-            let mut step = self.begin(&run, &mut last, &run_cx).await;
+            let mut step = self.begin(&mut run, &mut last, &run_cx).await;
             loop {
                 if let Err(error) = step {
                     run.fail_with(error.to_string(), error.kind());
@@ -310,10 +264,8 @@ impl Driver {
                     Step::Ask => self.turn(&mut run, &mut last, check, &run_cx).await,
                     Step::Call(calls) => {
                         match self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await {
-                            // Another process finds the requests in the checkpoint.
-                            Ok(()) if !run.waiting_requests().is_empty() => {
-                                self.checkpoint(&run, &mut last, &run_cx).await
-                            }
+                            // Another process finds the requests for approvals and the spending in the checkpoint.
+                            Ok(()) if run.has_ended() => self.checkpoint(&mut run, &mut last, &run_cx).await,
                             called => called,
                         }
                     }
@@ -345,7 +297,7 @@ impl Driver {
     /// not become the newest one to resume.
     async fn begin(
         &self,
-        run: &Run,
+        run: &mut Run,
         last: &mut Option<LastCheckpoint>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {

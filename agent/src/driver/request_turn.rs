@@ -6,7 +6,7 @@ use tools::protocol::wire::Format;
 use crate::{Provider, ProviderError, Request, ToolSet, Turn, WireToolSet};
 
 /// Requests a turn. A panic while the future is created, polled or dropped becomes [`ProviderError::Panicked`].
-pub(crate) async fn request_turn(provider: &dyn Provider, request: Request<'_>) -> Result<Turn, ProviderError> {
+pub(super) async fn request_turn(provider: &dyn Provider, request: Request<'_>) -> Result<Turn, ProviderError> {
     let turn = Isolated::new(|| provider.complete(request)).await;
     turn.unwrap_or_else(|Panic(message)| Err(ProviderError::Panicked { provider: name_of(provider), message }))
 }
@@ -25,6 +25,11 @@ pub(super) fn wire(provider: &dyn Provider) -> Option<Format> {
 /// Returns the tokens of the model's context. Returns `None` if they are unknown, or after a panic.
 pub(super) fn context_tokens(provider: &dyn Provider) -> Option<u64> {
     Panic::catch(|| provider.context_tokens()).ok().flatten()
+}
+
+/// Returns true if the tokens of requests are estimated. Also returns true after a panic.
+pub(super) fn is_metered(provider: &dyn Provider) -> bool {
+    Panic::catch(|| provider.is_metered()).unwrap_or(true)
 }
 
 /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog, or after a

@@ -6,15 +6,14 @@ use tools::protocol::wire::Format;
 use super::Driver;
 use super::guarded_sink::GuardedSink;
 use crate::prefix::Prefix;
-use crate::{Budget, Event, Run, Session, Spending};
+use crate::{Budget, Event, Run, Session};
 
 impl Driver {
     /// Creates the budget of a run: a child of the budget in the session's context. A resumed run has used a part of its own limits.
     pub(super) fn budget(&self, session: &Session, run: &Run) -> Budget {
-        let cost = self.cost(run.usage().unwrap_or_default());
         let parent = session.context().service::<Budget>();
         let parent = parent.map_or_else(Budget::default, |parent| Budget::clone(&parent));
-        parent.child_with_spent(self.options.limits, Spending { cost, ..run.spent() })
+        parent.child_with_spent(self.options.limits, run.spent())
     }
 
     /// Returns the context of the run's calls.

@@ -92,12 +92,10 @@ impl Driver {
         messages.push(Message::text(Role::User, REQUEST));
         let turn = match self.complete(&messages, None, run_cx).await {
             None => return Ok(Summarised::Cancelled),
-            Some(Err(error)) if is_context_length(&error) => return Ok(Summarised::TooLong),
+            Some(Err(DriverError::Provider(error))) if is_context_length(&error) => return Ok(Summarised::TooLong),
             Some(turn) => turn?,
         };
-        let usage = turn.usage.or_else(|| self.estimated(&messages, &turn.message, run_cx));
         run.record_summary(turn.usage);
-        self.record_usage(usage, run_cx).await?;
         Ok(Summarised::Text(turn.message.to_text()))
     }
 }

@@ -1,17 +1,15 @@
 //! Requests a turn of the model, after a compaction if it is necessary.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use tools::Content;
 use tools::protocol::{Message, Part};
 
 use super::checkpoint::LastCheckpoint;
 use super::metering::{charge, prompt_bytes};
-use super::request_turn::request_turn;
 use super::{Driver, DriverError, RunContext};
 use crate::json_answer::repair_prompt;
-use crate::{Event, ProviderError, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
+use crate::{Event, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
 
 /// Returns the problem with an answer, if there is one.
 pub(super) type AnswerCheck<'a> = dyn FnMut(&str) -> Result<(), String> + Send + 'a;
@@ -27,7 +25,7 @@ impl Driver {
     ) -> Result<(), DriverError> {
         if let Some(exhausted) = charge(run_cx.budget, Spending::steps(1)).await? {
             run.exhaust(exhausted);
-            return Ok(());
+            return self.checkpoint(run, last, run_cx).await;
         }
         let mut is_compacted = self.compact_if_full(run, run_cx).await?;
         while run.step() == Step::Ask {
@@ -63,14 +61,13 @@ impl Driver {
         let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
         let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
         let texts: Vec<_> = texts.map(str::to_owned).collect();
-        let usage = turn.usage.or_else(|| self.estimated(&request, &turn.message, run_cx));
         if let Some(usage) = turn.usage {
             let bytes = self.definition_bytes(run_cx) + prompt_bytes(&request);
             run.compaction_mut().measure(bytes, usage.input_tokens);
         }
         run.turn(turn)?;
         texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));
-        self.record_usage(usage, run_cx).await
+        self.charge_calls(run, run_cx).await
     }
 
     /// Requests the turn that follows these messages, or without a sink a summary of them. Returns `None` if the run is cancelled meanwhile.
@@ -79,18 +76,16 @@ impl Driver {
         messages: &[Message],
         text_sink: Option<TextSink<'_>>,
         run_cx: &RunContext<'_>,
-    ) -> Option<Result<Turn, ProviderError>> {
+    ) -> Option<Result<Turn, DriverError>> {
         let RunContext { session, token, sink, .. } = run_cx;
         let send_retry = |retry| sink.send(|| Event::RequestRetried(retry));
-        let budget_end = run_cx.budget.deadline().map(|(end, _)| Instant::from(end));
-        let deadline = session.context().deadline().into_iter().chain(budget_end).min();
         let mut request = Request::new(messages, session.tools(), token)
             .with_agent(session.context().agent())
-            .with_deadline(deadline)
+            .with_deadline(session.context().deadline())
             .with_retry_sink(RetrySink::new(&send_retry));
         // The text of a summary is not sent.
         (request.is_summary, request.text_sink) = (text_sink.is_none(), text_sink);
-        token.run_until_cancelled(request_turn(&*self.provider, request)).await
+        self.meter(run_cx).request(&*self.provider, request).await
     }
 }
 

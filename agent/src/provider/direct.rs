@@ -60,6 +60,10 @@ impl Provider for Direct {
         "direct"
     }
 
+    fn is_metered(&self) -> bool {
+        false
+    }
+
     fn check(&self, request: Request<'_>) -> Result<(), ProviderError> {
         turn(request).map(drop)
     }

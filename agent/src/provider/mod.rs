@@ -76,6 +76,11 @@ pub trait Provider: Send + Sync {
         None
     }
 
+    /// Returns true if a model uses tokens for the turns, so that those without a [`Usage`] are estimated for budgets.
+    fn is_metered(&self) -> bool {
+        true
+    }
+
     /// Returns the tools of a set in the form in which the provider sends them. Returns `None` if it sends those of the catalog.
     fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
         self.wire().map(|format| tools.wire(format, Strictness::Relaxed))

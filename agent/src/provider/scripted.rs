@@ -70,6 +70,10 @@ impl Provider for Scripted {
         "scripted"
     }
 
+    fn is_metered(&self) -> bool {
+        false
+    }
+
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
         let played = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
         let turn = self.turns.get(played).cloned();

@@ -27,8 +27,6 @@ pub(crate) struct Compaction {
     summary: Option<ConversationSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<MeasuredRequest>,
-    /// The number of requests for summaries.
-    requests: u32,
     /// The number of changes in this process.
     #[serde(skip)]
     version: u64,
@@ -148,11 +146,6 @@ impl Compaction {
     pub(crate) fn version(&self) -> u64 {
         self.version
     }
-
-    /// Returns the number of requests for summaries.
-    pub(super) fn requests(&self) -> u32 {
-        self.requests
-    }
 }
 
 impl Run {
@@ -174,7 +167,6 @@ impl Run {
     #[must_use]
     pub(crate) fn with_compaction(mut self, compaction: Compaction) -> Self {
         self.compaction = compaction;
-        self.compaction.requests = 0;
         self
     }
 
@@ -190,7 +182,6 @@ impl Run {
 
     /// Adds the tokens of a request for a summary, which is no turn.
     pub(crate) fn record_summary(&mut self, usage: Option<Usage>) {
-        self.compaction.requests = self.compaction.requests.saturating_add(1);
         if let Some(usage) = usage {
             *self.usage.get_or_insert_default() += usage;
         }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use tools::protocol::Message;
 
 use super::{Compaction, Run, RunError, State};
-use crate::Usage;
+use crate::{Spending, Usage};
 
 /// The fields of a [`Run`] that are not validated yet.
 #[derive(Deserialize)]
@@ -20,6 +20,8 @@ pub(super) struct StoredRun {
     calls: u32,
     failed_calls: u32,
     usage: Option<Usage>,
+    #[serde(default)]
+    spent: Option<Spending>,
     state: State,
 }
 
@@ -28,9 +30,9 @@ impl TryFrom<StoredRun> for Run {
 
     /// Advances the run to a state with a next step. Otherwise, a turn whose calls all have results would never end.
     fn try_from(stored: StoredRun) -> Result<Self, RunError> {
-        let StoredRun { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, state } = stored;
+        let StoredRun { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, state } = stored;
         let messages = messages.into();
-        let mut run = Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, state };
+        let mut run = Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, state };
         match &run.state {
             State::Calling { slots, .. } => {
                 let mut ids = BTreeSet::new();

@@ -4,9 +4,9 @@ use tools::policy::Verdict;
 use tools::protocol::{Message, Role};
 use tools::{Access, Content, Json, Target, ToolContext, ToolError, ToolErrorKind, ToolResult, ValueSchema, tool};
 
-use crate::driver::{estimated_usage, request_turn};
+use crate::driver::Meter;
 use crate::json_answer::{bound_prompt, checked, repair_prompt};
-use crate::{Budget, Cost, ModelChoice, Models, Price, Provider, Request, Spending, StopReason, ToolSet, Turn};
+use crate::{Budget, ModelChoice, Models, Price, Provider, Request, Spending, StopReason, ToolSet, Turn};
 
 /// The provider argument that stands for the session's.
 const SESSION: &str = "session";
@@ -96,19 +96,13 @@ async fn ask(
     messages: &[Message],
     price: Option<Price>,
 ) -> Result<Turn, ToolError> {
-    let budget = cx.service::<Budget>();
-    if let Some(budget) = &budget {
-        budget.charge(Spending::steps(1)).await.map_err(failed)?;
-    }
+    let budget = cx.service::<Budget>().map_or_else(Budget::default, |budget| Budget::clone(&budget));
+    budget.charge(Spending::steps(1)).await.map_err(failed)?;
     let tools = ToolSet::default();
     let request = Request::new(messages, &tools, cx.cancellation()).with_deadline(cx.deadline());
-    let turn = request_turn(provider, request).await.map_err(failed)?;
-    let estimated = || provider.wire().map(|_| estimated_usage(0, messages, &turn.message));
-    if let Some((budget, usage)) = budget.zip(turn.usage.or_else(estimated)) {
-        let cost = price.map_or_else(Cost::default, |price| price.cost(usage));
-        budget.record(Spending::tokens(usage.total(), cost)).await.map_err(failed)?;
-    }
-    complete(turn)
+    let meter = Meter { budget: &budget, price, definitions: 0 };
+    let turn = meter.request(provider, request).await.ok_or(ToolErrorKind::Cancelled)?;
+    complete(turn.map_err(failed)?)
 }
 
 /// Checks that no rule denies the model by its real name, which may differ from the one in the call.

@@ -8,7 +8,7 @@ use tools::protocol::{Message, Role};
 use tools::{Clause, Content, Entry, JsonSchema, ToolContext, ToolError, ToolErrorKind, ToolResult, tool};
 
 use crate::driver::{ActiveRun, DEFAULT_MAX_STEPS};
-use crate::{BudgetLimits, Driver, Outcome, Plan, Selection, Session, StopReason, SubAgents, Summary};
+use crate::{BudgetLimits, Driver, Outcome, Selection, Session, StopReason, SubAgents, Summary};
 
 /// The name of this tool, which a sub-agent at the last level does not have.
 const NAME: &str = "agent.spawn";
@@ -58,7 +58,7 @@ pub(crate) async fn spawn(
         let reason = "no agent is running; an agent starts a sub-agent in its run".to_owned();
         ToolErrorKind::Unavailable { reason }
     })?;
-    let cx = narrowed(cx.clone().with_agent(&name), grant)?.with_service(Plan::new());
+    let cx = narrowed(cx.clone().with_agent(&name), grant)?;
     let (path, level) = (cx.agent().unwrap_or(&name), cx.agent().map_or(1, |path| path.split('/').count()));
     if level > limits.max_depth() {
         let most = limits.max_depth();

@@ -137,7 +137,7 @@ async fn a_child_has_the_time_that_is_left_to_its_parent() {
 #[tokio::test]
 async fn a_cost_follows_from_the_prices_of_a_million_tokens() {
     let price = Price::new("1.25".parse().unwrap(), "10".parse().unwrap());
-    let usage = Usage { input_tokens: 1000, output_tokens: 100, cached_input_tokens: 0 };
+    let usage = Usage { input_tokens: 1000, output_tokens: 100, cached_input_tokens: 0, ..Usage::default() };
     assert_eq!(price.cost(usage).to_string(), "0.00225");
     let budget = Budget::new(BudgetLimits::new().with_cost("0.002".parse().unwrap()));
     budget.charge(Spending::steps(1)).await.unwrap();

@@ -8,8 +8,8 @@ use crate::workshop::{
     EventLog, answer, calling, catalog, kind, misbehaving, playing, results, scripted, session, tool,
 };
 use agent::{
-    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, DriverError, Event, Exhausted, Outcome, Price,
-    Resource, RunOptions, Selection, Session, Spending, Turn, Usage, WindowFuture,
+    Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Driver, DriverError, Event, Exhausted, Outcome,
+    Price, ProviderError, Resource, RunOptions, Selection, Session, Spending, Turn, Usage, WindowFuture,
 };
 use serde_json::{Value, json};
 use tools::{Catalog, ToolCall, ToolContext};
@@ -53,10 +53,51 @@ async fn no_turn_begins_after_the_last_token() {
 }
 
 #[tokio::test]
+async fn tokens_that_a_service_does_not_report_are_estimated() {
+    let driver = playing(|_| Box::pin(async { Ok(calling(&["x"])) }));
+    let driver = driver.with_options(limited(BudgetLimits::new().with_tokens(50)));
+    let prompt = "go ".repeat(100);
+    let summary = driver.run(&mut session(&catalog(["x"])), prompt).await.unwrap();
+    assert_eq!((summary.outcome, summary.steps), (own(Resource::Tokens, 50), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_breaks_off_uses_tokens() {
+    let spent = async |driver: Driver| {
+        let budget = Budget::new(BudgetLimits::new().with_tokens(10_000));
+        let cx = ToolContext::new().with_service(budget.clone());
+        let mut session = Session::new(catalog([]).list(), Selection::new(), cx);
+        let ended = driver.run(&mut session, "go ".repeat(100)).await;
+        (ended.map(|summary| summary.outcome), budget.spent().tokens)
+    };
+    let cut = playing(|request| {
+        Box::pin(async move {
+            request.text_sink.unwrap().send(&"word ".repeat(400));
+            Err(ProviderError::Failed { provider: "acme".to_owned(), message: "cut".to_owned() })
+        })
+    });
+    let (ended, tokens) = spent(cut).await;
+    assert!(ended.is_err() && (575..600).contains(&tokens), "{ended:?} {tokens}");
+
+    let waits = playing(|_| Box::pin(std::future::pending()));
+    let (ended, tokens) =
+        spent(waits.with_options(limited(BudgetLimits::new().with_time(Duration::from_secs(5))))).await;
+    assert_eq!(ended.unwrap(), own(Resource::Time, 5000));
+    assert!((75..100).contains(&tokens), "{tokens}");
+
+    let refused = playing(|_| Box::pin(async { Err(ProviderError::NoPrompt) }));
+    let (_, tokens) = spent(refused).await;
+    assert_eq!(tokens, 0, "a refused request costs nothing");
+}
+
+#[tokio::test]
 async fn money_follows_from_the_price_of_the_model() {
     let price = Price::new("2".parse().unwrap(), "10".parse().unwrap()).with_cached("0.2".parse().unwrap());
-    let usage = Usage { input_tokens: 1000, output_tokens: 50, cached_input_tokens: 500 };
+    let usage = Usage { input_tokens: 1000, output_tokens: 50, cached_input_tokens: 500, ..Usage::default() };
     assert_eq!(price.cost(usage).to_string(), "0.0016");
+    let writes = Usage { cache_write_tokens: 400, ..usage };
+    assert_eq!(price.cost(writes), price.cost(usage), "unless it has a price of its own");
+    assert_eq!(price.with_cache_write("2.5".parse().unwrap()).cost(writes).to_string(), "0.0018");
     let limits = BudgetLimits::new().with_cost("0.003".parse().unwrap());
     let turn = || calling(&["x"]).with_usage(usage);
     let run = async |options| {
@@ -74,6 +115,17 @@ async fn the_time_of_a_run_ends_a_request_and_a_call() {
     let start = tokio::time::Instant::now();
     let summary = waits.with_options(limited(limits)).run(&mut session(&catalog([])), "go").await.unwrap();
     assert_eq!((summary.outcome, start.elapsed()), (own(Resource::Time, 5000), Duration::from_secs(5)));
+
+    // A provider with retries ends with an error at the deadline of its request.
+    let gives_up = playing(|request| {
+        Box::pin(async move {
+            let Some(end) = request.deadline else { return std::future::pending().await };
+            tokio::time::sleep_until(end.into()).await;
+            Err(ProviderError::NoPrompt)
+        })
+    });
+    let summary = gives_up.with_options(limited(limits)).run(&mut session(&catalog([])), "go").await.unwrap();
+    assert_eq!(summary.outcome, own(Resource::Time, 5000));
 
     let start = tokio::time::Instant::now();
     let mut session = session(&misbehaving());

@@ -24,6 +24,7 @@ mod prefix;
 mod providers;
 mod refusal;
 mod repeat;
+mod resumed_budget;
 mod run;
 mod scripted;
 mod secret;

@@ -1,9 +1,15 @@
 //! Changes of the prompt prefix between the runs of a session.
 
-use crate::workshop::{EventLog, add, catalog, playing, session, tool};
-use agent::{Event, PrefixChange, Session, SystemText, Turn};
+use std::sync::Arc;
+
+use agent::{
+    Driver, Event, PrefixChange, Provider, Request, Session, SystemText, ToolSet, Turn, TurnFuture, WireToolSet,
+};
 use serde_json::Value;
+use tools::protocol::wire::{Format, Strictness};
 use tools::{Tool, ToolContext};
+
+use crate::workshop::{EventLog, add, catalog, playing, session, tool};
 
 fn names(change: &[tools::ToolName]) -> Vec<&str> {
     change.iter().map(|name| name.as_str()).collect()
@@ -13,6 +19,10 @@ fn names(change: &[tools::ToolName]) -> Vec<&str> {
 async fn announced(session: &mut Session) -> Option<PrefixChange> {
     let log = EventLog::default();
     let driver = playing(|_| Box::pin(async { Ok(Turn::answer("done")) })).with_events(log.clone());
+    announced_by(driver, log, session).await
+}
+
+async fn announced_by(driver: Driver, log: EventLog, session: &mut Session) -> Option<PrefixChange> {
     driver.run(session, "go").await.unwrap();
     let is_change = |event: &Event| matches!(event, Event::PrefixChanged(_));
     let events = log.events();
@@ -43,4 +53,42 @@ async fn a_changed_prefix_is_announced_once_with_its_parts() {
     assert!(change.system && change.added.is_empty() && change.removed.is_empty() && change.changed.is_empty());
     session.clear();
     assert_eq!(announced(&mut session).await, None, "a new conversation has the same prefix");
+}
+
+/// A service that takes definitions of this strictness.
+struct Service(Strictness);
+
+impl Provider for Service {
+    fn name(&self) -> &str {
+        "acme"
+    }
+
+    fn wire(&self) -> Option<Format> {
+        Some(Format::Anthropic)
+    }
+
+    fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
+        Some(tools.wire(Format::Anthropic, self.0))
+    }
+
+    fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {
+        Box::pin(async { Ok(Turn::answer("done")) })
+    }
+}
+
+#[tokio::test]
+async fn only_a_change_of_what_is_sent_is_announced() {
+    let mut catalog = catalog(["a", "b"]);
+    let mut session = session(&catalog);
+    let sent = async |strictness, session: &mut Session| {
+        let log = EventLog::default();
+        announced_by(Driver::new(Arc::new(Service(strictness))).with_events(log.clone()), log, session).await
+    };
+    assert_eq!(sent(Strictness::Relaxed, &mut session).await, None);
+    let tagged = Tool { tags: vec!["new".to_owned()], audit: false, ..tool("a") };
+    catalog.replace(tagged, async |_: ToolContext, _: Value| String::new()).unwrap();
+    session.refresh(catalog.list());
+    assert_eq!(sent(Strictness::Relaxed, &mut session).await, None, "no service reads tags");
+    let change = sent(Strictness::Strict, &mut session).await.unwrap();
+    assert_eq!((names(&change.changed), change.format), (vec!["a", "b"], false));
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use crate::workshop::{EventLog, answer, calling, catalog, results, scripted, session, tool};
 use agent::{Event, Outcome, RepeatLimits, Repeated, RunOptions, Selection, Session, Summary, Turn};
@@ -49,6 +50,22 @@ async fn a_tool_whose_result_changes_may_be_polled() {
     let (summary, results) = run_of(&["poll"; 9], RunOptions::new()).await;
     assert_eq!(answer(&summary.outcome), "done");
     assert!(!results.iter().any(is_hinted));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_waits_for_a_change_does_not_end_the_run() {
+    let mut catalog = catalog([]);
+    let wait = async |_: ToolContext, _: Value| {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        "still running"
+    };
+    catalog.register(tool("wait"), wait).unwrap();
+    let mut session = session(&catalog);
+    let turns = (0..9).map(|_| calling(&["wait"])).chain([Turn::answer("done")]);
+    let summary = scripted(turns).run(&mut session, "go").await.unwrap();
+    assert_eq!(answer(&summary.outcome), "done");
+    let hints = results(session.messages()).iter().filter(|(_, result)| is_hinted(result)).count();
+    assert_eq!(hints, 7, "the model is told");
 }
 
 #[tokio::test]

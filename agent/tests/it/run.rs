@@ -221,7 +221,7 @@ fn an_error_that_nothing_can_mend_ends_the_run_after_all_results() {
 
 #[test]
 fn a_summary_counts_turns_calls_failures_and_tokens() {
-    let usage = Usage { input_tokens: 10, output_tokens: 2, cached_input_tokens: 5 };
+    let usage = Usage { input_tokens: 10, output_tokens: 2, cached_input_tokens: 5, ..Usage::default() };
     let mut run = run();
     run.turn(calling(&["x", "y"]).with_usage(usage)).unwrap();
     run.result("a", ToolResult::error("no")).unwrap();
@@ -229,7 +229,10 @@ fn a_summary_counts_turns_calls_failures_and_tokens() {
     run.turn(Turn::answer("done").with_usage(usage)).unwrap();
     let Step::Done(summary) = run.step() else { panic!() };
     assert_eq!((summary.steps, summary.calls, summary.failed_calls), (2, 2, 1));
-    assert_eq!(summary.usage, Some(Usage { input_tokens: 20, output_tokens: 4, cached_input_tokens: 10 }));
+    assert_eq!(
+        summary.usage,
+        Some(Usage { input_tokens: 20, output_tokens: 4, cached_input_tokens: 10, ..Usage::default() })
+    );
 }
 
 #[test]

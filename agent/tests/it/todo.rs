@@ -8,7 +8,7 @@ use tools::protocol::{Message, Role};
 use tools::{Catalog, ErrorCode, Grant, ToolCall, ToolContext};
 
 use crate::notebook::Notebook;
-use crate::workshop::{EventLog, playing, results, scripted};
+use crate::workshop::{EventLog, calling, playing, results, scripted, tool};
 
 fn session() -> Session {
     let mut catalog = Catalog::new();
@@ -126,6 +126,22 @@ async fn a_sub_agent_has_a_plan_of_its_own() {
         _ => false,
     });
     assert!(of_agent);
+}
+
+#[tokio::test]
+async fn a_session_within_a_call_leaves_the_plan_of_its_agent() {
+    let mut catalog = Catalog::new();
+    agent::tool::register(&mut catalog).unwrap();
+    let delegate = async |cx: ToolContext, _: Value| {
+        let session = Session::new(Vec::new(), Selection::new(), cx).with_messages(Vec::new());
+        plan(&session).len().to_string()
+    };
+    catalog.register(tool("delegate"), delegate).unwrap();
+    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+    let turns = [writing("a", json!([{"text": "look"}])), calling(&["delegate"]), Turn::answer("done")];
+    scripted(turns).run(&mut session, "go").await.unwrap();
+    assert_eq!(results(session.messages())[1].1.to_text(), "0");
+    assert_eq!(plan(&session), items(&[("look", PlanStatus::Open)]));
 }
 
 #[tokio::test]

@@ -215,7 +215,7 @@ keys! {
         project.iter().find(|rule| rule.value.verdict() == Verdict::Allow).map(|rule| &rule.origin)
     }));
 
-    /// The prices of models for a million tokens each; cached input costs as much as other input unless `cached` is set
+    /// The prices of models for a million tokens each; input that a cache holds or takes costs as much as other input unless `cached` or `cache_write` is set
     prices: Vec<Setting<ModelPrice>> = Key::new(
         "prices",
         tables(),

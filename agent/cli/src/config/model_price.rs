@@ -19,20 +19,24 @@ pub(crate) struct ModelPrice {
     /// `None` means the price of other input.
     #[serde(default, deserialize_with = "optional_cost")]
     cached: Option<Cost>,
+    /// `None` means the price of other input.
+    #[serde(default, deserialize_with = "optional_cost")]
+    cache_write: Option<Cost>,
 }
 
 impl ModelPrice {
     pub(crate) fn price(&self) -> Price {
         let price = Price::new(self.input, self.output);
-        self.cached.map_or(price, |cached| price.with_cached(cached))
+        let price = self.cached.into_iter().fold(price, Price::with_cached);
+        self.cache_write.into_iter().fold(price, Price::with_cache_write)
     }
 }
 
 impl Document for ModelPrice {
     fn document(&self) -> Value {
-        let Price { input, output, cached, .. } = self.price();
-        let [input, output, cached] = [input, output, cached].map(|cost| cost.to_string());
-        json!({"model": self.model, "input": input, "output": output, "cached": cached})
+        let Price { input, output, cached, cache_write, .. } = self.price();
+        let [input, output, cached, cache_write] = [input, output, cached, cache_write].map(|cost| cost.to_string());
+        json!({"model": self.model, "input": input, "output": output, "cached": cached, "cache_write": cache_write})
     }
 }
 

@@ -99,7 +99,7 @@ fn processes_that_run_at_the_same_time_do_not_exceed_a_window_together() {
     assert_eq!(granted, 9, "{ended:#?}");
 }
 
-const PRICE: &str = "[[prices]]\nmodel = 'm'\ninput = 1000\noutput = '2000.50'\n";
+const PRICE: &str = "[[prices]]\nmodel = 'm'\ninput = 1000\noutput = '2000.50'\ncache_write = 1250\n";
 
 #[test]
 fn money_needs_the_price_of_the_model() {
@@ -111,7 +111,10 @@ fn money_needs_the_price_of_the_model() {
 
     write_user(&crib, &format!("[daily]\nmax_cost = '0.018'\n{PRICE}"));
     let prices = setting(&config(&crib, &[]), "prices").0;
-    assert_eq!(prices, json!({"model": "m", "input": "1000.00", "output": "2000.50", "cached": "1000.00"}));
+    assert_eq!(
+        prices,
+        json!({"model": "m", "input": "1000.00", "output": "2000.50", "cached": "1000.00", "cache_write": "1250.00"})
+    );
     // 12 tokens of input and 3 of output cost 0.0180015.
     of_model(&crib, &[], 1).0.expect(0);
     let ended = of_model(&crib, &[], 0).0.expect(7);

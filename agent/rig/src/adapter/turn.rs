@@ -54,6 +54,7 @@ pub(super) fn turn(
         input_tokens: response.usage.input_tokens.unwrap_or_default(),
         output_tokens: response.usage.output_tokens.unwrap_or_default(),
         cached_input_tokens: response.usage.cached_input_tokens.unwrap_or_default(),
+        cache_write_tokens: response.usage.cache_creation_input_tokens.unwrap_or_default(),
     });
     let mut turn = Turn::new(Message { role: Role::Assistant, parts }).with_stop(stop);
     turn.usage = usage;

@@ -1,0 +1,83 @@
+//! The budgets of runs that another process continues.
+
+use std::sync::{Arc, Mutex};
+
+use agent::{
+    Budget, BudgetLimits, BudgetWindow, Driver, Event, Outcome, Resource, RunOptions, Selection, Session, Spending,
+    Summary, Turn, Usage, WindowFuture,
+};
+use serde_json::json;
+use tools::{CancellationToken, ToolContext};
+
+use crate::notebook::Notebook;
+use crate::spawn::{agents, catalog, context, session, spawning};
+use crate::workshop::{answer, calling, scripted};
+
+/// Resumes the session of this name from the journal.
+async fn resume(driver: Driver, mut session: Session) -> Summary {
+    let run = session.stored_run().await.unwrap().unwrap();
+    driver.resume(&mut session, run).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_resumed_run_has_used_the_tokens_of_its_sub_agents() {
+    let notebook = Notebook::default();
+    let open = || session(&catalog(), context().with_journal(Arc::new(notebook.clone())).with_session("monday"));
+    let driver = |tokens| {
+        let driver = agents(|task, turns| match (task, turns) {
+            ("lead", 0) => Turn::calls([spawning("a", json!({"name": "n", "task": "work"}))]),
+            ("lead", _) => Turn::answer("finished"),
+            _ => Turn::answer("worked").with_usage(Usage { input_tokens: 5000, ..Usage::default() }),
+        });
+        driver
+            .with_options(RunOptions::new().with_limits(BudgetLimits::new().with_tokens(tokens)))
+            .with_checkpoints(true)
+    };
+    let is_used_up =
+        |summary: &Summary| matches!(&summary.outcome, Outcome::Budget(used) if used.resource == Resource::Tokens);
+    assert!(is_used_up(&driver(5000).run(&mut open(), "lead").await.unwrap()));
+    let again = resume(driver(5000), open()).await;
+    assert!(is_used_up(&again), "{again:?}");
+    assert_eq!(answer(&resume(driver(9000), open()).await.outcome), "finished");
+}
+
+/// A window that counts.
+#[derive(Default)]
+struct Counter(Mutex<Spending>);
+
+impl BudgetWindow for Counter {
+    fn charge(&self, spending: Spending) -> WindowFuture<'_> {
+        self.record(spending)
+    }
+
+    fn record(&self, spending: Spending) -> WindowFuture<'_> {
+        let mut spent = self.0.lock().unwrap();
+        *spent = spent.saturating_add(spending);
+        Box::pin(async { Ok(()) })
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_resumed_is_charged_once() {
+    let (notebook, day) = (Notebook::default(), Arc::new(Counter::default()));
+    let budget = Budget::from_window(day.clone());
+    let open = || {
+        let cx = ToolContext::new().with_journal(Arc::new(notebook.clone())).with_session("monday");
+        Session::new(crate::workshop::catalog(["x", "y"]).list(), Selection::new(), cx.with_service(budget.clone()))
+    };
+    let driver = || {
+        let driver = scripted([calling(&["x", "y"]), Turn::answer("done")]).with_checkpoints(true);
+        driver.with_options(RunOptions::new().with_limits(BudgetLimits::new().with_calls(2)))
+    };
+    let token = CancellationToken::new();
+    let stop = token.clone();
+    let ends = move |event: Event| {
+        if matches!(event, Event::CallStarted { .. }) {
+            stop.cancel();
+        }
+    };
+    let ended = driver().with_cancellation(token).with_events(ends).run(&mut open(), "go").await.unwrap();
+    assert_eq!(ended.outcome, Outcome::Cancelled);
+    assert_eq!(answer(&resume(driver(), open()).await.outcome), "done");
+    assert_eq!(day.0.lock().unwrap().calls, 2);
+}
