@@ -30,6 +30,8 @@ pub struct Entry {
     /// The parameter schema, if it is simple enough to be checked without a validator.
     plain: OnceLock<Option<Box<SimpleSchema>>>,
     parameters: Inspected,
+    /// True if the parameter schema accepts no argument that it does not name.
+    is_closed: bool,
     /// The output schema, which few tools have.
     output: Option<Box<Inspected>>,
 }
@@ -154,6 +156,11 @@ impl Entry {
         Spelling::new(format).with_codec(wire.map(|wire| &wire.arguments))
     }
 
+    /// Returns true if the parameter schema accepts no argument that it does not name.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
     /// Returns true if the schema marks an argument as `writeOnly`, as [`Secret`](crate::Secret) does.
     pub fn has_secrets(&self) -> bool {
         self.mask.is_some()
@@ -243,6 +250,7 @@ impl Entry {
                 return Err(RegisterError::SecretTarget { name: name.clone(), template, field });
             }
         }
+        let is_closed = tool.parameters.get("additionalProperties") == Some(&Value::Bool(false));
         Ok(Self {
             tool,
             handler,
@@ -255,6 +263,7 @@ impl Entry {
             mask: mask.map(Box::new),
             plain: OnceLock::new(),
             parameters: inspected.0,
+            is_closed,
             output: inspected.1.map(Box::new),
         })
     }

@@ -259,7 +259,9 @@ async fn run_stages(
         in_time((call.deadline.at(), call.limit), || entry.check_output(result.structured.as_ref()))?;
     }
     let mut result = bound::bound(overflow, result)?;
-    note::add(&mut result, notes);
+    if !notes.is_empty() {
+        note::add(&mut result, notes);
+    }
     Ok(result)
 }
 

@@ -8,7 +8,7 @@ use crate::{Entry, Input, ToolContext};
 /// Returns a note for each misspelt argument, and one for a call with a former name of the tool. The result of a nested call is for a
 /// tool, which may parse it, so it has none.
 pub(super) fn notes(entry: &Entry, caller: &ToolContext, former: Option<&str>, arguments: &Input) -> Vec<Content> {
-    if caller.depth() > 0 {
+    if caller.depth() > 0 || (entry.is_closed() && former.is_none()) {
         return Vec::new();
     }
     let misspelt = misspelt(&entry.tool().parameters, arguments.node());
@@ -26,11 +26,9 @@ pub(super) fn notes(entry: &Entry, caller: &ToolContext, former: Option<&str>, a
 }
 
 /// Adds notes to a result. Model services show a structured value only without other content, so the value becomes text first.
-pub(super) fn add(result: &mut ToolResult, notes: impl IntoIterator<Item = Content>) {
-    let mut notes = notes.into_iter().peekable();
+pub(super) fn add(result: &mut ToolResult, notes: Vec<Content>) {
     let is_blank = |piece: &Content| piece.as_text().is_some_and(|text| text.trim().is_empty());
-    if notes.peek().is_some()
-        && result.content.iter().all(is_blank)
+    if result.content.iter().all(is_blank)
         && let Some(value) = &result.structured
     {
         result.content = vec![Content::text(value.to_string())];

@@ -18,7 +18,7 @@ fn main() {
         ("instructions of add, direct = 1", add / direct_add, 6.6),
         ("instructions of order, direct = 1", order / direct_order, 1.96),
         ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 13.8),
-        ("instructions of add with a journal, direct = 1", over("add-journal", "direct-add"), 11.3),
+        ("instructions of add with a journal, direct = 1", over("add-journal", "direct-add"), 11.8),
         ("instructions of order with a journal, direct = 1", over("order-journal", "direct-order"), 2.15),
         ("instructions of a step that calls add, direct = 1", over("add-step", "direct-add"), 25.7),
         ("instructions of a step that calls order, direct = 1", over("order-step", "direct-order"), 1.7),
@@ -38,7 +38,7 @@ fn main() {
         (
             "instructions of a new session of 1,000 tools, a copy of its definitions = 1",
             programs.instructions_in("session", 100) / programs.instructions_in("direct-session", 100),
-            2.8,
+            1.2,
         ),
         (
             "instructions of a step with checkpoints after 2,000 messages, after 10 = 1",
