@@ -22,14 +22,16 @@ use tokio::runtime::Handle;
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
 use tools::{CancellationToken, Content, JournalError, ToolContext, ToolError};
+use tracing::Instrument as _;
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
 use self::metering::charge;
-use self::request_turn::{check, wire, wire_tools};
 use self::time_limit::{TimeLimit, cancelled_by, stopped};
 use crate::prefix::Prefix;
+use crate::provider::guarded::{check, wire, wire_tools};
 use crate::repeat::RepeatGuard;
+use crate::trace::{end_agent, error_type, open_agent};
 use crate::{
     Budget, BudgetError, Event, EventSink, FailureKind, Outcome, Provider, ProviderError, Request, RetrySink, Run,
     RunError, RunOptions, Session, Spending, Step, Summary, TextSink, ToolSet, Turn, WireToolSet,
@@ -241,8 +243,20 @@ impl Driver {
         self.drive(session, run, before).await
     }
 
-    /// Drives a run to its end. The first `before` messages do not belong to the session's conversation.
-    async fn drive(&self, session: &mut Session, mut run: Run, before: usize) -> Result<Summary, DriverError> {
+    /// Drives a run to its end, in a span. The first `before` messages do not belong to the session's conversation.
+    async fn drive(&self, session: &mut Session, run: Run, before: usize) -> Result<Summary, DriverError> {
+        let open = open_agent(&*self.provider, &self.options, session.context());
+        let span = open.span().clone();
+        let ended = self.drive_in_span(session, run, before).instrument(span).await;
+        let error_type = |error: &DriverError| match error {
+            DriverError::Tool(error) => error.code().to_string(),
+            error => error_type(error.kind()),
+        };
+        end_agent(open, ended.as_ref().map_err(error_type));
+        ended
+    }
+
+    async fn drive_in_span(&self, session: &mut Session, mut run: Run, before: usize) -> Result<Summary, DriverError> {
         let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
         let token = session.context().cancellation().child_token();
         let _stop = token.clone().drop_guard();
@@ -357,7 +371,7 @@ impl Driver {
             .with_deadline(deadline)
             .with_text_sink(TextSink::new(&send))
             .with_retry_sink(RetrySink::new(&send_retry));
-        match token.run_until_cancelled(request_turn(&*self.provider, request)).await {
+        match token.run_until_cancelled(request_turn(&*self.provider, request, run_cx.cx)).await {
             Some(turn) => {
                 let turn: Turn = turn?;
                 let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();

@@ -109,7 +109,7 @@ async fn ask(
     }
     let tools = ToolSet::default();
     let request = Request::new(messages, &tools, cx.cancellation()).with_deadline(cx.deadline());
-    let turn = request_turn(provider, request).await.map_err(failed)?;
+    let turn = request_turn(provider, request, cx).await.map_err(failed)?;
     let estimated = || provider.wire().map(|_| estimated_usage(0, messages, &turn.message));
     if let Some((budget, usage)) = budget.zip(turn.usage.or_else(estimated)) {
         let cost = price.map_or_else(Cost::default, |price| price.cost(usage));
