@@ -35,7 +35,7 @@ impl RunArgs {
         let console = Arc::default();
         let token = interrupt::token(&console)?;
         let opened = self.options.open(self.output.format, console, how_to_grant, token.clone()).await?;
-        let OpenSession { recording: _recording, runner, mut session, resumed } = opened;
+        let OpenSession { telemetry: _telemetry, recording: _recording, runner, mut session, resumed } = opened;
         let input = match resumed {
             Some(run) => RunInput::Resume(run),
             None => RunInput::Prompt(match self.prompt.filter(|prompt| prompt != "-") {
