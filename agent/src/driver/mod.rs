@@ -85,7 +85,7 @@ struct RunContext<'a> {
     budget: &'a Budget,
 }
 
-/// An error that ends a run. The end of a budget and a cancellation are not errors but an [`Outcome`](crate::Outcome).
+/// An error that ends a run. The end of a budget and a cancellation are not errors but an [`Outcome`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {
