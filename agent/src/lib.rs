@@ -25,6 +25,7 @@ mod sub_agents;
 mod system;
 pub mod tool;
 mod tool_set;
+mod trace;
 pub mod visible;
 mod wire_options;
 mod wire_tool_set;

@@ -21,6 +21,8 @@ pub struct RunOptions {
     pub context_tokens: Option<u64>,
     /// The id of the host's request, which the run's events, journal rows and spans carry.
     pub correlation_id: Option<Arc<str>>,
+    /// The name of the agent in spans. A sub-agent has its path instead.
+    pub agent_name: Option<Arc<str>>,
 }
 
 impl RunOptions {
@@ -63,11 +65,25 @@ impl RunOptions {
         self.correlation_id = Some(id.into());
         self
     }
+
+    /// Sets the name of the agent in spans.
+    #[must_use]
+    pub fn with_agent_name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.agent_name = Some(name.into());
+        self
+    }
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
         let limits = BudgetLimits::new().with_steps(DEFAULT_MAX_STEPS.into());
-        Self { limits, repeats: RepeatLimits::default(), price: None, context_tokens: None, correlation_id: None }
+        Self {
+            limits,
+            repeats: RepeatLimits::default(),
+            price: None,
+            context_tokens: None,
+            correlation_id: None,
+            agent_name: None,
+        }
     }
 }

@@ -82,7 +82,8 @@ impl HostOptions {
             .with_grant(settings.grant())
             .with_policy(self.policy.session_policy(settings))
             .with_approval_timeout(settings.approval_timeout.value)
-            .with_cancellation(cancellation);
+            .with_cancellation(cancellation)
+            .with_recorded_content(settings.telemetry_content.value);
         if let Some(timeout) = &settings.call_timeout {
             context = context.with_timeout(timeout.value);
         }

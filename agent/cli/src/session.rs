@@ -25,6 +25,7 @@ use crate::provider_choice::ProviderChoice;
 use crate::provider_options;
 use crate::refusal::HowToGrant;
 use crate::system_text;
+use crate::telemetry::Telemetry;
 
 /// The provider that replays a script.
 const SCRIPTED: &str = "scripted";
@@ -58,6 +59,8 @@ pub(crate) struct OpenSession {
     pub(crate) resumed: Option<Run>,
     /// The journal of the session. Drop it after the session.
     pub(crate) recording: Option<Recording>,
+    /// The export of the session's spans. Drop it last.
+    pub(crate) telemetry: Option<Telemetry>,
 }
 
 /// The tools of a session, their selection and the context of their calls.
@@ -100,6 +103,7 @@ impl SessionOptions {
         let provider = self.provider(&settings, &choice)?;
         let mut options = budget::run_options(&settings, choice.model.as_deref())?;
         options.correlation_id = self.correlation_id.as_deref().map(Arc::from);
+        options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
         let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
@@ -119,6 +123,7 @@ impl SessionOptions {
             Some(consent) => SessionTools { context: consent.enter(tools.context), ..tools },
             None => tools,
         };
+        let telemetry = Telemetry::start(&settings);
         let session = tools.into_session();
         let resumed = journal::stored_run(recording.as_ref(), &session).await?;
         let name = provider.name().to_owned();
@@ -134,7 +139,7 @@ impl SessionOptions {
             first_grant: recording.as_ref().and_then(Recording::first_grant).cloned(),
             rules: settings.rules().collect(),
         };
-        Ok(OpenSession { session, runner, resumed, recording })
+        Ok(OpenSession { session, runner, resumed, recording, telemetry })
     }
 
     /// Returns a session over the selected tools, which is not recorded and runs nothing.

@@ -32,6 +32,8 @@ const MAX_PAUSES: usize = 20;
 pub struct Remote {
     api: Api,
     name: String,
+    /// The name of the service in spans.
+    service_name: &'static str,
     base_url: String,
     model: Model,
     streaming: bool,
@@ -107,6 +109,7 @@ impl Remote {
         let endpoint = Endpoint::new(api, options)?;
         let key = endpoint.key(options)?;
         let base_url = endpoint.base_url.clone();
+        let service_name = endpoint.service_name();
         let model = Model::new(endpoint, &name, key, options)?;
         let retry_policy = options.retry_policy.unwrap_or_default();
         let streaming = options.streaming.unwrap_or(true);
@@ -115,7 +118,7 @@ impl Remote {
         let is_limited = options.base_url.is_none();
         // Gateways refuse Anthropic's field, and descriptions are longer with examples.
         let examples = options.examples.unwrap_or(api.format().takes_examples() && options.base_url.is_none());
-        Ok(Self { api, name, base_url, model, streaming, strictness, examples, is_limited, retry_policy })
+        Ok(Self { api, name, service_name, base_url, model, streaming, strictness, examples, is_limited, retry_policy })
     }
 
     fn sent<'s>(&self, tools: &'s ToolSet) -> &'s WireToolSet {
@@ -165,6 +168,14 @@ submit!(Api::Ollama, Remote::ollama, "Ollama on this machine or another one (--b
 impl Provider for Remote {
     fn name(&self) -> &str {
         self.api.name()
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some(&self.name)
+    }
+
+    fn service_name(&self) -> &str {
+        self.service_name
     }
 
     fn wire(&self) -> Option<Format> {

@@ -4,8 +4,8 @@ use tools::protocol::{Message, Role};
 
 use super::metering::prompt_bytes;
 use super::replaced_results::{replace_all, replace_largest};
-use super::request_turn::context_tokens;
 use super::{Driver, DriverError, RunContext};
+use crate::provider::guarded;
 use crate::{Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run};
 
 /// The part of the context, in percent, from which on the next request is compacted.
@@ -48,7 +48,7 @@ pub(super) fn is_context_length(error: &ProviderError) -> bool {
 impl Driver {
     /// Returns the size of the model's context, if it is known.
     pub(super) fn context_tokens(&self) -> Option<u64> {
-        self.options.context_tokens.or_else(|| context_tokens(&*self.provider))
+        self.options.context_tokens.or_else(|| guarded::context_tokens(&*self.provider))
     }
 
     /// Compacts the conversation if the next request would nearly fill the model's context. Returns true if it did.

@@ -4,7 +4,7 @@ use tools::{JournalError, ToolError};
 
 use crate::{BudgetError, FailureKind, ProviderError, RunError};
 
-/// An error that ends a run. The end of a budget and a cancellation are not errors but an [`Outcome`].
+/// An error that ends a run. The end of a budget and a cancellation are not errors but an [`Outcome`](crate::Outcome).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {

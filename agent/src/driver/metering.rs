@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tools::protocol::{Message, Part};
-use tools::{Content, ToolResult};
+use tools::{Content, ToolContext, ToolResult};
 
-use super::request_turn::{is_metered, request_turn};
+use super::request_turn::request_turn;
 use super::{Driver, DriverError, RunContext};
+use crate::provider::guarded;
 use crate::run::BYTES_PER_TOKEN;
 use crate::{
     Budget, BudgetError, Cost, Exhausted, FailureKind, Price, Provider, ProviderError, Request, Run, Spending, Step,
@@ -21,6 +22,8 @@ const MEDIA_BYTES: u64 = 6000;
 
 /// Requests turns and records their tokens in a budget.
 pub(crate) struct Meter<'a> {
+    /// The context of the run or the call that requests them.
+    pub(crate) cx: &'a ToolContext,
     pub(crate) budget: &'a Budget,
     pub(crate) price: Option<Price>,
     /// The bytes of the tools' definitions in each request.
@@ -44,7 +47,7 @@ impl Meter<'_> {
             request.text_sink.iter().for_each(|sink| sink.send(text));
         };
         let counted = Request { text_sink: request.text_sink.map(|_| TextSink::new(&count)), ..request };
-        let turn = request.cancellation.run_until_cancelled(request_turn(provider, counted)).await;
+        let turn = request.cancellation.run_until_cancelled(request_turn(provider, counted, self.cx)).await;
         let usage = match &turn {
             Some(Ok(turn)) => {
                 turn.usage.or_else(|| self.estimated(provider, request.messages, message_bytes(&turn.message)))
@@ -69,7 +72,7 @@ impl Meter<'_> {
     /// Estimates the tokens of a request and of the bytes of its reply. Returns `None` if no budget counts tokens or the provider uses
     /// none.
     fn estimated(&self, provider: &dyn Provider, request: &[Message], reply: u64) -> Option<Usage> {
-        let is_counted = self.budget.counts_tokens() && is_metered(provider);
+        let is_counted = self.budget.counts_tokens() && guarded::is_metered(provider);
         let input_tokens = (self.definitions + prompt_bytes(request)) / BYTES_PER_TOKEN;
         is_counted.then(|| Usage { input_tokens, output_tokens: reply / BYTES_PER_TOKEN, ..Usage::default() })
     }
@@ -83,7 +86,12 @@ fn is_interrupted(error: &ProviderError) -> bool {
 impl Driver {
     /// Returns the meter of a run's requests.
     pub(super) fn meter<'a>(&self, run_cx: &RunContext<'a>) -> Meter<'a> {
-        Meter { budget: run_cx.budget, price: self.options.price, definitions: self.definition_bytes(run_cx) }
+        Meter {
+            cx: run_cx.cx,
+            budget: run_cx.budget,
+            price: self.options.price,
+            definitions: self.definition_bytes(run_cx),
+        }
     }
 
     /// Charges the calls of a new turn. Calls beyond the budget are refused, and the run ends after the results of the turn.

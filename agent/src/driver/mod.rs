@@ -26,15 +26,17 @@ use tokio::runtime::Handle;
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Role};
 use tools::{CancellationToken, ToolContext};
+use tracing::Instrument as _;
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
 use self::replaced_results::restore_notices;
-use self::request_turn::{check, wire, wire_tools};
 use self::time_limit::{TimeLimit, cancelled_by, stopped};
 use self::turn::AnswerCheck;
 use crate::prefix::Prefix;
+use crate::provider::guarded::{check, wire, wire_tools};
 use crate::repeat::RepeatGuard;
+use crate::trace::{end_agent, open_agent};
 use crate::{
     Budget, Event, EventSink, Outcome, Provider, Request, Run, RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
 };
@@ -210,8 +212,22 @@ impl Driver {
         self.drive(session, run, before, &mut |_| Ok(())).await
     }
 
-    /// Drives a run to its end. The first `before` messages do not belong to the session's conversation.
+    /// Drives a run to its end, in a span. The first `before` messages do not belong to the session's conversation.
     async fn drive(
+        &self,
+        session: &mut Session,
+        run: Run,
+        before: usize,
+        check: &mut AnswerCheck<'_>,
+    ) -> Result<Summary, DriverError> {
+        let open = open_agent(&*self.provider, &self.options, session.context());
+        let span = open.span().clone();
+        let ended = self.drive_in_span(session, run, before, check).instrument(span).await;
+        end_agent(open, ended.as_ref());
+        ended
+    }
+
+    async fn drive_in_span(
         &self,
         session: &mut Session,
         mut run: Run,

@@ -6,6 +6,7 @@ mod direct;
 mod error;
 mod failure_kind;
 mod generation;
+pub(crate) mod guarded;
 mod linked;
 mod option;
 mod prompt;
@@ -64,6 +65,16 @@ pub type TurnFuture<'a> = Pin<Box<dyn Future<Output = Result<Turn, ProviderError
 pub trait Provider: Send + Sync {
     /// Returns the name of the provider, for people.
     fn name(&self) -> &str;
+
+    /// Returns the configured model, as the service spells it. Returns `None` if there is no model.
+    fn model(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the name of the service in spans, such as `gcp.gemini`. The default is the name of the provider.
+    fn service_name(&self) -> &str {
+        self.name()
+    }
 
     /// Returns the format in which the model knows the tools. Errors then use its names of tools and arguments. Returns `None` if the
     /// model knows the names of the catalog.

@@ -17,6 +17,9 @@ pub struct Turn {
     /// The tokens used, if the provider reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The model that answered, if the service names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The reasons that calls cannot be run, by the call's position in the message, from 0. The reason becomes the result.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub faults: BTreeMap<usize, String>,
@@ -63,7 +66,7 @@ impl Turn {
     /// Creates a turn from a message. Its stop reason is [`StopReason::Calls`] if the message has calls, else [`StopReason::Answer`].
     pub fn new(message: Message) -> Self {
         let stop = if message.calls().next().is_some() { StopReason::Calls } else { StopReason::Answer };
-        Self { message, stop, usage: None, faults: BTreeMap::new() }
+        Self { message, stop, usage: None, model: None, faults: BTreeMap::new() }
     }
 
     /// Creates a turn of text only, which ends a run.
@@ -87,6 +90,13 @@ impl Turn {
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
+        self
+    }
+
+    /// Sets the model that answered.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
         self
     }
 

@@ -100,7 +100,7 @@ async fn ask(
     budget.charge(Spending::steps(1)).await.map_err(failed)?;
     let tools = ToolSet::default();
     let request = Request::new(messages, &tools, cx.cancellation()).with_deadline(cx.deadline());
-    let meter = Meter { budget: &budget, price, definitions: 0 };
+    let meter = Meter { cx, budget: &budget, price, definitions: 0 };
     let turn = meter.request(provider, request).await.ok_or(ToolErrorKind::Cancelled)?;
     complete(turn.map_err(failed)?)
 }

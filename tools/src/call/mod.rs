@@ -33,6 +33,7 @@
 //! - [`CallPlace`] sets the place of a call in a conversation.
 //! - [`refuse`] records a call that is not run.
 //! - [`Isolated`] catches panics of other code.
+//! - [`convention`] has the names of the attributes of spans.
 //!
 //! # Misbehaving tools
 //!
@@ -69,7 +70,7 @@ mod ask;
 mod authorize;
 mod bound;
 mod clock;
-mod convention;
+pub mod convention;
 pub(crate) mod execution;
 mod note;
 mod overflow;

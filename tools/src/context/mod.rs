@@ -310,7 +310,8 @@ impl ToolContext {
         (*depth == self.depth()).then_some(value)
     }
 
-    pub(crate) fn records_content(&self) -> bool {
+    /// Returns true if spans record content.
+    pub fn records_content(&self) -> bool {
         self.facts.records_content
     }
 

@@ -16,6 +16,7 @@ use crate::host::{HostOptions, how_to_grant};
 use crate::notice;
 use crate::output;
 use crate::refusal;
+use crate::telemetry::Telemetry;
 use crate::{duration, interrupt};
 
 /// Call one tool and print its result
@@ -64,6 +65,7 @@ impl CallArgs {
         // Invalid arguments touch nothing, and the pipeline refuses them.
         let touched = tools::call::validate(&entry, arguments.clone()).unwrap_or_default();
         let context = self.host.call_context(&settings, &touched, interrupt::token(&console)?, &console)?;
+        let _telemetry = Telemetry::start(&settings);
         tools::execute(&context, entry.name().as_str(), arguments).await.map_err(|error| {
             match Refusal::from_error(&error, &touched) {
                 Some(refusal) => {

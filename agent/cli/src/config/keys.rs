@@ -18,7 +18,7 @@ use super::kind::{accumulated, boolean, duration, float, integer, items, replace
 use super::model_price::ModelPrice;
 use super::origin::{Origin, Setting};
 use super::parser::{choice, clause, cost, degree, directory, effort, file, filled, glob, proxy_url, url, variable};
-use super::project::{GRANTS, ProjectRule, REDIRECTS, SPENDS};
+use super::project::{EXPORTS, GRANTS, ProjectRule, REDIRECTS, SPENDS};
 use super::section::Section;
 use super::slot::Slot;
 use crate::size::Size;
@@ -343,6 +343,16 @@ keys! {
 
     /// The number of newest sessions that are kept whatever their age and size
     kept_sessions: Setting<u32> = Key::new("sessions.keep", integer::<0, _>(), Setting::from_default(10), "10");
+
+    /// The URL of a collector that gets traces over OTLP; without it, the one of OTEL_EXPORTER_OTLP_ENDPOINT, if any
+    telemetry_endpoint: Option<Setting<String>> =
+        Key::new("telemetry.endpoint", text(url), None, "\"http://localhost:4318\"")
+            .with_project(ProjectRule::never(EXPORTS));
+
+    /// Send prompts, answers, arguments and results with traces
+    telemetry_content: Setting<bool> =
+        Key::new("telemetry.content", boolean(), Setting::from_default(false), "true")
+            .with_project(ProjectRule::never(EXPORTS));
 
     /// The time to connect to the provider's service
     connect: Setting<Duration> =

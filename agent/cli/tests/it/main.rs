@@ -53,6 +53,10 @@ mod show;
 mod stream;
 mod sub_agent;
 mod system;
+#[cfg(all(feature = "builtin", feature = "models", feature = "otel"))]
+mod telemetry;
+#[cfg(not(feature = "otel"))]
+mod telemetry_absent;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]

@@ -85,6 +85,21 @@ impl Endpoint {
         !is_open && options.base_url.is_none()
     }
 
+    /// Returns the name of the service in OpenTelemetry's conventions for generative AI.
+    pub(crate) fn service_name(&self) -> &'static str {
+        match self.api {
+            Api::OpenAi | Api::OpenAiResponses => match self.dialect.name {
+                "azure.openai" => "azure.ai.openai",
+                "mistral" => "mistral_ai",
+                "moonshot" => "moonshot_ai",
+                "xai" => "x_ai",
+                name => name,
+            },
+            Api::Gemini => "gcp.gemini",
+            Api::Anthropic | Api::Ollama => self.api.name(),
+        }
+    }
+
     /// Reads the key of the service.
     ///
     /// # Errors
@@ -224,6 +239,22 @@ mod tests {
     use agent::KeySource;
 
     use super::*;
+
+    #[test]
+    fn spans_name_services_as_the_conventions_do() {
+        for (api, url, name) in [
+            (Api::OpenAiResponses, None, "openai"),
+            (Api::OpenAi, Some("https://api.mistral.ai"), "mistral_ai"),
+            (Api::OpenAi, Some("https://api.x.ai/v1"), "x_ai"),
+            (Api::OpenAi, Some("https://api.deepseek.com"), "deepseek"),
+            (Api::Gemini, None, "gcp.gemini"),
+            (Api::Anthropic, None, "anthropic"),
+        ] {
+            let options = ProviderOptions::new();
+            let options = url.into_iter().fold(options, ProviderOptions::with_base_url);
+            assert_eq!(Endpoint::new(api, &options).unwrap().service_name(), name);
+        }
+    }
 
     #[test]
     fn the_public_service_of_anthropic_is_asked_to_cache_unless_told_otherwise() {

@@ -56,8 +56,12 @@ pub(super) fn turn(
         cached_input_tokens: response.usage.cached_input_tokens.unwrap_or_default(),
         cache_write_tokens: response.usage.cache_creation_input_tokens.unwrap_or_default(),
     });
+    // Gemini spells the field its own way.
+    let model = ["model", "modelVersion"].iter().find_map(|field| response.raw.get(field)?.as_str());
+    let model = model.filter(|model| !model.is_empty()).map(str::to_owned);
     let mut turn = Turn::new(Message { role: Role::Assistant, parts }).with_stop(stop);
     turn.usage = usage;
+    turn.model = model;
     let faults = faults.into_iter().enumerate().filter_map(|(position, fault)| Some((position, fault?)));
     faults.fold(turn, |turn, (position, reason)| turn.with_fault(position, reason))
 }

@@ -1,0 +1,88 @@
+//! The span `chat` of a model request, its retries included.
+
+use tools::ToolContext;
+use tools::call::convention::{
+    CONVERSATION_ID, CORRELATION_ID, ERROR_TYPE, INTERNAL, OPERATION_NAME, OTEL_KIND, OTEL_NAME, OTEL_STATUS_CODE,
+    OTEL_STATUS_DESCRIPTION,
+};
+use tracing::field::{Empty, display};
+use tracing::{Span, info_span, level_enabled};
+
+use super::content::{input_messages, output_messages, system_instructions};
+use super::convention::{
+    CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, CHAT, CLIENT, FINISH_REASONS, INPUT_MESSAGES, INPUT_TOKENS,
+    OUTPUT_MESSAGES, OUTPUT_TOKENS, PROVIDER_NAME, REQUEST_MODEL, RESPONSE_MODEL, SYSTEM_INSTRUCTIONS,
+};
+use super::{LEVEL, OpenSpan, error_type};
+use crate::provider::guarded;
+use crate::{Provider, ProviderError, Request, Turn};
+
+/// Opens the span of a request. If the context says so, it records the conversation.
+pub(crate) fn open_chat(provider: &dyn Provider, request: &Request<'_>, cx: &ToolContext) -> OpenSpan {
+    if !level_enabled!(LEVEL) {
+        return OpenSpan::new(Span::none());
+    }
+    let kind = if guarded::wire(provider).is_some() { CLIENT } else { INTERNAL };
+    let model = guarded::model(provider);
+    let span = info_span!(
+        target: "agent",
+        "chat",
+        { OTEL_NAME } = model.as_ref().map_or_else(|| CHAT.to_owned(), |model| format!("{CHAT} {model}")),
+        { OTEL_KIND } = kind,
+        { OTEL_STATUS_CODE } = Empty,
+        { OTEL_STATUS_DESCRIPTION } = Empty,
+        { OPERATION_NAME } = CHAT,
+        { PROVIDER_NAME } = guarded::service_name(provider),
+        { REQUEST_MODEL } = model,
+        { RESPONSE_MODEL } = Empty,
+        { FINISH_REASONS } = Empty,
+        { INPUT_TOKENS } = Empty,
+        { CACHED_INPUT_TOKENS } = Empty,
+        { CACHE_WRITE_TOKENS } = Empty,
+        { OUTPUT_TOKENS } = Empty,
+        { SYSTEM_INSTRUCTIONS } = Empty,
+        { INPUT_MESSAGES } = Empty,
+        { OUTPUT_MESSAGES } = Empty,
+        { CONVERSATION_ID } = cx.session(),
+        { CORRELATION_ID } = cx.correlation_id(),
+        { ERROR_TYPE } = Empty,
+    );
+    if cx.records_content() && !span.is_disabled() {
+        let system = system_instructions(request);
+        system.into_iter().for_each(|system| {
+            span.record(SYSTEM_INSTRUCTIONS, display(system));
+        });
+        span.record(INPUT_MESSAGES, display(input_messages(request)));
+    }
+    OpenSpan::new(span)
+}
+
+/// Records the turn, or the kind of the failure.
+pub(crate) fn end_chat(open: OpenSpan, turn: Result<&Turn, &ProviderError>, request: &Request<'_>, cx: &ToolContext) {
+    let is_recorded = cx.records_content() && !open.span().is_disabled();
+    match turn {
+        Ok(turn) => {
+            open.record_stop(&turn.stop);
+            open.record_usage(turn.usage);
+            if let Some(model) = &turn.model {
+                open.span().record(RESPONSE_MODEL, model.as_str());
+            }
+            if is_recorded {
+                open.span().record(OUTPUT_MESSAGES, display(output_messages(request, turn)));
+            }
+            open.end(None::<String>);
+        }
+        Err(error) => {
+            let kind = match error {
+                ProviderError::Panicked { .. } => "panicked".to_owned(),
+                error => error_type(error.kind()),
+            };
+            let span = open.span().clone();
+            open.end(Some(kind));
+            if is_recorded {
+                // After the status, which it completes.
+                span.record(OTEL_STATUS_DESCRIPTION, display(error));
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The spans of runs and model requests. They are a separate program because the `tracing` subscriber is global.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../../tools/tests/traced/listener.rs"]
+mod listener;
+#[path = "../it/workshop.rs"]
+mod workshop;
+
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::sync::Arc;
+
+use agent::{
+    Driver, FailureKind, Provider, ProviderError, Request, RunOptions, Selection, Session, StopReason, SubAgents, Turn,
+    TurnFuture, Usage,
+};
+use listener::{Seen, listen, spans_of};
+use serde_json::{Value, json};
+use tools::protocol::Role;
+use tools::{CancellationToken, Catalog, Effects, Grant, Tool, ToolCall, ToolContext};
+use workshop::{add, calling, playing};
+
+/// A model behind a service.
+struct Model<F>(F);
+
+impl<F: for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync> Provider for Model<F> {
+    fn name(&self) -> &str {
+        "gemini"
+    }
+
+    fn service_name(&self) -> &str {
+        "gcp.gemini"
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some("m")
+    }
+
+    fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
+        (self.0)(request)
+    }
+}
+
+fn model(turn: impl for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync + 'static) -> Driver {
+    Driver::new(Arc::new(Model(turn)))
+}
+
+fn failing(kind: FailureKind) -> Driver {
+    model(move |_| {
+        let (provider, message) = ("gemini".to_owned(), "no luck".to_owned());
+        Box::pin(async move { Err(ProviderError::Status { provider, status: 429, kind, message, retry_after: None }) })
+    })
+}
+
+fn session(name: &str, catalog: &Catalog) -> Session {
+    listen();
+    let cx = ToolContext::new().with_session(name).with_grant(Grant::all()).with_service(SubAgents::new());
+    Session::new(catalog.list(), Selection::new(), cx)
+}
+
+/// Returns the number of turns that the model has taken, and the prompt.
+fn place(request: &Request<'_>) -> (usize, String) {
+    let turns = request.messages.iter().filter(|message| message.role == Role::Assistant).count();
+    let prompt = request.messages.iter().find(|message| message.role == Role::User);
+    (turns, prompt.map(|prompt| prompt.to_text()).unwrap_or_default())
+}
+
+/// Returns the spans of a session, each with the name of its parent, in the order of their start.
+fn tree(session: &str) -> Vec<(String, Option<String>)> {
+    let spans: BTreeMap<u64, Seen> = spans_of(session).into_iter().collect();
+    assert!(spans.values().all(|span| span.is_closed), "{spans:?}");
+    let name = |number: &u64| spans[number].fields["otel.name"].clone();
+    spans.iter().map(|(number, span)| (name(number), span.parent.as_ref().map(name))).collect()
+}
+
+/// Returns the only span of this operation.
+fn only(session: &str, operation: &str) -> Seen {
+    let is_meant = |span: &Seen| span.fields["gen_ai.operation.name"] == operation;
+    let spans: Vec<_> = spans_of(session).into_iter().map(|(_, span)| span).filter(is_meant).collect();
+    let [span] = &spans[..] else { panic!("{spans:?}") };
+    span.clone()
+}
+
+#[tokio::test]
+async fn a_run_is_the_parent_of_its_requests_and_calls_also_below_a_call_that_starts_a_sub_agent() {
+    let mut catalog = workshop::catalog(["fine"]);
+    agent::tool::register(&mut catalog).unwrap();
+    let driver = model(|request| {
+        let spawn = || ToolCall::new("a", "agent.spawn", json!({"name": "helper", "task": "help"}));
+        let turn = match place(&request) {
+            (0, prompt) if prompt == "go" => Turn::calls([spawn()]),
+            (0, _) => calling(&["fine"]),
+            _ => Turn::answer("done"),
+        };
+        Box::pin(async { Ok(turn) })
+    });
+    let driver = driver.with_options(RunOptions::new().with_agent_name("lead"));
+    driver.run(&mut session("tree", &catalog), "go").await.unwrap();
+    let expected = [
+        ("invoke_agent lead", None),
+        ("chat m", Some("invoke_agent lead")),
+        ("execute_tool agent.spawn", Some("invoke_agent lead")),
+        ("invoke_agent helper", Some("execute_tool agent.spawn")),
+        ("chat m", Some("invoke_agent helper")),
+        ("execute_tool fine", Some("invoke_agent helper")),
+        ("chat m", Some("invoke_agent helper")),
+        ("chat m", Some("invoke_agent lead")),
+    ];
+    assert_eq!(tree("tree"), expected.map(|(name, parent)| (name.to_owned(), parent.map(str::to_owned))));
+}
+
+#[tokio::test]
+async fn a_request_has_the_attributes_of_the_convention() {
+    let driver = model(|_| {
+        let mut usage = Usage::default();
+        (usage.input_tokens, usage.output_tokens) = (9, 2);
+        (usage.cached_input_tokens, usage.cache_write_tokens) = (5, 3);
+        let turn = Turn::answer("yes").with_usage(usage).with_model("m-1").with_stop(StopReason::Length);
+        Box::pin(async { Ok(turn) })
+    });
+    let driver = driver.with_options(RunOptions::new().with_correlation_id("request 7"));
+    driver.run(&mut session("attributes", &Catalog::new()), "go").await.unwrap();
+    let chat = only("attributes", "chat");
+    assert_eq!((chat.name, chat.target.as_str()), ("chat", "agent"));
+    let both = [
+        ("gen_ai.conversation.id", "attributes"),
+        ("gen_ai.provider.name", "gcp.gemini"),
+        ("gen_ai.request.model", "m"),
+        ("gen_ai.response.finish_reasons", r#"["length"]"#),
+        ("gen_ai.usage.cache_creation.input_tokens", "3"),
+        ("gen_ai.usage.cache_read.input_tokens", "5"),
+        ("gen_ai.usage.input_tokens", "9"),
+        ("gen_ai.usage.output_tokens", "2"),
+        ("toolcrib.correlation.id", "request 7"),
+    ];
+    let with = |more: &[(&'static str, &str)]| -> BTreeMap<_, _> {
+        both.iter().chain(more).map(|(name, value)| (*name, (*value).to_owned())).collect()
+    };
+    // This model has no wire, so it is asked within the process.
+    let own = [("gen_ai.operation.name", "chat"), ("gen_ai.response.model", "m-1"), ("otel.kind", "internal")];
+    assert_eq!(chat.fields, with(&[&own[..], &[("otel.name", "chat m")]].concat()));
+    let run = [("gen_ai.operation.name", "invoke_agent"), ("otel.kind", "internal"), ("otel.name", "invoke_agent")];
+    assert_eq!(only("attributes", "invoke_agent").fields, with(&run));
+}
+
+#[tokio::test]
+async fn a_failure_is_marked_with_its_kind() {
+    let error = |session: &str, operation: &str| {
+        let fields = only(session, operation).fields;
+        let status = fields.get("otel.status_code").map(String::as_str);
+        assert_eq!(status, fields.get("error.type").map(|_| "ERROR"));
+        assert!(!fields.contains_key("otel.status_description"), "{fields:?}");
+        fields.get("error.type").cloned().unwrap_or_default()
+    };
+    for kind in [FailureKind::RateLimit, FailureKind::ContextLength] {
+        let name = format!("{kind}");
+        failing(kind).run(&mut session(&name, &Catalog::new()), "go").await.unwrap_err();
+        let expected = json!(kind).as_str().unwrap().to_owned();
+        assert_eq!((error(&name, "chat"), error(&name, "invoke_agent")), (expected.clone(), expected));
+    }
+    playing(|_| panic!("on purpose")).run(&mut session("panic", &Catalog::new()), "go").await.unwrap_err();
+    assert_eq!((error("panic", "chat"), error("panic", "invoke_agent")), ("panicked".into(), "_OTHER".into()));
+
+    let endless = playing(|_| Box::pin(async { Ok(calling(&["fine"])) })).with_max_steps(1);
+    endless.run(&mut session("budget", &workshop::catalog(["fine"])), "go").await.unwrap();
+    assert_eq!((error("budget", "chat"), error("budget", "invoke_agent")), (String::new(), "budget".into()));
+
+    let token = CancellationToken::new();
+    let cancels = token.clone();
+    let hanging = playing(move |_| {
+        cancels.cancel();
+        Box::pin(pending())
+    });
+    hanging.with_cancellation(token).run(&mut session("cancelled", &Catalog::new()), "go").await.unwrap();
+    assert_eq!(
+        (error("cancelled", "chat"), error("cancelled", "invoke_agent")),
+        ("cancelled".into(), "cancelled".into())
+    );
+
+    let dropped = playing(|_| Box::pin(pending()));
+    let mut session = session("dropped", &Catalog::new());
+    drop(tokio::time::timeout(std::time::Duration::from_millis(20), dropped.run(&mut session, "go")).await);
+    assert_eq!((error("dropped", "chat"), error("dropped", "invoke_agent")), ("cancelled".into(), "cancelled".into()));
+}
+
+#[tokio::test]
+async fn content_is_recorded_on_request_alone_and_secrets_never() {
+    let parameters = json!({"type": "object", "properties": {"key": {"type": "string", "writeOnly": true}}});
+    let mut catalog = Catalog::new();
+    let tool = Tool::new("vault", "Opens.", parameters).unwrap().with_effects(Effects::Pure);
+    catalog.register(tool, async |_: ToolContext, _: Value| "it is open").unwrap();
+    add(&mut catalog, "fine");
+    let turn = |request: Request<'_>| -> Turn {
+        match place(&request).0 {
+            0 => Turn::calls([
+                ToolCall::new("a", "vault", json!({"key": "canary"})),
+                ToolCall::new("b", "vualt", json!({"key": "canary"})),
+                ToolCall::new("c", "vault", json!("canary")),
+            ]),
+            _ => Turn::answer("all is well"),
+        }
+    };
+    for is_recorded in [false, true] {
+        let name = format!("content {is_recorded}");
+        let mut silent = session(&name, &catalog);
+        let cx = silent.context().clone().with_recorded_content(is_recorded);
+        silent = Session::new(catalog.list(), Selection::new(), cx)
+            .with_system(agent::SystemText::new().with_section("s", "be kind"));
+        let driver = playing(move |request| {
+            let turn = turn(request);
+            Box::pin(async { Ok(turn) })
+        });
+        driver.run(&mut silent, "open it").await.unwrap();
+        let spans = format!("{:?}", spans_of(&name));
+        assert!(!spans.contains("canary"), "{spans}");
+        for content in ["open it", "be kind", "it is open", "all is well"] {
+            assert_eq!(spans.contains(content), is_recorded, "{content}: {spans}");
+        }
+        let last = spans_of(&name).into_iter().map(|(_, span)| span).rfind(|span| span.name == "chat").unwrap();
+        let read = |field: &str| last.fields.get(field).map(|text| serde_json::from_str::<Value>(text).unwrap());
+        let (input, output) = (read("gen_ai.input.messages"), read("gen_ai.output.messages"));
+        assert_eq!((input.is_some(), output.is_some()), (is_recorded, is_recorded));
+        let (Some(input), Some(output)) = (input, output) else { continue };
+        assert_eq!(input[0], json!({"role": "user", "parts": [{"type": "text", "content": "open it"}]}));
+        let call = json!({"type": "tool_call", "id": "a", "name": "vault", "arguments": {"key": "[secret]"}});
+        assert_eq!(input[1]["parts"][0], call);
+        assert_eq!(input[2]["role"], "tool");
+        assert_eq!(input[2]["parts"][0]["type"], "tool_call_response");
+        assert_eq!(output[0]["finish_reason"], "stop");
+    }
+}
