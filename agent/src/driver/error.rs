@@ -2,6 +2,7 @@
 
 use tools::{JournalError, ToolError};
 
+use crate::trace::error_type;
 use crate::{BudgetError, FailureKind, ProviderError, RunError};
 
 /// An error that ends a run. The end of a budget and a cancellation are not errors but an [`Outcome`](crate::Outcome).
@@ -46,6 +47,14 @@ impl DriverError {
         match self {
             Self::Provider(error) => error.kind(),
             _ => None,
+        }
+    }
+
+    /// Returns the type of the error in spans.
+    pub(super) fn span_type(&self) -> String {
+        match self {
+            Self::Tool(error) => error.code().to_string(),
+            other => error_type(other.kind()),
         }
     }
 }

@@ -223,7 +223,7 @@ impl Driver {
         let open = open_agent(&*self.provider, &self.options, session.context());
         let span = open.span().clone();
         let ended = self.drive_in_span(session, run, before, check).instrument(span).await;
-        end_agent(open, ended.as_ref());
+        end_agent(open, ended.as_ref().map_err(DriverError::span_type));
         ended
     }
 

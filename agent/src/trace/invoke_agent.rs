@@ -13,7 +13,7 @@ use super::convention::{
 };
 use super::{LEVEL, OpenSpan, error_type};
 use crate::provider::guarded;
-use crate::{DriverError, Outcome, Provider, RunOptions, Summary};
+use crate::{Outcome, Provider, RunOptions, Summary};
 
 /// Opens the span of a run with this context.
 pub(crate) fn open_agent(provider: &dyn Provider, options: &RunOptions, cx: &ToolContext) -> OpenSpan {
@@ -43,8 +43,8 @@ pub(crate) fn open_agent(provider: &dyn Provider, options: &RunOptions, cx: &Too
     ))
 }
 
-/// Records the end of a run, or its error. A run without an answer has failed, unless it waits for approvals.
-pub(crate) fn end_agent(span: OpenSpan, ended: Result<&Summary, &DriverError>) {
+/// Records the end of a run, or the type of its error. A run without an answer has failed, unless it waits for approvals.
+pub(crate) fn end_agent(span: OpenSpan, ended: Result<&Summary, String>) {
     let failure = match ended {
         Ok(summary) => {
             span.record_usage(summary.usage);
@@ -60,8 +60,7 @@ pub(crate) fn end_agent(span: OpenSpan, ended: Result<&Summary, &DriverError>) {
                 Outcome::Cancelled => Some(ErrorCode::Cancelled.to_string()),
             }
         }
-        Err(DriverError::Tool(error)) => Some(error.code().to_string()),
-        Err(error) => Some(error_type(error.kind())),
+        Err(error_type) => Some(error_type),
     };
     span.end(failure);
 }
