@@ -25,6 +25,7 @@ const DEFAULT: &str = "default";
     open_world,
     needs = Models,
     timeout = "10m",
+    delegates,
     tags = ["session"],
     example({"prompt": "Summarise in one sentence: …"}),
     example({

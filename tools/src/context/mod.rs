@@ -31,6 +31,7 @@ use crate::policy::SensitivePaths;
 use crate::sync::Mutex;
 use crate::{Entry, Layer, Policy};
 
+pub use agent::AgentError;
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use need::Need;
 pub use observer::DeadlineObserver;
@@ -94,8 +95,8 @@ struct Facts {
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,
-    /// The path of the sub-agent that makes the calls, at the depth where it began.
-    agent: NotInherited<Option<Arc<str>>>,
+    /// The path of the sub-agent that makes the calls.
+    agent: Option<Arc<str>>,
     channel: Option<Arc<str>>,
     chat: Option<Arc<str>>,
     correlation_id: Option<Arc<str>>,

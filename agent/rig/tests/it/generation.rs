@@ -103,7 +103,7 @@ async fn no_call_is_forced_on_a_sub_agent() {
         let generation = GenerationOptions::new().with_tool_choice(choice);
         let model =
             remote(Format::OpenAiChat, &options(Format::OpenAiChat, &service, false).with_generation(generation));
-        let cx = ToolContext::new().with_agent("helper");
+        let cx = ToolContext::new().with_agent("helper").unwrap();
         let mut session = Session::new(catalog(&["fs.read"]).0.list(), Selection::new(), cx);
         Driver::new(Arc::new(model)).run(&mut session, "go").await.unwrap();
         let body = service.body(0);
