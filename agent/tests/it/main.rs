@@ -5,6 +5,7 @@
 mod argument;
 mod ask;
 mod budget;
+mod call_timeout;
 mod compaction;
 mod consent;
 mod direct;

@@ -293,7 +293,7 @@ keys! {
             .with_project(ProjectRule::never(SPENDS))
             .in_profiles();
 
-    /// The deadline of a call, instead of each tool's own
+    /// The time limit of a call, also of one by a sub-agent, instead of each tool's own; `agent.spawn` and `llm.generate` keep theirs
     call_timeout: Option<Setting<Duration>> = Key::new("limits.call_timeout", duration(), None, "\"30s\"")
         .with_project(ProjectRule::lower())
         .in_profiles();
