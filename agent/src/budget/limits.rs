@@ -16,7 +16,8 @@ pub struct BudgetLimits {
     pub tokens: Option<u64>,
     /// The cost after which no turn begins.
     pub cost: Option<Cost>,
-    /// The time from the creation of the budget, after which the run is stopped.
+    /// The time from the creation of the budget, after which the run is stopped. It stands still while a call waits for an approval or
+    /// for the answer to a question. The deadline of the session's context does not.
     pub time: Option<Duration>,
 }
 
@@ -54,7 +55,7 @@ impl BudgetLimits {
         self
     }
 
-    /// Sets the time after which a run is stopped.
+    /// Sets the time after which a run is stopped, without open questions.
     #[must_use]
     pub fn with_time(mut self, time: Duration) -> Self {
         self.time = Some(time);

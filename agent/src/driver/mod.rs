@@ -31,7 +31,7 @@ use tracing::Instrument as _;
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
 use self::replaced_results::restore_notices;
-use self::time_limit::{TimeLimit, cancelled_by, stopped};
+use self::time_limit::{cancelled_by, check_timer, stopped};
 use self::turn::AnswerCheck;
 use crate::prefix::Prefix;
 use crate::provider::guarded::{check, wire, wire_tools};
@@ -241,7 +241,7 @@ impl Driver {
         let mut tasks = None;
         let sink = Arc::new(GuardedSink::new(self.events.clone()));
         let budget = self.budget(session, &run);
-        let time_limit = TimeLimit::start(&budget)?;
+        check_timer(&budget)?;
 
         let format = self.wire();
         let active = Arc::new(ActiveRun {
@@ -289,7 +289,7 @@ impl Driver {
                 };
             }
         };
-        let (mut summary, stop) = cancelled_by(stopped(&self.cancellation, time_limit), &token, steps).await;
+        let (mut summary, stop) = cancelled_by(stopped(&self.cancellation, &budget), &token, steps).await;
         if let (Outcome::Cancelled, Some(Some(exhausted))) = (&summary.outcome, stop) {
             summary.outcome = Outcome::Budget(exhausted);
         }

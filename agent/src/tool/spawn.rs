@@ -104,7 +104,8 @@ pub(crate) struct SpawnBudget {
 }
 
 impl SpawnBudget {
-    /// Returns the limits of the run. The time ends before the deadline of the call, so that the work so far is returned.
+    /// Returns the limits of the run. The time ends before the deadline of the call, so that the work so far is returned. Both move while
+    /// a call of the sub-agent waits for a person.
     fn limits(self, cx: &ToolContext) -> BudgetLimits {
         let mut limits = BudgetLimits::new().with_steps(self.steps.unwrap_or(DEFAULT_MAX_STEPS).into());
         limits.calls = self.calls.map(u64::from);

@@ -17,6 +17,7 @@ mod generate;
 mod limit;
 #[path = "../../../tools/tests/it/notebook.rs"]
 mod notebook;
+mod open_question;
 mod order;
 mod output;
 mod panic;

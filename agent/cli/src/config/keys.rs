@@ -276,7 +276,7 @@ keys! {
         .with_project(ProjectRule::bounds())
         .in_profiles();
 
-    /// The time after which a run is stopped
+    /// The time after which a run is stopped; it stands still while a question to you is open
     run_deadline: Option<Setting<Duration>> = Key::new("limits.deadline", duration(), None, "\"30m\"")
         .with_session_flag("--deadline", Named("DURATION"))
         .with_project(ProjectRule::bounds())
