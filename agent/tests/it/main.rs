@@ -34,6 +34,7 @@ mod selection;
 mod small_context;
 mod spawn;
 mod spawn_chain;
+mod spawn_end;
 mod spelling;
 mod system;
 mod todo;
