@@ -44,7 +44,6 @@ use transport::TimeoutClient;
 
 pub use agent_tool::tools;
 pub(crate) use api::Api;
-pub(crate) use turn::PAUSE;
 
 /// A service: its API, its dialect and its URL.
 pub(crate) struct Endpoint {
