@@ -203,6 +203,20 @@ fn a_refusal_names_the_variable_that_is_not_set() {
 }
 
 #[test]
+fn an_option_that_the_provider_does_not_take_is_refused_before_the_session_begins() {
+    for provider in ["gemini", "ollama"] {
+        let crib = Crib::new();
+        let (url, requests) = serve([None]);
+        let service = format!("provider = '{provider}'\nmodel = 'm'\nbase_url = '{url}'");
+        write_user(&crib, &format!("{service}\n[generation]\nparallel_calls = false"));
+        let ended = run(&crib, &["run", "x"], &[]).expect(2);
+        assert!(ended.stderr.contains("generation.parallel_calls") && ended.stderr.contains("remove"), "{ended:#?}");
+        assert!(run(&crib, &["sessions", "--json"], &[]).expect(0).documents().is_empty());
+        assert!(requests.try_recv().is_err());
+    }
+}
+
+#[test]
 fn one_key_chooses_one_provider_although_two_use_it() {
     let crib = Crib::new();
     let keys = [("OPENAI_API_KEY", "sk-secret")];

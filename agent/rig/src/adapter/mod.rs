@@ -164,6 +164,7 @@ impl Model {
                 config.connect(http).native_completion(name).erase()
             }
         };
+        generation::check_model(api, name, &model, &options.generation)?;
         let (name, generation) = (name.to_owned(), options.generation.clone());
         Ok(Self { api, name, model, generation, fields, key })
     }

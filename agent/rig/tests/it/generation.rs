@@ -46,31 +46,49 @@ async fn the_options_of_answers_reach_each_service() {
 }
 
 #[tokio::test]
-async fn temperature_and_calls_in_parallel_reach_each_service_or_are_refused() {
-    let model = |format| if format == Format::OpenAiResponses { "gpt-4.1" } else { "" };
-    for format in ALL {
+async fn temperature_and_calls_in_parallel_reach_the_services_that_take_them() {
+    for format in [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic] {
         let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
         let generation = GenerationOptions::new().with_temperature(0.5).with_parallel_calls(false);
         let mut options = options(format, &service, false).with_generation(generation);
-        if !model(format).is_empty() {
-            options = options.with_model(model(format));
+        if format == Format::OpenAiResponses {
+            options = options.with_model("gpt-4.1");
         }
-        let outcome = complete(&remote(format, &options), &["fs.read"]).await;
+        complete(&remote(format, &options), &["fs.read"]).await.unwrap();
         let parallel = match format {
-            Format::OpenAiChat | Format::OpenAiResponses => ("/parallel_tool_calls", json!(false)),
             Format::Anthropic => ("/tool_choice/disable_parallel_tool_use", json!(true)),
-            _ => {
-                let error = outcome.unwrap_err();
-                assert!(matches!(error, ProviderError::Options { .. }), "{format}: {error:?}");
-                assert_eq!(service.requests(), 0);
-                continue;
-            }
+            _ => ("/parallel_tool_calls", json!(false)),
         };
-        outcome.unwrap();
         let body = service.body(0);
         assert_eq!(body.pointer(parallel.0), Some(&parallel.1), "{format}: {body:#}");
         assert_eq!(body["temperature"], 0.5, "{format}: {body:#}");
     }
+}
+
+#[tokio::test]
+async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_once_by_its_name() {
+    let service = Service::new([]).await;
+    let sequential = || GenerationOptions::new().with_parallel_calls(false);
+    let [chat, gemini, ollama] = [Format::OpenAiChat, Format::Gemini, Format::Ollama];
+    let plain = |format| options(format, &service, false);
+    for (refused, name) in [
+        (Remote::gemini(&plain(gemini).with_generation(sequential())), "generation.parallel_calls"),
+        (Remote::ollama(&plain(ollama).with_generation(sequential())), "generation.parallel_calls"),
+        (
+            Remote::openai(&plain(chat).with_dialect("deepseek").with_generation(sequential())),
+            "generation.parallel_calls",
+        ),
+        (
+            Remote::openai(
+                &plain(chat).with_model("o3").with_generation(GenerationOptions::new().with_reasoning_effort(ReasoningEffort::Off))), "generation.reasoning_effort",
+        ),
+    ] {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, ProviderError::Options { .. }), "{error:?}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    assert!(Remote::gemini(&plain(gemini).with_generation(GenerationOptions::new().with_parallel_calls(true))).is_ok());
+    assert_eq!(service.requests(), 0);
 }
 
 #[tokio::test]
