@@ -101,6 +101,7 @@ fn generation(settings: &Settings, mut generation: GenerationOptions) -> Generat
     generation.parallel_calls = value(&settings.parallel_calls);
     generation.reasoning_effort = value(&settings.reasoning_effort);
     generation.caching = value(&settings.caching);
+    generation.eager_input_streaming = value(&settings.eager_input_streaming);
     generation
 }
 

@@ -23,7 +23,7 @@ use check::Answer;
 
 /// List the linked providers, which of them are configured, and from where
 ///
-/// A provider is configured if the settings choose it, or if its key is in the environment and belongs to no other service. Of a key, only the source is shown.
+/// A provider is configured if the settings choose it or its key is in the environment, unless the key belongs to another service. Of a key, only the source is shown.
 #[derive(Args, Debug)]
 pub(super) struct ProvidersArgs {
     #[command(flatten)]

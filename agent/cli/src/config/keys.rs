@@ -252,6 +252,10 @@ keys! {
     caching: Option<Setting<bool>> = Key::new("generation.caching", boolean(), None, "true")
         .with_project(ProjectRule::if_unset());
 
+    /// Ask Anthropic to stream the arguments of calls as the model writes them; gateways may refuse it
+    eager_input_streaming: Option<Setting<bool>> = Key::new("generation.eager_input_streaming", boolean(), None, "false")
+        .with_project(ProjectRule::if_unset());
+
     /// The maximum number of provider requests in a run
     max_steps: Setting<u32> =
         Key::new("limits.max_steps", integer::<1, _>(), Setting::from_default(DEFAULT_MAX_STEPS), "50")

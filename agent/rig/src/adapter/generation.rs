@@ -26,6 +26,9 @@ pub(super) fn check(api: Api, generation: &GenerationOptions) -> Result<(), Prov
         GenerationOptions { tool_choice: Some(choice), .. } if api == Api::Ollama && *choice != ToolChoice::Auto => {
             refused("its models choose their calls freely; remove the tool choice, or select fewer tools")
         }
+        GenerationOptions { eager_input_streaming: Some(true), .. } if api != Api::Anthropic => {
+            refused("generation.eager_input_streaming is a field of Anthropic's API alone; remove the option")
+        }
         _ => Ok(()),
     }
 }
