@@ -9,7 +9,8 @@ use std::str::FromStr;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GenerationOptions {
-    /// The most tokens of one turn, reasoning included.
+    /// The most tokens that the model writes in one turn, reasoning included. Without it, the service's default holds. Anthropic's API
+    /// needs a number, and gets the model's own limit, or 8192 for an unknown model.
     pub max_output_tokens: Option<u32>,
     /// The sampling temperature, from 0 to 2.
     pub temperature: Option<f64>,

@@ -141,7 +141,7 @@ declare_keys! {
         r#"[{ model = "gpt-5.1", input = 1.25, output = 10, cached = 0.125 }]"#,
     );
 
-    /// The most tokens of one turn of the model, reasoning included; without it, the model's own limit or a safe one
+    /// The most tokens that the model writes in one turn, reasoning included; without it, the service's default, or for Anthropic the model's own limit
     max_output_tokens: Option<Setting<u32>> = Key::new("generation.max_output_tokens", integer::<1, _>(), None, "16000")
         .with_session_flag("--max-output-tokens", Named("N"))
         .with_project(ProjectRule::lower());
@@ -187,7 +187,7 @@ declare_keys! {
         .with_project(ProjectRule::bounds())
         .in_profiles();
 
-    /// The number of tokens after which a run requests no further turn
+    /// The tokens that the requests of a run read and write together, sub-agents included, after which it makes no further one
     max_tokens: Option<Setting<u32>> = Key::new("limits.max_tokens", integer::<1, _>(), None, "1000000")
         .with_session_flag("--max-tokens", Named("N"))
         .with_project(ProjectRule::bounds())
