@@ -35,6 +35,7 @@ const CUT_OFF: &str = "the turn was cut off by the length limit, so this call wa
 /// - Every call gets exactly one result.
 /// - The results of a turn are one message, in the order of the calls.
 /// - The calls of a turn that was [cut off](StopReason::Length) are not run, because their arguments may be incomplete.
+/// - After a turn that the service [paused](StopReason::Paused), the next one goes on with it.
 ///
 /// A run has no limits of its own. The caller ends it with [`exhaust`](Self::exhaust), as [`Driver`](crate::Driver) does when its
 /// [`Budget`](crate::Budget) is used up.
@@ -197,12 +198,12 @@ impl Run {
         };
         let slots: Vec<_> = message.calls().enumerate().map(slot).collect();
         self.calls = self.calls.saturating_add(u32::try_from(slots.len()).unwrap_or(u32::MAX));
-        self.state = if slots.is_empty() {
-            State::Done(Outcome::Answer { text: message.to_text(), stop })
-        } else {
-            State::Calling { slots, ending: None, waiting: Vec::new() }
-        };
         self.messages.push(message);
+        self.state = match stop {
+            _ if !slots.is_empty() => State::Calling { slots, ending: None, waiting: Vec::new() },
+            StopReason::Paused => State::Asking,
+            stop => State::Done(Outcome::Answer { text: self.last_text(), stop }),
+        };
         Ok(())
     }
 

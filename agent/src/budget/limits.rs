@@ -12,7 +12,8 @@ pub struct BudgetLimits {
     pub steps: Option<u64>,
     /// The most calls that the model makes.
     pub calls: Option<u64>,
-    /// The tokens after which no turn begins.
+    /// The tokens, read and written by all requests together, after which no turn begins. Cached ones count. Each request reads the whole
+    /// conversation again, and the last turn may exceed the limit.
     pub tokens: Option<u64>,
     /// The cost after which no turn begins.
     pub cost: Option<Cost>,

@@ -17,6 +17,7 @@ mod summary;
 mod tasks;
 mod time_limit;
 mod turn;
+mod whole_turn;
 mod worker_gate;
 
 use std::sync::atomic::AtomicUsize;

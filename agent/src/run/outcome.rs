@@ -11,7 +11,7 @@ use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, StopReason, Usage
 pub enum Outcome {
     /// The model answered without further calls.
     Answer {
-        /// The text of the last turn.
+        /// The text of the last turn, with its parts before [pauses](StopReason::Paused).
         text: String,
         /// The reason that the last turn ended.
         stop: StopReason,
@@ -59,7 +59,7 @@ impl Outcome {
 pub struct Summary {
     /// The way in which the run ended.
     pub outcome: Outcome,
-    /// The number of turns that the model took.
+    /// The number of turns that the model took. A part of a turn before a [pause](StopReason::Paused) counts as one.
     pub steps: u32,
     /// The number of calls that the model made.
     pub calls: u32,

@@ -40,6 +40,32 @@ fn a_turn_without_calls_is_the_answer() {
 }
 
 #[test]
+fn a_paused_turn_is_a_step_and_the_next_turn_goes_on_with_it() {
+    let mut run = run();
+    run.turn(Turn::answer("I search").with_stop(StopReason::Paused)).unwrap();
+    assert_eq!(run.step(), Step::Ask);
+    run.exhaust(used_up());
+    let mut run: Run = serde_json::from_value(serde_json::to_value(&run).unwrap()).unwrap();
+    assert_eq!(outcome(&run), Outcome::Budget(used_up()));
+    run = run.reopened();
+    run.turn(Turn::answer("and find")).unwrap();
+    assert_eq!(outcome(&run), Outcome::Answer { text: "I search\nand find".to_owned(), stop: StopReason::Answer });
+    let Step::Done(summary) = run.step() else { panic!() };
+    assert_eq!((summary.steps, run.messages().len()), (2, 3));
+}
+
+#[test]
+fn the_calls_of_a_paused_turn_are_run_before_the_next_request() {
+    let mut run = run();
+    run.turn(calling(&["x"]).with_stop(StopReason::Paused)).unwrap();
+    assert_eq!(calls(&run).len(), 1);
+    run.result("a", ToolResult::text("1")).unwrap();
+    assert_eq!(run.step(), Step::Ask);
+    run.turn(Turn::answer("done")).unwrap();
+    assert_eq!(outcome(&run), Outcome::Answer { text: "done".to_owned(), stop: StopReason::Answer });
+}
+
+#[test]
 fn results_follow_in_the_order_of_the_calls() {
     let mut run = run();
     run.turn(calling(&["x", "y", "z"])).unwrap();
