@@ -6,11 +6,23 @@ use tools::journal::Checkpoint;
 use super::conversation::Conversation;
 use super::stored_run::StoredRun;
 use super::{Outcome, Run, State};
+use crate::{Spending, Usage};
 
 impl Run {
     /// Returns true if the run was cancelled or failed. It can be resumed from its last checkpoint.
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(self.state, State::Done(Outcome::Cancelled | Outcome::Failed { .. }))
+    }
+
+    /// Returns the spending of the run and its children. Without a budget, that is the steps, calls and reported tokens of the run.
+    pub(crate) fn spent(&self) -> Spending {
+        let (steps, calls, tokens) = (self.steps.into(), self.calls.into(), self.usage.map_or(0, Usage::total));
+        self.spent.unwrap_or(Spending { steps, calls, tokens, ..Spending::default() })
+    }
+
+    /// Sets the spending of the run and its children.
+    pub(crate) fn record_spent(&mut self, spent: Spending) {
+        self.spent = Some(spent);
     }
 
     /// Returns a checkpoint with the messages starting at index `from`.
