@@ -159,7 +159,7 @@ impl Run {
 
     fn summary(&self, outcome: Outcome) -> Summary {
         let Self { steps, calls, failed_calls, usage, .. } = *self;
-        Summary { outcome, steps, calls, failed_calls, usage }
+        Summary { outcome, steps, calls, failed_calls, usage, spent: self.spent() }
     }
 
     /// Returns true if the run has ended with an answer of the model.

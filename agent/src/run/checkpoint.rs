@@ -20,9 +20,9 @@ impl Run {
         self.spent.unwrap_or(Spending { steps, calls, tokens, ..Spending::default() })
     }
 
-    /// Sets the spending of the run and its children.
-    pub(crate) fn record_spent(&mut self, spent: Spending) {
-        self.spent = Some(spent);
+    /// Sets the spending of the run and its children. Returns true if it has changed.
+    pub(crate) fn record_spent(&mut self, spent: Spending) -> bool {
+        self.spent.replace(spent) != Some(spent)
     }
 
     /// Returns a checkpoint with the messages starting at index `from`.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use agent::{
     Budget, BudgetLimits, Driver, Event, FailureKind, Outcome, Plan, ProviderError, Request, RunOptions, Selection,
-    Session, SubAgents, Turn, TurnFuture,
+    Session, SubAgents, Turn, TurnFuture, Usage,
 };
 use serde_json::{Value, json};
 use tools::protocol::{Part, Role};
@@ -43,12 +43,12 @@ pub(crate) fn agents(turn: impl Fn(&str, usize) -> Turn + Send + Sync + 'static)
     })
 }
 
-fn task(request: &Request<'_>) -> String {
+pub(crate) fn task(request: &Request<'_>) -> String {
     let prompt = request.messages.iter().find(|message| message.role == Role::User);
     prompt.map(|prompt| prompt.to_text()).unwrap_or_default()
 }
 
-fn turns(request: &Request<'_>) -> usize {
+pub(crate) fn turns(request: &Request<'_>) -> usize {
     request.messages.iter().filter(|message| message.role == Role::Assistant).count()
 }
 
@@ -114,6 +114,22 @@ fn name_of(event: &Event) -> String {
         Event::Done(_) => "done".to_owned(),
         other => format!("{other:?}"),
     }
+}
+
+#[tokio::test]
+async fn the_summary_of_an_agent_has_the_amounts_of_its_sub_agents() {
+    let used = |input_tokens| Usage { input_tokens, ..Usage::default() };
+    let driver = agents(move |task, number| match (task, number) {
+        ("lead", 0) => Turn::calls([spawning("s", json!({"name": "n", "task": "work"}))]).with_usage(used(10)),
+        ("lead", _) => Turn::answer("finished"),
+        ("work", 0) => Turn::calls([ToolCall::new("c", "todo.read", json!({}))]).with_usage(used(2000)),
+        _ => Turn::answer("worked").with_usage(used(3000)),
+    });
+    let limits = RunOptions::new().with_limits(BudgetLimits::new().with_tokens(5000));
+    let summary = driver.with_options(limits).run(&mut session(&catalog(), context()), "lead").await.unwrap();
+    assert!(matches!(&summary.outcome, Outcome::Budget(_)), "{summary:?}");
+    assert_eq!((summary.steps, summary.calls, summary.usage), (1, 1, Some(used(10))));
+    assert_eq!((summary.spent.steps, summary.spent.calls, summary.spent.tokens), (3, 2, 5010));
 }
 
 #[tokio::test]
