@@ -17,6 +17,7 @@ use tools::{ErrorCode, ToolCall, ToolError, ToolResult};
 
 use self::conversation::Conversation;
 use self::stored_run::StoredRun;
+use crate::prefix::Prefix;
 use crate::{ApprovalRequest, Spending, StopReason, Turn, Usage};
 
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
@@ -73,6 +74,9 @@ pub struct Run {
     /// The spending of the run and its children, as its budget counted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     spent: Option<Spending>,
+    /// The beginning of the requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prefix: Option<Prefix>,
     state: State,
 }
 
@@ -115,9 +119,9 @@ impl Run {
     /// Creates a run that answers the last of these messages.
     pub fn new(messages: Vec<Message>) -> Self {
         let messages = messages.into();
-        let (earlier_turns, steps, calls, failed_calls, usage, spent) = (0, 0, 0, 0, None, None);
-        let compaction = Compaction::default();
-        Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, state: State::Asking }
+        let (compaction, earlier_turns, steps, calls, failed_calls) = (Compaction::default(), 0, 0, 0, 0);
+        let (usage, spent, prefix, state) = (None, None, None, State::Asking);
+        Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, prefix, state }
     }
 
     /// Sets the number of model turns in the session before this run, which [`turns`](Self::turns) includes.

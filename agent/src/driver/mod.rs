@@ -33,7 +33,6 @@ use self::guarded_sink::GuardedSink;
 use self::replaced_results::restore_notices;
 use self::time_limit::{TimeLimit, cancelled_by, stopped};
 use self::turn::AnswerCheck;
-use crate::prefix::Prefix;
 use crate::provider::guarded::{check, wire, wire_tools};
 use crate::repeat::RepeatGuard;
 use crate::trace::{end_agent, open_agent};
@@ -254,8 +253,7 @@ impl Driver {
             has_ended: RwLock::new(false),
         });
         let cx = active.enter(self.call_context(session, &budget, format));
-        let prefix = Prefix::new(run.messages(), session.tools(), self.wire_tools(session.tools()));
-        self.announce(session, &prefix, &sink);
+        self.announce(session, &mut run, &sink);
         let run_cx = RunContext {
             session: &*session,
             cx: &cx,
@@ -303,7 +301,7 @@ impl Driver {
         }
         summary.spent = budget.spent();
         if summary.steps > 0 {
-            session.complete_run(run, before, prefix);
+            session.complete_run(run, before);
         }
         active.end();
         sink.send(|| Event::Done(summary.clone()));
