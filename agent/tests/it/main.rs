@@ -26,6 +26,7 @@ mod refusal;
 mod repeat;
 mod resumed_budget;
 mod run;
+mod run_property;
 mod scripted;
 mod secret;
 mod selection;
