@@ -60,7 +60,13 @@ mod telemetry_absent;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]
+mod terminal_output;
+#[cfg(unix)]
 mod terminal_question;
+#[cfg(unix)]
+mod terminal_shown;
+#[cfg(unix)]
+mod terminal_unintended;
 mod trust;
 mod usage;
 mod why;
