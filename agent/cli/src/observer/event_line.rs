@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agent::{Compacted, PlanItem, PlanStatus, PrefixChange, Summary};
+use agent::{Compacted, Cost, Outcome, PlanItem, PlanStatus, PrefixChange, Resource, Spending, Summary, Usage};
 use tools::protocol::ResourceContents;
 use tools::{Content, Target, ToolResult};
 
@@ -18,7 +18,7 @@ pub(super) const SHOWN: usize = 160;
 
 /// Says which parts of the prompt prefix changed.
 pub(super) fn prefix_line(change: &PrefixChange) -> String {
-    let PrefixChange { added, removed, changed, system, format, .. } = change;
+    let PrefixChange { added, removed, changed, system, format, model, .. } = change;
     let tools = [("added", added), ("removed", removed), ("changed", changed)];
     let tools = tools.into_iter().filter(|(_, names)| !names.is_empty());
     let parts = tools.map(|(word, names)| {
@@ -27,7 +27,8 @@ pub(super) fn prefix_line(change: &PrefixChange) -> String {
     });
     let system = system.then(|| "another system text".to_owned());
     let format = format.then(|| "another format".to_owned());
-    let parts = parts.chain(system).chain(format).collect::<Vec<_>>().join("; ");
+    let model = model.then(|| "another model".to_owned());
+    let parts = parts.chain(system).chain(format).chain(model).collect::<Vec<_>>().join("; ");
     format!("{}: its beginning changed, so no cache has it: {}", styled(FAINT, "prompt"), line(&parts))
 }
 
@@ -84,8 +85,29 @@ pub(super) fn summary_line(summary: &Summary, time: Duration) -> String {
         };
         facts.push(format!("{} in{cached}, {} out", counted(usage.input_tokens, "token"), usage.output_tokens));
     }
+    if summary.spent.cost > Cost::default() {
+        facts.push(format!("cost {}", summary.spent.cost));
+    }
     facts.push(duration::shown(time));
-    format!("{}: {}", styled(FAINT, "summary"), facts.join(", "))
+    format!("{}: {}{}", styled(FAINT, "summary"), facts.join(", "), whole_suffix(summary))
+}
+
+/// Returns the amounts of the run and its sub-agents as a suffix for the line of the summary. Empty if they are those of the run.
+fn whole_suffix(summary: &Summary) -> String {
+    let Spending { steps, calls, tokens, .. } = summary.spent;
+    let own_tokens = summary.usage.map_or(0, Usage::total);
+    // The last request of a run that was cut off may have had no turn.
+    let is_cut_off = match &summary.outcome {
+        Outcome::Cancelled | Outcome::Failed { .. } => true,
+        Outcome::Budget(exhausted) => exhausted.resource == Resource::Time,
+        _ => false,
+    };
+    let own_steps = u64::from(summary.steps) + u64::from(is_cut_off);
+    if steps <= own_steps && calls <= summary.calls.into() && tokens <= own_tokens {
+        return String::new();
+    }
+    let tokens = if tokens > 0 { format!(", {}", counted(tokens, "token")) } else { String::new() };
+    format!("; in all {}, {}{tokens}", counted(steps, "step"), counted(calls, "call"))
 }
 
 /// Returns the targets of a call as a suffix for its line.

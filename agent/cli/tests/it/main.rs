@@ -38,6 +38,8 @@ mod output;
 #[cfg(unix)]
 mod own_files;
 mod policy;
+#[cfg(any(feature = "journal", feature = "models"))]
+mod prefix;
 mod progress;
 #[cfg(feature = "models")]
 mod provider_choice;
