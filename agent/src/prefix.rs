@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use tools::ToolName;
 use tools::protocol::{Message, Role};
-use tools::{Digest, ToolName};
 
+use crate::fingerprint::fingerprint;
 use crate::provider::guarded::{self, wire_tools};
 use crate::{Provider, ToolSet, WireToolSet};
 
@@ -48,7 +49,7 @@ impl Prefix {
         let definitions = wire.map_or_else(|| tools.definition_digests(), WireToolSet::definition_digests);
         Self {
             definitions: definitions.clone(),
-            system: system.map(|message| digest(&message.to_text())),
+            system: system.map(|message| fingerprint(&message.to_text())),
             format: wire.map(|wire| wire.format().name().to_owned()),
             provider: guarded::name(provider),
             model: guarded::model(provider),
@@ -72,9 +73,4 @@ impl Prefix {
         };
         (change != PrefixChange::default()).then_some(change)
     }
-}
-
-/// Returns the first eight bytes of the SHA-256 digest, which tell two versions of a text apart in every process.
-pub(crate) fn digest(text: &str) -> u64 {
-    Digest::hash_bytes(text.as_bytes()).as_bytes().iter().take(8).fold(0, |digest, byte| digest << 8 | u64::from(*byte))
 }

@@ -12,7 +12,7 @@ use tools::{
     ToolName, ToolResult,
 };
 
-use crate::prefix;
+use crate::fingerprint::fingerprint;
 use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet};
 
 /// An immutable, sorted subset of a catalog.
@@ -120,7 +120,7 @@ impl ToolSet {
     pub(crate) fn definition_digests(&self) -> &Arc<BTreeMap<ToolName, u64>> {
         let text = |tool: &Tool| json!([tool.description, tool.parameters]).to_string();
         self.0.definition_digests.get_or_init(|| {
-            let digests = self.definitions().map(|tool| (tool.name.clone(), prefix::digest(&text(tool))));
+            let digests = self.definitions().map(|tool| (tool.name.clone(), fingerprint(&text(tool))));
             Arc::new(digests.collect())
         })
     }

@@ -11,7 +11,7 @@ use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
 use tools::{Entry, ToolCall, ToolName};
 
-use crate::prefix::digest;
+use crate::fingerprint::fingerprint;
 use crate::{SkipReason, SkippedTool, WireOptions};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
@@ -110,7 +110,7 @@ impl WireToolSet {
     /// Returns the digests of the definitions by the names in the catalog. Computed on first use.
     pub(crate) fn definition_digests(&self) -> &Arc<BTreeMap<ToolName, u64>> {
         self.digests.get_or_init(|| {
-            let digests = self.tools.iter().map(|(entry, wire)| (entry.name().clone(), digest(&wire.definition)));
+            let digests = self.tools.iter().map(|(entry, wire)| (entry.name().clone(), fingerprint(&wire.definition)));
             Arc::new(digests.collect())
         })
     }

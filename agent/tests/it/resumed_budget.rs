@@ -46,9 +46,9 @@ async fn a_resumed_run_has_used_the_tokens_of_its_sub_agents() {
 enum Cut {
     /// The process ends during the request after the sub-agent's call.
     Crash,
-    /// That request fails.
+    /// The request after the sub-agent's call fails.
     Failure,
-    /// The run is cancelled during that request.
+    /// The run is cancelled during the request after the call.
     Cancellation,
     /// The run is cancelled while the sub-agent works.
     CancelledCall,
