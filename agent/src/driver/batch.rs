@@ -14,7 +14,7 @@ use super::gated_execution::GatedExecution;
 use super::tasks::{BatchEvent, Joined, RunningCall, Tasks};
 use super::worker_gate::PollState;
 use super::{Driver, DriverError, RunContext};
-use crate::repeat::{self, RepeatGuard};
+use crate::repeat::{self, CallEffect, RepeatGuard};
 use crate::{ApprovalRequest, DeferredConsent, PendingCall, Repeated, Run, ToolSet};
 
 /// The calls of a turn and their tasks.
@@ -185,10 +185,10 @@ impl<'a> Batch<'a> {
     ) -> Result<(), DriverError> {
         let (PendingCall { call, refused, .. }, reporter) = &self.calls[position];
         let is_effective = |entry: Arc<Entry>| !entry.tool().effects.is_read_only();
-        let has_effect = !result.is_error && self.tools.get(&call.name).is_ok_and(is_effective);
-        self.repeats.notice_compaction(self.run.compaction().version());
-        let times = self.repeats.record(self.run.turns(), call, &result, has_effect);
+        let is_write = !result.is_error && self.tools.get(&call.name).is_ok_and(is_effective);
         let is_wait = RepeatGuard::is_wait(&result, self.started.elapsed());
+        self.repeats.notice_compaction(self.run.compaction().version());
+        let times = self.repeats.record(self.run.turns(), call, &result, CallEffect { is_write, is_wait });
         if let Some(hint) = self.repeats.hint(times, is_wait) {
             if refused.is_some() {
                 self.run.extend_refusal(&call.id, &hint);
