@@ -20,7 +20,7 @@ mod turn;
 mod worker_gate;
 
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use tokio::runtime::Handle;
 use tools::protocol::wire::Format;
@@ -251,6 +251,7 @@ impl Driver {
             options: self.options.clone(),
             sink: sink.clone(),
             sub_agents: AtomicUsize::new(0),
+            budget_end: Mutex::default(),
             has_ended: RwLock::new(false),
         });
         let cx = active.enter(self.call_context(session, &budget, format));
@@ -279,7 +280,8 @@ impl Driver {
                 step = match run.step() {
                     Step::Ask => self.turn(&mut run, &mut last, check, &run_cx).await,
                     Step::Call(calls) => {
-                        match self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await {
+                        let called = self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await;
+                        match called.and_then(|()| active.settle_budget(&mut run)) {
                             // Another process finds the requests for approvals and the spending in the checkpoint.
                             Ok(()) if run.has_ended() => self.checkpoint(&mut run, &mut last, &run_cx).await,
                             called => called,

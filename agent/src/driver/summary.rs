@@ -7,9 +7,9 @@ use std::ops::Range;
 use tools::protocol::{Message, Role};
 
 use super::compact::{Room, is_context_length, stable_prefix, turn_starts};
-use super::metering::{charge, prompt_bytes};
+use super::metering::prompt_bytes;
 use super::{Driver, DriverError, RunContext};
-use crate::{Plan, Run, Spending};
+use crate::{Plan, Run};
 
 /// The part of the context, in percent, that a summary may have.
 const LONGEST: u64 = 20;
@@ -57,7 +57,7 @@ impl Driver {
         }
         let text = loop {
             let Some(end) = ends.last() else { return Ok(None) };
-            if let Some(exhausted) = charge(run_cx.budget, Spending::steps(1)).await? {
+            if let Some(exhausted) = self.meter(run_cx).take_step().await? {
                 if room.is_refused() {
                     run.exhaust(exhausted);
                 }

@@ -6,10 +6,10 @@ use tools::Content;
 use tools::protocol::{Message, Part};
 
 use super::checkpoint::LastCheckpoint;
-use super::metering::{charge, prompt_bytes};
+use super::metering::prompt_bytes;
 use super::{Driver, DriverError, RunContext};
 use crate::json_answer::repair_prompt;
-use crate::{Event, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
+use crate::{Event, Request, RetrySink, Run, Step, TextSink, Turn};
 
 /// Returns the problem with an answer, if there is one.
 pub(super) type AnswerCheck<'a> = dyn FnMut(&str) -> Result<(), String> + Send + 'a;
@@ -23,7 +23,7 @@ impl Driver {
         check: &mut AnswerCheck<'_>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
-        if let Some(exhausted) = charge(run_cx.budget, Spending::steps(1)).await? {
+        if let Some(exhausted) = self.meter(run_cx).take_step().await? {
             run.exhaust(exhausted);
             return self.checkpoint(run, last, run_cx).await;
         }

@@ -3,9 +3,9 @@
 use tools::protocol::{Message, Role};
 use tools::{Content, Json, ToolContext, ToolError, ToolErrorKind, ToolResult, ValueSchema, tool};
 
-use crate::driver::Meter;
+use crate::driver::{ActiveRun, DriverError, Meter};
 use crate::json_answer::{bound_prompt, checked, repair_prompt};
-use crate::{Budget, ModelChoice, Models, Price, Provider, Request, Spending, StopReason, ToolSet, Turn};
+use crate::{Budget, Event, ModelChoice, Models, Price, Provider, Request, RetrySink, StopReason, ToolSet, Turn};
 
 /// Asks a language model once and returns its text, or JSON that matches a schema.
 ///
@@ -70,7 +70,7 @@ pub(crate) async fn generate(
     })
 }
 
-/// Requests one turn, which counts for the budget of the run.
+/// Requests one turn as a step of the run. The end of the budget ends the run too.
 async fn ask(
     cx: &ToolContext,
     provider: &dyn Provider,
@@ -78,12 +78,29 @@ async fn ask(
     price: Option<Price>,
 ) -> Result<Turn, ToolError> {
     let budget = cx.service::<Budget>().map_or_else(Budget::default, |budget| Budget::clone(&budget));
-    budget.charge(Spending::steps(1)).await.map_err(failed)?;
+    let run = cx.service::<ActiveRun>();
+    let send_retry = |retry| {
+        if let Some(run) = &run {
+            run.send(|| Event::RequestRetried(retry));
+        }
+    };
     let tools = ToolSet::default();
-    let request = Request::new(messages, &tools, cx.cancellation()).with_deadline(cx.deadline());
+    let request = Request::new(messages, &tools, cx.cancellation())
+        .with_deadline(cx.deadline())
+        .with_retry_sink(RetrySink::new(&send_retry));
     let meter = Meter { cx, budget: &budget, price, definitions: 0 };
-    let turn = meter.request(provider, request).await.ok_or(ToolErrorKind::Cancelled)?;
-    complete(turn.map_err(failed)?)
+    let turn = match meter.take_step().await {
+        Ok(None) => meter.request(provider, request).await.ok_or(ToolErrorKind::Cancelled)?,
+        Ok(Some(exhausted)) => Err(DriverError::Budget(exhausted.into())),
+        Err(error) => Err(error),
+    };
+    let turn = turn.map_err(|error| {
+        if let (DriverError::Budget(error), Some(run)) = (&error, &run) {
+            run.end_by_budget(error.clone());
+        }
+        failed(error)
+    });
+    complete(turn?)
 }
 
 /// Returns the turn if it is a whole answer.
@@ -91,6 +108,9 @@ fn complete(turn: Turn) -> Result<Turn, ToolError> {
     let fault = match turn.stop {
         StopReason::Length => "the answer was cut off at the model's length limit; ask for less",
         StopReason::Refusal => "the model refused to answer; change the prompt",
+        _ if turn.message.calls().next().is_some() => {
+            "the model called a tool, but it has none here; say in the prompt that it is to answer at once"
+        }
         _ if turn.message.to_text().trim().is_empty() => "the model answered without text; use another model or prompt",
         _ => return Ok(turn),
     };

@@ -8,7 +8,7 @@ use agent::{
 };
 use serde_json::{Value, json};
 use tools::policy::{Rule, Verdict};
-use tools::protocol::Message;
+use tools::protocol::{Message, Part};
 use tools::{ErrorCode, Grant, Policy, Services, ToolContext, ToolError, ToolResult};
 use tools_testkit::{RecordingApprover, TestHost};
 
@@ -98,7 +98,10 @@ async fn json_that_matches_the_schema_is_the_structured_result() {
 
 #[tokio::test]
 async fn an_answer_that_does_not_match_is_repaired_once() {
-    for wrong in [r#"{"n": "seven"}"#, r#"{"n": 7, "n": 8}"#, "Seven."] {
+    for wrong in [
+        r#"{"n": "seven"}"#, r#"{"n": 7, "n": 8}"#, r#"{"n": 7} {"n": 7}"#, "Here it is:\n```json\n{\"n\": 7}\n```",
+        "Seven.",
+    ] {
         let model = Model::answering(&[wrong, r#"{"n": 7}"#]);
         let result = generate(&model, json!({"prompt": "Count.", "schema": numbers()})).await.unwrap();
         assert_eq!(result.structured.unwrap().into_value(), json!({"n": 7}));
@@ -131,14 +134,20 @@ async fn an_unusable_schema_costs_no_request() {
 
 #[tokio::test]
 async fn half_an_answer_is_an_error() {
+    let mut text_and_call = Turn::calls([tools::ToolCall::new("a", "x", json!({}))]);
+    text_and_call.message.parts.insert(0, Part::Content(r#"{"n": "#.into()));
     for turn in [
         Turn::answer("Once upon").with_stop(StopReason::Length),
         Turn::answer("No.").with_stop(StopReason::Refusal),
         Turn::answer(" "),
         Turn::calls([tools::ToolCall::new("a", "x", json!({}))]),
+        text_and_call,
     ] {
-        let error = generate(&Model::new([turn]), json!({"prompt": "Go."})).await.unwrap_err();
-        assert_eq!(error.code(), ErrorCode::ExecutionFailed);
+        for arguments in [json!({"prompt": "Go."}), json!({"prompt": "Go.", "schema": numbers()})] {
+            let model = Model::new([turn.clone(), Turn::answer(r#"{"n": 7}"#)]);
+            let error = generate(&model, arguments).await.unwrap_err();
+            assert_eq!((error.code(), model.texts().len()), (ErrorCode::ExecutionFailed, 1), "{error}");
+        }
     }
     let error = generate(&Model::answering(&[]), json!({"prompt": "Go."})).await.unwrap_err();
     assert!(error.to_string().contains("no turn left"), "{error}");
