@@ -13,7 +13,7 @@ use crate::{Price, Provider, ProviderError};
 /// The tool that asks a model, and its argument that names the model.
 const GENERATE: (&str, &str) = ("llm.generate", "model");
 
-/// The model name of a provider whose model has none.
+/// The name of a model that has none.
 const DEFAULT: &str = "default";
 
 /// The function that creates a provider for a choice.
@@ -37,20 +37,20 @@ pub struct Models {
 pub struct ModelChoice {
     /// The name of the provider.
     pub provider: String,
-    /// The name of the model. `None` means that the provider has a single one without a name, which is written `default`.
-    pub model: Option<String>,
+    /// The name of the model. It is `default` if the provider has a single one without a name.
+    pub model: String,
 }
 
 impl ModelChoice {
-    /// Creates a choice. Without a model, it is the single one of the provider.
+    /// Creates a choice. Without a name, the model is `default`.
     pub fn new(provider: impl Into<String>, model: Option<String>) -> Self {
-        Self { provider: provider.into(), model }
+        Self { provider: provider.into(), model: model.unwrap_or_else(|| DEFAULT.to_owned()) }
     }
 
     /// Creates a choice from its written form. Returns `None` if it has no `/`. The name of a model may contain further ones.
     pub fn from_text(text: &str) -> Option<Self> {
         let (provider, model) = text.split_once('/')?;
-        Some(Self::new(provider, (model != DEFAULT).then(|| model.to_owned())))
+        Some(Self::new(provider, Some(model.to_owned())))
     }
 
     /// Returns the target of requests to the model, such as `llm:read:openai/gpt-5.1`.
@@ -64,7 +64,7 @@ impl ModelChoice {
 
 impl fmt::Display for ModelChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.provider, self.model.as_deref().unwrap_or(DEFAULT))
+        write!(f, "{}/{}", self.provider, self.model)
     }
 }
 
@@ -119,7 +119,7 @@ impl Models {
 
     /// Returns the price of a model, or `None` if it is unknown.
     pub(crate) fn price(&self, choice: &ModelChoice) -> Option<Price> {
-        self.prices.get(choice.model.as_ref()?).copied()
+        self.prices.get(&choice.model).copied()
     }
 }
 

@@ -184,14 +184,14 @@ impl SessionOptions {
             if let Some(reason) = refused.get(name.as_str()) {
                 return Err(ProviderError::Options { provider: name.clone(), reason: reason.clone() });
             }
-            if let (Some(key), Some(model)) = (money_limit, &wanted.model)
-                && !priced.contains(model)
+            if let Some(key) = money_limit
+                && !priced.contains(&wanted.model)
             {
-                let reason = format!("{key} {}", budget::needs_price(model));
+                let reason = format!("{key} {}", budget::needs_price(&wanted.model));
                 return Err(ProviderError::Options { provider: name.clone(), reason });
             }
             let mut options = if *name == own_name { own_options.clone() } else { general.clone() };
-            options.model.clone_from(&wanted.model);
+            options.model = Some(wanted.model.clone());
             program::provider(name)?.create(&options)
         })
     }

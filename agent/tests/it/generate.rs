@@ -194,6 +194,10 @@ async fn the_default_of_a_session_is_its_model_by_its_real_name() {
     let entry = tool_of(models(&model).with_name(named));
     assert_eq!(target(&entry), "llm:read:openai/gpt-5.1");
     assert_eq!(entry.tool().parameters["properties"]["model"]["default"], "openai/gpt-5.1");
+    let alias = ModelChoice::new("gateway", Some("default".to_owned()));
+    let answering = Model::answering(&["own"]);
+    let text = call(&host(models(&answering).with_name(alias)), json!({"prompt": "?"})).await.unwrap().to_text();
+    assert_eq!(text, "own");
     entry.verify().unwrap();
 
     // A model whose name is no target cannot be asked, and the tool of the catalog needs a name.

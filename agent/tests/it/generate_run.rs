@@ -1,6 +1,7 @@
 //! The requests of `llm.generate` as a part of a run: its budget and its events.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent::{
     Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Driver, DriverError, Event, Exhausted, Models,
@@ -69,7 +70,35 @@ async fn an_exhausted_budget_ends_the_run_with_its_reason() {
     assert!(first.1.is_error != second.1.is_error, "the work so far stays: {results:?}");
 }
 
-/// A window that counts steps up to a limit and then has no counters.
+/// A window that refuses the second step alone.
+#[derive(Default)]
+struct Refusing(AtomicU64);
+
+impl BudgetWindow for Refusing {
+    fn charge(&self, spending: Spending) -> WindowFuture<'_> {
+        let steps = self.0.fetch_add(spending.steps, Ordering::Relaxed) + spending.steps;
+        let scope = BudgetScope::Window("day".to_owned());
+        let is_granted = spending.steps == 0 || steps != 2;
+        Box::pin(async move {
+            if is_granted { Ok(()) } else { Err(Exhausted { resource: Resource::Steps, limit: 1, scope }.into()) }
+        })
+    }
+
+    fn record(&self, _: Spending) -> WindowFuture<'_> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+#[tokio::test]
+async fn the_model_is_not_asked_again_after_a_call_met_the_end_of_the_budget() {
+    let mut session = session(ToolContext::new().with_service(Budget::from_window(Arc::new(Refusing::default()))));
+    let summary = scripted([asking(), Turn::answer("never")]).run(&mut session, "go").await.unwrap();
+    let scope = BudgetScope::Window("day".to_owned());
+    assert_eq!(summary.outcome, Outcome::Budget(Exhausted { resource: Resource::Steps, limit: 1, scope }));
+    assert_eq!((summary.steps, results(session.messages()).len()), (1, 2));
+}
+
+/// A window that has no counters of tokens.
 struct Breaking;
 
 impl BudgetWindow for Breaking {
