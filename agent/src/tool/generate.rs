@@ -59,7 +59,8 @@ pub(crate) async fn generate(
         Ok(value) => return Ok(json_result(value)),
         Err(problem) => problem,
     };
-    messages.push(turn.message);
+    // Services refuse a call without its result, so those that the model invents are left out.
+    messages.push(Message::text(Role::Assistant, turn.message.to_text()));
     messages.push(Message::text(Role::User, repair_prompt(&problem)));
     let turn = ask(&messages).await?;
     checked(&turn.message.to_text(), &schema).map(json_result).map_err(|problem| {
@@ -108,9 +109,6 @@ fn complete(turn: Turn) -> Result<Turn, ToolError> {
     let fault = match turn.stop {
         StopReason::Length => "the answer was cut off at the model's length limit; ask for less",
         StopReason::Refusal => "the model refused to answer; change the prompt",
-        _ if turn.message.calls().next().is_some() => {
-            "the model called a tool, but it has none here; say in the prompt that it is to answer at once"
-        }
         _ if turn.message.to_text().trim().is_empty() => "the model answered without text; use another model or prompt",
         _ => return Ok(turn),
     };

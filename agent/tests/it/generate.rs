@@ -118,6 +118,17 @@ async fn an_answer_that_does_not_match_is_repaired_once() {
 }
 
 #[tokio::test]
+async fn a_call_that_the_model_invents_does_not_go_back() {
+    let mut turn = Turn::calls([tools::ToolCall::new("a", "x", json!({}))]);
+    turn.message.parts.insert(0, Part::Content("Seven.".into()));
+    let model = Model::new([turn, Turn::answer(r#"{"n": 7}"#)]);
+    generate(&model, json!({"prompt": "Count.", "schema": numbers()})).await.unwrap();
+    let requests = model.requests.lock().unwrap();
+    assert_eq!(requests[1][1].to_text(), "Seven.");
+    assert!(requests[1].iter().all(|message| message.calls().next().is_none()), "{requests:?}");
+}
+
+#[tokio::test]
 async fn an_unusable_schema_costs_no_request() {
     let model = Model::answering(&["{}"]);
     for schema in [
@@ -134,14 +145,11 @@ async fn an_unusable_schema_costs_no_request() {
 
 #[tokio::test]
 async fn half_an_answer_is_an_error() {
-    let mut text_and_call = Turn::calls([tools::ToolCall::new("a", "x", json!({}))]);
-    text_and_call.message.parts.insert(0, Part::Content(r#"{"n": "#.into()));
     for turn in [
         Turn::answer("Once upon").with_stop(StopReason::Length),
         Turn::answer("No.").with_stop(StopReason::Refusal),
         Turn::answer(" "),
         Turn::calls([tools::ToolCall::new("a", "x", json!({}))]),
-        text_and_call,
     ] {
         for arguments in [json!({"prompt": "Go."}), json!({"prompt": "Go.", "schema": numbers()})] {
             let model = Model::new([turn.clone(), Turn::answer(r#"{"n": 7}"#)]);
