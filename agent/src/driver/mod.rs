@@ -21,7 +21,7 @@ mod whole_turn;
 mod worker_gate;
 
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use tokio::runtime::Handle;
 use tools::protocol::wire::Format;
@@ -251,6 +251,7 @@ impl Driver {
             options: self.options.clone(),
             sink: sink.clone(),
             sub_agents: AtomicUsize::new(0),
+            budget_end: Mutex::default(),
             has_ended: RwLock::new(false),
         });
         let cx = active.enter(self.call_context(session, &budget, format));
@@ -280,7 +281,7 @@ impl Driver {
                     Step::Call(calls) => {
                         let called = self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await;
                         let is_spent = run.record_spent(budget.spent());
-                        match called {
+                        match called.and_then(|()| active.settle_budget(&mut run)) {
                             // Another process finds the requests for approvals and the spending in the checkpoint.
                             Ok(()) if run.has_ended() || is_spent => {
                                 self.checkpoint(&mut run, &mut last, &run_cx).await

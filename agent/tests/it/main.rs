@@ -14,6 +14,7 @@ mod event;
 mod extract;
 mod fault;
 mod generate;
+mod generate_run;
 mod limit;
 #[path = "../../../tools/tests/it/notebook.rs"]
 mod notebook;

@@ -179,11 +179,15 @@ impl Model {
     ) -> Result<Turn, Failure> {
         let completion = self.request(request, tools)?;
         let mut arguments = StreamedArguments::default();
+        let mut has_begun = false;
         let response = if streaming {
-            self.streamed(completion, text_sink, &mut arguments).await
+            self.streamed(completion, text_sink, &mut arguments, &mut has_begun).await
         } else {
             self.model.call(completion).await
         };
+        if response.as_ref().is_err_and(|error| has_begun || failure::is_cut(error)) {
+            request.lost_reply_sink.iter().for_each(|sink| sink.send());
+        }
         response
             .map(|response| turn::turn(self.api, response, arguments, tools))
             .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
@@ -209,10 +213,13 @@ impl Model {
         request: CompletionRequest,
         text_sink: Option<TextSink<'_>>,
         arguments: &mut StreamedArguments,
+        has_begun: &mut bool,
     ) -> Result<CompletionResponse, rig_core::ProviderError> {
         let mut stream = self.model.stream(request)?;
         while let Some(item) = stream.next().await {
-            let Item::Event(event) = item? else { continue };
+            let item = item?;
+            *has_begun = true;
+            let Item::Event(event) = item else { continue };
             arguments.push(&event);
             if let (StreamEvent::Text { text, .. }, Some(sink)) = (event, text_sink) {
                 sink.send(&text);

@@ -16,6 +16,7 @@ mod generation;
 #[path = "../../../../protocol/tests/it/wire/judge.rs"]
 mod judge;
 mod key;
+mod lost_reply;
 mod pause;
 mod prefix;
 mod reported;
