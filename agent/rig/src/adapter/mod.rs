@@ -11,8 +11,8 @@ mod failure;
 mod fields;
 mod generation;
 mod message_end;
+mod model_limits;
 mod outgoing;
-mod output_limit;
 mod payload;
 mod retry_header;
 mod service_error;
@@ -38,6 +38,7 @@ use serde_json::{Map, Value, json};
 
 use crate::key::Key;
 use crate::retry::Failure;
+use model_limits::{Context, output_limit};
 use outgoing::Outgoing;
 use streamed_arguments::StreamedArguments;
 use transport::TimeoutClient;
@@ -150,7 +151,7 @@ impl Model {
                 let mut model = config.connect(http).completion(name);
                 // The definitions are ours, and have the field on request.
                 model.wire.tool_input_streaming = ToolInputStreaming::Off;
-                model.wire.default_max_tokens = Some(output_limit::output_limit(name));
+                model.wire.default_max_tokens = Some(output_limit(name));
                 if options.generation.caching.unwrap_or(options.base_url.is_none()) {
                     model.wire.static_prefix_cache_ttl = Some(CacheTtl::FiveMinutes);
                     fields.insert("cache_control".to_owned(), generation::cache_control());
@@ -167,6 +168,26 @@ impl Model {
         generation::check_model(api, name, &model, &options.generation)?;
         let (name, generation) = (name.to_owned(), options.generation.clone());
         Ok(Self { api, name, model, generation, fields, key })
+    }
+
+    /// Returns the tokens of the model's context. Returns `None` if they are unknown.
+    pub(crate) fn context_tokens(&self) -> Option<u64> {
+        match (self.api, model_limits::context(&self.name)?) {
+            // The settings of its server decide.
+            (Api::Ollama, _) => None,
+            (_, Context::Shared(tokens) | Context::Input(tokens)) => Some(tokens),
+        }
+    }
+
+    /// Returns the part of the context that a request keeps free for its turn: the output limit that it states, if the service counts
+    /// that.
+    pub(crate) fn reserved_tokens(&self) -> u64 {
+        let stated = self.generation.max_output_tokens.map(u64::from);
+        match (self.api, model_limits::context(&self.name)) {
+            (Api::Gemini | Api::Ollama, _) | (_, Some(Context::Input(_))) => 0,
+            (Api::Anthropic, _) => stated.unwrap_or_else(|| output_limit(&self.name)),
+            (Api::OpenAi | Api::OpenAiResponses, _) => stated.unwrap_or_default(),
+        }
     }
 
     /// Makes one attempt at a turn.

@@ -95,6 +95,25 @@ const MESSAGES: &[(FailureKind, &str)] = &[
     (FailureKind::ContextLength, "exceeded max context length"),
     // Gemini, recorded: "The input token count (1250074) exceeds the maximum number of tokens allowed (1048576)."
     (FailureKind::ContextLength, "exceeds the maximum number of tokens allowed"),
+    // Anthropic, github.com/docker/docker-agent/issues/569: "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000".
+    (FailureKind::ContextLength, "exceed context limit"),
+    // xAI, github.com/cline/cline/issues/3120: "This model's maximum prompt length is 131072 but the request contains 136973 tokens."
+    (FailureKind::ContextLength, "maximum prompt length is"),
+    // Mistral, portkey.ai/error-library/context-length-exceeded-error-13710000: "Prompt contains 66385 tokens, too large for model with
+    // 32768 maximum context length".
+    (FailureKind::ContextLength, "too large for model with"),
+    // Bedrock behind a gateway, github.com/aws-samples/bedrock-chat/issues/95: "Input is too long for requested model."
+    (FailureKind::ContextLength, "Input is too long for requested model"),
+    // LM Studio, github.com/Gitlawb/openclaude/issues/353: "The number of tokens to keep from the initial prompt is greater than the
+    // context length (n_keep: 13055>= n_ctx: 4096)."
+    (FailureKind::ContextLength, "greater than the context length"),
+    // LM Studio before, github.com/lmstudio-ai/lmstudio-bug-tracker/issues/237: "Trying to keep the first 15857 tokens when context the
+    // overflows."
+    (FailureKind::ContextLength, "when context the overflows"),
+    // Kimi, github.com/MoonshotAI/kimi-cli/issues/2011: "Your request exceeded model token limit: 262144 (requested: 269030)".
+    (FailureKind::ContextLength, "exceeded model token limit"),
+    // MiniMax, github.com/MiniMax-AI/MiniMax-M2/issues/119: "invalid params, context window exceeds limit (2013)".
+    (FailureKind::ContextLength, "context window exceeds limit"),
     // xAI, recorded: status 400, code `invalid-argument`, "Incorrect API key provided."
     (FailureKind::Authentication, "Incorrect API key provided"),
     // Anthropic, github.com/anthropics/anthropic-sdk-typescript: status 400, `invalid_request_error`.
@@ -137,9 +156,13 @@ impl ServiceError {
     /// Returns the kind: from the code, else from the status, else from the message. An error without any is the service's fault.
     pub(super) fn kind(&self, status: Option<u16>) -> FailureKind {
         let by_status = status.or(self.status).map(kind_of_status);
-        let kind = self.kind.or(by_status).or(self.general).unwrap_or(FailureKind::Internal);
         let worded = || MESSAGES.iter().find(|(_, words)| self.message.contains(words)).map(|(kind, _)| *kind);
-        if kind == FailureKind::BadRequest { worded().unwrap_or(kind) } else { kind }
+        match self.kind.or(by_status).or(self.general) {
+            // LM Studio's errors in streams have neither a code nor a status.
+            None => worded().unwrap_or(FailureKind::Internal),
+            Some(FailureKind::BadRequest) => worded().unwrap_or(FailureKind::BadRequest),
+            Some(kind) => kind,
+        }
     }
 
     /// Returns true if the body names a known code or a status.
@@ -285,11 +308,38 @@ mod tests {
     }
 
     #[test]
-    fn a_message_decides_only_for_bad_requests() {
+    fn a_message_decides_only_without_a_code_and_a_more_specific_status() {
         let body =
             json!({"error": {"type": "invalid_request_error", "message": "prompt is too long: 3 tokens > 2 maximum"}});
         assert_eq!(kind(400, &body), FailureKind::ContextLength);
         assert_eq!(kind(401, &body), FailureKind::Authentication);
+        assert_eq!(kind(500, &body), FailureKind::Internal);
+        let in_stream = json!({"error": {"message": "prompt is too long: 3 tokens > 2 maximum"}});
+        assert_eq!(ServiceError::from_body(&in_stream.to_string()).kind(None), FailureKind::ContextLength);
+    }
+
+    #[test]
+    fn each_service_says_in_its_own_way_that_the_context_is_too_long() {
+        for body in [
+            json!({"type": "error", "error": {"type": "invalid_request_error", "message": "input length and `max_tokens` exceed context \
+                limit: 143653 + 64000 > 200000, decrease input length or `max_tokens` and try again"}}),
+            json!({"code": "invalid-argument", "error": "This model's maximum prompt length is 131072 but the request contains 136973 \
+                tokens."}),
+            json!({"object": "error", "message": "Prompt contains 170397 tokens and 0 draft tokens, too large for model with 131072 \
+                maximum context length", "type": "invalid_request_invalid_args", "param": null, "code": "3051", "raw_status_code": 400}),
+            json!({"error": {"message": "litellm.BadRequestError: BedrockException - {\"message\":\"Input is too long for requested \
+                model.\"}", "type": null, "param": null, "code": "400"}}),
+            json!({"error": "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 13055>= \
+                n_ctx: 4096). Try to load the model with a larger context length, or provide a shorter input."}),
+            json!({"error": "Trying to keep the first 15857 tokens when context the overflows. However, the model is loaded with context \
+                length of only 4096 tokens, which is not enough."}),
+            json!({"error": {"message": "Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)",
+                "type": "invalid_request_error"}}),
+            json!({"type": "error", "error": {"type": "bad_request_error", "message": "invalid params, context window exceeds limit \
+                (2013)", "http_code": "400"}}),
+        ] {
+            assert_eq!(kind(400, &body), FailureKind::ContextLength, "{body}");
+        }
     }
 
     #[test]
