@@ -11,6 +11,7 @@ mod failure;
 mod fields;
 mod generation;
 mod message_end;
+mod message_order;
 mod model_limits;
 mod outgoing;
 mod payload;
@@ -117,6 +118,8 @@ pub(crate) struct Model {
     generation: GenerationOptions,
     /// The fields of each request that rig has no setting for.
     fields: Map<String, Value>,
+    /// True if the model refuses a prompt right after results.
+    separates_results: bool,
     key: Key,
 }
 
@@ -138,6 +141,7 @@ impl Model {
             })?;
         let http = TimeoutClient::new(api, client, Outgoing::new(api, &key.secret), &timeouts);
         let secret = key.secret.expose_secret();
+        let separates_results = message_order::separates_results(api, dialect.name, name);
         let mut fields = Map::new();
         let model = match api {
             Api::OpenAi => openai(dialect, secret, base_url).connect(http).chat(name).erase(),
@@ -167,7 +171,7 @@ impl Model {
         };
         generation::check_model(api, name, &model, &options.generation)?;
         let (name, generation) = (name.to_owned(), options.generation.clone());
-        Ok(Self { api, name, model, generation, fields, key })
+        Ok(Self { api, name, model, generation, fields, separates_results, key })
     }
 
     /// Returns the tokens of the model's context. Returns `None` if they are unknown.
@@ -211,8 +215,11 @@ impl Model {
     }
 
     fn request(&self, request: &Request<'_>, tools: &WireToolSet) -> Result<CompletionRequest, Failure> {
-        let completion =
+        let mut completion =
             conversation::request(self.api, &self.name, request, tools)?.accept_unknown_finish_reasons(true);
+        if self.separates_results {
+            completion.chat_history = message_order::with_separated_results(completion.chat_history);
+        }
         let permanent = |error| Failure { error, is_transient: false };
         let completion =
             generation::apply(self.api, &self.name, &self.generation, request, tools, completion).map_err(permanent)?;

@@ -64,9 +64,8 @@ const LIMITS: [(&str, Context, u64); 43] = [
 ];
 
 /// The words in the names of variants with other limits than the model that they are named after.
-const VARIANTS: [&str; 9] = [
-    "-audio", "-codex-spark", "-computer-use", "-image", "-live", "-omni", "-realtime", "-transcribe", "-tts",
-];
+const VARIANTS: [&str; 9] =
+    ["-audio", "-codex-spark", "-computer-use", "-image", "-live", "-omni", "-realtime", "-transcribe", "-tts"];
 
 /// The most tokens of a turn of an unknown model. Services that proxy other models refuse a higher limit.
 const UNKNOWN_OUTPUT: u64 = 8192;
@@ -100,8 +99,7 @@ mod tests {
     /// The models for which rig's catalogue, which is that of models.dev, differs with a reason.
     const EXCEPTIONS: [&str; 3] = [
         // Its context needs a beta header.
-        "claude-sonnet-4-5",
-        "claude-sonnet-4-5-20250929",
+        "claude-sonnet-4-5", "claude-sonnet-4-5-20250929",
         // https://platform.openai.com/docs/models/gpt-5-pro: the output limit is a part of the context, and not all of the rest.
         "gpt-5-pro",
     ];
