@@ -5,6 +5,7 @@ mod api;
 mod base_url;
 mod conversation;
 mod dialect;
+mod error_codes;
 mod event_stream;
 mod exact_arguments;
 mod failure;
