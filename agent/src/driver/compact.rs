@@ -49,7 +49,7 @@ impl Driver {
     /// Returns the tokens that a request may have, if the size of the model's context is known.
     pub(super) fn context_tokens(&self) -> Option<u64> {
         let context = self.options.context_tokens.or_else(|| guarded::context_tokens(&*self.provider))?;
-        // A larger output limit does not fit the context, which the options then make smaller than it is.
+        // If the options name a context that is smaller than the output limit, a request still has half of it.
         Some(context - guarded::reserved_tokens(&*self.provider).min(context / 2))
     }
 

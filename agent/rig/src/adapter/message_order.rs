@@ -46,7 +46,30 @@ pub(super) fn with_separated_results(history: Vec<Message>) -> Vec<Message> {
 
 #[cfg(test)]
 mod tests {
+    use rig_core::message::{CallId, ToolName, ToolResult};
+
     use super::*;
+
+    #[test]
+    fn a_turn_comes_between_results_and_what_else_the_user_sends() {
+        let result = || {
+            let (call, name) = (CallId::from_wire("c1"), ToolName::new("read").unwrap());
+            UserContent::ToolResult(ToolResult { call, name, content: Vec::new(), is_error: false })
+        };
+        let text = || UserContent::Text(Text::new("on"));
+        let user = |content| Message::User { content };
+        let roles = |history| {
+            let role = |message: &Message| match message {
+                Message::User { content } if matches!(content[..], [UserContent::ToolResult(_), ..]) => 'r',
+                Message::User { .. } => 'u',
+                _ => 'a',
+            };
+            with_separated_results(history).iter().map(role).collect::<String>()
+        };
+        assert_eq!(roles(vec![user(vec![text()]), user(vec![text()])]), "uu");
+        assert_eq!(roles(vec![user(vec![result(), result()]), user(vec![text()])]), "rau");
+        assert_eq!(roles(vec![user(vec![result(), text()]), user(vec![text()])]), "rauu");
+    }
 
     #[test]
     fn the_models_of_mistral_are_known_at_each_service() {

@@ -54,7 +54,7 @@ impl ServiceError {
         let by_status = status.or(self.status).map(kind_of_status);
         let worded = || MESSAGES.iter().find(|(_, words)| self.message.contains(words)).map(|(kind, _)| *kind);
         match self.kind.or(by_status).or(self.general) {
-            // LM Studio's errors in streams have neither a code nor a status.
+            // LM Studio's errors in streams have neither a code nor a status: github.com/anomalyco/opencode/issues/2259.
             None => worded().unwrap_or(FailureKind::Internal),
             Some(FailureKind::BadRequest) => worded().unwrap_or(FailureKind::BadRequest),
             Some(kind) => kind,
