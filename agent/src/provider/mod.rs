@@ -84,9 +84,15 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// Returns the tokens of the model's context, which the request and the turn share. Returns `None` if it is unknown.
+    /// Returns the tokens of the model's context. Returns `None` if they are unknown.
     fn context_tokens(&self) -> Option<u64> {
         None
+    }
+
+    /// Returns the tokens of the context that a request keeps free for its turn, because the service counts the output limit as a part
+    /// of the request. The default is 0.
+    fn reserved_tokens(&self) -> u64 {
+        0
     }
 
     /// Returns true if a model uses tokens for the turns, so that those without a [`Usage`] are estimated for budgets.

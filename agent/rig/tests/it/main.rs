@@ -5,6 +5,7 @@
 mod agent_tool;
 mod aimock;
 mod arguments;
+mod compaction;
 mod empty;
 mod ending;
 mod endpoint;

@@ -83,18 +83,30 @@ pub(crate) struct Service {
 impl Service {
     /// Serves these replies, one for each request, in order.
     pub(crate) async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let replies = Arc::new(Mutex::new(replies.into_iter().collect::<VecDeque<_>>()));
+        let pending = replies.clone();
+        Self::listening(replies, move |_| pending.lock().unwrap().pop_front()).await
+    }
+
+    /// Serves the reply to the body of each request.
+    pub(crate) async fn answering(reply: impl Fn(&Value) -> Reply + Send + 'static) -> Self {
+        Self::listening(Arc::default(), move |body| Some(reply(&serde_json::from_str(body).unwrap()))).await
+    }
+
+    async fn listening(
+        replies: Arc<Mutex<VecDeque<Reply>>>,
+        next: impl Fn(&str) -> Option<Reply> + Send + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let recorded = Arc::new(Mutex::new(Vec::new()));
-        let replies = Arc::new(Mutex::new(replies.into_iter().collect::<VecDeque<_>>()));
-        let (record, pending) = (recorded.clone(), replies.clone());
+        let record = recorded.clone();
         tokio::spawn(async move {
             let mut silent = Vec::new();
             while let Ok((mut stream, _)) = listener.accept().await {
                 let (head, body) = read(&mut stream).await;
                 record.lock().unwrap().push((head.clone(), body.clone()));
-                let reply = pending.lock().unwrap().pop_front();
-                match reply.unwrap_or_else(|| json(599, "nothing left to say")) {
+                match next(&body).unwrap_or_else(|| json(599, "nothing left to say")) {
                     Reply::Answer { status, headers, body, piece } => {
                         let _ = stream.write_all(&written(status, &headers, &body, piece)).await;
                         let _ = stream.shutdown().await;
