@@ -254,7 +254,8 @@ impl Driver {
             budget_end: Mutex::default(),
             has_ended: RwLock::new(false),
         });
-        let cx = active.enter(self.call_context(session, &budget, format));
+        let cx = self.deferring(self.call_context(session, &budget, format), &mut run)?;
+        let cx = active.enter(cx);
         self.announce(session, &mut run, &sink);
         let run_cx = RunContext {
             session: &*session,

@@ -8,6 +8,7 @@ mod budget;
 mod call_timeout;
 mod compaction;
 mod consent;
+mod deferred;
 mod direct;
 mod driver;
 mod event;

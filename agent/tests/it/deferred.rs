@@ -1,0 +1,99 @@
+//! Approvals that are given after the run has ended.
+
+use std::sync::{Arc, Mutex};
+
+use agent::{ApprovalRequest, DeferredConsent, Driver, Outcome, Run, Selection, Session, Summary, Turn};
+use serde_json::{Value, json};
+use tools::{Catalog, Effects, Grant, Policy, Tool, ToolCall, ToolContext};
+
+use crate::workshop::scripted;
+
+/// A tool that notes its arguments, and asks for an approval first.
+struct Post {
+    catalog: Catalog,
+    sent: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Post {
+    fn new() -> Self {
+        let (mut catalog, sent) = (Catalog::new(), Arc::default());
+        let schema = json!({"type": "object", "properties": {
+            "to": {"type": "string"},
+            "pin": {"type": "string", "writeOnly": true},
+        }});
+        let effects: Effects = serde_json::from_value(json!({"writes": ["mail:outbox"]})).unwrap();
+        let log: Arc<Mutex<Vec<Value>>> = Arc::clone(&sent);
+        let handler = move |_: ToolContext, arguments: Value| {
+            log.lock().unwrap().push(arguments);
+            async { "sent" }
+        };
+        catalog.register(Tool::new("send", "Sends.", schema).unwrap().with_effects(effects), handler).unwrap();
+        Self { catalog, sent }
+    }
+
+    fn session(&self, cx: &ToolContext) -> Session {
+        Session::new(self.catalog.list(), Selection::new(), cx.clone())
+    }
+
+    fn sent(&self) -> Vec<Value> {
+        self.sent.lock().unwrap().clone()
+    }
+}
+
+/// A context that asks before each write.
+fn context() -> ToolContext {
+    DeferredConsent::new().enter(ToolContext::new().with_grant(Grant::all()).with_policy(Policy::by_effects()))
+}
+
+fn consent(session: &Session) -> Arc<DeferredConsent> {
+    session.context().service().unwrap()
+}
+
+/// A call of `send` without an id, as some services give none, and the answer.
+fn driver(arguments: Value) -> Driver {
+    scripted([Turn::calls([ToolCall::new("", "send", arguments)]), Turn::answer("done")])
+}
+
+/// The one request of a run that waits.
+fn request(summary: &Summary) -> ApprovalRequest {
+    match &summary.outcome {
+        Outcome::WaitingForApproval { requests } if requests.len() == 1 => requests[0].clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn waiting(session: &Session) -> Run {
+    session.waiting_run().unwrap().clone()
+}
+
+#[tokio::test]
+async fn each_of_two_sessions_of_one_context_gets_its_own_request() {
+    let (post, cx) = (Post::new(), context());
+    let [mut ann, mut bob] = [(); 2].map(|()| post.session(&cx));
+    let drivers = ["ann", "bob"].map(|to| driver(json!({"to": to})));
+    let [anns, bobs] = &drivers;
+    let (anns, bobs) = tokio::join!(anns.run(&mut ann, "go"), bobs.run(&mut bob, "go"));
+    let [anns, bobs] = [anns.unwrap(), bobs.unwrap()].map(|summary| request(&summary));
+    assert_eq!((anns.arguments.clone(), bobs.arguments), (json!({"to": "ann"}).into(), json!({"to": "bob"}).into()));
+
+    consent(&ann).allow(anns);
+    let run = waiting(&ann);
+    drivers[0].resume(&mut ann, run).await.unwrap();
+    assert_eq!(post.sent(), [json!({"to": "ann"})]);
+}
+
+#[tokio::test]
+async fn an_answer_does_not_fit_the_equal_call_of_another_session() {
+    let (post, cx) = (Post::new(), context());
+    let [mut ann, mut bob] = [(); 2].map(|()| post.session(&cx));
+    let driver = driver(json!({"to": "us"}));
+    let anns = request(&driver.run(&mut ann, "go").await.unwrap());
+    let bobs = request(&driver.run(&mut bob, "go").await.unwrap());
+    assert_eq!((&anns.call, &anns.arguments), (&bobs.call, &bobs.arguments));
+    assert_ne!(anns, bobs);
+
+    consent(&bob).allow(anns);
+    let run = waiting(&bob);
+    assert_eq!(request(&driver.resume(&mut bob, run).await.unwrap()), bobs);
+    assert!(post.sent().is_empty());
+}
