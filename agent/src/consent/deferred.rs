@@ -15,6 +15,7 @@ use super::{ApprovalRequest, DeferredRequests};
 ///   another process the [stored](crate::Session::stored_run) one.
 /// - An answer fits only the call of the run that it was given for, with the same digests of tool and arguments. If the tool has changed
 ///   since, the run waits for another answer.
+/// - An answer is used up by the call. The last of two answers to a request holds.
 /// - Sessions can share it: each run gets its own requests.
 /// - A call that another call makes cannot wait. It is refused, as are the calls of a sub-agent.
 ///
@@ -50,25 +51,32 @@ impl DeferredConsent {
 
     /// Approves the call of a request.
     pub fn allow(&self, request: ApprovalRequest) {
-        locked(&self.answers).push((request, Decision::Allow));
+        self.answer(request, Decision::Allow);
     }
 
     /// Denies the call of a request, with a reason for the model.
     pub fn deny(&self, request: ApprovalRequest, reason: impl Into<String>) {
-        locked(&self.answers).push((request, Decision::Deny { reason: reason.into() }));
+        self.answer(request, Decision::Deny { reason: reason.into() });
     }
 
-    /// Returns the last answer to a request.
-    fn answer(&self, request: &ApprovalRequest) -> Option<Decision> {
-        let answers = locked(&self.answers);
-        answers.iter().rev().find(|(answered, _)| answered.covers(request)).map(|(_, decision)| decision.clone())
+    fn answer(&self, request: ApprovalRequest, decision: Decision) {
+        let mut answers = locked(&self.answers);
+        answers.retain(|(answered, _)| answered.id != request.id);
+        answers.push((request, decision));
+    }
+
+    /// Removes and returns the last answer that fits a request.
+    fn take_answer(&self, request: &ApprovalRequest) -> Option<Decision> {
+        let mut answers = locked(&self.answers);
+        let position = answers.iter().rposition(|(answered, _)| answered.covers(request))?;
+        Some(answers.remove(position).1)
     }
 
     async fn decide(&self, approval: Approval<'_>) -> Decision {
         let requests = DeferredRequests::of_run(approval.cx);
         let deferred =
             requests.and_then(|requests| Some((ApprovalRequest::from_approval(&approval, &requests.key)?, requests)));
-        if let Some(decision) = deferred.as_ref().and_then(|(request, _)| self.answer(request)) {
+        if let Some(decision) = deferred.as_ref().and_then(|(request, _)| self.take_answer(request)) {
             return decision;
         }
         if let Some(approver) = &self.otherwise {

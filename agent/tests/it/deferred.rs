@@ -97,3 +97,28 @@ async fn an_answer_does_not_fit_the_equal_call_of_another_session() {
     assert_eq!(request(&driver.resume(&mut bob, run).await.unwrap()), bobs);
     assert!(post.sent().is_empty());
 }
+
+#[tokio::test]
+async fn an_answer_is_used_up_when_the_call_runs() {
+    let (post, cx) = (Post::new(), context());
+    let mut session = post.session(&cx);
+    let driver = driver(json!({"to": "ann"}));
+    let asked = request(&driver.run(&mut session, "go").await.unwrap());
+    let run = waiting(&session);
+    consent(&session).allow(asked.clone());
+    driver.resume(&mut session, run.clone()).await.unwrap();
+    assert_eq!(post.sent().len(), 1);
+
+    // The same run again, and an equal call of a new conversation.
+    assert_eq!(request(&driver.resume(&mut session, run.clone()).await.unwrap()), asked);
+    session.clear();
+    assert_ne!(request(&driver.run(&mut session, "go").await.unwrap()), asked);
+    assert_eq!(post.sent().len(), 1);
+
+    // The last of two answers to a request holds, and the first one does not come after it.
+    consent(&session).allow(asked.clone());
+    consent(&session).deny(asked.clone(), "not now");
+    driver.resume(&mut session, run.clone()).await.unwrap();
+    assert_eq!(request(&driver.resume(&mut session, run).await.unwrap()), asked);
+    assert_eq!(post.sent().len(), 1);
+}
