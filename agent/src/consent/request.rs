@@ -29,7 +29,8 @@ pub struct ApprovalRequest {
     pub tool_digest: Digest,
     /// The arguments, with secrets masked. They are untrusted, as are the targets.
     pub arguments: Json,
-    /// A digest of the masked arguments with a random key of the run, so that calls of different runs have different ones.
+    /// A digest of the whole arguments with a random key of the run. Calls that differ in a secret have different ones, as have equal
+    /// calls of different runs.
     pub arguments_digest: Digest,
     /// The targets that need the approval. Empty if the policy asks about a call without targets.
     pub targets: Vec<Target>,
@@ -40,7 +41,7 @@ impl ApprovalRequest {
     pub(super) fn from_approval(approval: &Approval<'_>, key: &ApprovalKey) -> Option<Self> {
         let cx = approval.cx;
         let call = cx.call_id()?;
-        let arguments_digest = Digest::hash_json_with_key(key.as_bytes(), approval.arguments);
+        let arguments_digest = approval.hash_arguments(key.as_bytes());
         let identity = json!({
             "session": cx.session(),
             "call": call,

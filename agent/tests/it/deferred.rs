@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use agent::{ApprovalRequest, DeferredConsent, Driver, Outcome, Run, Selection, Session, Summary, Turn};
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, Grant, Policy, Tool, ToolCall, ToolContext};
+use tools::{Catalog, Digest, Effects, Grant, Policy, Tool, ToolCall, ToolContext};
 
 use crate::workshop::scripted;
 
@@ -121,4 +121,27 @@ async fn an_answer_is_used_up_when_the_call_runs() {
     driver.resume(&mut session, run.clone()).await.unwrap();
     assert_eq!(request(&driver.resume(&mut session, run).await.unwrap()), asked);
     assert_eq!(post.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_does_not_fit_a_call_with_another_secret_and_the_request_does_not_reveal_it() {
+    let (post, cx) = (Post::new(), context());
+    let mut session = post.session(&cx);
+    let arguments = json!({"to": "ann", "pin": "1234"});
+    let driver = driver(arguments.clone());
+    let asked = request(&driver.run(&mut session, "go").await.unwrap());
+    let shown = serde_json::to_string(&asked).unwrap();
+    assert!(shown.contains("[secret]") && !shown.contains("1234"), "{shown}");
+    assert!(!shown.contains(&Digest::hash_json(&arguments).to_string()), "the pin could be guessed: {shown}");
+
+    let stored = serde_json::to_string(&waiting(&session)).unwrap();
+    let changed: Run = serde_json::from_str(&stored.replace("1234", "6789")).unwrap();
+    consent(&session).allow(asked.clone());
+    let again = request(&driver.resume(&mut session, changed).await.unwrap());
+    assert_eq!((&again.call, &again.arguments), (&asked.call, &asked.arguments));
+    assert_ne!(again, asked);
+    assert!(post.sent().is_empty());
+
+    driver.resume(&mut session, serde_json::from_str(&stored).unwrap()).await.unwrap();
+    assert_eq!(post.sent(), [arguments], "the answer fits its own call");
 }
