@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tools::{Approval, ApprovalFuture, Approver, Decision, ToolContext};
+use tools::{Approval, ApprovalFuture, Approver, Decision, Preview, ToolContext, ToolError};
 
 use super::{ApprovalRequest, DeferredRequests};
 
@@ -82,7 +82,11 @@ impl DeferredConsent {
         if let Some(approver) = &self.otherwise {
             return approver.approve(approval).await;
         }
-        if let Some((request, requests)) = deferred {
+        if let Some((mut request, requests)) = deferred {
+            let shown = |preview: Result<Preview, ToolError>| {
+                preview.map_or_else(|error| format!("no preview: {error}"), |preview| preview.text().to_owned())
+            };
+            request.preview = approval.preview().await.map(shown);
             requests.push(request);
         }
         Decision::Abstain

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tools::{Approval, Digest, Json, Target};
 
-use super::ApprovalKey;
+use super::{ApprovalKey, ApprovalQuestion};
 
 /// The number of characters of an id.
 const ID_LENGTH: usize = 32;
@@ -12,7 +12,7 @@ const ID_LENGTH: usize = 32;
 /// A request to approve one call, which can be stored and answered in another process.
 ///
 /// Two requests are equal if they are about the same call of the same run, with the same definition of the tool, the same arguments and
-/// the same targets.
+/// the same targets. Remarks and preview do not count.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
@@ -34,10 +34,17 @@ pub struct ApprovalRequest {
     pub arguments_digest: Digest,
     /// The targets that need the approval. Empty if the policy asks about a call without targets.
     pub targets: Vec<Target>,
+    /// Each target with [remarks](ApprovalQuestion::remarks) and those, such as `fs:write:Makefile (not granted)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// The tool's [preview](Approval::preview) of the call, or the reason that there is none. It is untrusted, and can contain more than
+    /// the call would return, so do not let the model read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
 }
 
 impl ApprovalRequest {
-    /// Returns the request of a call in the run with this key. Returns `None` if the call has no id.
+    /// Returns the request of a call in the run with this key, without a preview. Returns `None` if the call has no id.
     pub(super) fn from_approval(approval: &Approval<'_>, key: &ApprovalKey) -> Option<Self> {
         let cx = approval.cx;
         let call = cx.call_id()?;
@@ -50,6 +57,7 @@ impl ApprovalRequest {
             "arguments_digest": arguments_digest,
             "targets": approval.targets,
         });
+        let question = ApprovalQuestion { approval: *approval };
         let mut id = Digest::hash_json(&identity).to_string();
         id.truncate(ID_LENGTH);
         Some(Self {
@@ -61,6 +69,8 @@ impl ApprovalRequest {
             arguments: approval.arguments.clone(),
             arguments_digest,
             targets: approval.targets.to_vec(),
+            remarks: approval.targets.iter().filter_map(|target| question.remarked(target)).collect(),
+            preview: None,
         })
     }
 

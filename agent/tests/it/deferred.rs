@@ -4,9 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use agent::{ApprovalRequest, DeferredConsent, Driver, Outcome, Run, Selection, Session, Summary, Turn};
 use serde_json::{Value, json};
-use tools::{Catalog, Digest, Effects, Grant, Policy, Tool, ToolCall, ToolContext};
+use tools::{
+    Catalog, Digest, Effects, Grant, Handler, HandlerFuture, Input, Policy, Preview, PreviewFuture, Tool, ToolCall,
+    ToolContext, ToolError, ToolResult,
+};
 
-use crate::workshop::scripted;
+use crate::workshop::{results, scripted};
 
 /// A tool that notes its arguments, and asks for an approval first.
 struct Post {
@@ -144,4 +147,50 @@ async fn an_answer_does_not_fit_a_call_with_another_secret_and_the_request_does_
 
     driver.resume(&mut session, serde_json::from_str(&stored).unwrap()).await.unwrap();
     assert_eq!(post.sent(), [arguments], "the answer fits its own call");
+}
+
+/// Writes a file, and shows it before if there is one.
+struct Write;
+
+impl Handler for Write {
+    fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+        HandlerFuture::ready(Ok(ToolResult::text("written")))
+    }
+
+    fn preview<'a>(&'a self, _: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
+        let is_there = arguments.json().value()["path"] != "missing";
+        Some(Box::pin(async move {
+            if is_there { Ok(Preview::diff("-a\n+b\n")) } else { Err(ToolError::execution_failed("not a file")) }
+        }))
+    }
+}
+
+#[tokio::test]
+async fn a_request_has_the_preview_and_the_remarks_of_a_question_which_bind_no_answer() {
+    let mut catalog = Catalog::new();
+    let schema = json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
+    let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
+    catalog.register(Tool::new("write", "Writes.", schema).unwrap().with_effects(effects), Write).unwrap();
+    let mut session = Session::new(catalog.list(), Selection::new(), DeferredConsent::new().enter(ToolContext::new()));
+    let call = |path: &str| ToolCall::new("", "write", json!({"path": path}));
+    let driver = scripted([Turn::calls([call(".git/hooks/pre-commit"), call("missing")]), Turn::answer("done")]);
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    let Outcome::WaitingForApproval { requests } = summary.outcome else { panic!("{summary:?}") };
+    let [hook, missing] = <[ApprovalRequest; 2]>::try_from(requests).unwrap();
+    assert_eq!(hook.preview.as_deref(), Some("-a\n+b\n"));
+    let [remark] = &hook.remarks[..] else { panic!("{hook:?}") };
+    assert!(remark.starts_with("fs:write:.git/hooks/pre-commit, ") && remark.ends_with(" (not granted)"), "{remark}");
+    assert!(remark.contains("git runs the hooks"), "{remark}");
+    assert!(missing.preview.as_ref().is_some_and(|text| text.starts_with("no preview: ")), "{missing:?}");
+    assert_eq!(missing.remarks, ["fs:write:missing (not granted)"]);
+
+    let mut edited = hook.clone();
+    (edited.preview, edited.remarks) = (None, Vec::new());
+    assert_eq!(edited, hook);
+    consent(&session).allow(edited);
+    consent(&session).deny(missing, "there is none");
+    let run = waiting(&session);
+    driver.resume(&mut session, run).await.unwrap();
+    let results: Vec<_> = results(session.messages()).into_iter().map(|(_, result)| result.is_error).collect();
+    assert_eq!(results, [false, true]);
 }

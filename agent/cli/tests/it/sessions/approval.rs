@@ -118,3 +118,17 @@ fn calls_are_refused_without_the_flag() {
     let ended = crib.run(&["run", "write it", "--script", &script(&crib)]).expect(0);
     assert_eq!((ended.stdout.trim_end(), written(&crib)), ("Written.", [false, false]));
 }
+
+#[test]
+fn a_request_shows_what_a_question_at_a_terminal_shows() {
+    let crib = Crib::new();
+    let edit = json!({"name": "fs.edit", "arguments": {"path": "README.md", "old": "Hello", "new": "Bye"}});
+    let hook = json!({"name": "fs.write", "arguments": {"path": ".git/hooks/pre-commit", "content": "rm -r ."}});
+    let turns = json!([{"calls": [edit, hook]}, {"text": "Done."}]);
+    let (_, requests) = waiting(&crib, &crib.write("approval.json", &turns.to_string()));
+    let preview = requests[0]["preview"].as_str().unwrap();
+    assert!(preview.contains("-# Hello\n+# Bye\n"), "{preview}");
+    assert_eq!(requests[0]["remarks"], json!(["fs:write:README.md (not granted)"]));
+    let remark = requests[1]["remarks"][0].as_str().unwrap();
+    assert!(remark.starts_with("fs:write:.git/hooks/pre-commit, ") && remark.contains("git runs"), "{remark}");
+}
