@@ -41,7 +41,7 @@ pub use compacted::{Compacted, CompactionCause, RequestSize};
 pub use consent::{ApprovalRequest, DeferredConsent, SessionConsent};
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
-pub use extract::{ExtractError, extract};
+pub use extract::{ExtractError, extract, extract_resumed};
 pub use guidance::tool_guidance;
 pub use models::{ModelChoice, Models};
 pub use parameter::{Parameter, Presence, parameters};

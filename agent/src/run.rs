@@ -21,6 +21,7 @@ use crate::consent::ApprovalKey;
 use crate::prefix::Prefix;
 use crate::{ApprovalRequest, Spending, StopReason, Turn, Usage};
 
+pub(crate) use self::answer::AnswerCheck;
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
 pub use self::error::RunError;
 pub use self::outcome::{Outcome, Summary};
