@@ -92,7 +92,7 @@ impl SessionOptions {
     }
 
     /// Opens the session: a new one, which is recorded from here on, or the one to resume. Cancelling the token ends its calls.
-    /// `consent` has the answers to deferred requests.
+    /// `consent` takes the answers to deferred requests. A run that waits for them waits on without it.
     pub(crate) async fn open(
         &self,
         format: OutputFormat,
@@ -122,13 +122,14 @@ impl SessionOptions {
             Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },
             None => tools,
         };
-        let tools = match consent {
+        let resumed = journal::stored_run(recording.as_ref(), &tools.context).await?;
+        let is_waiting = resumed.as_ref().is_some_and(|run| !run.waiting_requests().is_empty());
+        let tools = match consent.or_else(|| is_waiting.then(DeferredConsent::new)) {
             Some(consent) => SessionTools { context: consent.enter(tools.context), ..tools },
             None => tools,
         };
         let telemetry = Telemetry::start(&settings);
         let session = tools.into_session();
-        let resumed = journal::stored_run(recording.as_ref(), &session).await?;
         let name = provider.name().to_owned();
         let driver = Driver::new(provider).with_checkpoints(true).with_options(options);
         notice::warn_left_out(&driver, session.tools());

@@ -66,6 +66,23 @@ fn requests_without_an_answer_wait_on() {
 }
 
 #[test]
+fn a_session_that_waits_waits_on_when_it_is_resumed_without_an_answer() {
+    let crib = Crib::new();
+    let script = script(&crib);
+    let (_, requests) = waiting(&crib, &script);
+    let ended = crib.run(&["run", "--resume", "--script", &script]).expect(11);
+    assert_eq!(ended.documents(), requests);
+    assert!(ended.stderr.contains("--approve REQUEST"), "{ended:#?}");
+    let ended = crib.run(&["chat", "--resume", "--script", &script]).expect(11);
+    assert_eq!(ended.documents(), requests);
+    assert_eq!((&listed(&crib)[0]["state"], written(&crib)), (&json!("waiting"), [false, false]));
+
+    let answered = ["run", "--resume", "--script", &script, "--approve", id(&requests[0]), "--deny", id(&requests[1])];
+    crib.run(&answered).expect(0);
+    assert_eq!(written(&crib), [true, false]);
+}
+
+#[test]
 fn an_answer_to_another_request_is_refused_and_nothing_runs() {
     let crib = Crib::new();
     let script = script(&crib);
