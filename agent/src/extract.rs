@@ -55,7 +55,10 @@ pub async fn extract<T: DeserializeOwned + JsonSchema + Send>(
     session: &mut Session,
     prompt: impl Into<String>,
 ) -> Result<T, ExtractError> {
-    value_of(driver, session, Start::Prompt(prompt.into())).await
+    let mut reader = AnswerReader::new()?;
+    let prompt = bound_prompt(&prompt.into(), &reader.schema);
+    let summary = driver.run_checked(session, prompt, &mut |text, stop| reader.check(text, stop)).await?;
+    reader.into_value(summary.outcome)
 }
 
 /// Continues a run that [`extract`] began, until the model's answer is a value of the type, and returns the value.
@@ -70,42 +73,9 @@ pub async fn extract_resumed<T: DeserializeOwned + JsonSchema + Send>(
     session: &mut Session,
     run: Run,
 ) -> Result<T, ExtractError> {
-    value_of(driver, session, Start::Run(run)).await
-}
-
-/// The beginning of a run: a prompt without its schema, or an earlier run.
-enum Start {
-    Prompt(String),
-    Run(Run),
-}
-
-async fn value_of<T: DeserializeOwned + JsonSchema + Send>(
-    driver: &Driver,
-    session: &mut Session,
-    start: Start,
-) -> Result<T, ExtractError> {
-    let schema = ValueSchema::new(schema_of::<T>())?;
-    let (mut value, mut is_cut) = (None, false);
-    let mut check = |text: &str, stop: &StopReason| match read::<T>(text, &schema) {
-        Ok(read) => {
-            value = Some(read);
-            None
-        }
-        Err(_) if *stop == StopReason::Length => {
-            let is_second = std::mem::replace(&mut is_cut, true);
-            (!is_second).then(|| SHORTER.to_owned())
-        }
-        Err(problem) => Some(repair_prompt(&problem)),
-    };
-    let ended = match start {
-        Start::Prompt(prompt) => driver.run_checked(session, bound_prompt(&prompt, &schema), &mut check).await,
-        Start::Run(run) => driver.resume_checked(session, run, &mut check).await,
-    };
-    match (value, ended?.outcome) {
-        (Some(value), _) => Ok(value),
-        (None, Outcome::Answer { stop: StopReason::Length, .. }) => Err(ExtractError::TooLong),
-        (None, outcome) => Err(ExtractError::NoValue { outcome }),
-    }
+    let mut reader = AnswerReader::new()?;
+    let summary = driver.resume_checked(session, run, &mut |text, stop| reader.check(text, stop)).await?;
+    reader.into_value(summary.outcome)
 }
 
 /// An error of [`extract`] and [`extract_resumed`].
@@ -129,8 +99,45 @@ pub enum ExtractError {
     },
 }
 
-/// Returns the value of an answer, or the problem with it.
-fn read<T: DeserializeOwned>(text: &str, schema: &ValueSchema) -> Result<T, String> {
-    let json = checked(text, schema)?;
-    json.deserialize().map_err(|error| format!("- {error}"))
+/// Reads the answers of a run until one is a value of the type.
+struct AnswerReader<T> {
+    schema: ValueSchema,
+    value: Option<T>,
+    /// True if an answer was cut off.
+    is_cut: bool,
+}
+
+impl<T: DeserializeOwned + JsonSchema> AnswerReader<T> {
+    fn new() -> Result<Self, SchemaError> {
+        Ok(Self { schema: ValueSchema::new(schema_of::<T>())?, value: None, is_cut: false })
+    }
+
+    /// Keeps the value of an answer, or returns the message that asks for another one. A second answer that was cut off is the last one.
+    fn check(&mut self, text: &str, stop: &StopReason) -> Option<String> {
+        match self.read(text) {
+            Ok(value) => {
+                self.value = Some(value);
+                None
+            }
+            Err(_) if *stop == StopReason::Length => {
+                let is_second = std::mem::replace(&mut self.is_cut, true);
+                (!is_second).then(|| SHORTER.to_owned())
+            }
+            Err(problem) => Some(repair_prompt(&problem)),
+        }
+    }
+
+    /// Returns the value of an answer, or the problem with it.
+    fn read(&self, text: &str) -> Result<T, String> {
+        checked(text, &self.schema)?.deserialize().map_err(|error| format!("- {error}"))
+    }
+
+    /// Returns the value, or the reason that the run ended without one.
+    fn into_value(self, outcome: Outcome) -> Result<T, ExtractError> {
+        match (self.value, outcome) {
+            (Some(value), _) => Ok(value),
+            (None, Outcome::Answer { stop: StopReason::Length, .. }) => Err(ExtractError::TooLong),
+            (None, outcome) => Err(ExtractError::NoValue { outcome }),
+        }
+    }
 }
