@@ -91,7 +91,7 @@ pub enum ExtractError {
     /// Two answers were cut off by the limit of their length.
     #[error("the answers were cut off, because they were too long; raise the limit of output tokens, or ask for less")]
     TooLong,
-    /// The run ended without an answer of the type.
+    /// The run ended without an answer of the type. [`extract_resumed`] continues it, for example after an approval.
     #[error("the run ended without an answer of the type: {}", outcome.reason())]
     NoValue {
         /// The way in which the run ended.

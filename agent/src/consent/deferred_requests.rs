@@ -1,4 +1,4 @@
-//! [`DeferredRequests`]: the deferred requests of a turn.
+//! [`DeferredRequests`]: the deferred requests of a run.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -18,7 +18,7 @@ impl Run {
         }
     }
 
-    /// Returns the key of the run's requests, which is made for the first of them.
+    /// Returns the key of the run's requests. Creates it if there is none.
     pub(crate) fn approval_key(&mut self) -> io::Result<ApprovalKey> {
         let key = self.approval_key.map_or_else(ApprovalKey::new, Ok)?;
         Ok(*self.approval_key.insert(key))
