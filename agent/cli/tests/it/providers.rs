@@ -111,7 +111,7 @@ fn the_key_of_a_gateway_goes_to_no_other_service_when_another_provider_replaces_
     let proxy = proxy.trim_end_matches("/v1");
     let variables = [("OPENAI_API_KEY", "sk-secret"), ("TOOLCRIB_PROXY", proxy), ("TOOLCRIB_RETRIES_MAX", "0")];
     for other in ["openai", "openai-responses"] {
-        let task = format!("llm.generate prompt=x provider={other} model=m");
+        let task = format!("llm.generate prompt=x model={other}/m");
         let ended = run(&crib, &["run", &task, "--provider", "direct", "--grant", "llm:read:**"], &variables);
         assert!(ended.stdout.contains(&gateway) && ended.stdout.contains("key_env"), "{ended:#?}");
         let checking = [&variables[..], &[("TOOLCRIB_PROVIDER", "direct")]].concat();
