@@ -9,8 +9,8 @@ use std::ops::Range;
 pub struct Compacted {
     /// The reason for the compaction.
     pub cause: CompactionCause,
-    /// The ids of the calls whose results are replaced by notices, in order. A notice names the handle by which `tools.output` reads
-    /// the result, if the session has that tool.
+    /// The ids of the calls whose results are replaced by notices, in order. If the session has the tool `tools.output`, a notice
+    /// names the id as the handle by which the model reads the result, also in a resumed session.
     pub replaced: Vec<String>,
     /// The positions of the messages that a summary replaces, those of an earlier summary included. The system text has position 0.
     /// `None` if there is no new summary.

@@ -23,6 +23,7 @@ use crate::{ApprovalRequest, Spending, StopReason, Turn, Usage};
 
 pub(crate) use self::answer::AnswerCheck;
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
+pub(crate) use self::conversation::PastResults;
 pub use self::error::RunError;
 pub use self::outcome::{Outcome, Summary};
 pub use self::pending_call::PendingCall;
@@ -269,6 +270,11 @@ impl Run {
     /// Returns the conversation, with the messages of this run.
     pub fn into_messages(self) -> Vec<Message> {
         self.messages.into_messages()
+    }
+
+    /// Returns the results that the calls of the turn can read.
+    pub(crate) fn past_results(&self) -> PastResults {
+        self.messages.past_results()
     }
 
     /// Returns the number of model turns in the session, including this run's. It is the number of the last turn.

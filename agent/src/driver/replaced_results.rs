@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use tools::OutputStore;
 use tools::protocol::{Message, Part};
-use tools::{OutputStore, ToolContext, ToolResult};
 
 use super::RunContext;
 use super::metering::result_bytes;
@@ -15,8 +15,6 @@ const SMALL_RESULT: u64 = 400;
 
 /// A result that requests still show.
 struct ShownResult {
-    /// The position of its message.
-    message: usize,
     id: String,
     bytes: u64,
 }
@@ -46,62 +44,30 @@ pub(super) fn replace_largest(
     replaced
 }
 
-/// Writes the notices of a resumed run, whose outputs were stored by another process.
-pub(super) fn restore_notices(run: &mut Run, run_cx: &RunContext<'_>) {
-    let shown = results(run.messages(), 0..run.messages().len());
-    let missing: Vec<_> = shown.filter(|result| run.compaction().lacks_notice(&result.id)).collect();
-    for result in missing {
-        replace(run, result, run_cx);
-    }
-}
-
 fn large_results(run: &Run, messages: Range<usize>) -> Vec<ShownResult> {
     let is_large = |result: &ShownResult| result.bytes > SMALL_RESULT && !run.compaction().is_replaced(&result.id);
     results(run.messages(), messages).filter(is_large).collect()
 }
 
 fn results(messages: &[Message], range: Range<usize>) -> impl Iterator<Item = ShownResult> {
-    let of_message = |message: usize| {
-        messages[message].parts.iter().filter_map(move |part| match part {
-            Part::ToolResult { id, result, .. } => {
-                Some(ShownResult { message, id: id.clone(), bytes: result_bytes(result) })
-            }
-            _ => None,
-        })
-    };
-    range.flat_map(of_message)
+    messages[range].iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+        Part::ToolResult { id, result, .. } => Some(ShownResult { id: id.clone(), bytes: result_bytes(result) }),
+        _ => None,
+    })
 }
 
 /// Replaces a result by a notice. Returns the id of its call.
-fn replace(run: &mut Run, replaced: ShownResult, run_cx: &RunContext<'_>) -> String {
-    let ShownResult { message, id, .. } = replaced;
-    let mut parts = run.messages()[message].parts.iter();
-    let found = parts.find_map(|part| match part {
-        Part::ToolResult { id: other, name, result } if *other == id => Some((name, result)),
-        _ => None,
-    });
-    if let Some((name, result)) = found {
-        let notice = notice(name, result, run_cx.cx, run_cx.session.tools().contains(OutputStore::READER));
-        run.compaction_mut().replace(&id, notice);
-    }
+fn replace(run: &mut Run, ShownResult { id, bytes }: ShownResult, run_cx: &RunContext<'_>) -> String {
+    run.compaction_mut().replace(id.clone(), notice(&id, bytes, run_cx));
     id
 }
 
-/// Stores the text of a result, if the session `has_reader`, and returns the notice that takes its place.
-fn notice(tool: &str, result: &ToolResult, cx: &ToolContext, has_reader: bool) -> String {
-    let text = match (&result.content[..], &result.structured) {
-        ([], Some(structured)) => structured.to_string(),
-        _ => result.to_text(),
-    };
-    let bytes = text.len();
-    // A part of a stored output is not stored again.
-    let store = cx.service::<OutputStore>().filter(|_| has_reader && tool != OutputStore::READER && bytes > 0);
-    match store.and_then(|store| store.keep(cx.session(), text)) {
-        Some(handle) => {
-            let reader = cx.spelling(OutputStore::READER);
-            format!("[this result of {bytes} bytes was left out to save context; {reader} reads it: handle {handle}]")
-        }
-        None => "[this result was left out to save context; if you need it, make the call again and ask for less]"
-            .to_owned(),
+/// Returns the text that takes the place of a result. The id of its call is its handle, because the conversation keeps the result.
+fn notice(id: &str, bytes: u64, run_cx: &RunContext<'_>) -> String {
+    if !run_cx.session.tools().contains(OutputStore::READER) {
+        return "[this result was left out to save context; if you need it, make the call again and ask for less]"
+            .to_owned();
     }
+    let reader = run_cx.cx.spelling(OutputStore::READER);
+    format!("[this result of {bytes} bytes was left out to save context; {reader} reads it: handle {id}]")
 }

@@ -18,10 +18,7 @@ pub(crate) const BYTES_PER_TOKEN: u64 = 4;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Compaction {
-    /// The ids of the calls whose results are replaced.
-    replaced: BTreeSet<String>,
-    /// The texts in place of these results. They name handles of this process, so another process writes its own.
-    #[serde(skip)]
+    /// The texts in place of results, by the ids of their calls.
     notices: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<ConversationSummary>,
@@ -71,7 +68,7 @@ impl Compaction {
 
     /// Returns the messages that requests have instead of these.
     pub(crate) fn view<'a>(&self, messages: &'a [Message]) -> Cow<'a, [Message]> {
-        if self.replaced.is_empty() && self.summary.is_none() {
+        if self.notices.is_empty() && self.summary.is_none() {
             return Cow::Borrowed(messages);
         }
         let (before, summary, after) = match &self.summary {
@@ -104,19 +101,13 @@ impl Compaction {
     }
 
     pub(crate) fn is_replaced(&self, id: &str) -> bool {
-        self.replaced.contains(id)
-    }
-
-    /// Returns true if a result is replaced, but its notice belongs to another process.
-    pub(crate) fn lacks_notice(&self, id: &str) -> bool {
-        self.replaced.contains(id) && !self.notices.contains_key(id)
+        self.notices.contains_key(id)
     }
 
     /// Replaces the result of a call by a notice.
-    pub(crate) fn replace(&mut self, id: &str, notice: String) {
+    pub(crate) fn replace(&mut self, id: String, notice: String) {
         self.version += 1;
-        self.replaced.insert(id.to_owned());
-        self.notices.insert(id.to_owned(), notice);
+        self.notices.insert(id, notice);
     }
 
     /// Records the tokens that the service counted in a request of this many bytes.
@@ -174,7 +165,6 @@ impl Run {
     pub(crate) fn summarise(&mut self, messages: Range<usize>, text: String) {
         let (messages_shown, compaction) = (&self.messages.messages()[messages.end..], &mut self.compaction);
         let shown: BTreeSet<_> = messages_shown.iter().flat_map(Message::calls).map(|call| &*call.id).collect();
-        compaction.replaced.retain(|id| shown.contains(id.as_str()));
         compaction.notices.retain(|id, _| shown.contains(id.as_str()));
         compaction.summary = Some(ConversationSummary { messages, text });
         compaction.version += 1;

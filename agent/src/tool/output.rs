@@ -1,13 +1,15 @@
-//! `tools.output`: reads the missing part of truncated output.
+//! `tools.output`: reads output that a request does not show.
 
-use tools::{OutputStore, ToolContext, ToolError, tool};
+use tools::{OutputStore, ToolContext, ToolError, ToolResult, tool};
+
+use crate::driver::ActiveRun;
 
 /// The most bytes returned by one call. With the last line, the result stays below the result limit.
 const MAX_LENGTH: u64 = 60_000;
 
-/// Reads a truncated output from any position.
+/// Reads an output that was truncated or left out, from any position.
 ///
-/// A truncated result names the handle of the whole output and the position of the missing part. Outputs are kept for a
+/// A truncated result names the handle of the whole output and the position of the missing part. Truncated outputs are kept for a
 /// limited time. If an output is gone, make the original call again and ask for less.
 // Pure: the output behind a handle never changes, and only the session that made the call can read it.
 #[tool(
@@ -20,7 +22,7 @@ const MAX_LENGTH: u64 = 60_000;
 )]
 pub(crate) fn output(
     cx: &ToolContext,
-    /// The handle named in the truncated result.
+    /// The handle named in place of the missing output.
     handle: String,
     /// The position to start at, in bytes from the start of the output.
     #[serde(default)]
@@ -31,7 +33,9 @@ pub(crate) fn output(
     length: u64,
 ) -> Result<String, ToolError> {
     let store = cx.need::<OutputStore>()?;
-    let Some(text) = store.read(cx.session(), handle.trim()) else {
+    let handle = handle.trim();
+    let past = || cx.service::<ActiveRun>()?.past_result(handle).map(|result| text_of(&result).into());
+    let Some(text) = store.read(cx.session(), handle).or_else(past) else {
         let message =
             format!("there is no output {handle:?}, or it has expired; make the original call again and ask for less");
         return Err(ToolError::execution_failed(message));
@@ -45,6 +49,14 @@ pub(crate) fn output(
     let (start, end) = span(&text, start, usize::try_from(length).unwrap_or(usize::MAX));
     let rest = if end < size { format!("continue with start {end}") } else { "this is the end".to_owned() };
     Ok(format!("{}\n[bytes {start} to {end} of {size}; {rest}]", &text[start..end]))
+}
+
+/// Returns the text of a result as a model reads it.
+fn text_of(result: &ToolResult) -> String {
+    match (&result.content[..], &result.structured) {
+        ([], Some(structured)) => structured.to_string(),
+        _ => result.to_text(),
+    }
 }
 
 /// Returns the byte range of about `length` bytes at `start`, moved to character boundaries. It is never empty.

@@ -9,9 +9,9 @@ use agent::{
 };
 use serde_json::json;
 use tools::protocol::{Message, Role};
-use tools::{ToolCall, ToolContext};
+use tools::{OutputStore, ToolCall, ToolContext};
 
-use crate::small_context::{SmallContext, catalog, check_pairing, context, text, tokens, too_long};
+use crate::small_context::{SmallContext, catalog, check_pairing, context, handle, read_back, text, tokens, too_long};
 use crate::workshop::{EventLog, answer, playing, results};
 
 fn session(bytes: usize) -> Session {
@@ -28,6 +28,18 @@ fn compactions(log: &EventLog) -> Vec<Compacted> {
         _ => None,
     };
     log.events().into_iter().filter_map(compacted).collect()
+}
+
+/// Checks that a model can read the results that these compactions replaced.
+async fn check_readable(session: &mut Session, compactions: &[Compacted], bytes: usize) {
+    let replaced: Vec<_> = compactions.iter().flat_map(|compacted| compacted.replaced.clone()).collect();
+    let read = read_back(session, &replaced).await;
+    assert!(!replaced.is_empty() && read.len() == replaced.len());
+    for (id, result) in replaced.iter().zip(read) {
+        let (number, file) = id[1..].split_once('-').unwrap();
+        let whole = text(&json!({"number": number.parse::<u64>().unwrap(), "file": file}), bytes);
+        assert!(result.starts_with(&whole), "{id}: {result}");
+    }
 }
 
 #[tokio::test]
@@ -57,6 +69,8 @@ async fn a_session_of_400_turns_with_a_small_context_compacts_loses_no_pairing_a
     for (number, pair) in results.chunks(2).enumerate() {
         assert_eq!(pair[0].1.to_text(), text(&json!({"number": number + 1, "file": "a"}), 900));
     }
+    drop(seen);
+    check_readable(&mut session, &compactions, 900).await;
 }
 
 #[tokio::test]
@@ -99,9 +113,21 @@ async fn a_replaced_result_is_read_by_its_handle() {
     let requests = model.log.lock().unwrap().requests.clone();
     let shown = results(requests.iter().find(|request| is_replaced(request)).unwrap());
     let notice = shown[0].1.to_text();
-    let handle = notice.split("handle ").nth(1).unwrap().trim_end_matches(']');
-    let read = session.execute("tools.output", json!({"handle": handle})).await.unwrap();
-    assert!(read.to_text().starts_with(&text(&json!({"number": 1, "file": "a"}), 1500)));
+    let read = read_back(&mut session, &[handle(&notice).unwrap()]).await.swap_remove(0);
+    assert!(read.starts_with(&text(&json!({"number": 1, "file": "a"}), 1500)));
+}
+
+#[tokio::test]
+async fn more_results_than_a_store_holds_are_readable_after_one_compaction_and_truncated_outputs_stay() {
+    let model = SmallContext { is_open: true, ..SmallContext::new(150, 90_000) };
+    let (mut session, log) = (session(1500), EventLog::default());
+    let store = session.context().service::<OutputStore>().unwrap();
+    let truncated = store.keep(None, "the whole output".to_owned()).unwrap();
+    driver(&model, &log).run(&mut session, "Read the files.").await.unwrap();
+    let compactions = compactions(&log);
+    assert!(compactions[0].replaced.len() > OutputStore::DEFAULT_MAX_OUTPUTS, "{}", compactions[0].replaced.len());
+    check_readable(&mut session, &compactions, 1500).await;
+    assert!(store.read(None, &truncated).is_some());
 }
 
 fn is_replaced(request: &[Message]) -> bool {
