@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use tools::OutputStore;
-use tools::protocol::{Message, Part};
+use tools::protocol::Part;
 
 use super::RunContext;
 use super::metering::result_bytes;
@@ -22,52 +22,53 @@ struct ShownResult {
 /// Replaces the large results of these messages. Returns the ids of their calls.
 pub(super) fn replace_all(run: &mut Run, messages: Range<usize>, run_cx: &RunContext<'_>) -> Vec<String> {
     let large = large_results(run, messages);
-    large.into_iter().map(|result| replace(run, result, run_cx)).collect()
+    for result in &large {
+        replace(run, result, run_cx);
+    }
+    large.into_iter().map(|result| result.id).collect()
 }
 
-/// Replaces the large results of these messages, the largest first, while the run `is_too_large`. Returns the ids of their calls.
+/// Replaces large results after the first messages, the largest first, while a request of so many bytes has more than `most` tokens.
+/// Returns the ids of their calls.
 pub(super) fn replace_largest(
     run: &mut Run,
-    messages: Range<usize>,
+    first: usize,
+    mut bytes: u64,
+    most: u64,
     run_cx: &RunContext<'_>,
-    is_too_large: impl Fn(&Run) -> bool,
 ) -> Vec<String> {
-    let mut large = large_results(run, messages);
+    let mut large = large_results(run, first..run.messages().len());
     large.sort_by_key(|result| Reverse(result.bytes));
     let mut replaced = Vec::new();
     for result in large {
-        if !is_too_large(run) {
+        if run.compaction().tokens(bytes) <= most {
             break;
         }
-        replaced.push(replace(run, result, run_cx));
+        bytes = (bytes + replace(run, &result, run_cx)).saturating_sub(result.bytes);
+        replaced.push(result.id);
     }
     replaced
 }
 
 fn large_results(run: &Run, messages: Range<usize>) -> Vec<ShownResult> {
-    let is_large = |result: &ShownResult| result.bytes > SMALL_RESULT && !run.compaction().is_replaced(&result.id);
-    results(run.messages(), messages).filter(is_large).collect()
-}
-
-fn results(messages: &[Message], range: Range<usize>) -> impl Iterator<Item = ShownResult> {
-    messages[range].iter().flat_map(|message| &message.parts).filter_map(|part| match part {
+    let parts = run.messages()[messages].iter().flat_map(|message| &message.parts);
+    let results = parts.filter_map(|part| match part {
         Part::ToolResult { id, result, .. } => Some(ShownResult { id: id.clone(), bytes: result_bytes(result) }),
         _ => None,
-    })
+    });
+    let is_shown = |id: &str| run.compaction().notice(id).is_none();
+    results.filter(|result| result.bytes > SMALL_RESULT && is_shown(&result.id)).collect()
 }
 
-/// Replaces a result by a notice. Returns the id of its call.
-fn replace(run: &mut Run, ShownResult { id, bytes }: ShownResult, run_cx: &RunContext<'_>) -> String {
-    run.compaction_mut().replace(id.clone(), notice(&id, bytes, run_cx));
-    id
-}
-
-/// Returns the text that takes the place of a result. The id of its call is its handle, because the conversation keeps the result.
-fn notice(id: &str, bytes: u64, run_cx: &RunContext<'_>) -> String {
-    if !run_cx.session.tools().contains(OutputStore::READER) {
-        return "[this result was left out to save context; if you need it, make the call again and ask for less]"
-            .to_owned();
-    }
-    let reader = run_cx.cx.spelling(OutputStore::READER);
-    format!("[this result of {bytes} bytes was left out to save context; {reader} reads it: handle {id}]")
+/// Replaces a result by a notice, whose handle is the id of the call. Returns the bytes of the notice.
+fn replace(run: &mut Run, ShownResult { id, bytes }: &ShownResult, run_cx: &RunContext<'_>) -> u64 {
+    let notice = if run_cx.session.tools().contains(OutputStore::READER) {
+        let reader = run_cx.cx.spelling(OutputStore::READER);
+        format!("[this result of {bytes} bytes was left out to save context; {reader} reads it: handle {id}]")
+    } else {
+        "[this result was left out to save context; if you need it, make the call again and ask for less]".to_owned()
+    };
+    let bytes = notice.len() as u64;
+    run.compaction_mut().replace(id.clone(), notice);
+    bytes
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use tools::protocol::{Message, Role};
 
 use super::compact::{Room, is_context_length, stable_prefix, turn_starts};
-use super::metering::prompt_bytes;
+use super::metering::shown_bytes;
 use super::{Driver, DriverError, RunContext};
 use crate::{BudgetError, Exhausted, Plan, Run};
 
@@ -53,8 +53,8 @@ impl Driver {
             return Ok(None);
         }
         // An earlier summary is not worth another one.
-        let covered = run.compaction().shown(&run.messages()[first..end]);
-        if run.compaction().tokens(prompt_bytes(&covered)) < least {
+        let covered = shown_bytes(&run.messages()[first..end], run.compaction());
+        if run.compaction().tokens(covered) < least {
             return Ok(None);
         }
         let text = loop {

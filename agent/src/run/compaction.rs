@@ -71,28 +71,27 @@ impl Compaction {
         if self.notices.is_empty() && self.summary.is_none() {
             return Cow::Borrowed(messages);
         }
-        let (before, summary, after) = match &self.summary {
-            Some(ConversationSummary { messages: Range { start, end }, text }) => {
-                let (start, end) = (*start.min(&messages.len()), *end.min(&messages.len()));
-                (&messages[..start], Some(Message::text(Role::User, text)), &messages[end.max(start)..])
-            }
-            None => (messages, None, &[][..]),
-        };
-        [self.shown(before), summary.into_iter().collect(), self.shown(after)].concat().into()
-    }
-
-    /// Returns messages with the notices in place of their replaced results.
-    pub(crate) fn shown(&self, messages: &[Message]) -> Vec<Message> {
-        let mut messages = messages.to_vec();
-        for part in messages.iter_mut().flat_map(|message| &mut message.parts) {
+        let (before, summary, after) = self.split(messages);
+        let summary = summary.map(|text| Message::text(Role::User, text));
+        let mut view: Vec<_> = before.iter().cloned().chain(summary).chain(after.iter().cloned()).collect();
+        for part in view.iter_mut().flat_map(|message| &mut message.parts) {
             if let Part::ToolResult { id, result, .. } = part
-                && let Some(notice) = self.notices.get(id)
+                && let Some(notice) = self.notice(id)
             {
                 let content = vec![Content::text(notice)];
                 *result = ToolResult { content, is_error: result.is_error, ..ToolResult::default() };
             }
         }
-        messages
+        view.into()
+    }
+
+    /// Returns the messages before the summary, its text, and the messages after it.
+    pub(crate) fn split<'a>(&'a self, messages: &'a [Message]) -> (&'a [Message], Option<&'a str>, &'a [Message]) {
+        let Some(ConversationSummary { messages: Range { start, end }, text }) = &self.summary else {
+            return (messages, None, &[]);
+        };
+        let (start, end) = (*start.min(&messages.len()), *end.min(&messages.len()));
+        (&messages[..start], Some(text), &messages[end.max(start)..])
     }
 
     /// Returns the end of the messages that the summary replaces. Returns `None` without a summary.
@@ -100,8 +99,9 @@ impl Compaction {
         self.summary.as_ref().map(|summary| summary.messages.end)
     }
 
-    pub(crate) fn is_replaced(&self, id: &str) -> bool {
-        self.notices.contains_key(id)
+    /// Returns the text in place of a result. Returns `None` if requests show the result.
+    pub(crate) fn notice(&self, id: &str) -> Option<&str> {
+        self.notices.get(id).map(String::as_str)
     }
 
     /// Replaces the result of a call by a notice.
