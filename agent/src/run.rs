@@ -8,6 +8,7 @@ mod conversation;
 mod ending;
 mod error;
 mod outcome;
+mod past_results;
 mod pending_call;
 mod stored_run;
 
@@ -23,9 +24,9 @@ use crate::{ApprovalRequest, Spending, StopReason, Turn, Usage};
 
 pub(crate) use self::answer::AnswerCheck;
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
-pub(crate) use self::conversation::PastResults;
 pub use self::error::RunError;
 pub use self::outcome::{Outcome, Summary};
+pub(crate) use self::past_results::{PastResults, is_media, text_of};
 pub use self::pending_call::PendingCall;
 
 /// The result of each call in a turn that was cut off, because its arguments may be incomplete.

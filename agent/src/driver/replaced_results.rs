@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use tools::OutputStore;
 use tools::protocol::Part;
+use tools::{OutputStore, ToolResult};
 
 use super::RunContext;
 use super::metering::result_bytes;
 use crate::Run;
+use crate::run::{is_media, text_of};
 
 /// The bytes up to which a result stays, because a notice is hardly shorter.
 const SMALL_RESULT: u64 = 400;
@@ -16,7 +17,10 @@ const SMALL_RESULT: u64 = 400;
 /// A result that requests still show.
 struct ShownResult {
     id: String,
+    /// The size in a request.
     bytes: u64,
+    /// The size in words, for the notice.
+    size: String,
 }
 
 /// Replaces the large results of these messages. Returns the ids of their calls.
@@ -52,23 +56,34 @@ pub(super) fn replace_largest(
 
 fn large_results(run: &Run, messages: Range<usize>) -> Vec<ShownResult> {
     let parts = run.messages()[messages].iter().flat_map(|message| &message.parts);
-    let results = parts.filter_map(|part| match part {
-        Part::ToolResult { id, result, .. } => Some(ShownResult { id: id.clone(), bytes: result_bytes(result) }),
-        _ => None,
+    let large = parts.filter_map(|part| {
+        let Part::ToolResult { id, result, .. } = part else { return None };
+        let bytes = result_bytes(result);
+        let is_large = bytes > SMALL_RESULT && run.compaction().notice(id).is_none();
+        is_large.then(|| ShownResult { id: id.clone(), bytes, size: size(result) })
     });
-    let is_shown = |id: &str| run.compaction().notice(id).is_none();
-    results.filter(|result| result.bytes > SMALL_RESULT && is_shown(&result.id)).collect()
+    large.collect()
 }
 
 /// Replaces a result by a notice, whose handle is the id of the call. Returns the bytes of the notice.
-fn replace(run: &mut Run, ShownResult { id, bytes }: &ShownResult, run_cx: &RunContext<'_>) -> u64 {
+fn replace(run: &mut Run, ShownResult { id, size, .. }: &ShownResult, run_cx: &RunContext<'_>) -> u64 {
     let notice = if run_cx.session.tools().contains(OutputStore::READER) {
         let reader = run_cx.cx.spelling(OutputStore::READER);
-        format!("[this result of {bytes} bytes was left out to save context; {reader} reads it: handle {id}]")
+        format!("[this result of {size} was left out to save context; {reader} reads it: handle {id}]")
     } else {
         "[this result was left out to save context; if you need it, make the call again and ask for less]".to_owned()
     };
     let bytes = notice.len() as u64;
     run.compaction_mut().replace(id.clone(), notice);
     bytes
+}
+
+/// Returns the size of a result in words.
+fn size(result: &ToolResult) -> String {
+    let bytes = text_of(result).len();
+    match result.content.iter().filter(|content| is_media(content)).count() {
+        0 => format!("{bytes} bytes"),
+        1 => format!("{bytes} bytes and an image or recording"),
+        media => format!("{bytes} bytes and {media} images or recordings"),
+    }
 }

@@ -1,26 +1,12 @@
 //! [`Conversation`]: the messages of a run and the ids of their calls.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
-use tools::ToolResult;
 use tools::protocol::{Message, Part};
 
-/// The results of a conversation, until it goes on.
-#[derive(Debug, Default)]
-pub(crate) struct PastResults(Weak<Vec<Message>>);
-
-impl PastResults {
-    /// Returns the newest result for a call with this id. Returns `None` if the conversation has none or has gone on.
-    pub(crate) fn find(&self, id: &str) -> Option<ToolResult> {
-        let messages = self.0.upgrade()?;
-        messages.iter().rev().flat_map(|message| &message.parts).find_map(|part| match part {
-            Part::ToolResult { id: other, result, .. } if other.trim() == id => Some(result.clone()),
-            _ => None,
-        })
-    }
-}
+use super::PastResults;
 
 /// Messages whose added calls have unique ids. Serialises as the messages.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +29,7 @@ impl Conversation {
 
     /// Returns the results for the calls of a turn.
     pub(super) fn past_results(&self) -> PastResults {
-        PastResults(Arc::downgrade(&self.messages))
+        PastResults::new(&self.messages)
     }
 
     /// Appends a message whose calls have [unique ids](Self::rename_calls).

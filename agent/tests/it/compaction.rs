@@ -7,12 +7,12 @@ use agent::{
     BudgetLimits, Compacted, CompactionCause, Driver, DriverError, Event, Outcome, Plan, Provider, Request, RunOptions,
     Selection, Session, StopReason, Turn, TurnFuture,
 };
-use serde_json::json;
-use tools::protocol::{Message, Role};
-use tools::{OutputStore, ToolCall, ToolContext};
+use serde_json::{Value, json};
+use tools::protocol::{Message, ResourceContents, Role};
+use tools::{Content, OutputStore, ToolCall, ToolContext, ToolResult};
 
 use crate::small_context::{SmallContext, catalog, check_pairing, context, handle, read_back, text, tokens, too_long};
-use crate::workshop::{EventLog, answer, playing, results};
+use crate::workshop::{EventLog, answer, calling, playing, results, scripted, tool};
 
 fn session(bytes: usize) -> Session {
     Session::new(catalog(bytes).list(), Selection::new(), context())
@@ -115,6 +115,37 @@ async fn a_replaced_result_is_read_by_its_handle() {
     let notice = shown[0].1.to_text();
     let read = read_back(&mut session, &[handle(&notice).unwrap()]).await.swap_remove(0);
     assert!(read.starts_with(&text(&json!({"number": 1, "file": "a"}), 1500)));
+}
+
+#[tokio::test]
+async fn images_and_resources_of_a_replaced_result_are_read_again_too() {
+    let resource = ResourceContents::Text { uri: "a:b".to_owned(), mime_type: None, text: "line\n".repeat(200) };
+    let image = Content::Image { data: "aGk=".to_owned(), mime_type: "image/png".to_owned() };
+    let content = vec![Content::text("page 3"), image.clone(), Content::Resource { resource: resource.clone() }];
+    let shot = ToolResult { content, ..ToolResult::default() };
+    let blank = ToolResult { content: vec![image.clone()], ..ToolResult::default() };
+    let mut catalog = catalog(10);
+    for (name, result) in [("shot", shot.clone()), ("blank", blank.clone())] {
+        let handler = move |_: ToolContext, _: Value| {
+            let result = result.clone();
+            async move { result }
+        };
+        catalog.register(tool(name), handler).unwrap();
+    }
+    let mut session = Session::new(catalog.list(), Selection::new(), context());
+    let calls = ["shot", "blank", "blank", "blank", "blank"].map(|name| calling(&[name]));
+    let (log, options) = (EventLog::default(), RunOptions::new().with_context_tokens(8000));
+    let driver = scripted(calls.into_iter().chain([Turn::answer("done")])).with_options(options);
+    driver.with_events(log.clone()).run(&mut session, "Look.").await.unwrap();
+    let [Compacted { replaced, .. }] = &compactions(&log)[..] else { panic!("{:?}", compactions(&log)) };
+    assert_eq!(replaced[..2], ["a", "a_2"]);
+
+    read_back(&mut session, &replaced[..2]).await;
+    let read = results(session.messages());
+    let [(_, first), (_, second)] = &read[read.len() - 2..] else { panic!("{read:?}") };
+    assert_eq!((&first.content[1..], &second.content[1..]), (&[image.clone()][..], &[image][..]));
+    let whole = first.to_text();
+    assert!(whole.starts_with("page 3\n") && whole.contains(&"line\\n".repeat(200)), "{whole}");
 }
 
 #[tokio::test]
