@@ -19,7 +19,7 @@ const REQUEST: &str = "\
 The older part of this conversation has to make room, and your summary takes its place. Do not go on with the task now, and make no \
 calls. Summarise the conversation after its first message for yourself, in plain text: the task and its conditions, decisions and \
 their reasons, findings with their names and numbers, the work that is done, and the next steps. Include the facts of an earlier \
-summary. Keep the handles (out-…) of outputs that are still needed. Write the summary alone.";
+summary. Keep the handles of results that are still needed. Write the summary alone.";
 
 /// The beginning of the message that has the summary.
 const TITLE: &str = "[The older part of this conversation was left out to save context. Your summary of it:]";

@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
 
 use std::collections::VecDeque;
+use std::slice::from_ref;
 use std::sync::{Arc, Mutex};
 
 use agent::{Driver, FailureKind, Provider, ProviderError, Request, Session, Turn, TurnFuture, Usage};
@@ -52,7 +53,9 @@ impl SmallContext {
         let turn =
             if is_summary {
                 log.summaries += 1;
-                Turn::answer(format!("Summary {}: read up to {}.", log.summaries, last_number(messages)))
+                let kept = messages.iter().find_map(|message| handle(&shown_text(message))).unwrap_or_default();
+                let (number, last) = (log.summaries, last_number(messages));
+                Turn::answer(format!("Summary {number}: read up to {last}. [Needed: handle {kept}]"))
             } else {
                 match last_number(messages) + 1 {
                     next if next > self.turns => Turn::answer(format!("read {}", self.turns)),
@@ -106,6 +109,11 @@ pub async fn read_back(session: &mut Session, handles: &[String]) -> Vec<String>
     results[results.len() - handles.len()..].to_vec()
 }
 
+/// Returns the text of a message and of its results.
+fn shown_text(message: &Message) -> String {
+    format!("{}\n{}", message.to_text(), result_texts(from_ref(message)).join("\n"))
+}
+
 /// Returns the texts of all results, in order.
 pub fn result_texts(messages: &[Message]) -> Vec<String> {
     let parts = messages.iter().flat_map(|message| &message.parts);
@@ -116,9 +124,9 @@ pub fn result_texts(messages: &[Message]) -> Vec<String> {
     parts.filter_map(result).collect()
 }
 
-/// Returns the handle in a notice.
-pub fn handle(notice: &str) -> Option<String> {
-    Some(notice.split("handle ").nth(1)?.trim_end_matches(']').to_owned())
+/// Returns the first handle in a text.
+pub fn handle(text: &str) -> Option<String> {
+    Some(text.split("handle ").nth(1)?.split(']').next()?.to_owned())
 }
 
 /// The error of a service whose context is too small.
