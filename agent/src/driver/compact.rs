@@ -84,8 +84,7 @@ impl Driver {
         if self.compact(run, room, refused, run_cx).await? { Ok(true) } else { Err(error) }
     }
 
-    /// Replaces older results by handles, then older messages by a summary, and at last new results too. Returns true if the next
-    /// request is smaller than before, or if the run has ended.
+    /// Shortens the next request and reports it. Returns true if the request is smaller than before, or if the run has ended.
     async fn compact(
         &self,
         run: &mut Run,
@@ -93,26 +92,43 @@ impl Driver {
         before: RequestSize,
         run_cx: &RunContext<'_>,
     ) -> Result<bool, DriverError> {
+        let (cause, replaced, summarised, summary_problem) = (room.cause, Vec::new(), None, None);
+        let mut compacted = Compacted { cause, replaced, summarised, summary_problem, before, after: before };
+        let shortened = self.shorten(run, room, &mut compacted, run_cx).await;
+        compacted.after = self.request_size(run, run_cx);
+        let is_smaller = compacted.after.bytes < before.bytes;
+        if !compacted.replaced.is_empty() || compacted.summarised.is_some() || compacted.summary_problem.is_some() {
+            run_cx.sink.send(|| Event::Compacted(compacted));
+        }
+        shortened.map(|()| is_smaller || run.has_ended())
+    }
+
+    /// Replaces older results by notices, then older messages by a summary, and at last new results too.
+    async fn shorten(
+        &self,
+        run: &mut Run,
+        room: Room,
+        compacted: &mut Compacted,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
         let newest = newest(run, room);
         let first = run.compaction().summary_end().unwrap_or_default();
-        let mut replaced = replace_all(run, first..newest, run_cx);
-        let mut summarised = None;
-        if self.request_size(run, run_cx).tokens > room.percent(GOAL) {
-            summarised = self.summarise(run, newest, room, room.percent(WORTH_SUMMARY), run_cx).await?;
+        compacted.replaced = replace_all(run, first..newest, run_cx);
+        let size = self.request_size(run, run_cx).tokens;
+        if size > room.percent(GOAL) && (room.is_refused() || size >= run.compaction().next_summary()) {
+            self.summarise(run, newest, room, room.percent(WORTH_SUMMARY), compacted, run_cx).await?;
+            if !room.is_refused() && compacted.summary_problem.is_some() {
+                run.compaction_mut().postpone_summary(size + room.percent(WORTH_SUMMARY));
+            }
         }
         // The model has not seen the newest results yet.
         let most = if room.is_refused() { room.percent(NEAR_LIMIT) } else { room.tokens };
         let bytes = self.request_size(run, run_cx).bytes;
-        replaced.extend(replace_largest(run, newest, bytes, most, run_cx));
-        if room.is_refused() && self.request_size(run, run_cx).bytes >= before.bytes {
-            summarised = self.summarise(run, newest, room, 0, run_cx).await?;
+        compacted.replaced.extend(replace_largest(run, newest, bytes, most, run_cx));
+        if room.is_refused() && self.request_size(run, run_cx).bytes >= compacted.before.bytes {
+            self.summarise(run, newest, room, 0, compacted, run_cx).await?;
         }
-        let after = self.request_size(run, run_cx);
-        if !replaced.is_empty() || summarised.is_some() {
-            let cause = room.cause;
-            run_cx.sink.send(|| Event::Compacted(Compacted { cause, replaced, summarised, before, after }));
-        }
-        Ok(after.bytes < before.bytes || run.has_ended())
+        Ok(())
     }
 
     /// Returns the size of the run's next request.

@@ -24,6 +24,9 @@ pub(crate) struct Compaction {
     summary: Option<ConversationSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<MeasuredRequest>,
+    /// The tokens of a request below which the model is not asked for a summary again, after it wrote none.
+    #[serde(skip)]
+    next_summary: u64,
     /// The number of changes in this process.
     #[serde(skip)]
     version: u64,
@@ -110,6 +113,16 @@ impl Compaction {
         self.notices.insert(id, notice);
     }
 
+    /// Asks for no summary until a request has this many tokens.
+    pub(crate) fn postpone_summary(&mut self, tokens: u64) {
+        self.next_summary = tokens;
+    }
+
+    /// Returns the tokens of a request from which on a summary is asked for.
+    pub(crate) fn next_summary(&self) -> u64 {
+        self.next_summary
+    }
+
     /// Records the tokens that the service counted in a request of this many bytes.
     pub(crate) fn measure(&mut self, bytes: u64, tokens: u64) {
         if bytes > 0 && tokens > 0 {
@@ -167,6 +180,7 @@ impl Run {
         let shown: BTreeSet<_> = messages_shown.iter().flat_map(Message::calls).map(|call| &*call.id).collect();
         compaction.notices.retain(|id, _| shown.contains(id.as_str()));
         compaction.summary = Some(ConversationSummary { messages, text });
+        compaction.next_summary = 0;
         compaction.version += 1;
     }
 

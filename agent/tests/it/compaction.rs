@@ -1,11 +1,11 @@
 //! Conversations that are longer than the model's context.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use agent::{
-    BudgetLimits, Compacted, CompactionCause, Driver, DriverError, Event, Outcome, Plan, Provider, Request, RunOptions,
-    Selection, Session, StopReason, Turn, TurnFuture,
+    BudgetLimits, Compacted, CompactionCause, Driver, DriverError, Event, Outcome, Plan, Provider, ProviderError,
+    Request, RunOptions, Selection, Session, StopReason, Turn, TurnFuture,
 };
 use serde_json::{Value, json};
 use tools::protocol::{Message, ResourceContents, Role};
@@ -218,30 +218,80 @@ async fn a_request_that_cannot_be_shortened_fails_with_the_error_of_the_service(
     assert_eq!((model.log.lock().unwrap().refused, compactions(&log).len()), (1, 0));
 }
 
+/// A model that answers requests for a summary in another way.
+struct Stubborn(SmallContext, fn() -> Result<Turn, ProviderError>);
+
+impl Provider for Stubborn {
+    fn name(&self) -> &str {
+        "stubborn"
+    }
+
+    fn context_tokens(&self) -> Option<u64> {
+        self.0.context_tokens()
+    }
+
+    fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
+        assert_eq!(request.is_summary, request.min_output_tokens > 0);
+        let turn = self.0.complete(request);
+        Box::pin(async move { if request.is_summary { turn.await.and_then(|_| self.1()) } else { turn.await } })
+    }
+}
+
+const NO_SUMMARIES: [fn() -> Result<Turn, ProviderError>; 3] = [
+    || Ok(Turn::calls([ToolCall::new("x", "read", json!({}))])),
+    || Ok(Turn::answer("I will not.").with_stop(StopReason::Refusal)),
+    || Ok(Turn::answer("The first").with_stop(StopReason::Length)),
+];
+
+#[tokio::test]
+async fn near_the_limit_the_messages_stay_if_there_is_no_whole_summary() {
+    for no_summary in NO_SUMMARIES {
+        let model = SmallContext { is_open: true, ..SmallContext::new(34, 8_000) };
+        let (mut session, log) = (session(900), EventLog::default());
+        let driver = Driver::new(Arc::new(Stubborn(model.clone(), no_summary))).with_events(log.clone());
+        let summary = driver.run(&mut session, "Read the files.").await.unwrap();
+        assert_eq!(answer(&summary.outcome), "read 34");
+        let seen = model.log.lock().unwrap();
+        assert!((1..=4).contains(&seen.summaries) && seen.refused == 0, "{} {}", seen.summaries, seen.refused);
+        assert!(seen.largest > 6_400, "the model is not asked in each turn: {}", seen.largest);
+        assert_eq!(seen.requests.last().unwrap().len(), session.messages().len() - 1, "all messages are sent");
+        let compactions = compactions(&log);
+        assert!(compactions.iter().all(|compacted| compacted.summarised.is_none()));
+        let problems = compactions.iter().filter(|compacted| compacted.summary_problem.is_some()).count();
+        assert_eq!(problems, seen.summaries);
+    }
+}
+
+#[tokio::test]
+async fn a_summary_that_is_missing_does_not_stay_missing() {
+    let model = SmallContext { is_open: true, ..SmallContext::new(100, 8_000) };
+    static FIRST: AtomicBool = AtomicBool::new(true);
+    let no_summary =
+        || if FIRST.swap(false, Ordering::Relaxed) { Ok(Turn::answer(" ")) } else { Ok(Turn::answer("Summary.")) };
+    let (mut session, log) = (session(900), EventLog::default());
+    let driver = Driver::new(Arc::new(Stubborn(model.clone(), no_summary))).with_max_steps(200);
+    driver.with_events(log.clone()).run(&mut session, "Read the files.").await.unwrap();
+    let compactions = compactions(&log);
+    let first = compactions.iter().position(|compacted| compacted.summary_problem.is_some()).unwrap();
+    let later = compactions[first..].iter().filter(|compacted| compacted.summarised.is_some()).count();
+    assert!(later > 1 && model.log.lock().unwrap().refused == 0, "{compactions:?}");
+}
+
 #[tokio::test]
 async fn a_model_that_writes_no_summary_keeps_the_names_of_its_calls() {
-    struct Mute(SmallContext);
-    impl Provider for Mute {
-        fn name(&self) -> &str {
-            "mute"
-        }
-        fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-            let turn = self.0.complete(request);
-            Box::pin(async move {
-                let turn = turn.await?;
-                let is_summary = turn.message.to_text().starts_with("Summary");
-                Ok(if is_summary { Turn::calls([ToolCall::new("x", "read", json!({}))]) } else { turn })
-            })
-        }
+    for no_summary in &NO_SUMMARIES[..2] {
+        let model = SmallContext::new(60, 8_000);
+        let mut session = Session::new(catalog(900).list(), Selection::new(), ToolContext::new());
+        let log = EventLog::default();
+        let driver = Driver::new(Arc::new(Stubborn(model.clone(), *no_summary))).with_max_steps(500);
+        let summary = driver.with_events(log.clone()).run(&mut session, "Read the files.").await.unwrap();
+        assert_eq!((answer(&summary.outcome), summary.calls), ("read 60", 120));
+        let seen = model.log.lock().unwrap();
+        let shown = seen.requests.last().unwrap()[1].to_text();
+        assert!(shown.contains("read (") && !shown.contains("will not"), "{shown}");
+        let replaced = |compacted: &Compacted| compacted.summarised.is_some() && compacted.summary_problem.is_some();
+        assert!(compactions(&log).iter().any(replaced));
     }
-    let model = SmallContext::new(60, 8_000);
-    let mut session = Session::new(catalog(900).list(), Selection::new(), ToolContext::new());
-    let driver = Driver::new(Arc::new(Mute(model.clone()))).with_max_steps(500);
-    let summary = driver.run(&mut session, "Read the files.").await.unwrap();
-    assert_eq!((answer(&summary.outcome), summary.calls), ("read 60", 120));
-    let seen = model.log.lock().unwrap();
-    let shown = seen.requests.last().unwrap()[1].to_text();
-    assert!(shown.contains("read ("), "{shown}");
 }
 
 #[tokio::test]
