@@ -40,6 +40,12 @@ pub enum SummaryProblem {
     /// The service refused the request for a summary as longer than the context.
     #[error("the request for a summary was too long")]
     TooLong,
+    /// The request for a summary failed.
+    #[error("the request for a summary failed: {message}")]
+    Failed {
+        /// The error of the provider.
+        message: String,
+    },
 }
 
 /// The reason for a compaction.

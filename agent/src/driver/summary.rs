@@ -103,6 +103,9 @@ impl Driver {
             Some(Err(DriverError::Provider(error))) if is_context_length(&error) => {
                 return no_text(SummaryProblem::TooLong);
             }
+            Some(Err(DriverError::Provider(error))) if !room.is_refused() => {
+                return no_text(SummaryProblem::Failed { message: error.to_string() });
+            }
             Some(turn) => turn?,
         };
         run.record_summary(turn.usage);

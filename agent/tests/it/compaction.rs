@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use agent::{
-    BudgetLimits, Compacted, CompactionCause, Driver, DriverError, Event, Outcome, Plan, Provider, ProviderError,
-    Request, RunOptions, Selection, Session, StopReason, Turn, TurnFuture,
+    BudgetLimits, Compacted, CompactionCause, Driver, DriverError, Event, FailureKind, Outcome, Plan, Provider,
+    ProviderError, Request, RunOptions, Selection, Session, StopReason, Turn, TurnFuture,
 };
 use serde_json::{Value, json};
 use tools::protocol::{Message, ResourceContents, Role};
@@ -237,10 +237,16 @@ impl Provider for Stubborn {
     }
 }
 
-const NO_SUMMARIES: [fn() -> Result<Turn, ProviderError>; 3] = [
+fn overloaded() -> Result<Turn, ProviderError> {
+    let (provider, message, kind) = ("small".to_owned(), "busy".to_owned(), FailureKind::Overloaded);
+    Err(ProviderError::Status { provider, status: 529, kind, message, retry_after: None })
+}
+
+const NO_SUMMARIES: [fn() -> Result<Turn, ProviderError>; 4] = [
     || Ok(Turn::calls([ToolCall::new("x", "read", json!({}))])),
     || Ok(Turn::answer("I will not.").with_stop(StopReason::Refusal)),
     || Ok(Turn::answer("The first").with_stop(StopReason::Length)),
+    overloaded,
 ];
 
 #[tokio::test]
@@ -266,8 +272,7 @@ async fn near_the_limit_the_messages_stay_if_there_is_no_whole_summary() {
 async fn a_summary_that_is_missing_does_not_stay_missing() {
     let model = SmallContext { is_open: true, ..SmallContext::new(100, 8_000) };
     static FIRST: AtomicBool = AtomicBool::new(true);
-    let no_summary =
-        || if FIRST.swap(false, Ordering::Relaxed) { Ok(Turn::answer(" ")) } else { Ok(Turn::answer("Summary.")) };
+    let no_summary = || if FIRST.swap(false, Ordering::Relaxed) { overloaded() } else { Ok(Turn::answer("Summary.")) };
     let (mut session, log) = (session(900), EventLog::default());
     let driver = Driver::new(Arc::new(Stubborn(model.clone(), no_summary))).with_max_steps(200);
     driver.with_events(log.clone()).run(&mut session, "Read the files.").await.unwrap();
@@ -292,6 +297,15 @@ async fn a_model_that_writes_no_summary_keeps_the_names_of_its_calls() {
         let replaced = |compacted: &Compacted| compacted.summarised.is_some() && compacted.summary_problem.is_some();
         assert!(compactions(&log).iter().any(replaced));
     }
+}
+
+#[tokio::test]
+async fn a_failed_summary_ends_a_run_whose_request_is_too_long() {
+    let model = SmallContext::new(60, 8_000);
+    let (mut session, log) = (session(900), EventLog::default());
+    let driver = Driver::new(Arc::new(Stubborn(model.clone(), overloaded))).with_events(log.clone());
+    let error = driver.run(&mut session, "Read the files.").await.unwrap_err();
+    assert_eq!(error.kind(), Some(FailureKind::Overloaded));
 }
 
 #[tokio::test]
