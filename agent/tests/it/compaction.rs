@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use agent::{
     BudgetLimits, Compacted, CompactionCause, Driver, DriverError, Event, FailureKind, Outcome, Plan, Provider,
-    ProviderError, Request, RunOptions, Selection, Session, StopReason, Turn, TurnFuture,
+    ProviderError, Request, RunOptions, Selection, Session, StopReason, Turn, TurnFuture, extract,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::protocol::{Message, ResourceContents, Role};
-use tools::{Content, OutputStore, ToolCall, ToolContext, ToolResult};
+use tools::{Content, JsonSchema, OutputStore, ToolCall, ToolContext, ToolResult};
 
 use crate::small_context::{SmallContext, catalog, check_pairing, context, handle, read_back, text, tokens, too_long};
 use crate::workshop::{EventLog, answer, calling, playing, results, scripted, tool};
@@ -306,6 +307,37 @@ async fn a_failed_summary_ends_a_run_whose_request_is_too_long() {
     let driver = Driver::new(Arc::new(Stubborn(model.clone(), overloaded))).with_events(log.clone());
     let error = driver.run(&mut session, "Read the files.").await.unwrap_err();
     assert_eq!(error.kind(), Some(FailureKind::Overloaded));
+}
+
+#[tokio::test]
+async fn a_typed_answer_keeps_its_schema_after_a_rejected_answer() {
+    #[derive(Deserialize, JsonSchema)]
+    #[schemars(crate = "tools::schemars")]
+    struct Town {
+        people: u32,
+    }
+    let driver = playing(|request| {
+        let text = request.messages.iter().map(Message::to_text).collect::<Vec<_>>().join("\n");
+        let call = |id: String| Turn::calls([ToolCall::new("", "read", json!({"number": id}))]);
+        let turn = match request.messages.iter().flat_map(Message::calls).count() {
+            _ if request.is_summary => Turn::answer("Summary."),
+            0 if !text.contains("Which town?") => Turn::answer("hello"),
+            0 if !text.contains("does not match") && !text.contains("Summary.") => Turn::answer("Ulm"),
+            _ if !text.contains("Summary.") => call(request.messages.len().to_string()),
+            _ if text.contains("\"people\"") => Turn::answer("{\"people\": 126000}"),
+            _ => Turn::answer("Which schema?"),
+        };
+        Box::pin(async move { Ok(turn) })
+    });
+    let log = EventLog::default();
+    let driver = driver.with_options(RunOptions::new().with_context_tokens(2000)).with_events(log.clone());
+    let mut session = session(300);
+    driver.run(&mut session, "Good morning.").await.unwrap();
+    let town: Town = extract(&driver, &mut session, "Which town?").await.unwrap();
+    assert_eq!(town.people, 126_000);
+    assert!(compactions(&log).iter().any(|compacted| compacted.summarised.is_some()));
+    let asked_back = session.messages().iter().any(|message| message.to_text() == "Which schema?");
+    assert!(!asked_back, "the schema is in each request");
 }
 
 #[tokio::test]
