@@ -214,7 +214,7 @@ mod tests {
             sizes.push(request_bytes(&run));
             assert_eq!(sizes.last(), Some(&prompt_bytes(&run.request_messages())));
         }
-        run.summarise(2..14, "A summary.".to_owned());
+        run.summarise(2..14, "A summary.".to_owned(), String::new());
         sizes.push(request_bytes(&run));
         assert_eq!(sizes.last(), Some(&prompt_bytes(&run.request_messages())));
         assert!(sizes.is_sorted_by(|before, after| before > after), "{sizes:?}");

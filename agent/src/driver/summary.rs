@@ -69,8 +69,10 @@ impl Driver {
         compacted.summary_problem = problem;
         if room.is_refused() || compacted.summary_problem.is_none() {
             let covered = start..ends.pop().unwrap_or(end);
-            let text = message_text(run, covered.clone(), &text, room, run_cx);
-            run.summarise(covered.clone(), text);
+            let is_new = !text.is_empty();
+            let written = if is_new { text } else { run.compaction().written_summary().to_owned() };
+            let text = message_text(run, covered.clone(), &written, is_new, room, run_cx);
+            run.summarise(covered.clone(), text, written);
             compacted.summarised = Some(covered);
         }
         Ok(())
@@ -119,14 +121,22 @@ impl Driver {
     }
 }
 
-/// Returns the text that takes the place of messages: the summary, or else their calls, the last prompt among them, and the plan.
-fn message_text(run: &Run, messages: Range<usize>, summary: &str, room: Room, run_cx: &RunContext<'_>) -> String {
+/// Returns the text that takes the place of messages: the summary, their calls unless it is new, the last prompt among them, and the plan.
+fn message_text(
+    run: &Run,
+    messages: Range<usize>,
+    summary: &str,
+    is_new: bool,
+    room: Room,
+    run_cx: &RunContext<'_>,
+) -> String {
     let most = usize::try_from(run.compaction().bytes(room.percent(LONGEST))).unwrap_or(usize::MAX);
     let messages = &run.messages()[messages];
-    let mut text = match head(summary.trim(), most) {
-        "" => format!("{TITLE}\n(none)\n{}", calls_text(messages)),
-        summary => format!("{TITLE}\n{summary}"),
-    };
+    let summary = head(summary.trim(), most);
+    let mut text = format!("{TITLE}\n{}", if summary.is_empty() { "(none)" } else { summary });
+    if !is_new {
+        let _ = write!(text, "\n{}", calls_text(messages));
+    }
     // The last prompt is the present task.
     let prompt = messages.iter().rev().find(|message| message.role == Role::User).map(Message::to_text);
     if let Some(prompt) = prompt {

@@ -37,6 +37,8 @@ pub(crate) struct Compaction {
 struct ConversationSummary {
     messages: Range<usize>,
     text: String,
+    /// The part of the text that the model wrote.
+    written: String,
 }
 
 /// The size of a request in bytes, and in tokens as the service counted them.
@@ -90,7 +92,7 @@ impl Compaction {
 
     /// Returns the messages before the summary, its text, and the messages after it.
     pub(crate) fn split<'a>(&'a self, messages: &'a [Message]) -> (&'a [Message], Option<&'a str>, &'a [Message]) {
-        let Some(ConversationSummary { messages: Range { start, end }, text }) = &self.summary else {
+        let Some(ConversationSummary { messages: Range { start, end }, text, .. }) = &self.summary else {
             return (messages, None, &[]);
         };
         let (start, end) = (*start.min(&messages.len()), *end.min(&messages.len()));
@@ -100,6 +102,11 @@ impl Compaction {
     /// Returns the end of the messages that the summary replaces. Returns `None` without a summary.
     pub(crate) fn summary_end(&self) -> Option<usize> {
         self.summary.as_ref().map(|summary| summary.messages.end)
+    }
+
+    /// Returns the part of the summary that the model wrote. Returns an empty text without one.
+    pub(crate) fn written_summary(&self) -> &str {
+        self.summary.as_ref().map_or("", |summary| &summary.written)
     }
 
     /// Returns the text in place of a result. Returns `None` if requests show the result.
@@ -174,12 +181,12 @@ impl Run {
         self
     }
 
-    /// Replaces messages by a text in requests.
-    pub(crate) fn summarise(&mut self, messages: Range<usize>, text: String) {
+    /// Replaces messages by a text in requests, of which the model wrote a part.
+    pub(crate) fn summarise(&mut self, messages: Range<usize>, text: String, written: String) {
         let (messages_shown, compaction) = (&self.messages.messages()[messages.end..], &mut self.compaction);
         let shown: BTreeSet<_> = messages_shown.iter().flat_map(Message::calls).map(|call| &*call.id).collect();
         compaction.notices.retain(|id, _| shown.contains(id.as_str()));
-        compaction.summary = Some(ConversationSummary { messages, text });
+        compaction.summary = Some(ConversationSummary { messages, text, written });
         compaction.next_summary = 0;
         compaction.version += 1;
     }

@@ -98,6 +98,23 @@ async fn a_model_that_writes_no_summary_keeps_the_names_of_its_calls() {
 }
 
 #[tokio::test]
+async fn an_earlier_summary_stays_if_the_model_writes_no_later_one() {
+    static REQUESTS: AtomicUsize = AtomicUsize::new(0);
+    let first_alone = || match REQUESTS.fetch_add(1, Ordering::Relaxed) {
+        0 => Ok(Turn::answer("The first summary.")),
+        _ => Ok(Turn::answer("")),
+    };
+    let model = SmallContext::new(100, 8_000);
+    let driver = Driver::new(Arc::new(Stubborn(model.clone(), first_alone))).with_max_steps(500);
+    driver.run(&mut session(900), "Read the files.").await.unwrap();
+    assert!(REQUESTS.load(Ordering::Relaxed) > 2);
+    let seen = model.log.lock().unwrap();
+    let shown = seen.requests.last().unwrap()[1].to_text();
+    assert!(shown.contains("The first summary.") && shown.contains("read ("), "{shown}");
+    assert_eq!(shown.matches("[Your calls").count(), 1, "{shown}");
+}
+
+#[tokio::test]
 async fn a_failed_summary_ends_a_run_whose_request_is_too_long() {
     let model = SmallContext::new(60, 8_000);
     let (mut session, log) = (session(900), EventLog::default());
