@@ -45,13 +45,20 @@ async fn a_session_of_400_turns_with_a_small_context_compacts_loses_no_pairing_a
     let summary = driver(&model, &log).run(&mut session, "Read the files.").await.unwrap();
     assert_eq!((answer(&summary.outcome), summary.steps, summary.calls), ("read 400", 401, 800));
 
-    let seen = model.log.lock().unwrap();
-    assert!(seen.refused > 0 && seen.summaries > 1 && seen.largest <= 8_000, "{}, {}", seen.refused, seen.summaries);
-    for request in &seen.requests {
-        assert_eq!(request[0], Message::text(Role::User, "Read the files."), "the stable prefix stays");
+    {
+        let seen = model.log.lock().unwrap();
+        assert!(
+            seen.refused > 0 && seen.summaries > 1 && seen.largest <= 8_000,
+            "{}, {}",
+            seen.refused,
+            seen.summaries
+        );
+        for request in &seen.requests {
+            assert_eq!(request[0], Message::text(Role::User, "Read the files."), "the stable prefix stays");
+        }
+        let last = seen.requests.last().unwrap();
+        assert!(last[1].to_text().contains(&format!("Summary {}", seen.summaries)), "{}", last[1].to_text());
     }
-    let last = seen.requests.last().unwrap();
-    assert!(last[1].to_text().contains(&format!("Summary {}", seen.summaries)), "{}", last[1].to_text());
 
     let compactions = compactions(&log);
     assert!(compactions.iter().all(|compacted| compacted.cause == CompactionCause::ContextLength));
@@ -65,7 +72,6 @@ async fn a_session_of_400_turns_with_a_small_context_compacts_loses_no_pairing_a
     for (number, pair) in results.chunks(2).enumerate() {
         assert_eq!(pair[0].1.to_text(), text(&json!({"number": number + 1, "file": "a"}), 900));
     }
-    drop(seen);
     check_readable(&mut session, &compactions, 900).await;
 }
 
