@@ -9,16 +9,43 @@ use std::ops::Range;
 pub struct Compacted {
     /// The reason for the compaction.
     pub cause: CompactionCause,
-    /// The ids of the calls whose results are replaced by notices, in order. A notice names the handle by which `tools.output` reads
-    /// the result, if the session has that tool.
+    /// The ids of the calls whose results are replaced by notices, in order. If the session has the tool `tools.output`, a notice
+    /// names the id as the handle by which the model reads the result, also in a resumed session.
     pub replaced: Vec<String>,
     /// The positions of the messages that a summary replaces, those of an earlier summary included. The system text has position 0.
     /// `None` if there is no new summary.
     pub summarised: Option<Range<usize>>,
+    /// The problem with the model's summary. Near the limit, the messages then stay. After a refusal of the service, a list of their calls
+    /// takes the place of a missing summary.
+    pub summary_problem: Option<SummaryProblem>,
     /// The size of the next request without the compaction.
     pub before: RequestSize,
     /// The size of the next request.
     pub after: RequestSize,
+}
+
+/// The problem with a summary.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SummaryProblem {
+    /// The model wrote no text.
+    #[error("the model wrote no summary")]
+    NoText,
+    /// The model or its provider declined to write a summary.
+    #[error("the model refused to write a summary")]
+    Refused,
+    /// The output limit cut the summary off.
+    #[error("the summary was cut off by the output limit")]
+    CutOff,
+    /// The service refused the request for a summary as longer than the context.
+    #[error("the request for a summary was too long")]
+    TooLong,
+    /// The request for a summary failed.
+    #[error("the request for a summary failed: {message}")]
+    Failed {
+        /// The error of the provider.
+        message: String,
+    },
 }
 
 /// The reason for a compaction.

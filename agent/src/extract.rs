@@ -113,18 +113,18 @@ impl<T: DeserializeOwned + JsonSchema> AnswerReader<T> {
     }
 
     /// Keeps the value of an answer, or returns the message that asks for another one. A second answer that was cut off is the last one.
+    /// The message has the schema too, because a compaction keeps the last message of the user, and not the earlier prompt.
     fn check(&mut self, text: &str, stop: &StopReason) -> Option<String> {
-        match self.read(text) {
+        let request = match self.read(text) {
             Ok(value) => {
                 self.value = Some(value);
-                None
+                return None;
             }
-            Err(_) if *stop == StopReason::Length => {
-                let is_second = std::mem::replace(&mut self.is_cut, true);
-                (!is_second).then(|| SHORTER.to_owned())
-            }
-            Err(problem) => Some(repair_prompt(&problem)),
-        }
+            Err(_) if *stop == StopReason::Length && std::mem::replace(&mut self.is_cut, true) => return None,
+            Err(_) if *stop == StopReason::Length => SHORTER.to_owned(),
+            Err(problem) => repair_prompt(&problem),
+        };
+        Some(bound_prompt(&request, &self.schema))
     }
 
     /// Returns the value of an answer, or the problem with it.

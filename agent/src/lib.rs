@@ -37,7 +37,7 @@ pub use budget::{
     Budget, BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhausted, InvalidCost, Price, Resource,
     Spending, WindowFuture,
 };
-pub use compacted::{Compacted, CompactionCause, RequestSize};
+pub use compacted::{Compacted, CompactionCause, RequestSize, SummaryProblem};
 pub use consent::{ApprovalRequest, DeferredConsent, SessionConsent};
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};

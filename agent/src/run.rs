@@ -8,6 +8,7 @@ mod conversation;
 mod ending;
 mod error;
 mod outcome;
+mod past_results;
 mod pending_call;
 mod stored_run;
 
@@ -25,6 +26,7 @@ pub(crate) use self::answer::AnswerCheck;
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
 pub use self::error::RunError;
 pub use self::outcome::{Outcome, Summary};
+pub(crate) use self::past_results::{PastResults, is_media, text_of};
 pub use self::pending_call::PendingCall;
 
 /// The result of each call in a turn that was cut off, because its arguments may be incomplete.
@@ -269,6 +271,11 @@ impl Run {
     /// Returns the conversation, with the messages of this run.
     pub fn into_messages(self) -> Vec<Message> {
         self.messages.into_messages()
+    }
+
+    /// Returns the results that the calls of the turn can read.
+    pub(crate) fn past_results(&self) -> PastResults {
+        self.messages.past_results()
     }
 
     /// Returns the number of model turns in the session, including this run's. It is the number of the last turn.

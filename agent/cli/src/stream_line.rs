@@ -65,6 +65,8 @@ pub(crate) struct CompactedLine<'a> {
     replaced: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     summarised: Option<[usize; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary_problem: Option<String>,
     bytes_before: u64,
     bytes_after: u64,
     tokens_before: u64,
@@ -199,11 +201,13 @@ impl<'a> StreamLine<'a> {
 }
 
 impl<'a> CompactedLine<'a> {
-    fn new(Compacted { cause, replaced, summarised, before, after, .. }: &'a Compacted) -> Self {
+    fn new(compacted: &'a Compacted) -> Self {
+        let Compacted { cause, replaced, summarised, summary_problem, before, after, .. } = compacted;
         Self {
             cause: if *cause == CompactionCause::ContextLength { "context_length" } else { "near_limit" },
             replaced,
             summarised: summarised.as_ref().map(|messages| [messages.start, messages.end]),
+            summary_problem: summary_problem.as_ref().map(ToString::to_string),
             bytes_before: before.bytes,
             bytes_after: after.bytes,
             tokens_before: before.tokens,

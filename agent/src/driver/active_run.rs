@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use tools::ToolContext;
+use tools::{ToolContext, ToolResult};
 
 use super::DriverError;
 use super::guarded_sink::GuardedSink;
+use crate::run::PastResults;
 use crate::{BudgetError, Event, EventSink, Provider, Run, RunOptions, SystemText, ToolSet};
 
 /// The run that makes a call. The driver offers it to the calls of the run.
@@ -16,6 +17,8 @@ pub(crate) struct ActiveRun {
     pub(crate) system: SystemText,
     pub(crate) options: RunOptions,
     pub(super) sink: Arc<GuardedSink>,
+    /// The results that the calls of the present turn can read.
+    pub(super) results: RwLock<PastResults>,
     /// The number of sub-agents at work.
     pub(super) sub_agents: AtomicUsize,
     /// The end of the budget that a request of a call met.
@@ -65,6 +68,16 @@ impl ActiveRun {
             Some(error) => return Err(DriverError::Budget(error)),
         }
         Ok(())
+    }
+
+    /// Sets the results that the calls of a turn can read.
+    pub(super) fn set_results(&self, results: PastResults) {
+        *self.results.write().unwrap_or_else(PoisonError::into_inner) = results;
+    }
+
+    /// Returns the result of an earlier call of the conversation, also if requests leave it out.
+    pub(crate) fn past_result(&self, id: &str) -> Option<ToolResult> {
+        self.results.read().unwrap_or_else(PoisonError::into_inner).find(id)
     }
 
     /// Ends the events of calls. A call that was abandoned may still be polled.

@@ -54,6 +54,7 @@ impl Driver {
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         self.propagate_cancellation(run_cx.token);
+        run_cx.active.set_results(run.past_results());
         let (cx, tools) = (run_cx.cx, run_cx.session.tools());
         let (started, deferred) = (Instant::now(), Vec::new());
         let mut batch = Batch { run, calls, tasks, cx, tools, repeats, started, deferred, fatal: None };

@@ -2,7 +2,7 @@
 
 use tools::protocol::{Message, Role};
 
-use super::metering::prompt_bytes;
+use super::metering::{request_bytes, shown_bytes};
 use super::replaced_results::{replace_all, replace_largest};
 use super::{Driver, DriverError, RunContext};
 use crate::provider::guarded;
@@ -57,10 +57,11 @@ impl Driver {
     pub(super) async fn compact_if_full(&self, run: &mut Run, run_cx: &RunContext<'_>) -> Result<bool, DriverError> {
         let Some(tokens) = self.context_tokens() else { return Ok(false) };
         let room = Room { tokens, cause: CompactionCause::NearLimit };
-        if self.request_size(run, run_cx).tokens < room.percent(NEAR_LIMIT) {
+        let before = self.request_size(run, run_cx);
+        if before.tokens < room.percent(NEAR_LIMIT) {
             return Ok(false);
         }
-        self.compact(run, room, run_cx).await
+        self.compact(run, room, before, run_cx).await
     }
 
     /// Compacts the conversation after the service refused it as longer than the context. Returns true.
@@ -77,42 +78,62 @@ impl Driver {
             return Err(error);
         }
         // The service knows better than the options how large its context is.
-        let refused = self.request_size(run, run_cx).tokens;
-        let tokens = self.context_tokens().unwrap_or(refused).min(refused);
+        let refused = self.request_size(run, run_cx);
+        let tokens = self.context_tokens().unwrap_or(refused.tokens).min(refused.tokens);
         let room = Room { tokens, cause: CompactionCause::ContextLength };
-        if self.compact(run, room, run_cx).await? { Ok(true) } else { Err(error) }
+        if self.compact(run, room, refused, run_cx).await? { Ok(true) } else { Err(error) }
     }
 
-    /// Replaces older results by handles, then older messages by a summary, and at last new results too. Returns true if the next
-    /// request is smaller than before, or if the run has ended.
-    async fn compact(&self, run: &mut Run, room: Room, run_cx: &RunContext<'_>) -> Result<bool, DriverError> {
-        let before = self.request_size(run, run_cx);
+    /// Shortens the next request and reports it. Returns true if the request is smaller than before, or if the run has ended.
+    async fn compact(
+        &self,
+        run: &mut Run,
+        room: Room,
+        before: RequestSize,
+        run_cx: &RunContext<'_>,
+    ) -> Result<bool, DriverError> {
+        let (cause, replaced, summarised, summary_problem) = (room.cause, Vec::new(), None, None);
+        let mut compacted = Compacted { cause, replaced, summarised, summary_problem, before, after: before };
+        let shortened = self.shorten(run, room, &mut compacted, run_cx).await;
+        compacted.after = self.request_size(run, run_cx);
+        let is_smaller = compacted.after.bytes < before.bytes;
+        if !compacted.replaced.is_empty() || compacted.summarised.is_some() || compacted.summary_problem.is_some() {
+            run_cx.sink.send(|| Event::Compacted(compacted));
+        }
+        shortened.map(|()| is_smaller || run.has_ended())
+    }
+
+    /// Replaces older results by notices, then older messages by a summary, and at last new results too.
+    async fn shorten(
+        &self,
+        run: &mut Run,
+        room: Room,
+        compacted: &mut Compacted,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
         let newest = newest(run, room);
         let first = run.compaction().summary_end().unwrap_or_default();
-        let mut replaced = replace_all(run, first..newest, run_cx);
-        let mut summarised = None;
-        if self.request_size(run, run_cx).tokens > room.percent(GOAL) {
-            summarised = self.summarise(run, newest, room, room.percent(WORTH_SUMMARY), run_cx).await?;
+        compacted.replaced = replace_all(run, first..newest, run_cx);
+        let size = self.request_size(run, run_cx).tokens;
+        if size > room.percent(GOAL) && (room.is_refused() || size >= run.compaction().next_summary()) {
+            self.summarise(run, newest, room, room.percent(WORTH_SUMMARY), compacted, run_cx).await?;
+            if !room.is_refused() && compacted.summary_problem.is_some() {
+                run.compaction_mut().postpone_summary(size + room.percent(WORTH_SUMMARY));
+            }
         }
         // The model has not seen the newest results yet.
         let most = if room.is_refused() { room.percent(NEAR_LIMIT) } else { room.tokens };
-        let is_too_large = |run: &Run| self.request_size(run, run_cx).tokens > most;
-        let end = run.messages().len();
-        replaced.extend(replace_largest(run, newest..end, run_cx, is_too_large));
-        if room.is_refused() && self.request_size(run, run_cx).bytes >= before.bytes {
-            summarised = self.summarise(run, newest, room, 0, run_cx).await?;
+        let bytes = self.request_size(run, run_cx).bytes;
+        compacted.replaced.extend(replace_largest(run, newest, bytes, most, run_cx));
+        if room.is_refused() && self.request_size(run, run_cx).bytes >= compacted.before.bytes {
+            self.summarise(run, newest, room, 0, compacted, run_cx).await?;
         }
-        let after = self.request_size(run, run_cx);
-        if !replaced.is_empty() || summarised.is_some() {
-            let cause = room.cause;
-            run_cx.sink.send(|| Event::Compacted(Compacted { cause, replaced, summarised, before, after }));
-        }
-        Ok(after.bytes < before.bytes || run.has_ended())
+        Ok(())
     }
 
     /// Returns the size of the run's next request.
     pub(super) fn request_size(&self, run: &Run, run_cx: &RunContext<'_>) -> RequestSize {
-        let bytes = self.definition_bytes(run_cx) + prompt_bytes(&run.request_messages());
+        let bytes = self.definition_bytes(run_cx) + request_bytes(run);
         RequestSize { bytes, tokens: run.compaction().tokens(bytes) }
     }
 }
@@ -121,10 +142,12 @@ impl Driver {
 /// into their part of the context.
 fn newest(run: &Run, room: Room) -> usize {
     let messages = run.messages();
-    let starts: Vec<_> = turn_starts(messages).collect();
-    let mut first = starts.last().copied().unwrap_or(messages.len());
-    for start in starts.into_iter().rev().skip(1) {
-        if run.compaction().tokens(prompt_bytes(&messages[start..])) > room.percent(NEWEST) {
+    let mut starts: Vec<_> = turn_starts(messages).collect();
+    let mut first = starts.pop().unwrap_or(messages.len());
+    let mut bytes = shown_bytes(&messages[first..], run.compaction());
+    while let Some(start) = starts.pop() {
+        bytes += shown_bytes(&messages[start..first], run.compaction());
+        if run.compaction().tokens(bytes) > room.percent(NEWEST) {
             break;
         }
         first = start;

@@ -1,5 +1,6 @@
 //! Charges a run's budget.
 
+use std::slice::from_ref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tools::protocol::{Message, Part};
@@ -8,7 +9,7 @@ use tools::{Content, ToolContext, ToolResult};
 use super::request_turn::request_turn;
 use super::{Driver, DriverError, RunContext};
 use crate::provider::guarded;
-use crate::run::BYTES_PER_TOKEN;
+use crate::run::{BYTES_PER_TOKEN, Compaction};
 use crate::{
     Budget, BudgetError, Cost, Exhausted, FailureKind, LostReplySink, Price, Provider, ProviderError, Request, Run,
     Spending, Step, TextSink, Turn, Usage,
@@ -62,7 +63,7 @@ impl Meter<'_> {
         let usage = match &turn {
             Some(Ok(turn)) => match turn.usage {
                 Some(usage) => usage + estimated(lost, 0),
-                None => estimated(lost + 1, message_bytes(&turn.message)),
+                None => estimated(lost + 1, prompt_bytes(from_ref(&turn.message))),
             },
             Some(Err(error)) => estimated(lost.max((received > 0 || is_interrupted(error)).into()), received),
             None => estimated(lost + 1, received),
@@ -129,18 +130,31 @@ impl Driver {
 
 /// Returns the bytes of messages, as a measure of their tokens.
 pub(super) fn prompt_bytes(messages: &[Message]) -> u64 {
-    messages.iter().map(message_bytes).sum()
+    shown_bytes(messages, &Compaction::default())
 }
 
-fn message_bytes(message: &Message) -> u64 {
-    message.parts.iter().map(|part| PART_BYTES + part_bytes(part)).sum()
+/// Returns the bytes of messages with the notices in place of their results.
+pub(super) fn shown_bytes(messages: &[Message], compaction: &Compaction) -> u64 {
+    let bytes = |part: &Part| match part {
+        Part::ToolResult { id, result, .. } => {
+            id.len() as u64 + compaction.notice(id).map_or_else(|| result_bytes(result), |notice| notice.len() as u64)
+        }
+        part => part_bytes(part),
+    };
+    messages.iter().flat_map(|message| &message.parts).map(|part| PART_BYTES + bytes(part)).sum()
+}
+
+/// Returns the bytes of the [messages for the next request](Run::request_messages), without a copy of them.
+pub(super) fn request_bytes(run: &Run) -> u64 {
+    let (before, summary, after) = run.compaction().split(run.messages());
+    let summary = summary.map_or(0, |text| PART_BYTES + text.len() as u64);
+    shown_bytes(before, run.compaction()) + summary + shown_bytes(after, run.compaction())
 }
 
 fn part_bytes(part: &Part) -> u64 {
     let bytes = match part {
         Part::Content(content) => return content_bytes(content),
         Part::ToolCall(call) => call.id.len() + call.name.len() + call.arguments.to_string().len(),
-        Part::ToolResult { id, result, .. } => return id.len() as u64 + result_bytes(result),
         Part::Reasoning { text, opaque } => text.len() + if opaque.is_null() { 0 } else { opaque.to_string().len() },
         _ => 0,
     };
@@ -169,5 +183,40 @@ pub(super) async fn charge(budget: &Budget, spending: Spending) -> Result<Option
         Ok(()) => Ok(None),
         Err(BudgetError::Exhausted(exhausted)) => Ok(Some(exhausted)),
         Err(error) => Err(DriverError::Budget(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tools::ToolCall;
+    use tools::protocol::Role;
+
+    use super::*;
+
+    #[test]
+    fn a_request_is_measured_as_it_is_sent() {
+        let mut messages = vec![Message::text(Role::System, "Be brief."), Message::text(Role::User, "Read.")];
+        for number in 0..9 {
+            let call = ToolCall::new(format!("c{number}"), "read", json!({"number": number}));
+            let result = Part::ToolResult {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                result: ToolResult::text("long ".repeat(99)),
+            };
+            messages.push(Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] });
+            messages.push(Message { role: Role::Tool, parts: vec![result] });
+        }
+        let mut run = Run::new(messages);
+        let mut sizes = vec![request_bytes(&run)];
+        for id in ["c1", "c5", "c7"] {
+            run.compaction_mut().replace(id.to_owned(), format!("[handle {id}]"));
+            sizes.push(request_bytes(&run));
+            assert_eq!(sizes.last(), Some(&prompt_bytes(&run.request_messages())));
+        }
+        run.summarise(2..14, "A summary.".to_owned(), String::new());
+        sizes.push(request_bytes(&run));
+        assert_eq!(sizes.last(), Some(&prompt_bytes(&run.request_messages())));
+        assert!(sizes.is_sorted_by(|before, after| before > after), "{sizes:?}");
     }
 }

@@ -31,7 +31,6 @@ use tracing::Instrument as _;
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
-use self::replaced_results::restore_notices;
 use self::time_limit::{cancelled_by, check_timer, stopped};
 use crate::provider::guarded::{check, wire, wire_tools};
 use crate::repeat::RepeatGuard;
@@ -261,6 +260,7 @@ impl Driver {
             system: session.system().clone(),
             options: self.options.clone(),
             sink: sink.clone(),
+            results: RwLock::default(),
             sub_agents: AtomicUsize::new(0),
             budget_end: Mutex::default(),
             has_ended: RwLock::new(false),
@@ -280,7 +280,6 @@ impl Driver {
         let mut repeats = RepeatGuard::new(self.options.repeats);
         let (mut failure, mut last) = (None, None);
         let steps = async {
-            restore_notices(&mut run, &run_cx);
             let mut step = self.begin(&mut run, &mut last, &run_cx).await;
             let summary = loop {
                 if let Err(error) = step {

@@ -3,105 +3,87 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use tools::protocol::{Message, Part};
-use tools::{OutputStore, ToolContext, ToolResult};
+use tools::protocol::Part;
+use tools::{OutputStore, ToolResult};
 
 use super::RunContext;
 use super::metering::result_bytes;
 use crate::Run;
+use crate::run::{is_media, text_of};
 
 /// The bytes up to which a result stays, because a notice is hardly shorter.
 const SMALL_RESULT: u64 = 400;
 
 /// A result that requests still show.
 struct ShownResult {
-    /// The position of its message.
-    message: usize,
     id: String,
+    /// The size in a request.
     bytes: u64,
+    /// The size in words, for the notice.
+    size: String,
 }
 
 /// Replaces the large results of these messages. Returns the ids of their calls.
 pub(super) fn replace_all(run: &mut Run, messages: Range<usize>, run_cx: &RunContext<'_>) -> Vec<String> {
     let large = large_results(run, messages);
-    large.into_iter().map(|result| replace(run, result, run_cx)).collect()
+    for result in &large {
+        replace(run, result, run_cx);
+    }
+    large.into_iter().map(|result| result.id).collect()
 }
 
-/// Replaces the large results of these messages, the largest first, while the run `is_too_large`. Returns the ids of their calls.
+/// Replaces large results after the first messages, the largest first, while a request of so many bytes has more than `most` tokens.
+/// Returns the ids of their calls.
 pub(super) fn replace_largest(
     run: &mut Run,
-    messages: Range<usize>,
+    first: usize,
+    mut bytes: u64,
+    most: u64,
     run_cx: &RunContext<'_>,
-    is_too_large: impl Fn(&Run) -> bool,
 ) -> Vec<String> {
-    let mut large = large_results(run, messages);
+    let mut large = large_results(run, first..run.messages().len());
     large.sort_by_key(|result| Reverse(result.bytes));
     let mut replaced = Vec::new();
     for result in large {
-        if !is_too_large(run) {
+        if run.compaction().tokens(bytes) <= most {
             break;
         }
-        replaced.push(replace(run, result, run_cx));
+        bytes = (bytes + replace(run, &result, run_cx)).saturating_sub(result.bytes);
+        replaced.push(result.id);
     }
     replaced
 }
 
-/// Writes the notices of a resumed run, whose outputs were stored by another process.
-pub(super) fn restore_notices(run: &mut Run, run_cx: &RunContext<'_>) {
-    let shown = results(run.messages(), 0..run.messages().len());
-    let missing: Vec<_> = shown.filter(|result| run.compaction().lacks_notice(&result.id)).collect();
-    for result in missing {
-        replace(run, result, run_cx);
-    }
-}
-
 fn large_results(run: &Run, messages: Range<usize>) -> Vec<ShownResult> {
-    let is_large = |result: &ShownResult| result.bytes > SMALL_RESULT && !run.compaction().is_replaced(&result.id);
-    results(run.messages(), messages).filter(is_large).collect()
-}
-
-fn results(messages: &[Message], range: Range<usize>) -> impl Iterator<Item = ShownResult> {
-    let of_message = |message: usize| {
-        messages[message].parts.iter().filter_map(move |part| match part {
-            Part::ToolResult { id, result, .. } => {
-                Some(ShownResult { message, id: id.clone(), bytes: result_bytes(result) })
-            }
-            _ => None,
-        })
-    };
-    range.flat_map(of_message)
-}
-
-/// Replaces a result by a notice. Returns the id of its call.
-fn replace(run: &mut Run, replaced: ShownResult, run_cx: &RunContext<'_>) -> String {
-    let ShownResult { message, id, .. } = replaced;
-    let mut parts = run.messages()[message].parts.iter();
-    let found = parts.find_map(|part| match part {
-        Part::ToolResult { id: other, name, result } if *other == id => Some((name, result)),
-        _ => None,
+    let parts = run.messages()[messages].iter().flat_map(|message| &message.parts);
+    let large = parts.filter_map(|part| {
+        let Part::ToolResult { id, result, .. } = part else { return None };
+        let bytes = result_bytes(result);
+        let is_large = bytes > SMALL_RESULT && run.compaction().notice(id).is_none();
+        is_large.then(|| ShownResult { id: id.clone(), bytes, size: size(result) })
     });
-    if let Some((name, result)) = found {
-        let notice = notice(name, result, run_cx.cx, run_cx.session.tools().contains(OutputStore::READER));
-        run.compaction_mut().replace(&id, notice);
-    }
-    id
+    large.collect()
 }
 
-/// Stores the text of a result, if the session `has_reader`, and returns the notice that takes its place.
-fn notice(tool: &str, result: &ToolResult, cx: &ToolContext, has_reader: bool) -> String {
-    let text = match (&result.content[..], &result.structured) {
-        ([], Some(structured)) => structured.to_string(),
-        _ => result.to_text(),
+/// Replaces a result by a notice, whose handle is the id of the call. Returns the bytes of the notice.
+fn replace(run: &mut Run, ShownResult { id, size, .. }: &ShownResult, run_cx: &RunContext<'_>) -> u64 {
+    let notice = if run_cx.session.tools().contains(OutputStore::READER) {
+        let reader = run_cx.cx.spelling(OutputStore::READER);
+        format!("[this result of {size} was left out to save context; {reader} reads it: handle {id}]")
+    } else {
+        "[this result was left out to save context; if you need it, make the call again and ask for less]".to_owned()
     };
-    let bytes = text.len();
-    // A part of a stored output is not stored again.
-    let store = cx.service::<OutputStore>().filter(|_| has_reader && tool != OutputStore::READER && bytes > 0);
-    match store.and_then(|store| store.keep(cx.session(), text)) {
-        Some(handle) => {
-            let reader = cx.spelling(OutputStore::READER);
-            format!("[this result of {bytes} bytes was left out to save context; {reader} reads it: handle {handle}]")
-        }
-        None => "[this result was left out to save context; if you need it, make the call again and ask for less]"
-            .to_owned(),
+    let bytes = notice.len() as u64;
+    run.compaction_mut().replace(id.clone(), notice);
+    bytes
+}
+
+/// Returns the size of a result in words.
+fn size(result: &ToolResult) -> String {
+    let bytes = text_of(result).len();
+    match result.content.iter().filter(|content| is_media(content)).count() {
+        0 => format!("{bytes} bytes"),
+        1 => format!("{bytes} bytes and an image or recording"),
+        media => format!("{bytes} bytes and {media} images or recordings"),
     }
 }

@@ -7,112 +7,136 @@ use std::ops::Range;
 use tools::protocol::{Message, Role};
 
 use super::compact::{Room, is_context_length, stable_prefix, turn_starts};
-use super::metering::prompt_bytes;
+use super::metering::shown_bytes;
 use super::{Driver, DriverError, RunContext};
-use crate::{BudgetError, Exhausted, Plan, Run};
+use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem};
 
 /// The part of the context, in percent, that a summary may have.
 const LONGEST: u64 = 20;
+
+/// The output limit of a request for a summary, also if the options of answers have a lower one. Every model can write so many tokens.
+const OUTPUT_LIMIT: u32 = 4096;
 
 /// The request for a summary.
 const REQUEST: &str = "\
 The older part of this conversation has to make room, and your summary takes its place. Do not go on with the task now, and make no \
 calls. Summarise the conversation after its first message for yourself, in plain text: the task and its conditions, decisions and \
 their reasons, findings with their names and numbers, the work that is done, and the next steps. Include the facts of an earlier \
-summary. Keep the handles (out-…) of outputs that are still needed. Write the summary alone.";
+summary. Keep the handles of results that are still needed. Write the summary alone.";
 
 /// The beginning of the message that has the summary.
 const TITLE: &str = "[The older part of this conversation was left out to save context. Your summary of it:]";
 
 /// The answer to the request for a summary.
-enum Summarised {
-    Text(String),
-    /// The service refused the request as longer than the context.
-    TooLong,
-    /// The budget has no step left.
-    Exhausted(Exhausted),
-    Cancelled,
+struct SummaryAnswer {
+    text: String,
+    problem: Option<SummaryProblem>,
 }
 
 impl Driver {
-    /// Replaces the messages before `end` by a summary, if they have `least` tokens. Returns their positions, or `None` if there is no
-    /// summary.
+    /// Replaces the messages before `end` by a summary, if they have `least` tokens. Near the limit, they stay if there is a problem with
+    /// the summary.
     pub(super) async fn summarise(
         &self,
         run: &mut Run,
         end: usize,
         room: Room,
         least: u64,
+        compacted: &mut Compacted,
         run_cx: &RunContext<'_>,
-    ) -> Result<Option<Range<usize>>, DriverError> {
+    ) -> Result<(), DriverError> {
         let start = stable_prefix(run.messages());
         let first = run.compaction().summary_end().unwrap_or(start);
         let mut ends: Vec<_> = turn_starts(run.messages()).filter(|other| (first + 1..end).contains(other)).collect();
         ends.push(end);
         if end <= first {
-            return Ok(None);
+            return Ok(());
         }
         // An earlier summary is not worth another one.
-        let covered = run.compaction().shown(&run.messages()[first..end]);
-        if run.compaction().tokens(prompt_bytes(&covered)) < least {
-            return Ok(None);
+        let covered = shown_bytes(&run.messages()[first..end], run.compaction());
+        if run.compaction().tokens(covered) < least {
+            return Ok(());
         }
-        let text = loop {
-            let Some(end) = ends.last() else { return Ok(None) };
-            match self.request_summary(run, *end, run_cx).await? {
-                Summarised::Text(text) => break text,
-                // Half of it is summarised now, and the rest the next time.
-                Summarised::TooLong if ends.len() > 1 => ends.truncate(ends.len().div_ceil(2)),
-                Summarised::TooLong => break String::new(),
-                Summarised::Exhausted(exhausted) => {
-                    if room.is_refused() {
-                        run.exhaust(exhausted);
-                    }
-                    return Ok(None);
-                }
-                Summarised::Cancelled => {
-                    run.cancel();
-                    return Ok(None);
-                }
+        let SummaryAnswer { text, problem } = loop {
+            let Some(end) = ends.last() else { return Ok(()) };
+            let Some(answer) = self.request_summary(run, *end, room, run_cx).await? else { return Ok(()) };
+            if answer.problem != Some(SummaryProblem::TooLong) || ends.len() == 1 {
+                break answer;
             }
+            // Half of it is summarised now, and the rest the next time.
+            ends.truncate(ends.len().div_ceil(2));
         };
-        let covered = start..ends.pop().unwrap_or(end);
-        let text = message_text(run, covered.clone(), &text, room, run_cx);
-        run.summarise(covered.clone(), text);
-        Ok(Some(covered))
+        compacted.summary_problem = problem;
+        if room.is_refused() || compacted.summary_problem.is_none() {
+            let covered = start..ends.pop().unwrap_or(end);
+            let is_new = !text.is_empty();
+            let written = if is_new { text } else { run.compaction().written_summary().to_owned() };
+            let text = message_text(run, covered.clone(), &written, is_new, room, run_cx);
+            run.summarise(covered.clone(), text, written);
+            compacted.summarised = Some(covered);
+        }
+        Ok(())
     }
 
     /// Asks for a summary of the messages before `end`. The request begins like the others, so that the service has most of it in its
-    /// cache.
+    /// cache. Returns `None` if the run is cancelled or has no step left.
     async fn request_summary(
         &self,
         run: &mut Run,
         end: usize,
+        room: Room,
         run_cx: &RunContext<'_>,
-    ) -> Result<Summarised, DriverError> {
+    ) -> Result<Option<SummaryAnswer>, DriverError> {
         let mut messages = run.compaction().view(&run.messages()[..end]).into_owned();
         messages.push(Message::text(Role::User, REQUEST));
-        let turn = match self.complete(&messages, None, run_cx).await {
-            None => return Ok(Summarised::Cancelled),
-            Some(Err(DriverError::Provider(error))) if is_context_length(&error) => return Ok(Summarised::TooLong),
+        let most = u32::try_from(room.percent(LONGEST)).map_or(OUTPUT_LIMIT, |most| most.min(OUTPUT_LIMIT));
+        let no_text = |problem| Ok(Some(SummaryAnswer { text: String::new(), problem: Some(problem) }));
+        let turn = match self.complete(&messages, None, most, run_cx).await {
+            None => {
+                run.cancel();
+                return Ok(None);
+            }
             Some(Err(DriverError::Budget(BudgetError::Exhausted(exhausted)))) => {
-                return Ok(Summarised::Exhausted(exhausted));
+                if room.is_refused() {
+                    run.exhaust(exhausted);
+                }
+                return Ok(None);
+            }
+            Some(Err(DriverError::Provider(error))) if is_context_length(&error) => {
+                return no_text(SummaryProblem::TooLong);
+            }
+            Some(Err(DriverError::Provider(error))) if !room.is_refused() => {
+                return no_text(SummaryProblem::Failed { message: error.to_string() });
             }
             Some(turn) => turn?,
         };
         run.record_summary(turn.usage);
-        Ok(Summarised::Text(turn.message.to_text()))
+        let text = turn.message.to_text();
+        match turn.stop {
+            StopReason::Refusal => no_text(SummaryProblem::Refused),
+            _ if text.trim().is_empty() => no_text(SummaryProblem::NoText),
+            StopReason::Length => Ok(Some(SummaryAnswer { text, problem: Some(SummaryProblem::CutOff) })),
+            _ => Ok(Some(SummaryAnswer { text, problem: None })),
+        }
     }
 }
 
-/// Returns the text that takes the place of messages: the summary, or else their calls, the last prompt among them, and the plan.
-fn message_text(run: &Run, messages: Range<usize>, summary: &str, room: Room, run_cx: &RunContext<'_>) -> String {
+/// Returns the text that takes the place of messages: the summary, their calls unless it is new, the last prompt among them, and the plan.
+fn message_text(
+    run: &Run,
+    messages: Range<usize>,
+    summary: &str,
+    is_new: bool,
+    room: Room,
+    run_cx: &RunContext<'_>,
+) -> String {
     let most = usize::try_from(run.compaction().bytes(room.percent(LONGEST))).unwrap_or(usize::MAX);
     let messages = &run.messages()[messages];
-    let mut text = match head(summary.trim(), most) {
-        "" => format!("{TITLE}\n(none)\n{}", calls_text(messages)),
-        summary => format!("{TITLE}\n{summary}"),
-    };
+    let summary = head(summary.trim(), most);
+    let mut text = format!("{TITLE}\n{}", if summary.is_empty() { "(none)" } else { summary });
+    if !is_new {
+        let _ = write!(text, "\n{}", calls_text(messages));
+    }
     // The last prompt is the present task.
     let prompt = messages.iter().rev().find(|message| message.role == Role::User).map(Message::to_text);
     if let Some(prompt) = prompt {

@@ -48,7 +48,7 @@ impl Driver {
             sink.send(|| Event::Text { text: text.to_owned() });
         };
         let request = run.request_messages();
-        let Some(turn) = self.complete(&request, Some(TextSink::new(&send)), run_cx).await else {
+        let Some(turn) = self.complete(&request, Some(TextSink::new(&send)), 0, run_cx).await else {
             run.cancel();
             return Ok(());
         };
@@ -65,11 +65,13 @@ impl Driver {
         self.charge_calls(run, run_cx).await
     }
 
-    /// Requests the turn that follows these messages, or without a sink a summary of them. Returns `None` if the run is cancelled meanwhile.
+    /// Requests the turn that follows these messages, or without a sink a summary of them with at least so many tokens as output limit.
+    /// Returns `None` if the run is cancelled meanwhile.
     pub(super) async fn complete(
         &self,
         messages: &[Message],
         text_sink: Option<TextSink<'_>>,
+        min_output_tokens: u32,
         run_cx: &RunContext<'_>,
     ) -> Option<Result<Turn, DriverError>> {
         let RunContext { session, token, sink, .. } = run_cx;
@@ -80,6 +82,7 @@ impl Driver {
             .with_retry_sink(RetrySink::new(&send_retry));
         // The text of a summary is not sent.
         (request.is_summary, request.text_sink) = (text_sink.is_none(), text_sink);
+        request.min_output_tokens = min_output_tokens;
         let (meter, provider) = (self.meter(run_cx), &*self.provider);
         if request.is_summary {
             meter.whole_turn(provider, request).await

@@ -10,7 +10,8 @@ use std::str::FromStr;
 #[non_exhaustive]
 pub struct GenerationOptions {
     /// The most tokens that the model writes in one turn, reasoning included. Without it, the service's default holds. Anthropic's API
-    /// needs a number, and gets the model's own limit, or 8192 for an unknown model.
+    /// needs a number, and gets the model's own limit, or 8192 for an unknown model. A summary in a compaction may have 4096, because a
+    /// part of one is of no use.
     pub max_output_tokens: Option<u32>,
     /// The sampling temperature, from 0 to 2.
     pub temperature: Option<f64>,

@@ -133,6 +133,8 @@ pub struct Request<'a> {
     pub agent: Option<&'a str>,
     /// True if the last message asks for a summary of the conversation, so that no call may be forced.
     pub is_summary: bool,
+    /// The tokens that the output limit of this request permits at least. 0 unless it asks for a summary.
+    pub min_output_tokens: u32,
     /// The time after which the provider starts no further attempt.
     pub deadline: Option<Instant>,
     /// The receiver of streamed text.
@@ -158,6 +160,7 @@ impl<'a> Request<'a> {
             cancellation,
             agent: None,
             is_summary: false,
+            min_output_tokens: 0,
             deadline: None,
             text_sink: None,
             retry_sink: None,

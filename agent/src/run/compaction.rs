@@ -18,15 +18,15 @@ pub(crate) const BYTES_PER_TOKEN: u64 = 4;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Compaction {
-    /// The ids of the calls whose results are replaced.
-    replaced: BTreeSet<String>,
-    /// The texts in place of these results. They name handles of this process, so another process writes its own.
-    #[serde(skip)]
+    /// The texts in place of results, by the ids of their calls.
     notices: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<ConversationSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<MeasuredRequest>,
+    /// The tokens of a request below which the model is not asked for a summary again, after it wrote none.
+    #[serde(skip)]
+    next_summary: u64,
     /// The number of changes in this process.
     #[serde(skip)]
     version: u64,
@@ -37,6 +37,8 @@ pub(crate) struct Compaction {
 struct ConversationSummary {
     messages: Range<usize>,
     text: String,
+    /// The part of the text that the model wrote.
+    written: String,
 }
 
 /// The size of a request in bytes, and in tokens as the service counted them.
@@ -71,31 +73,30 @@ impl Compaction {
 
     /// Returns the messages that requests have instead of these.
     pub(crate) fn view<'a>(&self, messages: &'a [Message]) -> Cow<'a, [Message]> {
-        if self.replaced.is_empty() && self.summary.is_none() {
+        if self.notices.is_empty() && self.summary.is_none() {
             return Cow::Borrowed(messages);
         }
-        let (before, summary, after) = match &self.summary {
-            Some(ConversationSummary { messages: Range { start, end }, text }) => {
-                let (start, end) = (*start.min(&messages.len()), *end.min(&messages.len()));
-                (&messages[..start], Some(Message::text(Role::User, text)), &messages[end.max(start)..])
-            }
-            None => (messages, None, &[][..]),
-        };
-        [self.shown(before), summary.into_iter().collect(), self.shown(after)].concat().into()
-    }
-
-    /// Returns messages with the notices in place of their replaced results.
-    pub(crate) fn shown(&self, messages: &[Message]) -> Vec<Message> {
-        let mut messages = messages.to_vec();
-        for part in messages.iter_mut().flat_map(|message| &mut message.parts) {
+        let (before, summary, after) = self.split(messages);
+        let summary = summary.map(|text| Message::text(Role::User, text));
+        let mut view: Vec<_> = before.iter().cloned().chain(summary).chain(after.iter().cloned()).collect();
+        for part in view.iter_mut().flat_map(|message| &mut message.parts) {
             if let Part::ToolResult { id, result, .. } = part
-                && let Some(notice) = self.notices.get(id)
+                && let Some(notice) = self.notice(id)
             {
                 let content = vec![Content::text(notice)];
                 *result = ToolResult { content, is_error: result.is_error, ..ToolResult::default() };
             }
         }
-        messages
+        view.into()
+    }
+
+    /// Returns the messages before the summary, its text, and the messages after it.
+    pub(crate) fn split<'a>(&'a self, messages: &'a [Message]) -> (&'a [Message], Option<&'a str>, &'a [Message]) {
+        let Some(ConversationSummary { messages: Range { start, end }, text, .. }) = &self.summary else {
+            return (messages, None, &[]);
+        };
+        let (start, end) = (*start.min(&messages.len()), *end.min(&messages.len()));
+        (&messages[..start], Some(text), &messages[end.max(start)..])
     }
 
     /// Returns the end of the messages that the summary replaces. Returns `None` without a summary.
@@ -103,20 +104,30 @@ impl Compaction {
         self.summary.as_ref().map(|summary| summary.messages.end)
     }
 
-    pub(crate) fn is_replaced(&self, id: &str) -> bool {
-        self.replaced.contains(id)
+    /// Returns the part of the summary that the model wrote. Returns an empty text without one.
+    pub(crate) fn written_summary(&self) -> &str {
+        self.summary.as_ref().map_or("", |summary| &summary.written)
     }
 
-    /// Returns true if a result is replaced, but its notice belongs to another process.
-    pub(crate) fn lacks_notice(&self, id: &str) -> bool {
-        self.replaced.contains(id) && !self.notices.contains_key(id)
+    /// Returns the text in place of a result. Returns `None` if requests show the result.
+    pub(crate) fn notice(&self, id: &str) -> Option<&str> {
+        self.notices.get(id).map(String::as_str)
     }
 
     /// Replaces the result of a call by a notice.
-    pub(crate) fn replace(&mut self, id: &str, notice: String) {
+    pub(crate) fn replace(&mut self, id: String, notice: String) {
         self.version += 1;
-        self.replaced.insert(id.to_owned());
-        self.notices.insert(id.to_owned(), notice);
+        self.notices.insert(id, notice);
+    }
+
+    /// Asks for no summary until a request has this many tokens.
+    pub(crate) fn postpone_summary(&mut self, tokens: u64) {
+        self.next_summary = tokens;
+    }
+
+    /// Returns the tokens of a request from which on a summary is asked for.
+    pub(crate) fn next_summary(&self) -> u64 {
+        self.next_summary
     }
 
     /// Records the tokens that the service counted in a request of this many bytes.
@@ -170,13 +181,13 @@ impl Run {
         self
     }
 
-    /// Replaces messages by a text in requests.
-    pub(crate) fn summarise(&mut self, messages: Range<usize>, text: String) {
+    /// Replaces messages by a text in requests, of which the model wrote a part.
+    pub(crate) fn summarise(&mut self, messages: Range<usize>, text: String, written: String) {
         let (messages_shown, compaction) = (&self.messages.messages()[messages.end..], &mut self.compaction);
         let shown: BTreeSet<_> = messages_shown.iter().flat_map(Message::calls).map(|call| &*call.id).collect();
-        compaction.replaced.retain(|id| shown.contains(id.as_str()));
         compaction.notices.retain(|id, _| shown.contains(id.as_str()));
-        compaction.summary = Some(ConversationSummary { messages, text });
+        compaction.summary = Some(ConversationSummary { messages, text, written });
+        compaction.next_summary = 0;
         compaction.version += 1;
     }
 

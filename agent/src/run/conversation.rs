@@ -1,14 +1,18 @@
 //! [`Conversation`]: the messages of a run and the ids of their calls.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use tools::protocol::{Message, Part};
 
+use super::PastResults;
+
 /// Messages whose added calls have unique ids. Serialises as the messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conversation {
-    messages: Vec<Message>,
+    /// Calls read them through [`PastResults`].
+    messages: Arc<Vec<Message>>,
     /// The ids of all calls, each with the lowest suffix that may be unused. Blank ids share the empty key. Collecting the ids
     /// for each turn would make long runs quadratic.
     used_ids: BTreeMap<String, u64>,
@@ -20,12 +24,18 @@ impl Conversation {
     }
 
     pub(super) fn into_messages(self) -> Vec<Message> {
-        self.messages
+        Arc::unwrap_or_clone(self.messages)
+    }
+
+    /// Returns the results for the calls of a turn.
+    pub(super) fn past_results(&self) -> PastResults {
+        PastResults::new(&self.messages)
     }
 
     /// Appends a message whose calls have [unique ids](Self::rename_calls).
     pub(super) fn push(&mut self, message: Message) {
-        self.messages.push(message);
+        // Weak references do not make it copy the messages.
+        Arc::make_mut(&mut self.messages).push(message);
     }
 
     /// Makes the ids of a turn's calls unique in the conversation, so that results, events and records are never confused.
@@ -59,7 +69,7 @@ impl From<Vec<Message>> for Conversation {
     fn from(messages: Vec<Message>) -> Self {
         let ids = messages.iter().flat_map(Message::calls).map(|call| &call.id).filter(|id| !id.is_empty());
         let used_ids = ids.map(|id| (id.clone(), 2)).collect();
-        Self { messages, used_ids }
+        Self { messages: Arc::new(messages), used_ids }
     }
 }
 

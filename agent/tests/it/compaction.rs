@@ -1,33 +1,41 @@
 //! Conversations that are longer than the model's context.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agent::{
-    BudgetLimits, Compacted, CompactionCause, Driver, DriverError, Event, Outcome, Plan, Provider, Request, RunOptions,
-    Selection, Session, StopReason, Turn, TurnFuture,
-};
-use serde_json::json;
-use tools::protocol::{Message, Role};
-use tools::{ToolCall, ToolContext};
+use agent::{Compacted, CompactionCause, Driver, DriverError, Event, Plan, RunOptions, Selection, Session, Turn};
+use serde_json::{Value, json};
+use tools::protocol::{Message, ResourceContents, Role};
+use tools::{Content, OutputStore, ToolCall, ToolContext, ToolResult};
 
-use crate::small_context::{SmallContext, catalog, check_pairing, context, text, tokens, too_long};
-use crate::workshop::{EventLog, answer, playing, results};
+use crate::small_context::{SmallContext, catalog, check_pairing, context, handle, read_back, text, tokens, too_long};
+use crate::workshop::{EventLog, answer, calling, playing, results, scripted, tool};
 
-fn session(bytes: usize) -> Session {
+pub(crate) fn session(bytes: usize) -> Session {
     Session::new(catalog(bytes).list(), Selection::new(), context())
 }
 
-fn driver(model: &SmallContext, log: &EventLog) -> Driver {
+pub(crate) fn driver(model: &SmallContext, log: &EventLog) -> Driver {
     Driver::new(Arc::new(model.clone())).with_max_steps(2000).with_events(log.clone())
 }
 
-fn compactions(log: &EventLog) -> Vec<Compacted> {
+pub(crate) fn compactions(log: &EventLog) -> Vec<Compacted> {
     let compacted = |event| match event {
         Event::Compacted(compacted) => Some(compacted),
         _ => None,
     };
     log.events().into_iter().filter_map(compacted).collect()
+}
+
+/// Checks that a model can read the results that these compactions replaced.
+async fn check_readable(session: &mut Session, compactions: &[Compacted], bytes: usize) {
+    let replaced: Vec<_> = compactions.iter().flat_map(|compacted| compacted.replaced.clone()).collect();
+    let read = read_back(session, &replaced).await;
+    assert!(!replaced.is_empty() && read.len() == replaced.len());
+    for (id, result) in replaced.iter().zip(read) {
+        let (number, file) = id[1..].split_once('-').unwrap();
+        let whole = text(&json!({"number": number.parse::<u64>().unwrap(), "file": file}), bytes);
+        assert!(result.starts_with(&whole), "{id}: {result}");
+    }
 }
 
 #[tokio::test]
@@ -37,13 +45,20 @@ async fn a_session_of_400_turns_with_a_small_context_compacts_loses_no_pairing_a
     let summary = driver(&model, &log).run(&mut session, "Read the files.").await.unwrap();
     assert_eq!((answer(&summary.outcome), summary.steps, summary.calls), ("read 400", 401, 800));
 
-    let seen = model.log.lock().unwrap();
-    assert!(seen.refused > 0 && seen.summaries > 1 && seen.largest <= 8_000, "{}, {}", seen.refused, seen.summaries);
-    for request in &seen.requests {
-        assert_eq!(request[0], Message::text(Role::User, "Read the files."), "the stable prefix stays");
+    {
+        let seen = model.log.lock().unwrap();
+        assert!(
+            seen.refused > 0 && seen.summaries > 1 && seen.largest <= 8_000,
+            "{}, {}",
+            seen.refused,
+            seen.summaries
+        );
+        for request in &seen.requests {
+            assert_eq!(request[0], Message::text(Role::User, "Read the files."), "the stable prefix stays");
+        }
+        let last = seen.requests.last().unwrap();
+        assert!(last[1].to_text().contains(&format!("Summary {}", seen.summaries)), "{}", last[1].to_text());
     }
-    let last = seen.requests.last().unwrap();
-    assert!(last[1].to_text().contains(&format!("Summary {}", seen.summaries)), "{}", last[1].to_text());
 
     let compactions = compactions(&log);
     assert!(compactions.iter().all(|compacted| compacted.cause == CompactionCause::ContextLength));
@@ -57,6 +72,7 @@ async fn a_session_of_400_turns_with_a_small_context_compacts_loses_no_pairing_a
     for (number, pair) in results.chunks(2).enumerate() {
         assert_eq!(pair[0].1.to_text(), text(&json!({"number": number + 1, "file": "a"}), 900));
     }
+    check_readable(&mut session, &compactions, 900).await;
 }
 
 #[tokio::test]
@@ -99,9 +115,52 @@ async fn a_replaced_result_is_read_by_its_handle() {
     let requests = model.log.lock().unwrap().requests.clone();
     let shown = results(requests.iter().find(|request| is_replaced(request)).unwrap());
     let notice = shown[0].1.to_text();
-    let handle = notice.split("handle ").nth(1).unwrap().trim_end_matches(']');
-    let read = session.execute("tools.output", json!({"handle": handle})).await.unwrap();
-    assert!(read.to_text().starts_with(&text(&json!({"number": 1, "file": "a"}), 1500)));
+    let read = read_back(&mut session, &[handle(&notice).unwrap()]).await.swap_remove(0);
+    assert!(read.starts_with(&text(&json!({"number": 1, "file": "a"}), 1500)));
+}
+
+#[tokio::test]
+async fn images_and_resources_of_a_replaced_result_are_read_again_too() {
+    let resource = ResourceContents::Text { uri: "a:b".to_owned(), mime_type: None, text: "line\n".repeat(200) };
+    let image = Content::Image { data: "aGk=".to_owned(), mime_type: "image/png".to_owned() };
+    let content = vec![Content::text("page 3"), image.clone(), Content::Resource { resource: resource.clone() }];
+    let shot = ToolResult { content, ..ToolResult::default() };
+    let blank = ToolResult { content: vec![image.clone()], ..ToolResult::default() };
+    let mut catalog = catalog(10);
+    for (name, result) in [("shot", shot.clone()), ("blank", blank.clone())] {
+        let handler = move |_: ToolContext, _: Value| {
+            let result = result.clone();
+            async move { result }
+        };
+        catalog.register(tool(name), handler).unwrap();
+    }
+    let mut session = Session::new(catalog.list(), Selection::new(), context());
+    let calls = ["shot", "blank", "blank", "blank", "blank"].map(|name| calling(&[name]));
+    let (log, options) = (EventLog::default(), RunOptions::new().with_context_tokens(8000));
+    let driver = scripted(calls.into_iter().chain([Turn::answer("done")])).with_options(options);
+    driver.with_events(log.clone()).run(&mut session, "Look.").await.unwrap();
+    let [Compacted { replaced, .. }] = &compactions(&log)[..] else { panic!("{:?}", compactions(&log)) };
+    assert_eq!(replaced[..2], ["a", "a_2"]);
+
+    read_back(&mut session, &replaced[..2]).await;
+    let read = results(session.messages());
+    let [(_, first), (_, second)] = &read[read.len() - 2..] else { panic!("{read:?}") };
+    assert_eq!((&first.content[1..], &second.content[1..]), (&[image.clone()][..], &[image][..]));
+    let whole = first.to_text();
+    assert!(whole.starts_with("page 3\n") && whole.contains(&"line\\n".repeat(200)), "{whole}");
+}
+
+#[tokio::test]
+async fn more_results_than_a_store_holds_are_readable_after_one_compaction_and_truncated_outputs_stay() {
+    let model = SmallContext { is_open: true, ..SmallContext::new(150, 90_000) };
+    let (mut session, log) = (session(1500), EventLog::default());
+    let store = session.context().service::<OutputStore>().unwrap();
+    let truncated = store.keep(None, "the whole output".to_owned()).unwrap();
+    driver(&model, &log).run(&mut session, "Read the files.").await.unwrap();
+    let compactions = compactions(&log);
+    assert!(compactions[0].replaced.len() > OutputStore::DEFAULT_MAX_OUTPUTS, "{}", compactions[0].replaced.len());
+    check_readable(&mut session, &compactions, 1500).await;
+    assert!(store.read(None, &truncated).is_some());
 }
 
 fn is_replaced(request: &[Message]) -> bool {
@@ -162,32 +221,6 @@ async fn a_request_that_cannot_be_shortened_fails_with_the_error_of_the_service(
 }
 
 #[tokio::test]
-async fn a_model_that_writes_no_summary_keeps_the_names_of_its_calls() {
-    struct Mute(SmallContext);
-    impl Provider for Mute {
-        fn name(&self) -> &str {
-            "mute"
-        }
-        fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-            let turn = self.0.complete(request);
-            Box::pin(async move {
-                let turn = turn.await?;
-                let is_summary = turn.message.to_text().starts_with("Summary");
-                Ok(if is_summary { Turn::calls([ToolCall::new("x", "read", json!({}))]) } else { turn })
-            })
-        }
-    }
-    let model = SmallContext::new(60, 8_000);
-    let mut session = Session::new(catalog(900).list(), Selection::new(), ToolContext::new());
-    let driver = Driver::new(Arc::new(Mute(model.clone()))).with_max_steps(500);
-    let summary = driver.run(&mut session, "Read the files.").await.unwrap();
-    assert_eq!((answer(&summary.outcome), summary.calls), ("read 60", 120));
-    let seen = model.log.lock().unwrap();
-    let shown = seen.requests.last().unwrap()[1].to_text();
-    assert!(shown.contains("read ("), "{shown}");
-}
-
-#[tokio::test]
 async fn a_call_whose_result_was_left_out_may_be_repeated() {
     let read = |number: usize| Turn::calls([ToolCall::new(format!("c{number}"), "read", json!({"number": 1}))]);
     let play = playing(move |request| {
@@ -202,50 +235,4 @@ async fn a_call_whose_result_was_left_out_may_be_repeated() {
     let summary = driver.run(&mut session(3000), "Read it.").await.unwrap();
     assert_eq!(answer(&summary.outcome), "done");
     assert!(compactions(&log).len() > 2);
-}
-
-#[tokio::test]
-async fn a_summary_counts_as_a_step_and_is_left_out_if_the_budget_has_none() {
-    let model = SmallContext { is_open: true, ..SmallContext::new(100, 8_000) };
-    let (mut session, log) = (session(900), EventLog::default());
-    let summary = driver(&model, &log).with_max_steps(30).run(&mut session, "Read the files.").await.unwrap();
-    let requests = model.log.lock().unwrap().requests.len();
-    assert!(matches!(summary.outcome, agent::Outcome::Budget(_)), "{summary:?}");
-    assert_eq!(requests, 30);
-    assert!(u64::from(summary.steps) < 30);
-}
-
-#[tokio::test]
-async fn a_paused_summary_is_continued_and_each_request_is_a_step() {
-    for pauses in [2, usize::MAX] {
-        let requests = Arc::new(AtomicUsize::new(0));
-        let counted = requests.clone();
-        let play = playing(move |request| {
-            let number = counted.fetch_add(1, Ordering::Relaxed);
-            let parts = request.messages.iter().rev().take_while(|message| message.role == Role::Assistant).count();
-            let has_summary = request.messages.iter().any(|message| {
-                message.to_text().contains(
-                    "Part 0
-Part 1
-Part 2",
-                )
-            });
-            let turn = match parts {
-                _ if has_summary => Turn::answer("done"),
-                parts if request.is_summary => {
-                    let stop = if parts < pauses { StopReason::Paused } else { StopReason::Answer };
-                    Turn::answer(format!("Part {parts}")).with_stop(stop)
-                }
-                _ => Turn::calls([ToolCall::new(format!("c{number}"), "read", json!({"number": number}))]),
-            };
-            Box::pin(async move { Ok(turn) })
-        });
-        let options = RunOptions::new().with_context_tokens(2000).with_limits(BudgetLimits::new().with_steps(90));
-        let summary = play.with_options(options).run(&mut session(300), "Read it.").await.unwrap();
-        let requests = requests.load(Ordering::Relaxed);
-        match pauses {
-            2 => assert_eq!((answer(&summary.outcome), requests), ("done", summary.steps as usize + 3)),
-            _ => assert!(matches!(summary.outcome, Outcome::Budget(_)) && requests == 90, "{summary:?} {requests}"),
-        }
-    }
 }

@@ -42,6 +42,7 @@ mod spawn_end;
 mod spawn_journal;
 mod spawn_parallel;
 mod spelling;
+mod summary;
 mod system;
 mod todo;
 mod tool_set;

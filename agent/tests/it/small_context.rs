@@ -1,9 +1,11 @@
 //! A model with a small context, which refuses longer requests as a service does.
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each program of tests uses a part of it")]
 
+use std::collections::VecDeque;
+use std::slice::from_ref;
 use std::sync::{Arc, Mutex};
 
-use agent::{FailureKind, Provider, ProviderError, Request, Turn, TurnFuture, Usage};
+use agent::{Driver, FailureKind, Provider, ProviderError, Request, Session, Turn, TurnFuture, Usage};
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part};
 use tools::{Catalog, Effects, OutputStore, Tool, ToolCall, ToolContext};
@@ -51,7 +53,9 @@ impl SmallContext {
         let turn =
             if is_summary {
                 log.summaries += 1;
-                Turn::answer(format!("Summary {}: read up to {}.", log.summaries, last_number(messages)))
+                let kept = messages.iter().find_map(|message| handle(&shown_text(message))).unwrap_or_default();
+                let (number, last) = (log.summaries, last_number(messages));
+                Turn::answer(format!("Summary {number}: read up to {last}. [Needed: handle {kept}]"))
             } else {
                 match last_number(messages) + 1 {
                     next if next > self.turns => Turn::answer(format!("read {}", self.turns)),
@@ -78,6 +82,51 @@ impl Provider for SmallContext {
         let turn = self.answer(request.messages, request.is_summary);
         Box::pin(async move { turn })
     }
+}
+
+/// A model that plays these turns, whatever the conversation is.
+struct Plays(Mutex<VecDeque<Turn>>);
+
+impl Provider for Plays {
+    fn name(&self) -> &str {
+        "plays"
+    }
+
+    fn complete<'a>(&'a self, _: Request<'a>) -> TurnFuture<'a> {
+        let turn = self.0.lock().unwrap().pop_front().unwrap();
+        Box::pin(async move { Ok(turn) })
+    }
+}
+
+/// Has a model read results by the handles in their notices. Returns the texts that it reads.
+pub async fn read_back(session: &mut Session, handles: &[String]) -> Vec<String> {
+    let call = |handle: &String| ToolCall::new("", OutputStore::READER, json!({"handle": handle}));
+    let turns = handles.chunks(50).map(|some| Turn::calls(some.iter().map(call)));
+    let turns = turns.chain([Turn::answer("read again")]).collect();
+    let driver = Driver::new(Arc::new(Plays(Mutex::new(turns)))).with_checkpoints(true);
+    driver.run(session, "Read them again.").await.unwrap();
+    let results = result_texts(session.messages());
+    results[results.len() - handles.len()..].to_vec()
+}
+
+/// Returns the text of a message and of its results.
+fn shown_text(message: &Message) -> String {
+    format!("{}\n{}", message.to_text(), result_texts(from_ref(message)).join("\n"))
+}
+
+/// Returns the texts of all results, in order.
+pub fn result_texts(messages: &[Message]) -> Vec<String> {
+    let parts = messages.iter().flat_map(|message| &message.parts);
+    let result = |part: &Part| match part {
+        Part::ToolResult { result, .. } => Some(result.to_text()),
+        _ => None,
+    };
+    parts.filter_map(result).collect()
+}
+
+/// Returns the first handle in a text.
+pub fn handle(text: &str) -> Option<String> {
+    Some(text.split("handle ").nth(1)?.split(']').next()?.to_owned())
 }
 
 /// The error of a service whose context is too small.

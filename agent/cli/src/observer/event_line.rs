@@ -34,11 +34,12 @@ pub(super) fn prefix_line(change: &PrefixChange) -> String {
 
 /// Says what later requests leave out.
 pub(super) fn compacted_line(compacted: &Compacted) -> String {
-    let Compacted { replaced, summarised, before, after, .. } = compacted;
+    let Compacted { replaced, summarised, summary_problem, before, after, .. } = compacted;
     let count = |count: usize, unit: &str| counted(u64::try_from(count).unwrap_or(u64::MAX), unit);
     let results = (!replaced.is_empty()).then(|| format!("{} left out", count(replaced.len(), "result")));
     let messages = summarised.as_ref().map(|messages| format!("{} summarised", count(messages.len(), "message")));
-    let parts = results.into_iter().chain(messages).collect::<Vec<_>>().join(", ");
+    let problem = summary_problem.as_ref().map(|problem| line(&problem.to_string()));
+    let parts = results.into_iter().chain(messages).chain(problem).collect::<Vec<_>>().join(", ");
     let label = styled(FAINT, "compacted");
     format!("{label}: {parts}; from about {} to {}", counted(before.tokens, "token"), after.tokens)
 }

@@ -74,6 +74,7 @@ pub(super) fn apply(
     mut completion: CompletionRequest,
 ) -> Result<CompletionRequest, ProviderError> {
     completion = with_options(api, model, generation, completion);
+    completion.max_tokens = completion.max_tokens.map(|limit| limit.max(request.min_output_tokens.into()));
     let has_tools = tools.list().len() > 0;
     completion.tool_choice = match &generation.tool_choice {
         // Services refuse a choice among no tools.

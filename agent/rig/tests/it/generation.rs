@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use agent::{
-    Driver, GenerationOptions, ProviderError, ReasoningEffort, RunOptions, Selection, Session, SystemText, ToolChoice,
+    Driver, GenerationOptions, Provider as _, ProviderError, ReasoningEffort, Request, RunOptions, Selection, Session,
+    SystemText, ToolChoice, ToolSet,
 };
 use agent_rig::Remote;
 use serde_json::{Value, json};
-use tools::ToolContext;
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Role};
+use tools::{CancellationToken, ToolContext};
 
 use crate::service::Service;
 use crate::service::wire::{ALL, Block, options, remote, reply, two_calls};
-use crate::workshop::{catalog, complete, run, session};
+use crate::workshop::{catalog, complete, prompt, run, session};
 
 #[tokio::test]
 async fn the_options_of_answers_reach_each_service() {
@@ -42,6 +43,21 @@ async fn the_options_of_answers_reach_each_service() {
             let found = body.pointer(effort.0).map(|found| found.to_string().to_lowercase());
             assert_eq!(found, Some(effort.1.to_string()), "{format}: {body:#}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_request_for_a_summary_raises_a_low_output_limit() {
+    for (limit, sent) in [(1000, 4096), (20_000, 20_000)] {
+        let service = Service::new([reply(Format::OpenAiChat, false, &[Block::Text("ok")])]).await;
+        let generation = GenerationOptions::new().with_max_output_tokens(limit);
+        let model =
+            remote(Format::OpenAiChat, &options(Format::OpenAiChat, &service, false).with_generation(generation));
+        let (messages, tools, token) = (prompt(), ToolSet::default(), CancellationToken::new());
+        let mut request = Request::new(&messages, &tools, &token);
+        (request.is_summary, request.min_output_tokens) = (true, 4096);
+        model.complete(request).await.unwrap();
+        assert_eq!(service.body(0)["max_completion_tokens"], sent);
     }
 }
 

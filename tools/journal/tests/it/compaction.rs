@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use agent::{Driver, Outcome, Run, Selection, Session};
 use serde_json::json;
-use tools::protocol::{Message, Part, Role};
+use tools::protocol::{Message, Role};
 
 use crate::crib::{Crib, context};
-use crate::small_context::{SmallContext, catalog, check_pairing, text};
+use crate::small_context::{SmallContext, catalog, check_pairing, handle, read_back, result_texts, text};
 
 fn session(crib: &Crib) -> Session {
     let cx = context(&crib.journal()).with_service(tools::OutputStore::new());
@@ -39,11 +39,11 @@ async fn a_resumed_session_continues_with_the_compacted_conversation_and_the_jou
     assert!(summaries > 0);
 
     let stored: Run = session(&crib).stored_run().await.unwrap().unwrap();
-    assert_eq!(results(stored.messages()).len() as u32, ended.calls, "the journal keeps everything");
+    assert_eq!(result_texts(stored.messages()).len() as u32, ended.calls, "the journal keeps everything");
     let compacted = stored.request_messages().len();
     assert!(compacted < stored.messages().len() / 2, "{compacted} of {}", stored.messages().len());
 
-    let second = run(&SmallContext { turns: 68, ..model.clone() }, &crib).await;
+    let mut second = run(&SmallContext { turns: 68, ..model.clone() }, &crib).await;
     let (request, refused) = {
         let log = model.log.lock().unwrap();
         (log.requests[before].clone(), log.refused)
@@ -53,24 +53,17 @@ async fn a_resumed_session_continues_with_the_compacted_conversation_and_the_jou
     assert!(request.len() <= compacted + 2, "{} and {compacted}", request.len());
     assert_eq!((refused, crib.entries().len()), (0, 272), "an intent and an outcome of each call, once");
     check_pairing(second.messages());
-    let results = results(second.messages());
+    let results = result_texts(second.messages());
     assert_eq!(results.len(), 136);
-    assert_eq!(results[0], text(&json!({"number": 1, "file": "a"}), 1100));
-    let notices = notices(&request);
-    let handle = notices[0].split("handle ").nth(1).unwrap().trim_end_matches(']');
-    second.execute("tools.output", json!({"handle": handle})).await.unwrap();
+    let first = text(&json!({"number": 1, "file": "a"}), 1100);
+    assert_eq!(results[0], first);
+
+    // The first process wrote the handles in the summary and in the notices.
+    let summary = request[1].to_text();
+    let notices = result_texts(&request);
+    let handles = [&summary].into_iter().chain(&notices).filter_map(|text| handle(text)).collect::<Vec<_>>();
+    let read = read_back(&mut second, &handles).await;
+    assert!(read.len() > 1 && read[0].starts_with(&first), "{read:?}");
+    assert!(read.iter().all(|text| text.starts_with("line of ")), "{read:?}");
     crib.head();
-}
-
-fn results(messages: &[Message]) -> Vec<String> {
-    let parts = messages.iter().flat_map(|message| message.parts.clone());
-    let result = |part| match part {
-        Part::ToolResult { result, .. } => Some(result.to_text()),
-        _ => None,
-    };
-    parts.filter_map(result).collect()
-}
-
-fn notices(request: &[Message]) -> Vec<String> {
-    results(request).into_iter().filter(|text| text.contains("handle")).collect()
 }
