@@ -25,8 +25,8 @@ pub enum Event {
         /// The id of the host's request.
         correlation_id: String,
     },
-    /// The run begins with another system text or other tools than the session's last run. A service then has no part of the prompt
-    /// after the change in its cache.
+    /// The run begins with another system text, other tools or another model than the session's last run. A service then has no part of
+    /// the prompt after the change in its cache.
     PrefixChanged(PrefixChange),
     /// The conversation is near the limit of the model's context, or over it, so later requests leave out parts of it.
     Compacted(Compacted),

@@ -7,6 +7,7 @@ pub mod consent;
 pub mod driver;
 mod event;
 mod extract;
+mod fingerprint;
 mod guidance;
 mod json_answer;
 mod models;

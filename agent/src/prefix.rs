@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tools::protocol::wire::Format;
+use serde::{Deserialize, Serialize};
+use tools::ToolName;
 use tools::protocol::{Message, Role};
-use tools::{Entry, ToolName};
 
-use crate::{ToolSet, WireToolSet};
+use crate::fingerprint::fingerprint;
+use crate::provider::guarded::{self, wire_tools};
+use crate::{Provider, ToolSet, WireToolSet};
 
 /// The parts of a session's prompt prefix that changed since its last run. A service then reads the whole prompt anew instead of
 /// from its cache.
@@ -24,69 +26,50 @@ pub struct PrefixChange {
     pub system: bool,
     /// True if the provider takes the definitions in another format.
     pub format: bool,
+    /// True if another model or provider reads the prompt.
+    pub model: bool,
 }
 
-/// The prompt prefix of a session's last run.
-#[derive(Clone, Debug)]
+/// The prompt prefix of a run. It has digests instead of texts, so that a checkpoint can hold it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Prefix {
-    definitions: BTreeMap<ToolName, Definition>,
-    system: Option<Arc<str>>,
-    format: Option<Format>,
-}
-
-/// The part of a tool that a model reads.
-#[derive(Clone, Debug)]
-enum Definition {
-    /// The text that the service takes.
-    Wire(Arc<str>),
-    /// The tool itself, for a provider without a format.
-    Catalog(Arc<Entry>),
-}
-
-impl PartialEq for Definition {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Wire(text), Self::Wire(other)) => text == other,
-            (Self::Catalog(entry), Self::Catalog(other)) => {
-                let text = |entry: &Arc<Entry>| (entry.tool().description.clone(), entry.tool().parameters.clone());
-                Arc::ptr_eq(entry, other) || text(entry) == text(other)
-            }
-            _ => false,
-        }
-    }
+    /// The digests of the definitions.
+    definitions: Arc<BTreeMap<ToolName, u64>>,
+    system: Option<u64>,
+    format: Option<String>,
+    provider: String,
+    model: Option<String>,
 }
 
 impl Prefix {
-    /// Returns the prefix of requests with these messages. `wire` are the tools as the service takes them.
-    pub(crate) fn new(messages: &[Message], tools: &ToolSet, wire: Option<&WireToolSet>) -> Self {
+    /// Returns the prefix of requests with these messages and tools to this provider.
+    pub(crate) fn new(messages: &[Message], tools: &ToolSet, provider: &dyn Provider) -> Self {
         let system = messages.first().filter(|message| message.role == Role::System);
-        let definitions = match wire {
-            Some(wire) => {
-                wire.definition_texts().map(|(name, text)| (name.clone(), Definition::Wire(text.clone()))).collect()
-            }
-            None => {
-                tools.list().iter().map(|entry| (entry.name().clone(), Definition::Catalog(entry.clone()))).collect()
-            }
-        };
-        let (system, format) = (system.map(|message| message.to_text().into()), wire.map(WireToolSet::format));
-        Self { definitions, system, format }
+        let wire = wire_tools(provider, tools);
+        let definitions = wire.map_or_else(|| tools.definition_digests(), WireToolSet::definition_digests);
+        Self {
+            definitions: definitions.clone(),
+            system: system.map(|message| fingerprint(&message.to_text())),
+            format: wire.map(|wire| wire.format().name().to_owned()),
+            provider: guarded::name(provider),
+            model: guarded::model(provider),
+        }
     }
 
     /// Returns the changes since an earlier prefix. Returns `None` if there are none.
     pub(crate) fn changes_since(&self, earlier: &Self) -> Option<PrefixChange> {
         let (now, before) = (&self.definitions, &earlier.definitions);
-        let missing = |of: &BTreeMap<ToolName, Definition>, others: &BTreeMap<ToolName, Definition>| {
+        let missing = |of: &BTreeMap<ToolName, u64>, others: &BTreeMap<ToolName, u64>| {
             of.keys().filter(|name| !others.contains_key(*name)).cloned().collect()
         };
-        let is_changed = |(name, definition): &(&ToolName, &Definition)| {
-            before.get(*name).is_some_and(|before| before != *definition)
-        };
+        let is_changed = |(name, digest): &(&ToolName, &u64)| before.get(*name).is_some_and(|before| before != *digest);
         let change = PrefixChange {
             added: missing(now, before),
             removed: missing(before, now),
             changed: now.iter().filter(is_changed).map(|(name, _)| name.clone()).collect(),
             system: self.system != earlier.system,
             format: self.format != earlier.format,
+            model: (&self.provider, &self.model) != (&earlier.provider, &earlier.model),
         };
         (change != PrefixChange::default()).then_some(change)
     }

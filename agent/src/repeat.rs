@@ -34,8 +34,10 @@ pub struct Repeated {
 ///
 /// - Equal calls of one turn count once, because the model has not seen their results.
 /// - Another result starts the count anew.
-/// - A successful call of another kind that has an effect starts all counts anew, because the world has changed.
-/// - A successful call that [waits](Self::is_wait) gets hints but does not end the run.
+/// - Another successful call that has an effect starts the count anew, because the world has changed. Only rounds go on to count: turns
+///   whose calls were all made before, each with the result that it had the last time. So calls that alternate are noticed too.
+/// - A successful call that [waits](Self::is_wait) gets hints but does not end the run. It starts all other counts anew, because time
+///   has passed.
 #[derive(Debug)]
 pub(crate) struct RepeatGuard {
     limits: RepeatLimits,
@@ -50,9 +52,21 @@ pub(crate) struct RepeatGuard {
 struct LastResult {
     arguments: Json,
     hash: u64,
+    /// The number of turns with this call and result since another call had an effect.
     times: u32,
+    /// The number of turns with this call and result since another call was new or had another result than before.
+    rounds: u32,
     /// The number of the last turn with this call.
     turn: u64,
+}
+
+/// The consequences of a call for the results of others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallEffect {
+    /// True if the call succeeded and may have changed the world.
+    pub(crate) is_write: bool,
+    /// True if the call [waited](RepeatGuard::is_wait).
+    pub(crate) is_wait: bool,
 }
 
 impl RepeatLimits {
@@ -89,27 +103,36 @@ impl RepeatGuard {
     }
 
     /// Records the result of a call of this turn. Returns the number of turns that made the call with this result.
-    pub(crate) fn record(&mut self, turn: u64, call: &ToolCall, result: &ToolResult, has_effect: bool) -> u32 {
+    pub(crate) fn record(&mut self, turn: u64, call: &ToolCall, result: &ToolResult, effect: CallEffect) -> u32 {
         if self.limits == RepeatLimits::new(None, None) {
             return 1;
         }
         let hash = self.hash(result);
         let arguments = &call.arguments;
-        if has_effect {
-            self.calls.retain(|name, _| *name == call.name);
-            self.calls.values_mut().for_each(|calls| calls.retain(|last| last.arguments == *arguments));
+        let calls = self.calls.get_mut(&call.name);
+        let last = calls.and_then(|calls| {
+            let at = calls.iter().position(|last| last.arguments == *arguments)?;
+            Some(calls.swap_remove(at))
+        });
+        let last = last.filter(|last| last.hash == hash);
+        let is_new = last.is_none();
+        for other in self.calls.values_mut().flatten() {
+            if effect.is_write || effect.is_wait {
+                other.times = 0;
+            }
+            if is_new || effect.is_wait {
+                other.rounds = 0;
+            }
         }
-        let calls = self.calls.entry(call.name.clone()).or_default();
-        let Some(last) = calls.iter_mut().find(|last| last.arguments == *arguments) else {
-            calls.push(LastResult { arguments: arguments.clone(), hash, times: 1, turn });
-            return 1;
-        };
-        last.times = match last.hash == hash {
-            true => last.times.saturating_add((last.turn != turn).into()),
-            false => 1,
-        };
-        (last.hash, last.turn) = (hash, turn);
-        last.times
+        let mut last = last.unwrap_or(LastResult { arguments: arguments.clone(), hash, times: 0, rounds: 0, turn: 0 });
+        if is_new || last.turn != turn {
+            last.times = last.times.saturating_add(1);
+            last.rounds = last.rounds.saturating_add(1);
+        }
+        last.turn = turn;
+        let times = last.times.max(last.rounds).max(1);
+        self.calls.entry(call.name.clone()).or_default().push(last);
+        times
     }
 
     /// Returns true if a call with this result took so long that it probably waited for a change, such as the end of a job.

@@ -5,6 +5,7 @@ mod approval;
 mod checkpoint;
 mod compaction;
 mod conversation;
+mod ending;
 mod error;
 mod outcome;
 mod pending_call;
@@ -12,11 +13,12 @@ mod stored_run;
 
 use serde::{Deserialize, Serialize};
 use tools::protocol::{Message, Part, Role};
-use tools::{ErrorCode, ToolCall, ToolError, ToolErrorKind, ToolResult};
+use tools::{ErrorCode, ToolCall, ToolError, ToolResult};
 
 use self::conversation::Conversation;
 use self::stored_run::StoredRun;
-use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, Spending, StopReason, Turn, Usage};
+use crate::prefix::Prefix;
+use crate::{ApprovalRequest, Spending, StopReason, Turn, Usage};
 
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
 pub use self::error::RunError;
@@ -35,6 +37,7 @@ const CUT_OFF: &str = "the turn was cut off by the length limit, so this call wa
 /// - Every call gets exactly one result.
 /// - The results of a turn are one message, in the order of the calls.
 /// - The calls of a turn that was [cut off](StopReason::Length) are not run, because their arguments may be incomplete.
+/// - After a turn that the service [paused](StopReason::Paused), the next one goes on with it.
 ///
 /// A run has no limits of its own. The caller ends it with [`exhaust`](Self::exhaust), as [`Driver`](crate::Driver) does when its
 /// [`Budget`](crate::Budget) is used up.
@@ -72,6 +75,9 @@ pub struct Run {
     /// The spending of the run and its children, as its budget counted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     spent: Option<Spending>,
+    /// The beginning of the requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prefix: Option<Prefix>,
     state: State,
 }
 
@@ -114,9 +120,9 @@ impl Run {
     /// Creates a run that answers the last of these messages.
     pub fn new(messages: Vec<Message>) -> Self {
         let messages = messages.into();
-        let (earlier_turns, steps, calls, failed_calls, usage, spent) = (0, 0, 0, 0, None, None);
-        let compaction = Compaction::default();
-        Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, state: State::Asking }
+        let (compaction, earlier_turns, steps, calls, failed_calls) = (Compaction::default(), 0, 0, 0, 0);
+        let (usage, spent, prefix, state) = (None, None, None, State::Asking);
+        Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, prefix, state }
     }
 
     /// Sets the number of model turns in the session before this run, which [`turns`](Self::turns) includes.
@@ -158,7 +164,7 @@ impl Run {
 
     fn summary(&self, outcome: Outcome) -> Summary {
         let Self { steps, calls, failed_calls, usage, .. } = *self;
-        Summary { outcome, steps, calls, failed_calls, usage }
+        Summary { outcome, steps, calls, failed_calls, usage, spent: self.spent() }
     }
 
     /// Returns true if the run has ended with an answer of the model.
@@ -197,12 +203,12 @@ impl Run {
         };
         let slots: Vec<_> = message.calls().enumerate().map(slot).collect();
         self.calls = self.calls.saturating_add(u32::try_from(slots.len()).unwrap_or(u32::MAX));
-        self.state = if slots.is_empty() {
-            State::Done(Outcome::Answer { text: message.to_text(), stop })
-        } else {
-            State::Calling { slots, ending: None, waiting: Vec::new() }
-        };
         self.messages.push(message);
+        self.state = match stop {
+            _ if !slots.is_empty() => State::Calling { slots, ending: None, waiting: Vec::new() },
+            StopReason::Paused => State::Asking,
+            stop => State::Done(Outcome::Answer { text: self.last_text(), stop }),
+        };
         Ok(())
     }
 
@@ -241,35 +247,6 @@ impl Run {
         self.settle(id, result, ending)
     }
 
-    /// Cancels the run. Calls without a result get an error that says so. A run that has ended does not change.
-    pub fn cancel(&mut self) {
-        self.end(Outcome::Cancelled, |call| ToolError::new(call.name.as_str(), ToolErrorKind::Cancelled).into());
-    }
-
-    /// Ends the run after a failure that the model cannot repair. Calls without a result get an error with the message. A run
-    /// that has ended does not change.
-    pub fn fail(&mut self, message: impl Into<String>) {
-        self.fail_with(message.into(), None);
-    }
-
-    /// Ends the run as [`fail`](Self::fail) does, after a failure of this kind.
-    pub(crate) fn fail_with(&mut self, message: String, failure: Option<FailureKind>) {
-        let result = format!("the run ended before this call had a result: {message}");
-        self.end(Outcome::Failed { message, failure }, |_| ToolResult::error(result.clone()));
-    }
-
-    /// Ends the run because a budget is used up. If calls wait for their results, the run ends once all of them have one. A run that
-    /// has ended does not change.
-    pub fn exhaust(&mut self, exhausted: Exhausted) {
-        self.end_after_results(Outcome::Budget(exhausted));
-    }
-
-    /// Ends the run because a call is repeated. If calls wait for their results, the run ends once all of them have one. A run that
-    /// has ended does not change.
-    pub fn end_loop(&mut self, repeated: Repeated) {
-        self.end_after_results(Outcome::Loop(repeated));
-    }
-
     /// Returns the conversation, with the messages of this run. Results are added when all calls of their turn have one.
     pub fn messages(&self) -> &[Message] {
         self.messages.messages()
@@ -283,27 +260,6 @@ impl Run {
     /// Returns the number of model turns in the session, including this run's. It is the number of the last turn.
     pub fn turns(&self) -> u64 {
         self.earlier_turns.saturating_add(self.steps.into())
-    }
-
-    /// Returns the spending of the run and its children. Without a budget, that is the steps, calls and reported tokens of the run.
-    pub(crate) fn spent(&self) -> Spending {
-        let (steps, calls, tokens) = (self.steps.into(), self.calls.into(), self.usage.map_or(0, Usage::total));
-        self.spent.unwrap_or(Spending { steps, calls, tokens, ..Spending::default() })
-    }
-
-    /// Sets the spending of the run and its children.
-    pub(crate) fn record_spent(&mut self, spent: Spending) {
-        self.spent = Some(spent);
-    }
-
-    fn end_after_results(&mut self, outcome: Outcome) {
-        match &mut self.state {
-            State::Asking => self.state = State::Done(outcome),
-            State::Calling { ending, .. } => {
-                ending.get_or_insert(outcome);
-            }
-            State::Done(_) => {}
-        }
     }
 
     fn settle(&mut self, id: &str, result: ToolResult, ends: Option<Outcome>) -> Result<(), RunError> {
@@ -337,14 +293,6 @@ impl Run {
                 self.state = State::Done(outcome);
             }
         }
-    }
-
-    fn end(&mut self, outcome: Outcome, missing: impl Fn(&ToolCall) -> ToolResult) {
-        if let State::Done(_) = self.state {
-            return;
-        }
-        self.complete_turn(missing);
-        self.state = State::Done(outcome);
     }
 
     /// Appends the message of the results if calls are pending.

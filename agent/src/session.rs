@@ -177,10 +177,10 @@ impl Session {
         &self.compaction
     }
 
-    /// Replaces the conversation by that of a run, whose requests had this prefix. The run's first `before` messages do not belong to it.
-    pub(crate) fn complete_run(&mut self, run: Run, before: usize, prefix: Prefix) {
+    /// Replaces the conversation by that of a run. The run's first `before` messages do not belong to it.
+    pub(crate) fn complete_run(&mut self, run: Run, before: usize) {
         self.compaction = run.compaction().clone().with_removed_front(before);
-        self.prefix = Some(prefix);
+        self.prefix = run.prefix().cloned();
         self.waiting = (!run.waiting_requests().is_empty()).then(|| run.clone());
         self.messages = run.into_settled_messages().split_off(before);
     }

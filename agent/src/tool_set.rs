@@ -1,6 +1,6 @@
 //! [`ToolSet`]: the fixed tools of a session.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
@@ -9,9 +9,10 @@ use tools::protocol::ToolNames;
 use tools::protocol::wire::{Format, FormatCell, Strictness};
 use tools::{
     Arguments, Digest, Entry, Execution, Json, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
-    ToolResult,
+    ToolName, ToolResult,
 };
 
+use crate::fingerprint::fingerprint;
 use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet};
 
 /// An immutable, sorted subset of a catalog.
@@ -38,6 +39,7 @@ struct Inner {
     entries: Vec<Arc<Entry>>,
     skipped: Vec<SkippedTool>,
     digest: OnceLock<Digest>,
+    definition_digests: OnceLock<Arc<BTreeMap<ToolName, u64>>>,
     /// Without and with examples; of each, without and with a limit.
     wires: [[FormatCell<WireToolSet>; 2]; 2],
 }
@@ -58,7 +60,8 @@ impl ToolSet {
                 None => entries.push(same[0].clone()),
             }
         }
-        Self(Arc::new(Inner { entries, skipped, digest: OnceLock::new(), wires: Default::default() }))
+        let (digest, definition_digests) = Default::default();
+        Self(Arc::new(Inner { entries, skipped, digest, definition_digests, wires: Default::default() }))
     }
 
     /// Returns the tools, sorted by name.
@@ -111,6 +114,15 @@ impl ToolSet {
     /// Returns the SHA-256 digest over the names and digests of the tools, which identifies the set. Computed on first use.
     pub fn digest(&self) -> Digest {
         *self.0.digest.get_or_init(|| digest(self.list()))
+    }
+
+    /// Returns the digests of the descriptions and parameters by name. Computed on first use.
+    pub(crate) fn definition_digests(&self) -> &Arc<BTreeMap<ToolName, u64>> {
+        let text = |tool: &Tool| json!([tool.description, tool.parameters]).to_string();
+        self.0.definition_digests.get_or_init(|| {
+            let digests = self.definitions().map(|tool| (tool.name.clone(), fingerprint(&text(tool))));
+            Arc::new(digests.collect())
+        })
     }
 
     /// Returns the tools that were selected but are not in the set, sorted by name.

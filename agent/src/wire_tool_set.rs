@@ -1,6 +1,7 @@
 //! [`WireToolSet`]: the tools of a set as a service takes them.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -10,6 +11,7 @@ use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
 use tools::{Entry, ToolCall, ToolName};
 
+use crate::fingerprint::fingerprint;
 use crate::{SkipReason, SkippedTool, WireOptions};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
@@ -49,6 +51,7 @@ pub struct WireToolSet {
     skipped: Vec<SkippedTool>,
     definitions: OnceLock<Arc<str>>,
     value: OnceLock<Value>,
+    digests: OnceLock<Arc<BTreeMap<ToolName, u64>>>,
 }
 
 /// Returns one tool as a service takes it: with or without its examples.
@@ -78,7 +81,15 @@ impl WireToolSet {
             skipped.extend(over.map(|(entry, _)| SkippedTool { name: entry.name().clone(), reason: reason.clone() }));
         }
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
-        Self { format, tools, names, skipped, definitions: OnceLock::new(), value: OnceLock::new() }
+        Self {
+            format,
+            tools,
+            names,
+            skipped,
+            definitions: OnceLock::new(),
+            value: OnceLock::new(),
+            digests: OnceLock::new(),
+        }
     }
 
     /// Returns the format.
@@ -96,9 +107,12 @@ impl WireToolSet {
         self.tools.iter().map(|(entry, _)| entry)
     }
 
-    /// Returns the names in the catalog of the [listed](Self::list) tools with their definitions.
-    pub(crate) fn definition_texts(&self) -> impl Iterator<Item = (&ToolName, &Arc<str>)> {
-        self.tools.iter().map(|(entry, wire)| (entry.name(), &wire.definition))
+    /// Returns the digests of the definitions by the names in the catalog. Computed on first use.
+    pub(crate) fn definition_digests(&self) -> &Arc<BTreeMap<ToolName, u64>> {
+        self.digests.get_or_init(|| {
+            let digests = self.tools.iter().map(|(entry, wire)| (entry.name().clone(), fingerprint(&wire.definition)));
+            Arc::new(digests.collect())
+        })
     }
 
     /// Returns the definitions as the text of a JSON array. Joined on first use.

@@ -22,6 +22,12 @@ pub struct Limits {
     /// The maximum number of concurrent calls. Further calls wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_concurrency: Option<u32>,
+    /// True if a call delegates its work: to a sub-agent, whose calls have targets and limits of their own, or to a model.
+    ///
+    /// - Its targets name the delegate, so they are authorised and approved, but the call does not wait for calls with the same ones.
+    /// - A host's time limit of calls does not hold for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub delegates: bool,
 }
 
 impl Limits {

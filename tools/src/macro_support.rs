@@ -77,6 +77,7 @@ pub struct Definition {
     pub idempotent: bool,
     pub timeout_ms: Option<u64>,
     pub max_output_bytes: Option<u64>,
+    pub delegates: bool,
     pub tags: &'static [&'static str],
     pub audit: bool,
     pub examples: Vec<(Value, Option<Value>)>,
@@ -92,6 +93,7 @@ impl Definition {
             .with_limits(Limits {
                 timeout_ms: self.timeout_ms,
                 max_output_bytes: self.max_output_bytes,
+                delegates: self.delegates,
                 ..Limits::default()
             })
             .with_tags(self.tags.iter().copied())

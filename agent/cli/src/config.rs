@@ -1,5 +1,6 @@
 //! The settings of `toolcrib.toml`, the environment and the command line. `keys.rs` declares each key.
 
+mod declarations;
 mod environment;
 mod error;
 mod file;

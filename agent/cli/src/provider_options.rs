@@ -1,21 +1,28 @@
 //! The options of a provider, from the settings.
 
+use std::fmt;
+
 use agent::{GenerationOptions, KeySource, ProviderOptions, ProviderSubmission, Proxy};
 use tools::protocol::wire::Strictness;
 
-use crate::config::{ENVIRONMENT, Setting, Settings};
+use crate::config::{ENVIRONMENT, Setting, Settings, Values};
 use crate::program;
 use crate::provider_choice::ProviderChoice;
 
 /// Returns the options of the provider that the settings choose, for this model.
 pub(crate) fn from_settings(settings: &Settings, model: Option<&str>) -> ProviderOptions {
-    let mut options = general(settings);
+    let mut options = with_service(general(settings), settings);
     options.model = model.map(str::to_owned);
-    options.base_url = settings.base_url.as_ref().map(|url| url.value.clone());
-    options.dialect = settings.dialect.as_ref().map(|dialect| dialect.value.clone());
-    options.key = settings.key().map(|key| key.value);
     options.strictness = settings.strict.value.then_some(Strictness::Strict);
     options.generation = generation(settings, options.generation);
+    options
+}
+
+/// Adds the service that the values name.
+fn with_service(mut options: ProviderOptions, values: &Values) -> ProviderOptions {
+    options.base_url = value(&values.base_url);
+    options.dialect = value(&values.dialect);
+    options.key = values.key().map(|key| key.value);
     options
 }
 
@@ -32,22 +39,55 @@ pub(crate) fn general(settings: &Settings) -> ProviderOptions {
     options
 }
 
-/// Returns the URL of the service whose key is in the usual variable of this provider. Returns `None` if that is the provider's own
-/// service, so that the key may go there.
-pub(crate) fn foreign_service(
-    settings: &Settings,
-    choice: &ProviderChoice,
-    provider: &ProviderSubmission,
-) -> Option<String> {
-    let usual = (provider.service)(&general(settings))?;
-    let configured = from_settings(settings, choice.model.as_deref());
-    let chosen = (program::provider(&choice.provider).ok()?.service)(&configured)?;
-    let variable = match &configured.key {
-        None => chosen.key_variable,
-        Some(KeySource::Environment(name)) => name,
-        Some(_) => return None,
-    };
-    (variable == usual.key_variable && chosen.base_url != usual.base_url).then_some(chosen.base_url)
+/// A key that a provider may not send, because it belongs to another service.
+#[derive(Debug)]
+pub(crate) struct ForeignKey {
+    /// The variable that holds the key.
+    variable: &'static str,
+    /// The URL of the service that the key belongs to.
+    pub(crate) url: String,
+}
+
+impl ForeignKey {
+    /// Returns the key in the usual variable of this provider if it belongs to a service that the settings name for another provider, or
+    /// that they named for a replaced one.
+    ///
+    /// The chosen provider may have a URL or a key of its own, which says where the key goes.
+    pub(crate) fn find(settings: &Settings, choice: &ProviderChoice, provider: &ProviderSubmission) -> Option<Self> {
+        let is_chosen = provider.name == choice.provider;
+        if is_chosen && (settings.base_url.is_some() || settings.key().is_some()) {
+            return None;
+        }
+        let usual = (provider.service)(&general(settings))?;
+        let chosen: Option<&Values> = (!is_chosen).then_some(settings);
+        let belongs_elsewhere =
+            |(variable, url): &(String, String)| variable == usual.key_variable && *url != usual.base_url;
+        let (_, url) =
+            chosen.into_iter().chain(&settings.replaced).filter_map(keyed_service).find(belongs_elsewhere)?;
+        Some(Self { variable: usual.key_variable, url })
+    }
+}
+
+/// Formats the reason and the next step.
+impl fmt::Display for ForeignKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { variable, url } = self;
+        write!(
+            f,
+            "{variable} holds the key of {url}; keep that key in another variable or in a file, and name it with key_env or key_file"
+        )
+    }
+}
+
+/// Returns the variable of the key of the service that the values name, and its URL.
+fn keyed_service(values: &Values) -> Option<(String, String)> {
+    let provider = program::provider(&values.provider.as_ref()?.value).ok()?;
+    let service = (provider.service)(&with_service(ProviderOptions::new(), values))?;
+    match values.key().map(|key| key.value) {
+        None => Some((service.key_variable.to_owned(), service.base_url)),
+        Some(KeySource::Environment(variable)) => Some((variable, service.base_url)),
+        Some(_) => None,
+    }
 }
 
 fn value<T: Clone>(setting: &Option<Setting<T>>) -> Option<T> {
@@ -61,13 +101,13 @@ fn generation(settings: &Settings, mut generation: GenerationOptions) -> Generat
     generation.parallel_calls = value(&settings.parallel_calls);
     generation.reasoning_effort = value(&settings.reasoning_effort);
     generation.caching = value(&settings.caching);
+    generation.eager_input_streaming = value(&settings.eager_input_streaming);
     generation
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Values;
 
     #[test]
     fn the_output_limit_and_streaming_hold_for_every_provider() {

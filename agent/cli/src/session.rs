@@ -22,7 +22,7 @@ use crate::output_format::OutputFormat;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
 use crate::provider_choice::ProviderChoice;
-use crate::provider_options;
+use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
 use crate::system_text;
 use crate::telemetry::Telemetry;
@@ -152,7 +152,12 @@ impl SessionOptions {
     /// Creates the chosen provider.
     fn provider(&self, settings: &Settings, choice: &ProviderChoice) -> Result<Arc<dyn Provider>, Error> {
         choice.note.iter().for_each(|note| notice::note(note));
-        Ok(program::provider(&choice.provider)?.create(&self.provider_options(settings, choice))?)
+        let provider = program::provider(&choice.provider)?;
+        if let Some(key) = ForeignKey::find(settings, choice, provider) {
+            let reason = key.to_string();
+            return Err(ProviderError::Options { provider: choice.provider.clone(), reason }.into());
+        }
+        Ok(provider.create(&self.provider_options(settings, choice))?)
     }
 
     /// Returns the models that tools may ask: that of the session, other models of its provider with the same options, and those of
@@ -163,16 +168,9 @@ impl SessionOptions {
         let models = Models::new(provider).with_names(&choice.provider, choice.model.clone());
         let prices = settings.prices.iter().map(|price| &price.value);
         let models = prices.fold(models, |models, price| models.with_price(&price.model, price.price()));
-        let foreign_key = |provider: &ProviderSubmission| {
-            let url = provider_options::foreign_service(settings, choice, provider)?;
-            let variable = (provider.service)(&general)?.key_variable;
-            Some(format!(
-                "{variable} holds the key of {url}; keep that key in another variable or in a file, and name it with key_env or \
-                 key_file"
-            ))
-        };
-        let others = program::providers().into_iter().filter(|other| other.name != own_name);
-        let refused: BTreeMap<_, _> = others.filter_map(|other| Some((other.name, foreign_key(other)?))).collect();
+        let foreign_key = |provider| Some(ForeignKey::find(settings, choice, provider)?.to_string());
+        let providers = program::providers().into_iter();
+        let refused: BTreeMap<_, _> = providers.filter_map(|other| Some((other.name, foreign_key(other)?))).collect();
         let default_model = |provider: &ProviderSubmission| (provider.service)(&general)?.model;
         let providers = program::providers().into_iter();
         let defaults = providers.filter_map(|provider| Some((provider.name, default_model(provider)?)));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agent::{
     ApprovalRequest, BudgetScope, Compacted, CompactionCause, Event, Exhausted, FailureKind, Outcome, PlanItem,
-    PrefixChange, Resource, RetryCause, StopReason, Summary,
+    PrefixChange, Resource, RetryCause, Spending, StopReason, Summary,
 };
 use serde::Serialize;
 use tools::protocol::Content;
@@ -56,6 +56,7 @@ pub(crate) struct PrefixLine<'a> {
     changed: &'a [ToolName],
     system: bool,
     format: bool,
+    model: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -140,6 +141,7 @@ pub(crate) struct OutcomeLine<'a> {
     cached_input_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_tokens: Option<u64>,
+    spent: Spending,
     #[serde(skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u64>,
 }
@@ -149,8 +151,9 @@ impl<'a> StreamLine<'a> {
     pub(crate) fn from_event(event: &'a Event, duration: Duration) -> Option<Self> {
         Some(match event {
             Event::Started { correlation_id } => Self::Started { correlation_id },
-            Event::PrefixChanged(PrefixChange { added, removed, changed, system, format, .. }) => {
-                Self::PrefixChanged(PrefixLine { added, removed, changed, system: *system, format: *format })
+            Event::PrefixChanged(PrefixChange { added, removed, changed, system, format, model, .. }) => {
+                let (system, format, model) = (*system, *format, *model);
+                Self::PrefixChanged(PrefixLine { added, removed, changed, system, format, model })
             }
             Event::Compacted(compacted) => Self::Compacted(CompactedLine::new(compacted)),
             Event::RequestRetried(retry) => {
@@ -227,6 +230,7 @@ impl<'a> OutcomeLine<'a> {
             input_tokens: summary.usage.map(|usage| usage.input_tokens),
             cached_input_tokens: summary.usage.map(|usage| usage.cached_input_tokens).filter(|cached| *cached > 0),
             output_tokens: summary.usage.map(|usage| usage.output_tokens),
+            spent: summary.spent,
             duration_ms: duration.map(|duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
             ..Self::default()
         };

@@ -6,18 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::provider::{ModelService, is_plain_url};
 use agent::{
-    Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, StopReason, TextSink, ToolSet,
-    Turn, TurnFuture, WireOptions, WireToolSet,
+    Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, ToolSet, Turn,
+    TurnFuture, WireOptions, WireToolSet,
 };
 use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
-use crate::adapter::{Api, Endpoint, Model, PAUSE};
+use crate::adapter::{Api, Endpoint, Model};
 use crate::context_size::context_tokens;
 use crate::retry::{Failure, retry};
-
-/// The most continuations of one turn.
-const MAX_PAUSES: usize = 20;
 
 /// A provider for a model behind an HTTP service.
 ///
@@ -195,18 +192,7 @@ impl Provider for Remote {
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
-        Box::pin(async move {
-            let mut turn = self.request(request).await?;
-            let mut pauses = 0;
-            while turn.stop == StopReason::Other(PAUSE.to_owned()) && pauses < MAX_PAUSES {
-                pauses += 1;
-                let messages = [request.messages, &[turn.message.clone()]].concat();
-                let mut continuation = request;
-                continuation.messages = &messages;
-                turn = joined(turn, self.request(continuation).await?);
-            }
-            Ok(turn)
-        })
+        Box::pin(self.request(request))
     }
 }
 
@@ -230,22 +216,6 @@ impl Remote {
         };
         retry(self.name(), &self.retry_policy, request.deadline, request.retry_sink, attempt).await
     }
-}
-
-/// Returns a turn and its continuation as one.
-fn joined(mut turn: Turn, next: Turn) -> Turn {
-    let calls = turn.message.calls().count();
-    turn.message.parts.extend(next.message.parts);
-    turn.faults.extend(next.faults.into_iter().map(|(position, reason)| (calls + position, reason)));
-    turn.stop = next.stop;
-    turn.usage = match (turn.usage, next.usage) {
-        (Some(mut usage), Some(more)) => {
-            usage += more;
-            Some(usage)
-        }
-        (usage, more) => usage.or(more),
-    };
-    turn
 }
 
 impl fmt::Debug for Remote {

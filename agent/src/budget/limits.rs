@@ -12,11 +12,13 @@ pub struct BudgetLimits {
     pub steps: Option<u64>,
     /// The most calls that the model makes.
     pub calls: Option<u64>,
-    /// The tokens after which no turn begins.
+    /// The tokens, read and written by all requests together, after which no turn begins. Cached ones count. Each request reads the whole
+    /// conversation again, and the last turn may exceed the limit.
     pub tokens: Option<u64>,
     /// The cost after which no turn begins.
     pub cost: Option<Cost>,
-    /// The time from the creation of the budget, after which the run is stopped.
+    /// The time from the creation of the budget, after which the run is stopped. It stands still while a call waits for an approval or
+    /// for the answer to a question. The deadline of the session's context does not.
     pub time: Option<Duration>,
 }
 
@@ -54,7 +56,7 @@ impl BudgetLimits {
         self
     }
 
-    /// Sets the time after which a run is stopped.
+    /// Sets the time after which a run is stopped, without open questions.
     #[must_use]
     pub fn with_time(mut self, time: Duration) -> Self {
         self.time = Some(time);

@@ -4,6 +4,7 @@ mod exhausted;
 mod limits;
 mod price;
 mod spending;
+mod time;
 mod window;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::time::Instant;
+use tools::call::PersonClock;
 
 pub use self::exhausted::{BudgetError, BudgetScope, Exhausted, Resource};
 pub use self::limits::BudgetLimits;
@@ -21,7 +23,7 @@ pub use self::window::{BudgetWindow, WindowFuture};
 /// The resources that a run and all its children may use together: steps, calls, tokens, money and time.
 ///
 /// A run charges its budget, and with it the budgets of all its ancestors. So a child has its own limits *and* the rest of each
-/// ancestor's. Clones share the budget. The time of a budget starts when it is created.
+/// ancestor's. Clones share the budget. The time of a budget starts when it is created, and stands still while a call waits for a person.
 ///
 /// - Steps and calls are [charged](Self::charge) before they happen, so their limits are never exceeded.
 /// - Tokens and money are known only after a turn, which [records](Self::record) them. No turn begins once their limit is reached.
@@ -50,6 +52,8 @@ struct Node {
     limits: BudgetLimits,
     spent: Counters,
     started: Instant,
+    /// Measures the questions of its runs, those of its descendants included. Its time stands still meanwhile.
+    person_clock: Arc<PersonClock>,
     parent: Option<Budget>,
     /// Only a root has one.
     window: Option<Arc<dyn BudgetWindow>>,
@@ -88,12 +92,13 @@ impl Budget {
     pub(crate) fn child_with_spent(&self, limits: BudgetLimits, spent: Spending) -> Self {
         let (parent, tree) = (Some(self.clone()), self.0.tree.clone());
         let spent = Counters::from(spent);
-        Self(Arc::new(Node { limits, spent, started: Instant::now(), parent, window: None, tree }))
+        let person_clock = Arc::new(PersonClock::default().with_outer(self.person_clock().clone()));
+        Self(Arc::new(Node { limits, spent, started: Instant::now(), person_clock, parent, window: None, tree }))
     }
 
     fn root(limits: BudgetLimits, window: Option<Arc<dyn BudgetWindow>>) -> Self {
-        let (spent, started) = (Counters::default(), Instant::now());
-        Self(Arc::new(Node { limits, spent, started, parent: None, window, tree: Arc::default() }))
+        let (spent, started, person_clock) = (Counters::default(), Instant::now(), Arc::default());
+        Self(Arc::new(Node { limits, spent, started, person_clock, parent: None, window, tree: Arc::default() }))
     }
 
     /// Returns the limits of this budget, without those of its ancestors.
@@ -135,15 +140,6 @@ impl Budget {
             Some(window) => window.record(spending).await,
             None => Ok(()),
         }
-    }
-
-    /// Returns the time at which the first limit on time ends, with that limit. Returns `None` if there is no such limit.
-    pub fn deadline(&self) -> Option<(Instant, Exhausted)> {
-        let ends = self.chain().filter_map(|(node, scope)| {
-            let limit = node.limits.time?;
-            Some((node.started.checked_add(limit)?, Exhausted::time(limit, scope)))
-        });
-        ends.min_by_key(|(end, _)| *end)
     }
 
     /// Returns true if the budget, an ancestor or a window may limit tokens or money.

@@ -8,7 +8,7 @@ use super::Cost;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spending {
-    /// Requests to the provider. A turn that the service pauses and the provider continues counts once.
+    /// Requests to the provider. Each continuation of a turn that the service paused is one.
     pub steps: u64,
     /// Calls that the model makes.
     pub calls: u64,

@@ -14,7 +14,7 @@ use super::gated_execution::GatedExecution;
 use super::tasks::{BatchEvent, Joined, RunningCall, Tasks};
 use super::worker_gate::PollState;
 use super::{Driver, DriverError, RunContext};
-use crate::repeat::{self, RepeatGuard};
+use crate::repeat::{self, CallEffect, RepeatGuard};
 use crate::{ApprovalRequest, DeferredConsent, PendingCall, Repeated, Run, ToolSet};
 
 /// The calls of a turn and their tasks.
@@ -47,7 +47,8 @@ impl Driver {
             None => tasks.insert(Tasks::new(run_cx.runtime)?),
         };
         let start = |pending: PendingCall| {
-            let reporter = CallReporter::start(&pending, run_cx.session.tools(), run_cx.session.context(), run_cx.sink);
+            let RunContext { session, sink, budget, .. } = run_cx;
+            let reporter = CallReporter::start(&pending, session.tools(), session.context(), sink, budget);
             (pending, reporter)
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
@@ -102,7 +103,7 @@ impl<'a> Batch<'a> {
     }
 
     fn spawn(&mut self, run_cx: &RunContext<'_>) {
-        let RunContext { session, cx, token, runtime, .. } = *run_cx;
+        let RunContext { session, cx, token, runtime, budget, .. } = *run_cx;
         let turn = self.run.turns();
         // Conflicting calls run in the order of the turn, independently of task scheduling.
         let order = (self.calls.len() > 1).then(CallOrder::new);
@@ -123,7 +124,7 @@ impl<'a> Batch<'a> {
                 Some(reporter) => cx
                     .with_place(place.with_person_clock(reporter.person_clock.clone()))
                     .with_progress(reporter.clone()),
-                None => cx.with_place(place),
+                None => cx.with_place(place.with_person_clock(budget.person_clock().clone())),
             };
             let execution = session.tools().execute(&cx, &call.name, call.arguments.clone());
             let gated = GatedExecution::new(execution, &call.name, &cx, running.gated.clone(), alarm);
@@ -184,10 +185,10 @@ impl<'a> Batch<'a> {
     ) -> Result<(), DriverError> {
         let (PendingCall { call, refused, .. }, reporter) = &self.calls[position];
         let is_effective = |entry: Arc<Entry>| !entry.tool().effects.is_read_only();
-        let has_effect = !result.is_error && self.tools.get(&call.name).is_ok_and(is_effective);
-        self.repeats.notice_compaction(self.run.compaction().version());
-        let times = self.repeats.record(self.run.turns(), call, &result, has_effect);
+        let is_write = !result.is_error && self.tools.get(&call.name).is_ok_and(is_effective);
         let is_wait = RepeatGuard::is_wait(&result, self.started.elapsed());
+        self.repeats.notice_compaction(self.run.compaction().version());
+        let times = self.repeats.record(self.run.turns(), call, &result, CallEffect { is_write, is_wait });
         if let Some(hint) = self.repeats.hint(times, is_wait) {
             if refused.is_some() {
                 self.run.extend_refusal(&call.id, &hint);

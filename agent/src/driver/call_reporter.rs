@@ -1,13 +1,13 @@
 //! [`CallReporter`]: sends the events of one call in the order that [`Event`] guarantees.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
+use tokio::time::Instant;
 use tools::call::PersonClock;
 use tools::{ErrorCode, Json, Progress, ProgressSink, Target, ToolCall, ToolContext, ToolResult};
 
 use super::guarded_sink::GuardedSink;
-use crate::{ApprovalRequest, Event, PendingCall, ToolSet};
+use crate::{ApprovalRequest, Budget, Event, PendingCall, ToolSet};
 
 /// The reporter of one call, which is also its progress sink.
 pub(super) struct CallReporter {
@@ -29,6 +29,7 @@ impl CallReporter {
         tools: &ToolSet,
         cx: &ToolContext,
         sink: &Arc<GuardedSink>,
+        budget: &Budget,
     ) -> Option<Arc<Self>> {
         if !sink.is_active() {
             return None;
@@ -40,7 +41,7 @@ impl CallReporter {
         let arguments = tools.masked_arguments(call);
         sink.send(|| Event::CallStarted { id: id.clone(), name: name.clone(), arguments, targets, rulings });
         let (is_refused, started, sink) = (refused.is_some(), Instant::now(), sink.clone());
-        let person_clock = Arc::default();
+        let person_clock = Arc::new(PersonClock::default().with_outer(budget.person_clock().clone()));
         Some(Arc::new(Self { id, name, is_refused, started, person_clock, sink, is_open: Mutex::new(true) }))
     }
 
@@ -105,8 +106,14 @@ mod tests {
         let log = events.clone();
         let sink = GuardedSink::new(Some(Arc::new(move |event: Event| log.lock().unwrap().push(event))));
         let pending = PendingCall { call: ToolCall::new("a", "x", json!({})), index: 0, refused: None };
-        let reporter =
-            CallReporter::start(&pending, &ToolSet::default(), &ToolContext::new(), &Arc::new(sink)).unwrap();
+        let reporter = CallReporter::start(
+            &pending,
+            &ToolSet::default(),
+            &ToolContext::new(),
+            &Arc::new(sink),
+            &Budget::default(),
+        )
+        .unwrap();
         let progress = || reporter.report(&ToolContext::new(), Progress::message("on my way"));
         progress();
         reporter.finish(&ToolResult::text("done"));

@@ -1,11 +1,15 @@
 //! Writes checkpoints of a run to the journal, from which another process can resume it.
 
+use std::pin::pin;
+
+use tokio::time::timeout;
 use tools::call::{Isolated, Panic};
 use tools::journal::{CheckpointId, JournalFuture};
 use tools::{Journal, JournalError};
 
+use super::gated_execution::GRACE;
 use super::{Driver, DriverError, RunContext};
-use crate::{Run, Session};
+use crate::{Run, Session, Spending};
 
 /// The last checkpoint of a run.
 #[derive(Clone, Copy)]
@@ -13,6 +17,7 @@ pub(super) struct LastCheckpoint {
     id: CheckpointId,
     /// The number of the run's messages in it.
     messages: usize,
+    spent: Spending,
 }
 
 impl Driver {
@@ -24,20 +29,58 @@ impl Driver {
         last: &mut Option<LastCheckpoint>,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
+        if run.is_interrupted() {
+            return Ok(());
+        }
         run.record_spent(run_cx.budget.spent());
         let cx = run_cx.session.context();
         let (true, Some(journal), Some(session)) = (self.checkpoints, cx.journal(), cx.session()) else {
             return Ok(());
         };
-        if run.is_interrupted() {
-            return Ok(());
-        }
         // A cancelled run does not wait for the disk.
         if let Some(id) = run_cx.token.run_until_cancelled(save(&**journal, session, run, *last)).await {
-            *last = Some(LastCheckpoint { id: id?, messages: run.messages().len() });
+            *last = Some(LastCheckpoint { id: id?, messages: run.messages().len(), spent: run.spent() });
         }
         Ok(())
     }
+
+    /// Adds the spending of a cancelled or failed run to its last checkpoint, so that a resumed run has used it. A request without a turn
+    /// is made again, so it counts as no step. Waits up to [`GRACE`] for the disk.
+    pub(super) async fn keep_spent(
+        &self,
+        run: &Run,
+        last: Option<LastCheckpoint>,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
+        let cx = run_cx.session.context();
+        let (Some(last), Some(journal), Some(session)) = (last, cx.journal(), cx.session()) else { return Ok(()) };
+        let spent = Spending { steps: run.spent().steps, ..run_cx.budget.spent() };
+        if !run.is_interrupted() || spent == last.spent {
+            return Ok(());
+        }
+        let mut saved = pin!(save_spent(&**journal, session, last, spent));
+        // tokio panics if the time driver of the runtime is disabled.
+        if let Ok(limited) = Panic::catch(|| timeout(GRACE, saved.as_mut())) {
+            return limited.await.unwrap_or(Ok(()));
+        }
+        saved.await
+    }
+}
+
+/// Replaces the spending in the last checkpoint. Keeps a checkpoint that another driver saved meanwhile.
+async fn save_spent(
+    journal: &dyn Journal,
+    session: &str,
+    last: LastCheckpoint,
+    spent: Spending,
+) -> Result<(), DriverError> {
+    let Some(stored) = isolated(|| journal.load(session)).await? else { return Ok(()) };
+    let mut run = Run::from_checkpoint(&stored).map_err(invalid_run)?;
+    if run.record_spent(spent) {
+        let state = run.to_checkpoint(run.messages().len()).map_err(invalid_run)?;
+        isolated(|| journal.append(session, last.id, state)).await?;
+    }
+    Ok(())
 }
 
 /// Adds the new messages to the last checkpoint, or saves all of them if there is none.
@@ -47,7 +90,7 @@ async fn save(
     run: &Run,
     last: Option<LastCheckpoint>,
 ) -> Result<CheckpointId, DriverError> {
-    if let Some(LastCheckpoint { id, messages }) = last {
+    if let Some(LastCheckpoint { id, messages, .. }) = last {
         let added = run.to_checkpoint(messages).map_err(invalid_run)?;
         // `append` returns `None` if another driver saved the session meanwhile. The last save wins, with all its messages.
         if let Some(id) = isolated(|| journal.append(session, id, added)).await? {

@@ -136,7 +136,34 @@ pub(super) fn stable_prefix(messages: &[Message]) -> usize {
     system + usize::from(messages.get(system).is_some_and(|message| message.role == Role::User))
 }
 
-/// Returns the positions after the stable prefix at which the conversation can be cut: no call is there without its result.
+/// Returns the positions after the stable prefix at which the conversation can be cut: no call is there without its result, and no part
+/// of a paused turn without the others.
 pub(super) fn turn_starts(messages: &[Message]) -> impl Iterator<Item = usize> {
-    (stable_prefix(messages)..messages.len()).filter(|position| messages[*position].role != Role::Tool)
+    let is_start = |position: &usize| match messages[*position].role {
+        Role::Tool => false,
+        Role::Assistant => position.checked_sub(1).is_none_or(|before| messages[before].role != Role::Assistant),
+        _ => true,
+    };
+    (stable_prefix(messages)..messages.len()).filter(is_start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_is_cut_neither_before_results_nor_inside_a_paused_turn() {
+        let roles = [
+            Role::System,
+            Role::User,
+            Role::Assistant,
+            Role::Tool,
+            Role::Assistant,
+            Role::Assistant,
+            Role::Assistant,
+            Role::User,
+        ];
+        let messages = roles.map(|role| Message::text(role, "…"));
+        assert_eq!(turn_starts(&messages).collect::<Vec<_>>(), [2, 4, 7]);
+    }
 }

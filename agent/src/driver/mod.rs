@@ -17,6 +17,7 @@ mod summary;
 mod tasks;
 mod time_limit;
 mod turn;
+mod whole_turn;
 mod worker_gate;
 
 use std::sync::atomic::AtomicUsize;
@@ -31,9 +32,8 @@ use tracing::Instrument as _;
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
 use self::replaced_results::restore_notices;
-use self::time_limit::{TimeLimit, cancelled_by, stopped};
+use self::time_limit::{cancelled_by, check_timer, stopped};
 use self::turn::AnswerCheck;
-use crate::prefix::Prefix;
 use crate::provider::guarded::{check, wire, wire_tools};
 use crate::repeat::RepeatGuard;
 use crate::trace::{end_agent, open_agent};
@@ -194,8 +194,8 @@ impl Driver {
     /// Continues a run that ended with its process, such as a [stored run](Session::stored_run), at a limit of its budget or in a
     /// loop.
     ///
-    /// The run's conversation replaces the session's when the run ends. The limits of this driver include all that the run and its
-    /// children had used at its last checkpoint, but not their time.
+    /// The run's conversation replaces the session's when the run ends. The limits of this driver include the amounts that the run and
+    /// its children used before, but not their time. If a process dies, the amounts of the request or the calls at that moment are lost.
     ///
     /// With the same session name and [journal](tools::journal), finished calls return their recorded results. An unfinished call
     /// runs again only if the effects of its tool allow it. Without that journal, all pending calls run.
@@ -241,7 +241,7 @@ impl Driver {
         let mut tasks = None;
         let sink = Arc::new(GuardedSink::new(self.events.clone()));
         let budget = self.budget(session, &run);
-        let time_limit = TimeLimit::start(&budget)?;
+        check_timer(&budget)?;
 
         let format = self.wire();
         let active = Arc::new(ActiveRun {
@@ -254,8 +254,7 @@ impl Driver {
             has_ended: RwLock::new(false),
         });
         let cx = active.enter(self.call_context(session, &budget, format));
-        let prefix = Prefix::new(run.messages(), session.tools(), self.wire_tools(session.tools()));
-        self.announce(session, &prefix, &sink);
+        self.announce(session, &mut run, &sink);
         let run_cx = RunContext {
             session: &*session,
             cx: &cx,
@@ -270,7 +269,7 @@ impl Driver {
         let steps = async {
             restore_notices(&mut run, &run_cx);
             let mut step = self.begin(&mut run, &mut last, &run_cx).await;
-            loop {
+            let summary = loop {
                 if let Err(error) = step {
                     run.fail_with(error.to_string(), error.kind());
                     failure.get_or_insert(error);
@@ -279,22 +278,31 @@ impl Driver {
                 step = match run.step() {
                     Step::Ask => self.turn(&mut run, &mut last, check, &run_cx).await,
                     Step::Call(calls) => {
-                        match self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await {
+                        let called = self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await;
+                        let is_spent = run.record_spent(budget.spent());
+                        match called {
                             // Another process finds the requests for approvals and the spending in the checkpoint.
-                            Ok(()) if run.has_ended() => self.checkpoint(&mut run, &mut last, &run_cx).await,
+                            Ok(()) if run.has_ended() || is_spent => {
+                                self.checkpoint(&mut run, &mut last, &run_cx).await
+                            }
                             called => called,
                         }
                     }
                     Step::Done(summary) => break summary,
                 };
+            };
+            if let Err(error) = self.keep_spent(&run, last, &run_cx).await {
+                failure.get_or_insert(error);
             }
+            summary
         };
-        let (mut summary, stop) = cancelled_by(stopped(&self.cancellation, time_limit), &token, steps).await;
+        let (mut summary, stop) = cancelled_by(stopped(&self.cancellation, &budget), &token, steps).await;
         if let (Outcome::Cancelled, Some(Some(exhausted))) = (&summary.outcome, stop) {
             summary.outcome = Outcome::Budget(exhausted);
         }
+        summary.spent = budget.spent();
         if summary.steps > 0 {
-            session.complete_run(run, before, prefix);
+            session.complete_run(run, before);
         }
         active.end();
         sink.send(|| Event::Done(summary.clone()));

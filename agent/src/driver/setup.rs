@@ -23,12 +23,14 @@ impl Driver {
         format.into_iter().fold(cx, ToolContext::with_wire)
     }
 
-    /// Sends the events that precede the first request.
-    pub(super) fn announce(&self, session: &Session, prefix: &Prefix, sink: &GuardedSink) {
+    /// Sends the events that precede the first request. A resumed run is compared with its own earlier requests.
+    pub(super) fn announce(&self, session: &Session, run: &mut Run, sink: &GuardedSink) {
         if let Some(id) = &self.options.correlation_id {
             sink.send(|| Event::Started { correlation_id: id.to_string() });
         }
-        let change = session.prefix().and_then(|earlier| prefix.changes_since(earlier));
+        let prefix = Prefix::new(run.messages(), session.tools(), &*self.provider);
+        let change = run.prefix().or(session.prefix()).and_then(|earlier| prefix.changes_since(earlier));
         change.into_iter().for_each(|change| sink.send(|| Event::PrefixChanged(change)));
+        run.record_prefix(prefix);
     }
 }

@@ -7,9 +7,9 @@ use std::ops::Range;
 use tools::protocol::{Message, Role};
 
 use super::compact::{Room, is_context_length, stable_prefix, turn_starts};
-use super::metering::{charge, prompt_bytes};
+use super::metering::prompt_bytes;
 use super::{Driver, DriverError, RunContext};
-use crate::{Plan, Run, Spending};
+use crate::{BudgetError, Exhausted, Plan, Run};
 
 /// The part of the context, in percent, that a summary may have.
 const LONGEST: u64 = 20;
@@ -29,6 +29,8 @@ enum Summarised {
     Text(String),
     /// The service refused the request as longer than the context.
     TooLong,
+    /// The budget has no step left.
+    Exhausted(Exhausted),
     Cancelled,
 }
 
@@ -57,17 +59,17 @@ impl Driver {
         }
         let text = loop {
             let Some(end) = ends.last() else { return Ok(None) };
-            if let Some(exhausted) = charge(run_cx.budget, Spending::steps(1)).await? {
-                if room.is_refused() {
-                    run.exhaust(exhausted);
-                }
-                return Ok(None);
-            }
             match self.request_summary(run, *end, run_cx).await? {
                 Summarised::Text(text) => break text,
                 // Half of it is summarised now, and the rest the next time.
                 Summarised::TooLong if ends.len() > 1 => ends.truncate(ends.len().div_ceil(2)),
                 Summarised::TooLong => break String::new(),
+                Summarised::Exhausted(exhausted) => {
+                    if room.is_refused() {
+                        run.exhaust(exhausted);
+                    }
+                    return Ok(None);
+                }
                 Summarised::Cancelled => {
                     run.cancel();
                     return Ok(None);
@@ -93,6 +95,9 @@ impl Driver {
         let turn = match self.complete(&messages, None, run_cx).await {
             None => return Ok(Summarised::Cancelled),
             Some(Err(DriverError::Provider(error))) if is_context_length(&error) => return Ok(Summarised::TooLong),
+            Some(Err(DriverError::Budget(BudgetError::Exhausted(exhausted)))) => {
+                return Ok(Summarised::Exhausted(exhausted));
+            }
             Some(turn) => turn?,
         };
         run.record_summary(turn.usage);

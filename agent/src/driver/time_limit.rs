@@ -1,47 +1,29 @@
-//! [`TimeLimit`]: stops a run when its budget has no time left.
+//! Stops a run when its budget has no time left.
 
-use std::future::{Future, pending, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::task::Poll;
 
-use tokio::time::{Sleep, sleep_until};
+use tokio::time::sleep_until;
 use tools::CancellationToken;
 use tools::call::Panic;
 
 use super::DriverError;
 use crate::{Budget, Exhausted};
 
-/// The end of a budget's time.
-pub(super) struct TimeLimit {
-    sleep: Pin<Box<Sleep>>,
-    exhausted: Exhausted,
-}
-
-impl TimeLimit {
-    /// Starts the timer of a budget. Returns `None` if its time is not limited.
-    ///
-    /// # Errors
-    /// Returns [`DriverError::NoTimer`] if the runtime has no timers.
-    pub(super) fn start(budget: &Budget) -> Result<Option<Self>, DriverError> {
-        let Some((end, exhausted)) = budget.deadline() else { return Ok(None) };
-        // tokio panics if the time driver of the runtime is disabled.
-        let sleep = Panic::catch(|| Box::pin(sleep_until(end))).map_err(|_| DriverError::NoTimer)?;
-        Ok(Some(Self { sleep, exhausted }))
-    }
+/// Checks that the time of a budget can be measured, if it is limited.
+///
+/// # Errors
+/// Returns [`DriverError::NoTimer`] if the runtime has no timers.
+pub(super) fn check_timer(budget: &Budget) -> Result<(), DriverError> {
+    let Some((end, _)) = budget.deadline() else { return Ok(()) };
+    // tokio panics if the time driver of the runtime is disabled.
+    Panic::catch(|| drop(sleep_until(end))).map_err(|_| DriverError::NoTimer)
 }
 
 /// Waits until a run must stop. Returns the limit if its time is over, or `None` if the token is cancelled.
-pub(super) async fn stopped(cancellation: &CancellationToken, limit: Option<TimeLimit>) -> Option<Exhausted> {
-    let over = async {
-        match limit {
-            Some(TimeLimit { sleep, exhausted }) => {
-                sleep.await;
-                exhausted
-            }
-            None => pending().await,
-        }
-    };
-    cancellation.run_until_cancelled(pin!(over)).await
+pub(super) async fn stopped(cancellation: &CancellationToken, budget: &Budget) -> Option<Exhausted> {
+    cancellation.run_until_cancelled(budget.time_over()).await
 }
 
 /// Runs a future to its end. Cancels `token` if `stop` ends meanwhile, and returns the output of `stop` too.

@@ -85,7 +85,12 @@ impl Driver {
             .with_retry_sink(RetrySink::new(&send_retry));
         // The text of a summary is not sent.
         (request.is_summary, request.text_sink) = (text_sink.is_none(), text_sink);
-        self.meter(run_cx).request(&*self.provider, request).await
+        let (meter, provider) = (self.meter(run_cx), &*self.provider);
+        if request.is_summary {
+            meter.whole_turn(provider, request).await
+        } else {
+            meter.request(provider, request).await
+        }
     }
 }
 

@@ -9,7 +9,8 @@ use std::str::FromStr;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GenerationOptions {
-    /// The most tokens of one turn, reasoning included.
+    /// The most tokens that the model writes in one turn, reasoning included. Without it, the service's default holds. Anthropic's API
+    /// needs a number, and gets the model's own limit, or 8192 for an unknown model.
     pub max_output_tokens: Option<u32>,
     /// The sampling temperature, from 0 to 2.
     pub temperature: Option<f64>,
@@ -22,6 +23,9 @@ pub struct GenerationOptions {
     /// True to ask the service to cache the tools, the system text and the conversation, where it caches only on request. Defaults to
     /// true for Anthropic's public service only, because gateways may refuse the field.
     pub caching: Option<bool>,
+    /// True to ask Anthropic to stream the arguments of calls as the model writes them, not checked as JSON before. Off by default,
+    /// because gateways may refuse the field of the tools.
+    pub eager_input_streaming: Option<bool>,
 }
 
 /// The calls that a model may or must make.
@@ -171,6 +175,13 @@ impl GenerationOptions {
     #[must_use]
     pub fn with_caching(mut self, caching: bool) -> Self {
         self.caching = Some(caching);
+        self
+    }
+
+    /// Sets whether Anthropic streams the arguments of calls as the model writes them.
+    #[must_use]
+    pub fn with_eager_input_streaming(mut self, eager: bool) -> Self {
+        self.eager_input_streaming = Some(eager);
         self
     }
 }

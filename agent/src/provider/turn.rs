@@ -39,6 +39,8 @@ pub enum StopReason {
     Length,
     /// The model or its provider declined to answer.
     Refusal,
+    /// The service paused the turn, because it works on it by itself. The next request has the message, and its turn goes on with it.
+    Paused,
     /// Another reason, as the provider spells it.
     Other(String),
 }

@@ -14,6 +14,14 @@ impl Run {
         }
     }
 
+    /// Returns the text of the last turn. Its parts before pauses are messages of their own.
+    pub(super) fn last_text(&self) -> String {
+        let messages = self.messages().iter().rev().take_while(|message| message.role == Role::Assistant);
+        let mut texts: Vec<_> = messages.map(Message::to_text).filter(|text| !text.is_empty()).collect();
+        texts.reverse();
+        texts.join("\n")
+    }
+
     /// Continues an answered run with this message of the user. Other runs do not change.
     pub(crate) fn reject_answer(&mut self, message: String) {
         if self.is_answered() {

@@ -6,6 +6,8 @@ use tools::journal::Checkpoint;
 use super::conversation::Conversation;
 use super::stored_run::StoredRun;
 use super::{Outcome, Run, State};
+use crate::prefix::Prefix;
+use crate::{Spending, Usage};
 
 impl Run {
     /// Returns true if the run was cancelled or failed. It can be resumed from its last checkpoint.
@@ -13,11 +15,32 @@ impl Run {
         matches!(self.state, State::Done(Outcome::Cancelled | Outcome::Failed { .. }))
     }
 
+    /// Returns the spending of the run and its children. Without a budget, that is the steps, calls and reported tokens of the run.
+    pub(crate) fn spent(&self) -> Spending {
+        let (steps, calls, tokens) = (self.steps.into(), self.calls.into(), self.usage.map_or(0, Usage::total));
+        self.spent.unwrap_or(Spending { steps, calls, tokens, ..Spending::default() })
+    }
+
+    /// Sets the spending of the run and its children. Returns true if it has changed.
+    pub(crate) fn record_spent(&mut self, spent: Spending) -> bool {
+        self.spent.replace(spent) != Some(spent)
+    }
+
+    /// Returns the beginning of the run's last requests. Returns `None` before the first one.
+    pub(crate) fn prefix(&self) -> Option<&Prefix> {
+        self.prefix.as_ref()
+    }
+
+    /// Sets the beginning of the requests.
+    pub(crate) fn record_prefix(&mut self, prefix: Prefix) {
+        self.prefix = Some(prefix);
+    }
+
     /// Returns a checkpoint with the messages starting at index `from`.
     pub(crate) fn to_checkpoint(&self, from: usize) -> Result<Checkpoint, Error> {
         let messages = self.messages().get(from..).unwrap_or_default().iter().map(to_string);
-        let (compaction, state) = (self.compaction.clone(), self.state.clone());
-        let state = Self { messages: Conversation::default(), compaction, state, ..*self };
+        let (compaction, prefix, state) = (self.compaction.clone(), self.prefix.clone(), self.state.clone());
+        let state = Self { messages: Conversation::default(), compaction, prefix, state, ..*self };
         Ok(Checkpoint::new(messages.collect::<Result<_, _>>()?, to_string(&state)?))
     }
 

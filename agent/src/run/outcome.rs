@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, StopReason, Usage};
+use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, Spending, StopReason, Usage};
 
 /// The way in which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,7 +11,7 @@ use crate::{ApprovalRequest, Exhausted, FailureKind, Repeated, StopReason, Usage
 pub enum Outcome {
     /// The model answered without further calls.
     Answer {
-        /// The text of the last turn.
+        /// The text of the last turn, with its parts before [pauses](StopReason::Paused).
         text: String,
         /// The reason that the last turn ended.
         stop: StopReason,
@@ -53,13 +53,13 @@ impl Outcome {
     }
 }
 
-/// The outcome and the counts of a run.
+/// The outcome and the counts of a run. All counts but [`spent`](Self::spent) are of its own turns and calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// The way in which the run ended.
     pub outcome: Outcome,
-    /// The number of turns that the model took.
+    /// The number of turns that the model took. A part of a turn before a [pause](StopReason::Paused) counts as one.
     pub steps: u32,
     /// The number of calls that the model made.
     pub calls: u32,
@@ -68,4 +68,8 @@ pub struct Summary {
     /// The tokens used by all turns and summaries, if the provider reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The amounts that the run used together with its sub-agents and with other requests of its calls, such as those of `llm.generate`.
+    /// The budget counts them, so failed requests and estimates are included.
+    #[serde(default)]
+    pub spent: Spending,
 }

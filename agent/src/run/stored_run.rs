@@ -6,6 +6,7 @@ use serde::Deserialize;
 use tools::protocol::Message;
 
 use super::{Compaction, Run, RunError, State};
+use crate::prefix::Prefix;
 use crate::{Spending, Usage};
 
 /// The fields of a [`Run`] that are not validated yet.
@@ -22,6 +23,8 @@ pub(super) struct StoredRun {
     usage: Option<Usage>,
     #[serde(default)]
     spent: Option<Spending>,
+    #[serde(default)]
+    prefix: Option<Prefix>,
     state: State,
 }
 
@@ -30,9 +33,11 @@ impl TryFrom<StoredRun> for Run {
 
     /// Advances the run to a state with a next step. Otherwise, a turn whose calls all have results would never end.
     fn try_from(stored: StoredRun) -> Result<Self, RunError> {
-        let StoredRun { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, state } = stored;
+        let StoredRun { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, .. } = stored;
+        let StoredRun { spent, prefix, state, .. } = stored;
         let messages = messages.into();
-        let mut run = Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, state };
+        let mut run =
+            Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, prefix, state };
         match &run.state {
             State::Calling { slots, .. } => {
                 let mut ids = BTreeSet::new();

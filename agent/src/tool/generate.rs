@@ -6,7 +6,7 @@ use tools::{Access, Content, Json, Target, ToolContext, ToolError, ToolErrorKind
 
 use crate::driver::Meter;
 use crate::json_answer::{bound_prompt, checked, repair_prompt};
-use crate::{Budget, ModelChoice, Models, Price, Provider, Request, Spending, StopReason, ToolSet, Turn};
+use crate::{Budget, ModelChoice, Models, Price, Provider, Request, StopReason, ToolSet, Turn};
 
 /// The provider argument that stands for the session's.
 const SESSION: &str = "session";
@@ -25,6 +25,7 @@ const DEFAULT: &str = "default";
     open_world,
     needs = Models,
     timeout = "10m",
+    delegates,
     tags = ["session"],
     example({"prompt": "Summarise in one sentence: …"}),
     example({
@@ -97,11 +98,10 @@ async fn ask(
     price: Option<Price>,
 ) -> Result<Turn, ToolError> {
     let budget = cx.service::<Budget>().map_or_else(Budget::default, |budget| Budget::clone(&budget));
-    budget.charge(Spending::steps(1)).await.map_err(failed)?;
     let tools = ToolSet::default();
     let request = Request::new(messages, &tools, cx.cancellation()).with_deadline(cx.deadline());
     let meter = Meter { cx, budget: &budget, price, definitions: 0 };
-    let turn = meter.request(provider, request).await.ok_or(ToolErrorKind::Cancelled)?;
+    let turn = meter.whole_turn(provider, request).await.ok_or(ToolErrorKind::Cancelled)?;
     complete(turn.map_err(failed)?)
 }
 

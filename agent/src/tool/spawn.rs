@@ -30,6 +30,7 @@ const REPORT_TIME: Duration = Duration::from_secs(5);
     needs = SubAgents,
     timeout = "60m",
     max_output = "16KiB",
+    delegates,
     tags = ["session"],
     example({"name": "reader", "task": "Which files below src parse dates? List file:line.", "tools": ["fs.*", "!fs.write"], "grant": ["fs:read:src/**"]}),
     example({"name": "tests", "task": "Test src/duration.rs in tests/duration.rs.", "budget": {"steps": 20, "seconds": 600}}),
@@ -58,7 +59,7 @@ pub(crate) async fn spawn(
         let reason = "no agent is running; an agent starts a sub-agent in its run".to_owned();
         ToolErrorKind::Unavailable { reason }
     })?;
-    let cx = narrowed(cx.clone().with_agent(&name), grant)?;
+    let cx = narrowed(cx.clone().with_agent(&name)?, grant)?;
     let (path, level) = (cx.agent().unwrap_or(&name), cx.agent().map_or(1, |path| path.split('/').count()));
     if level > limits.max_depth() {
         let most = limits.max_depth();
@@ -103,7 +104,8 @@ pub(crate) struct SpawnBudget {
 }
 
 impl SpawnBudget {
-    /// Returns the limits of the run. The time ends before the deadline of the call, so that the work so far is returned.
+    /// Returns the limits of the run. The time ends before the deadline of the call, so that the work so far is returned. Both move while
+    /// a call of the sub-agent waits for a person.
     fn limits(self, cx: &ToolContext) -> BudgetLimits {
         let mut limits = BudgetLimits::new().with_steps(self.steps.unwrap_or(DEFAULT_MAX_STEPS).into());
         limits.calls = self.calls.map(u64::from);

@@ -75,6 +75,7 @@ pub(super) fn finish_reason(stop: &StopReason) -> &str {
         StopReason::Calls => "tool_call",
         StopReason::Length => "length",
         StopReason::Refusal => "content_filter",
+        StopReason::Paused => "pause",
         StopReason::Other(reason) => reason,
     }
 }

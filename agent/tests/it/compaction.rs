@@ -1,10 +1,11 @@
 //! Conversations that are longer than the model's context.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agent::{
-    Compacted, CompactionCause, Driver, DriverError, Event, Plan, Provider, Request, RunOptions, Selection, Session,
-    Turn, TurnFuture,
+    BudgetLimits, Compacted, CompactionCause, Driver, DriverError, Event, Outcome, Plan, Provider, Request, RunOptions,
+    Selection, Session, StopReason, Turn, TurnFuture,
 };
 use serde_json::json;
 use tools::protocol::{Message, Role};
@@ -212,4 +213,39 @@ async fn a_summary_counts_as_a_step_and_is_left_out_if_the_budget_has_none() {
     assert!(matches!(summary.outcome, agent::Outcome::Budget(_)), "{summary:?}");
     assert_eq!(requests, 30);
     assert!(u64::from(summary.steps) < 30);
+}
+
+#[tokio::test]
+async fn a_paused_summary_is_continued_and_each_request_is_a_step() {
+    for pauses in [2, usize::MAX] {
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counted = requests.clone();
+        let play = playing(move |request| {
+            let number = counted.fetch_add(1, Ordering::Relaxed);
+            let parts = request.messages.iter().rev().take_while(|message| message.role == Role::Assistant).count();
+            let has_summary = request.messages.iter().any(|message| {
+                message.to_text().contains(
+                    "Part 0
+Part 1
+Part 2",
+                )
+            });
+            let turn = match parts {
+                _ if has_summary => Turn::answer("done"),
+                parts if request.is_summary => {
+                    let stop = if parts < pauses { StopReason::Paused } else { StopReason::Answer };
+                    Turn::answer(format!("Part {parts}")).with_stop(stop)
+                }
+                _ => Turn::calls([ToolCall::new(format!("c{number}"), "read", json!({"number": number}))]),
+            };
+            Box::pin(async move { Ok(turn) })
+        });
+        let options = RunOptions::new().with_context_tokens(2000).with_limits(BudgetLimits::new().with_steps(90));
+        let summary = play.with_options(options).run(&mut session(300), "Read it.").await.unwrap();
+        let requests = requests.load(Ordering::Relaxed);
+        match pauses {
+            2 => assert_eq!((answer(&summary.outcome), requests), ("done", summary.steps as usize + 3)),
+            _ => assert!(matches!(summary.outcome, Outcome::Budget(_)) && requests == 90, "{summary:?} {requests}"),
+        }
+    }
 }

@@ -63,6 +63,15 @@ async fn a_wrong_answer_is_sent_back_with_its_violations_in_the_same_run() {
 }
 
 #[tokio::test]
+async fn the_value_of_a_paused_answer_is_read_from_all_of_its_parts() {
+    let mut session = session(&Catalog::new());
+    let driver =
+        scripted([Turn::answer("{\"name\": \"Ulm\",").with_stop(StopReason::Paused), Turn::answer("\"people\": 1}")]);
+    let town: Town = extract(&driver, &mut session, "Which town?").await.unwrap();
+    assert_eq!((town.name.as_str(), session.turns()), ("Ulm", 2));
+}
+
+#[tokio::test]
 async fn repairs_end_with_the_budget_of_the_run() {
     let mut session = session(&Catalog::new());
     let driver = scripted(vec![Turn::answer("no"); 10]).with_max_steps(3);

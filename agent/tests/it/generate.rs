@@ -124,6 +124,23 @@ async fn an_unusable_schema_costs_no_request() {
 }
 
 #[tokio::test]
+async fn a_paused_answer_is_continued_and_each_request_is_a_step() {
+    let paused = |text: &str| Turn::answer(text).with_stop(StopReason::Paused);
+    let model = Model::new([paused("One"), paused("two"), Turn::answer("three")]);
+    let budget = Budget::new(BudgetLimits::new().with_steps(5));
+    let host = host(models(&model)).with_service(budget.clone());
+    let result = host.call(TOOL, json!({"prompt": "Count."})).await.unwrap();
+    assert_eq!((result.to_text().as_str(), budget.spent().steps), ("One\ntwo\nthree", 3));
+    assert_eq!(model.texts()[2], ["Count.", "One", "two"]);
+
+    let model = Model::new(vec![paused("Wait"); 10]);
+    let host = self::host(models(&model)).with_service(Budget::new(BudgetLimits::new().with_steps(4)));
+    let error = host.call(TOOL, json!({"prompt": "Count."})).await.unwrap_err();
+    assert!(error.to_string().contains("budget"), "{error}");
+    assert_eq!(model.texts().len(), 4);
+}
+
+#[tokio::test]
 async fn half_an_answer_is_an_error() {
     for turn in [
         Turn::answer("Once upon").with_stop(StopReason::Length),

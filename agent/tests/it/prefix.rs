@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use agent::{
-    Driver, Event, PrefixChange, Provider, Request, Session, SystemText, ToolSet, Turn, TurnFuture, WireToolSet,
+    Driver, Event, PrefixChange, Provider, Request, Selection, Session, SystemText, ToolSet, Turn, TurnFuture,
+    WireToolSet,
 };
 use serde_json::Value;
 use tools::protocol::wire::{Format, Strictness};
-use tools::{Tool, ToolContext};
+use tools::{Catalog, Tool, ToolContext};
 
+use crate::notebook::Notebook;
 use crate::workshop::{EventLog, add, catalog, playing, session, tool};
 
 fn names(change: &[tools::ToolName]) -> Vec<&str> {
@@ -55,12 +57,16 @@ async fn a_changed_prefix_is_announced_once_with_its_parts() {
     assert_eq!(announced(&mut session).await, None, "a new conversation has the same prefix");
 }
 
-/// A service that takes definitions of this strictness.
-struct Service(Strictness);
+/// A service with this model, which takes definitions of this strictness.
+struct Service(&'static str, Strictness);
 
 impl Provider for Service {
     fn name(&self) -> &str {
         "acme"
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some(self.0)
     }
 
     fn wire(&self) -> Option<Format> {
@@ -68,7 +74,7 @@ impl Provider for Service {
     }
 
     fn wire_tools<'s>(&self, tools: &'s ToolSet) -> Option<&'s WireToolSet> {
-        Some(tools.wire(Format::Anthropic, self.0))
+        Some(tools.wire(Format::Anthropic, self.1))
     }
 
     fn complete<'a>(&'a self, _request: Request<'a>) -> TurnFuture<'a> {
@@ -82,7 +88,7 @@ async fn only_a_change_of_what_is_sent_is_announced() {
     let mut session = session(&catalog);
     let sent = async |strictness, session: &mut Session| {
         let log = EventLog::default();
-        announced_by(Driver::new(Arc::new(Service(strictness))).with_events(log.clone()), log, session).await
+        announced_by(Driver::new(Arc::new(Service("large", strictness))).with_events(log.clone()), log, session).await
     };
     assert_eq!(sent(Strictness::Relaxed, &mut session).await, None);
     let tagged = Tool { tags: vec!["new".to_owned()], audit: false, ..tool("a") };
@@ -91,4 +97,56 @@ async fn only_a_change_of_what_is_sent_is_announced() {
     assert_eq!(sent(Strictness::Relaxed, &mut session).await, None, "no service reads tags");
     let change = sent(Strictness::Strict, &mut session).await.unwrap();
     assert_eq!((names(&change.changed), change.format), (vec!["a", "b"], false));
+}
+
+#[tokio::test]
+async fn another_model_reads_the_prompt_anew() {
+    let mut session = session(&catalog(["a"]));
+    let asked = async |model, session: &mut Session| {
+        let log = EventLog::default();
+        let driver = Driver::new(Arc::new(Service(model, Strictness::Relaxed))).with_events(log.clone());
+        announced_by(driver, log, session).await
+    };
+    assert_eq!(asked("large", &mut session).await, None);
+    let change = asked("small", &mut session).await.unwrap();
+    assert!(change.model && change.changed.is_empty() && !change.system && !change.format, "{change:?}");
+    assert_eq!(asked("small", &mut session).await, None);
+}
+
+/// The tools of a program change while it does not run.
+#[tokio::test]
+async fn a_resumed_session_announces_the_changes_since_its_last_process() {
+    let notebook = Notebook::default();
+    let mut catalog = catalog(["a", "b"]);
+    let open = |catalog: &Catalog, text: &str| {
+        let cx = ToolContext::new().with_journal(Arc::new(notebook.clone())).with_session("monday");
+        let system = SystemText::new().with_section("identity", text);
+        Session::new(catalog.list(), Selection::new(), cx).with_system(system)
+    };
+    let driver = |model, log: &EventLog| {
+        let service = Arc::new(Service(model, Strictness::Relaxed));
+        Driver::new(service).with_events(log.clone()).with_checkpoints(true)
+    };
+    driver("large", &EventLog::default()).run(&mut open(&catalog, "You sort mail."), "go").await.unwrap();
+    let resumed = async |catalog: &Catalog, text, model| {
+        let (log, mut session) = (EventLog::default(), open(catalog, text));
+        let run = session.stored_run().await.unwrap().unwrap();
+        driver(model, &log).resume(&mut session, run).await.unwrap();
+        driver(model, &log).run(&mut session, "and then").await.unwrap();
+        let change = |event| if let Event::PrefixChanged(change) = event { Some(change) } else { None };
+        log.events().into_iter().filter_map(change).collect::<Vec<_>>()
+    };
+    assert_eq!(resumed(&catalog, "You sort mail.", "large").await, []);
+
+    assert!(catalog.unregister("a"));
+    add(&mut catalog, "c");
+    let changes = resumed(&catalog, "You sort mail.", "small").await;
+    let [change] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((names(&change.added), names(&change.removed)), (vec!["c"], vec!["a"]));
+    assert!(change.model && !change.system, "{change:?}");
+
+    // A stored run keeps its system text, and the next run has the new one.
+    let changes = resumed(&catalog, "You write mail.", "small").await;
+    let [change] = &changes[..] else { panic!("{changes:?}") };
+    assert!(change.system && change.added.is_empty() && !change.model, "{change:?}");
 }

@@ -9,7 +9,8 @@ use agent::{Event, Outcome, RepeatLimits, Repeated, RunOptions, Selection, Sessi
 use serde_json::{Value, json};
 use tools::{Catalog, Effects, Grant, ToolCall, ToolContext, ToolResult};
 
-/// A catalog with the pure tool `look`, the tool `poll`, whose result changes, and the tools `write` and `fail`, which have an effect.
+/// A catalog with the pure tool `look`, the tools `write`, `send` and `fail`, which have an effect, and the tools `poll` and `draw`,
+/// whose results change. `draw` has an effect.
 fn workshop() -> Catalog {
     let mut catalog = catalog(["look"]);
     let count = Arc::new(AtomicU32::new(0));
@@ -17,20 +18,30 @@ fn workshop() -> Catalog {
         let now = count.fetch_add(1, Ordering::Relaxed);
         async move { now.to_string() }
     };
-    catalog.register(tool("poll"), poll).unwrap();
+    catalog.register(tool("poll"), poll.clone()).unwrap();
     let writing =
         |name| tool(name).with_effects(serde_json::from_value::<Effects>(json!({"writes": ["mem:a"]})).unwrap());
     catalog.register(writing("write"), async |_: ToolContext, _: Value| "written".to_owned()).unwrap();
+    catalog.register(writing("draw"), poll).unwrap();
+    catalog.register(writing("send"), async |_: ToolContext, _: Value| "sent".to_owned()).unwrap();
     catalog.register(writing("fail"), async |_: ToolContext, _: Value| Err::<String, _>("no luck")).unwrap();
     catalog
 }
 
-async fn run_of(calls: &[&str], options: RunOptions) -> (Summary, Vec<ToolResult>) {
+fn writing_session(catalog: &Catalog) -> Session {
     let cx = ToolContext::new().with_grant(Grant::new(["mem:write:**".parse().unwrap()]));
-    let mut session = Session::new(workshop().list(), Selection::new(), cx);
+    Session::new(catalog.list(), Selection::new(), cx)
+}
+
+fn results_of(session: &Session) -> Vec<ToolResult> {
+    results(session.messages()).into_iter().map(|(_, result)| result).collect()
+}
+
+async fn run_of(calls: &[&str], options: RunOptions) -> (Summary, Vec<ToolResult>) {
+    let mut session = writing_session(&workshop());
     let turns = calls.iter().map(|name| calling(&[name])).chain([Turn::answer("done")]);
     let summary = scripted(turns).with_options(options).run(&mut session, "go").await.unwrap();
-    (summary, results(session.messages()).into_iter().map(|(_, result)| result).collect())
+    (summary, results_of(&session))
 }
 
 fn is_hinted(result: &ToolResult) -> bool {
@@ -84,6 +95,50 @@ async fn another_call_with_an_effect_starts_the_count_anew() {
     );
     let (summary, _) = run_of(&["write"; 9], RunOptions::new()).await;
     assert_eq!(summary.outcome, Outcome::Loop(Repeated { tool: "write".to_owned(), times: 5 }));
+}
+
+/// Two or three calls with effects that alternate change as little as one that is repeated.
+#[tokio::test]
+async fn calls_with_effects_that_alternate_without_a_change_are_a_loop() {
+    for circle in [&["write", "send"][..], &["write", "look", "send"], &["look", "write", "look", "send"]] {
+        let (summary, results) = run_of(&circle.repeat(12), RunOptions::new()).await;
+        let Outcome::Loop(repeated) = &summary.outcome else { panic!("{circle:?}: {summary:?}") };
+        assert!(repeated.times == 5 && summary.steps as usize <= 6 * circle.len(), "{circle:?}: {summary:?}");
+        assert!(results.iter().any(is_hinted));
+    }
+}
+
+#[tokio::test]
+async fn a_circle_with_a_new_call_or_a_changed_result_is_no_loop() {
+    let polling = ["send", "draw"].repeat(9);
+    let (summary, results) = run_of(&polling, RunOptions::new()).await;
+    assert_eq!(answer(&summary.outcome), "done");
+    assert!(!results.iter().any(is_hinted));
+
+    // Each edit is another one, and the check after it has the same result.
+    let edit = |number: usize| Turn::calls([ToolCall::new("e", "write", json!({"text": number}))]);
+    let turns = (0..9).flat_map(|number| [edit(number), calling(&["send"]), calling(&["look"])]);
+    let mut session = writing_session(&workshop());
+    let summary = scripted(turns.chain([Turn::answer("done")])).run(&mut session, "go").await.unwrap();
+    assert_eq!(answer(&summary.outcome), "done");
+    assert!(!results_of(&session).iter().any(is_hinted));
+}
+
+/// A check of a state, and a wait between two checks.
+#[tokio::test(start_paused = true)]
+async fn a_wait_between_equal_calls_is_no_loop() {
+    let mut catalog = workshop();
+    let wait = async |_: ToolContext, _: Value| {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        "waited"
+    };
+    catalog.register(tool("wait"), wait).unwrap();
+    for check in ["look", "send"] {
+        let turns = (0..9).flat_map(|_| [calling(&[check]), calling(&["wait"])]).chain([Turn::answer("done")]);
+        let mut session = writing_session(&catalog);
+        let summary = scripted(turns).run(&mut session, "go").await.unwrap();
+        assert_eq!(answer(&summary.outcome), "done", "{check}");
+    }
 }
 
 #[tokio::test]

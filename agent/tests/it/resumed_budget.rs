@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use agent::{
-    Budget, BudgetLimits, BudgetWindow, Driver, Event, Outcome, Resource, RunOptions, Selection, Session, Spending,
-    Summary, Turn, Usage, WindowFuture,
+    Budget, BudgetLimits, BudgetWindow, Driver, Event, Outcome, ProviderError, Resource, RunOptions, Selection,
+    Session, Spending, Summary, Turn, Usage, WindowFuture,
 };
 use serde_json::json;
-use tools::{CancellationToken, ToolContext};
+use tools::{CancellationToken, ToolCall, ToolContext};
 
 use crate::notebook::Notebook;
-use crate::spawn::{agents, catalog, context, session, spawning};
-use crate::workshop::{answer, calling, scripted};
+use crate::spawn::{agents, catalog, context, session, spawning, task, turns};
+use crate::workshop::{answer, calling, playing, scripted};
 
 /// Resumes the session of this name from the journal.
 async fn resume(driver: Driver, mut session: Session) -> Summary {
@@ -39,6 +39,58 @@ async fn a_resumed_run_has_used_the_tokens_of_its_sub_agents() {
     let again = resume(driver(5000), open()).await;
     assert!(is_used_up(&again), "{again:?}");
     assert_eq!(answer(&resume(driver(9000), open()).await.outcome), "finished");
+}
+
+/// An end of a run before its answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Cut {
+    /// The process ends during the request after the sub-agent's call.
+    Crash,
+    /// The request after the sub-agent's call fails.
+    Failure,
+    /// The run is cancelled during the request after the call.
+    Cancellation,
+    /// The run is cancelled while the sub-agent works.
+    CancelledCall,
+}
+
+#[tokio::test]
+async fn a_run_that_was_cut_off_has_used_the_tokens_of_its_sub_agents() {
+    for cut in [Cut::Crash, Cut::Failure, Cut::Cancellation, Cut::CancelledCall] {
+        let notebook = Notebook::default();
+        let open = || session(&catalog(), context().with_journal(Arc::new(notebook.clone())).with_session("monday"));
+        let (token, crash) = (CancellationToken::new(), CancellationToken::new());
+        let ends = [token.clone(), crash.clone()];
+        let driver = playing(move |request| {
+            let (task, turns, [token, crash]) = (task(&request), turns(&request), ends.clone());
+            Box::pin(async move {
+                match (task.as_str(), turns) {
+                    ("lead", 0) => return Ok(Turn::calls([spawning("a", json!({"name": "n", "task": "work"}))])),
+                    (_, 0) => {
+                        let turn = Turn::calls([ToolCall::new("c", "todo.read", json!({}))]);
+                        return Ok(turn.with_usage(Usage { input_tokens: 5000, ..Usage::default() }));
+                    }
+                    ("work", _) if cut != Cut::CancelledCall => return Ok(Turn::answer("worked")),
+                    _ => {}
+                }
+                match cut {
+                    Cut::Crash => crash.cancel(),
+                    Cut::Failure => return Err(ProviderError::NoPrompt),
+                    Cut::Cancellation | Cut::CancelledCall => token.cancel(),
+                }
+                std::future::pending().await
+            })
+        });
+        let driver = driver.with_cancellation(token).with_checkpoints(true);
+        let ended = crash.run_until_cancelled(driver.run(&mut open(), "lead")).await;
+        assert_eq!((ended.is_none(), matches!(ended, Some(Err(_)))), (cut == Cut::Crash, cut == Cut::Failure));
+        let limits = RunOptions::new().with_limits(BudgetLimits::new().with_tokens(9000));
+        let answers = scripted([Turn::answer("the turn before"), Turn::answer("done")]).with_options(limits);
+        let ended = resume(answers, open()).await;
+        assert_eq!(answer(&ended.outcome), "done");
+        // Two steps of the sub-agent, and two of the lead: a request that is made again counts once.
+        assert_eq!((ended.spent.steps, ended.spent.tokens), (4, 5000), "{cut:?}");
+    }
 }
 
 /// A window that counts.

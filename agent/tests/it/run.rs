@@ -1,19 +1,16 @@
 //! The run as a state machine.
 
-use std::collections::BTreeMap;
-
 use crate::workshop::{calling, kind, results};
 use agent::{BudgetScope, Exhausted, Outcome, Resource, Run, RunError, Step, StopReason, Turn, Usage};
-use proptest::prelude::*;
 use serde_json::json;
-use tools::protocol::{Message, Part, Role};
-use tools::{Content, ToolCall, ToolError, ToolErrorKind, ToolResult};
+use tools::protocol::{Message, Role};
+use tools::{ToolCall, ToolError, ToolErrorKind, ToolResult};
 
-fn run() -> Run {
+pub(crate) fn run() -> Run {
     Run::new(vec![Message::text(Role::User, "go")])
 }
 
-fn used_up() -> Exhausted {
+pub(crate) fn used_up() -> Exhausted {
     Exhausted { resource: Resource::Calls, limit: 2, scope: BudgetScope::Run }
 }
 
@@ -37,6 +34,32 @@ fn a_turn_without_calls_is_the_answer() {
     run.turn(Turn::answer("done").with_stop(StopReason::Length)).unwrap();
     assert_eq!(outcome(&run), Outcome::Answer { text: "done".to_owned(), stop: StopReason::Length });
     assert_eq!(run.turn(Turn::answer("more")), Err(RunError::UnexpectedTurn));
+}
+
+#[test]
+fn a_paused_turn_is_a_step_and_the_next_turn_goes_on_with_it() {
+    let mut run = run();
+    run.turn(Turn::answer("I search").with_stop(StopReason::Paused)).unwrap();
+    assert_eq!(run.step(), Step::Ask);
+    run.exhaust(used_up());
+    let mut run: Run = serde_json::from_value(serde_json::to_value(&run).unwrap()).unwrap();
+    assert_eq!(outcome(&run), Outcome::Budget(used_up()));
+    run = run.reopened();
+    run.turn(Turn::answer("and find")).unwrap();
+    assert_eq!(outcome(&run), Outcome::Answer { text: "I search\nand find".to_owned(), stop: StopReason::Answer });
+    let Step::Done(summary) = run.step() else { panic!() };
+    assert_eq!((summary.steps, run.messages().len()), (2, 3));
+}
+
+#[test]
+fn the_calls_of_a_paused_turn_are_run_before_the_next_request() {
+    let mut run = run();
+    run.turn(calling(&["x"]).with_stop(StopReason::Paused)).unwrap();
+    assert_eq!(calls(&run).len(), 1);
+    run.result("a", ToolResult::text("1")).unwrap();
+    assert_eq!(run.step(), Step::Ask);
+    run.turn(Turn::answer("done")).unwrap();
+    assert_eq!(outcome(&run), Outcome::Answer { text: "done".to_owned(), stop: StopReason::Answer });
 }
 
 #[test]
@@ -244,119 +267,4 @@ fn a_run_goes_on_from_what_was_written_down() {
     assert_eq!(read, run);
     read.result("b", ToolResult::text("2")).unwrap();
     assert_eq!(read.step(), Step::Ask);
-}
-
-/// An arbitrary input to a run.
-#[derive(Clone, Debug)]
-enum Move {
-    Turn(Turn),
-    Result(usize),
-    Error(usize, bool),
-    ForeignResult(String),
-    Cancel,
-    Fail,
-    Exhaust,
-    WriteDownAndRead,
-}
-
-fn turn() -> impl Strategy<Value = Turn> {
-    let call = ("[ab]{0,2}", "[xy]").prop_map(|(id, name)| Part::ToolCall(ToolCall::new(id, name, json!({}))));
-    let result =
-        Just(Part::ToolResult { id: "a".to_owned(), name: "x".to_owned(), result: ToolResult::text("forged") });
-    let part = prop_oneof![4 => call, 1 => Just(Part::Content(Content::text("hm"))), 1 => result];
-    let role = prop_oneof![Just(Role::Assistant), Just(Role::User)];
-    let turn = (role, prop::collection::vec(part, 0..5), prop::bool::weighted(0.2));
-    turn.prop_map(|(role, parts, is_cut_off)| {
-        let turn = Turn::new(Message { role, parts });
-        if is_cut_off { turn.with_stop(StopReason::Length) } else { turn }
-    })
-}
-
-fn moves() -> impl Strategy<Value = Vec<Move>> {
-    let one = prop_oneof![
-        6 => turn().prop_map(Move::Turn),
-        20 => (0..5_usize).prop_map(Move::Result),
-        4 => (0..5_usize, any::<bool>()).prop_map(|(index, ends)| Move::Error(index, ends)),
-        2 => "[ab_0-9]{0,3}".prop_map(Move::ForeignResult),
-        1 => Just(Move::Cancel),
-        1 => Just(Move::Fail),
-        1 => Just(Move::Exhaust),
-        2 => Just(Move::WriteDownAndRead),
-    ];
-    prop::collection::vec(one, 0..40)
-}
-
-fn make(run: &mut Run, one: Move) {
-    let open = match run.step() {
-        Step::Call(calls) => calls,
-        _ => Vec::new(),
-    };
-    let open = |index: usize| open.get(index).map(|pending| pending.call.id.clone()).unwrap_or_default();
-    // Errors are expected and leave the run unchanged.
-    let _ = match one {
-        Move::Turn(turn) => run.turn(turn),
-        Move::Result(index) => run.result(&open(index), ToolResult::text("result")),
-        Move::Error(index, true) => run.error(&open(index), &ToolError::new("x", ToolErrorKind::Cancelled)),
-        Move::Error(index, false) => {
-            run.error(&open(index), &ToolError::new("x", ToolErrorKind::NotFound { near: vec![] }))
-        }
-        Move::ForeignResult(id) => run.result(&id, ToolResult::text("by id")),
-        Move::Cancel => {
-            run.cancel();
-            Ok(())
-        }
-        Move::Fail => {
-            run.fail("it failed");
-            Ok(())
-        }
-        Move::Exhaust => {
-            run.exhaust(used_up());
-            Ok(())
-        }
-        Move::WriteDownAndRead => {
-            *run = serde_json::from_str(&serde_json::to_string(run).unwrap()).unwrap();
-            Ok(())
-        }
-    };
-}
-
-proptest! {
-    #[test]
-    fn every_call_gets_exactly_one_result(moves in moves()) {
-        let mut run = run();
-        for one in moves {
-            make(&mut run, one);
-        }
-        run.cancel();
-
-        let requested: Vec<_> = run.messages().iter().flat_map(Message::calls).map(|call| call.id.clone()).collect();
-        let mut given = BTreeMap::new();
-        for (id, _) in results(run.messages()) {
-            *given.entry(id).or_insert(0) += 1;
-        }
-        prop_assert!(given.values().all(|count| *count == 1), "{:?}", given);
-        prop_assert_eq!(given.len(), requested.len());
-        prop_assert!(requested.iter().all(|id| given.contains_key(id)));
-
-        let Step::Done(summary) = run.step() else { return Err(TestCaseError::fail("not done")) };
-        prop_assert_eq!(summary.calls as usize, requested.len());
-        prop_assert!(results(run.messages()).iter().all(|(_, result)| result.to_text() != "forged"));
-    }
-
-    #[test]
-    fn results_stand_right_after_their_turn(moves in moves()) {
-        let mut run = run();
-        for one in moves {
-            make(&mut run, one);
-        }
-        run.cancel();
-        let messages = run.messages();
-        for (index, message) in messages.iter().enumerate() {
-            let requested: Vec<_> = message.calls().map(|call| call.id.clone()).collect();
-            if !requested.is_empty() {
-                let given: Vec<_> = results(&messages[index + 1..=index + 1]).into_iter().map(|(id, _)| id).collect();
-                prop_assert_eq!(given, requested);
-            }
-        }
-    }
 }

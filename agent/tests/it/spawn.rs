@@ -1,25 +1,18 @@
 //! Sub-agents.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Asker};
 use agent::{
     Budget, BudgetLimits, Driver, Event, FailureKind, Outcome, Plan, ProviderError, Request, RunOptions, Selection,
-    Session, SessionConsent, SubAgents, Turn, TurnFuture,
+    Session, SubAgents, Turn, TurnFuture, Usage,
 };
 use serde_json::{Value, json};
-use tokio::sync::Barrier;
 use tools::protocol::{Part, Role};
-use tools::{
-    CancellationToken, Catalog, Content, Effects, Grant, OutputStore, Policy, Tool, ToolCall, ToolContext, ToolResult,
-};
+use tools::{Catalog, Content, Grant, OutputStore, ToolCall, ToolContext, ToolResult};
 use tools_testkit::HouseRules;
 
-use crate::notebook::Notebook;
-use crate::workshop::{EventLog, add, answer, kind, playing, results, tool};
+use crate::workshop::{EventLog, add, answer, kind, playing, results};
 
 const TOOL: &str = "agent.spawn";
 
@@ -50,24 +43,24 @@ pub(crate) fn agents(turn: impl Fn(&str, usize) -> Turn + Send + Sync + 'static)
     })
 }
 
-fn task(request: &Request<'_>) -> String {
+pub(crate) fn task(request: &Request<'_>) -> String {
     let prompt = request.messages.iter().find(|message| message.role == Role::User);
     prompt.map(|prompt| prompt.to_text()).unwrap_or_default()
 }
 
-fn turns(request: &Request<'_>) -> usize {
+pub(crate) fn turns(request: &Request<'_>) -> usize {
     request.messages.iter().filter(|message| message.role == Role::Assistant).count()
 }
 
 /// Runs an agent whose first turn makes these calls and whose sub-agents play `turn`. Returns the results of the calls.
-async fn delegated(session: &mut Session, driver: Driver) -> Vec<ToolResult> {
+pub(crate) async fn delegated(session: &mut Session, driver: Driver) -> Vec<ToolResult> {
     let summary = driver.run(session, "lead").await.unwrap();
     assert_eq!(answer(&summary.outcome), "finished");
     results(session.messages()).into_iter().map(|(_, result)| result).collect()
 }
 
 /// A lead that makes these calls in its first turn, and sub-agents that play `turn`.
-fn lead(calls: Vec<ToolCall>, turn: impl Fn(&str, usize) -> Turn + Send + Sync + 'static) -> Driver {
+pub(crate) fn lead(calls: Vec<ToolCall>, turn: impl Fn(&str, usize) -> Turn + Send + Sync + 'static) -> Driver {
     agents(move |task, number| match (task, number) {
         ("lead", 0) => Turn::calls(calls.clone()),
         ("lead", _) => Turn::answer("finished"),
@@ -121,6 +114,22 @@ fn name_of(event: &Event) -> String {
         Event::Done(_) => "done".to_owned(),
         other => format!("{other:?}"),
     }
+}
+
+#[tokio::test]
+async fn the_summary_of_an_agent_has_the_amounts_of_its_sub_agents() {
+    let used = |input_tokens| Usage { input_tokens, ..Usage::default() };
+    let driver = agents(move |task, number| match (task, number) {
+        ("lead", 0) => Turn::calls([spawning("s", json!({"name": "n", "task": "work"}))]).with_usage(used(10)),
+        ("lead", _) => Turn::answer("finished"),
+        ("work", 0) => Turn::calls([ToolCall::new("c", "todo.read", json!({}))]).with_usage(used(2000)),
+        _ => Turn::answer("worked").with_usage(used(3000)),
+    });
+    let limits = RunOptions::new().with_limits(BudgetLimits::new().with_tokens(5000));
+    let summary = driver.with_options(limits).run(&mut session(&catalog(), context()), "lead").await.unwrap();
+    assert!(matches!(&summary.outcome, Outcome::Budget(_)), "{summary:?}");
+    assert_eq!((summary.steps, summary.calls, summary.usage), (1, 1, Some(used(10))));
+    assert_eq!((summary.spent.steps, summary.spent.calls, summary.spent.tokens), (3, 2, 5010));
 }
 
 #[tokio::test]
@@ -256,190 +265,6 @@ async fn a_failed_request_of_a_sub_agent_has_its_kind_and_leaves_the_last_words(
         _ => None,
     });
     assert!(matches!(failure, Some(Outcome::Failed { failure: Some(FailureKind::Quota), .. })), "{failure:?}");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn fifty_sub_agents_work_side_by_side() {
-    let mut catalog = catalog();
-    let barrier = Arc::new(Barrier::new(50));
-    let meet = move |_: ToolContext, _: Value| {
-        let barrier = barrier.clone();
-        async move {
-            barrier.wait().await;
-            "met"
-        }
-    };
-    catalog.register(tool("meet"), meet).unwrap();
-    let calls = (0..50).map(|n| spawning(&format!("s{n}"), json!({"name": format!("n{n}"), "task": "meet"}))).collect();
-    let driver = lead(calls, |_, number| match number {
-        0 => Turn::calls([ToolCall::new("c", "meet", json!({}))]),
-        _ => Turn::answer("we met"),
-    });
-    let driver = driver.with_options(RunOptions::new().with_limits(BudgetLimits::new().with_steps(102)));
-    let results = delegated(&mut session(&catalog, context()), driver).await;
-    assert_eq!(results.len(), 50);
-    assert!(results.iter().all(|result| !result.is_error && result.to_text().starts_with("we met")), "{results:?}");
-    assert_eq!(catalog.admission().running(), 0);
-}
-
-/// A call that is alive until this is dropped.
-struct Alive(Arc<AtomicUsize>);
-
-impl Drop for Alive {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_cancelled_agent_leaves_no_sub_agent_behind() {
-    const AGENTS: usize = 20;
-    for is_recorded in [false, true] {
-        let mut catalog = catalog();
-        let alive = Arc::new(AtomicUsize::new(0));
-        let (count, token) = (alive.clone(), CancellationToken::new());
-        let stop = token.clone();
-        let wait = move |_: ToolContext, _: Value| {
-            let (count, stop) = (count.clone(), stop.clone());
-            async move {
-                let begun = count.fetch_add(1, Ordering::SeqCst) + 1;
-                let _alive = Alive(count);
-                if begun == AGENTS {
-                    stop.cancel();
-                }
-                std::future::pending::<String>().await
-            }
-        };
-        catalog.register(tool("wait"), wait).unwrap();
-        // Half of the calls are made by sub-agents of sub-agents.
-        let calls = (0..AGENTS).map(|n| {
-            let task = if n % 2 == 0 { "wait" } else { "delegate" };
-            spawning(&format!("s{n}"), json!({"name": format!("n{n}"), "task": task}))
-        });
-        let calls: Vec<_> = calls.collect();
-        let requests = Arc::new(AtomicUsize::new(0));
-        let counted = requests.clone();
-        let driver = lead(calls, move |task, _| {
-            counted.fetch_add(1, Ordering::SeqCst);
-            match task {
-                "delegate" => Turn::calls([spawning("d", json!({"name": "deep", "task": "wait"}))]),
-                _ => Turn::calls([ToolCall::new("c", "wait", json!({}))]),
-            }
-        });
-        let log = EventLog::default();
-        let driver = driver.with_cancellation(token).with_events(log.clone());
-        let cx = if is_recorded {
-            context().with_journal(Arc::new(Notebook::default())).with_session("s")
-        } else {
-            context()
-        };
-        let mut session = session(&catalog, cx);
-        let summary = driver.run(&mut session, "lead").await.unwrap();
-        assert_eq!(summary.outcome, Outcome::Cancelled);
-        let (sent, asked) = (log.events().len(), requests.load(Ordering::SeqCst));
-        assert!(matches!(log.events().last(), Some(Event::Done(_))));
-        // The runtime drops the tasks of the calls soon after, and ends the polls that the cancellation interrupted.
-        let is_left =
-            || alive.load(Ordering::SeqCst) > 0 || catalog.admission().running() > 0 || agent::abandoned_calls() > 0;
-        let gone = async {
-            while is_left() {
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap();
-        assert_eq!((log.events().len(), requests.load(Ordering::SeqCst)), (sent, asked), "nothing goes on");
-    }
-}
-
-#[tokio::test]
-async fn the_journal_tells_whose_call_it_is() {
-    let mut catalog = catalog();
-    add(&mut catalog, "look");
-    let notebook = Notebook::default();
-    let calls = vec![spawning("s", json!({"name": "outer", "task": "delegate"}))];
-    let driver = lead(calls, |task, number| match (task, number) {
-        ("delegate", 0) => Turn::calls([spawning("d", json!({"name": "inner", "task": "look"}))]),
-        ("look", 0) => Turn::calls([ToolCall::new("c", "look", json!({})), ToolCall::new("e", "gone", json!({}))]),
-        _ => Turn::answer("done"),
-    });
-    let cx = context().with_journal(Arc::new(notebook.clone())).with_session("monday");
-    delegated(&mut session(&catalog, cx), driver).await;
-    let lines = notebook.lines();
-    let of = |id: &str, kind: &str| {
-        let at = lines.iter().position(|line| line.call_id.as_deref() == Some(id) && line.kind == kind).unwrap();
-        (at as u64 + 1, lines[at].clone())
-    };
-    let (outer, spawn) = of("s", "intent");
-    let (inner, nested) = of("outer/d", "intent");
-    let (_, look) = of("outer/inner/c", "intent");
-    let (_, gone) = of("outer/inner/e", "refusal");
-    assert_eq!((spawn.parent, nested.parent, look.parent, gone.parent), (None, Some(outer), Some(inner), Some(inner)));
-    assert!([&nested, &look, &gone].iter().all(|line| line.session.as_deref() == Some("monday")));
-    let path = |line: &crate::notebook::Line| line.key.as_ref().unwrap().path.clone();
-    assert_eq!((path(&spawn), path(&nested), path(&look)), (String::new(), "0".to_owned(), "0.0".to_owned()));
-}
-
-/// A spawn that a crash interrupted is not repeated: the second run of a model differs from the first.
-#[tokio::test]
-async fn an_interrupted_sub_agent_is_not_started_again() {
-    let catalog = catalog();
-    let notebook = Notebook::default();
-    let driver = || lead(vec![spawning("s", json!({"name": "n", "task": "talk"}))], |_, _| Turn::answer("said"));
-    let cx = || context().with_journal(Arc::new(notebook.clone())).with_session("monday");
-    delegated(&mut session(&catalog, cx()), driver()).await;
-    notebook.forget_outcomes();
-    let results = delegated(&mut session(&catalog, cx()), driver()).await;
-    assert_eq!(kind(&results[0]), "outcome_unknown");
-}
-
-/// Approves all calls and keeps the questions.
-#[derive(Clone, Default)]
-struct Clerk(Arc<Mutex<Vec<String>>>);
-
-impl Asker for Clerk {
-    fn ask<'a>(&'a self, question: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
-        self.0.lock().unwrap().push(question.to_string().lines().next().unwrap_or_default().to_owned());
-        Box::pin(async { ApprovalAnswer::Session })
-    }
-}
-
-#[tokio::test]
-async fn an_approval_of_an_agent_does_not_cover_its_sub_agents() {
-    let mut catalog = catalog();
-    let effects: Effects = serde_json::from_value(json!({"writes": ["page:{title}"]})).unwrap();
-    let parameters = json!({"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]});
-    let publish = Tool::new("publish", "Publishes.", parameters).unwrap().with_effects(effects);
-    catalog.register(publish, async |_: ToolContext, _: Value| "published").unwrap();
-    let published = |id: &str| ToolCall::new(id, "publish", json!({"title": "news"}));
-    let driver = agents(move |task, number| match (task, number) {
-        ("lead", 0 | 1) => Turn::calls([published("p")]),
-        ("lead", 2) => Turn::calls([spawning("a", json!({"name": "one", "task": "publish"}))]),
-        ("lead", 3) => Turn::calls([spawning("b", json!({"name": "two", "task": "publish"}))]),
-        ("lead", _) => Turn::answer("finished"),
-        (_, 0 | 1) => Turn::calls([published("p")]),
-        _ => Turn::answer("done"),
-    });
-    let clerk = Clerk::default();
-    let cx = context().with_policy(Policy::by_effects()).with_approver(Arc::new(SessionConsent::new(clerk.clone())));
-    let results = delegated(&mut session(&catalog, cx), driver).await;
-    assert!(results.iter().all(|result| !result.is_error), "{results:?}");
-    let asked = clerk.0.lock().unwrap().clone();
-    let expected = [
-        "publish asks for:", "agent.spawn asks for:", "publish of the sub-agent one asks for:",
-        "agent.spawn asks for:", "publish of the sub-agent two asks for:",
-    ];
-    assert_eq!(asked, expected);
-}
-
-#[tokio::test]
-async fn a_sub_agent_is_asked_about_and_refused_without_a_person() {
-    let driver = || lead(vec![spawning("s", json!({"name": "n", "task": "talk"}))], |_, _| Turn::answer("said"));
-    let cx = context().with_policy(Policy::by_effects());
-    let results = delegated(&mut session(&catalog(), cx), driver()).await;
-    assert_eq!(kind(&results[0]), "unapproved");
-    let cx = context().with_grant(Grant::parse(["fs:read:**"]).unwrap());
-    let results = delegated(&mut session(&catalog(), cx), driver()).await;
-    assert_eq!(kind(&results[0]), "permission_denied");
 }
 
 /// The budget of each agent is its own and the rest of all agents above.

@@ -12,7 +12,7 @@ use crate::value::{self, Example};
 /// The names of all attributes, in the order of the documentation.
 const KEYS: &[&str] = &[
     "pure", "reads", "writes", "destroys", "open_world", "idempotent", "name", "was", "title", "timeout", "max_output",
-    "tags", "needs", "preview", "example", "audit", "blocking", "crate",
+    "delegates", "tags", "needs", "preview", "example", "audit", "blocking", "crate",
 ];
 
 /// The attributes that may be repeated.
@@ -33,6 +33,7 @@ pub(crate) struct Attribute {
     pub(crate) idempotent: Option<Span>,
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) max_output_bytes: Option<u64>,
+    pub(crate) delegates: Option<Span>,
     pub(crate) tags: Vec<LitStr>,
     pub(crate) needs: Vec<Type>,
     /// The function that makes the preview.
@@ -92,6 +93,7 @@ impl Attribute {
             "pure" => self.pure = Some(flag(key, input)?),
             "open_world" => self.open_world = Some(flag(key, input)?),
             "idempotent" => self.idempotent = Some(flag(key, input)?),
+            "delegates" => self.delegates = Some(flag(key, input)?),
             "audit" => self.audit = Some(flag(key, input)?),
             "blocking" => self.blocking = Some(flag(key, input)?),
             "reads" => self.reads.extend(value::texts(key, input)?),

@@ -219,6 +219,7 @@ fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
         ("pure", attribute.pure),
         ("open_world", attribute.open_world),
         ("idempotent", attribute.idempotent),
+        ("delegates", attribute.delegates),
         ("audit", attribute.audit),
     ] {
         if flag.is_some() {

@@ -32,7 +32,7 @@ fn assert_error(found: &[String], expected: &str) {
 fn every_attribute_is_understood() {
     let all = quote! {
         name = "fs.read", was = ["fs.cat", "cat"], title = "Read", reads = "fs:{path}", writes = ["fs:{path}", "x:y",], destroys = "fs:a", reads = "b:c",
-        open_world, idempotent, audit, blocking, timeout = "30s", max_output = "64KiB", tags = ["a", "b"], needs(A, b::B<C, D>),
+        open_world, idempotent, audit, blocking, timeout = "30s", max_output = "64KiB", delegates, tags = ["a", "b"], needs(A, b::B<C, D>),
         preview = a::b,
         example({"path": "a"} => [1, 2]), example({}), crate = ::cribs,
     };

@@ -7,16 +7,13 @@ use crate::admission::{Key, Permit, Refused, Request};
 use crate::context::{CallScope, QueueNumber};
 use crate::{Entry, ToolContext, ToolErrorKind};
 
-/// The scheme of sub-agents. Each is new, so starting one conflicts with nothing, and its calls have keys of their own.
-const AGENT: &str = "agent";
-
-/// Returns the keys of the call's targets, by which conflicts with other calls are found.
-pub(super) fn keys(caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
-    if targets.is_empty() {
+/// Returns the keys of the call's targets, by which conflicts with other calls are found. A call that delegates has none: the calls of its
+/// delegate have keys of their own.
+pub(super) fn keys(entry: &Entry, caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
+    if targets.is_empty() || entry.tool().limits.delegates {
         return Vec::new();
     }
-    let targets = targets.iter().filter(|target| target.scheme() != AGENT);
-    targets.map(|target| Key::new(target, caller.domain(target.scheme()))).collect()
+    targets.iter().map(|target| Key::new(target, caller.domain(target.scheme()))).collect()
 }
 
 /// Admits a call without targets and without limits of its tool. Returns `None` for any other call, or if this call would have to

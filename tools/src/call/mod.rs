@@ -207,7 +207,7 @@ async fn run_stages(
     }
     let mut time_limit = caller.deadline_for(entry);
     let targets = in_time(time_limit, || validate::validate(entry, &arguments))?;
-    let keys = admit::keys(&caller, &targets);
+    let keys = admit::keys(entry, &caller, &targets);
     let rulings = caller.rulings(entry.tool(), &targets);
     let unapproved = match record.as_deref_mut() {
         None => authorize::authorize(rulings),

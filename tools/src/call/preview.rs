@@ -43,8 +43,8 @@ impl PreviewSource for PreviewRequest<'_> {
 
 impl PreviewRequest<'_> {
     async fn run(self) -> Result<Option<Preview>, ToolError> {
-        let caller = self.cx.for_preview().with_timeout(TIME_LIMIT);
-        let limit = caller.deadline_for(self.entry);
+        let caller = self.cx.for_preview();
+        let limit = caller.deadline_within(TIME_LIMIT);
         let scope = Scope::Static(&NoTools);
         let cx = caller.enter(self.entry, scope, Vec::new(), limit, span::current())?;
         let call = cx.running()?.clone();

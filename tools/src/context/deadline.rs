@@ -121,7 +121,7 @@ impl ToolContext {
         let outer = successors(call.as_deref(), |call| call.caller.call().map(Arc::as_ref));
         let clocks = outer.map(|call| &call.caller.facts.person_clock);
         let mut clocks: Vec<_> = [&self.facts.person_clock].into_iter().chain(clocks).flatten().collect();
-        // A call inherits the clock of its outer call, unless a sub-agent made it.
+        // A call has the clock of its outer call, unless a driver made it.
         clocks.dedup_by(|one, other| Arc::ptr_eq(one, other));
         StoppedClocks { _waits: clocks.into_iter().map(PersonClock::start).collect(), call }
     }

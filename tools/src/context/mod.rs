@@ -31,6 +31,7 @@ use crate::policy::SensitivePaths;
 use crate::sync::Mutex;
 use crate::{Entry, Layer, Policy};
 
+pub use agent::AgentError;
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use need::Need;
 pub use observer::DeadlineObserver;
@@ -73,7 +74,7 @@ struct Facts {
     domains: domain::Domains,
     /// The ticket of the next call in its order.
     ticket: Option<Arc<Mutex<Option<order::Ticket>>>>,
-    timeout: NotInherited<Option<Duration>>,
+    timeout: Option<Duration>,
     deadline: Option<Instant>,
     cancellation: NotInherited<CancellationToken>,
     services: Services,
@@ -94,8 +95,8 @@ struct Facts {
     call_id: Option<Arc<str>>,
     session: Option<Arc<str>>,
     principal: Option<Arc<str>>,
-    /// The path of the sub-agent that makes the calls, at the depth where it began.
-    agent: NotInherited<Option<Arc<str>>>,
+    /// The path of the sub-agent that makes the calls.
+    agent: Option<Arc<str>>,
     channel: Option<Arc<str>>,
     chat: Option<Arc<str>>,
     correlation_id: Option<Arc<str>>,
@@ -126,11 +127,14 @@ impl ToolContext {
         self.with(|facts| facts.grant = Arc::new(grant))
     }
 
-    /// Sets the time limit of each call. It replaces the tool's own limit and the default of 30 s. Nested calls do not inherit it.
+    /// Sets the time limit of each call, nested calls included. It replaces the tool's own limit and the default of 30 s, unless the tool
+    /// [delegates](protocol::Limits::delegates).
+    ///
+    /// Inside of a call it can only be lowered.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        let depth = self.depth();
-        self.with(|facts| facts.timeout = NotInherited { depth, value: Some(timeout) })
+        let most = self.facts.timeout.filter(|_| self.call.is_some()).unwrap_or(Duration::MAX);
+        self.with(|facts| facts.timeout = Some(timeout.min(most)))
     }
 
     /// Sets the time by which every call must end. A call ends at the earlier of this and its timeout.
@@ -297,11 +301,6 @@ impl ToolContext {
     /// Returns the nesting depth: 0 outside of a call, 1 in a call, 2 in a call made by that call.
     pub fn depth(&self) -> u32 {
         self.call.as_ref().map_or(0, |call| call.depth)
-    }
-
-    /// Returns the timeout, or `None` if it was not set at this depth.
-    fn timeout(&self) -> Option<Duration> {
-        self.facts.timeout.value.filter(|_| self.facts.timeout.depth == self.depth())
     }
 
     /// Returns the cancellation token, or `None` if it was not set at this depth.

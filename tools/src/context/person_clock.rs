@@ -1,16 +1,25 @@
 //! [`PersonClock`]: measures the time that a call waits for a person.
 
+use std::future::poll_fn;
+use std::iter::successors;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::sync::{Mutex, lock};
 
 /// Measures the time that a call and its nested calls wait for a person: for approvals and for answers to questions. Overlapping waits
 /// count once.
 ///
-/// A driver subtracts it from the duration of the call, so that durations do not depend on how fast a person answers.
+/// A driver subtracts it from the duration of the call, and from the time of the run, so that neither depends on how fast a person
+/// answers.
 #[derive(Debug, Default)]
-pub struct PersonClock(Mutex<Waits>);
+pub struct PersonClock {
+    outer: Option<Arc<Self>>,
+    waits: Mutex<Waits>,
+}
 
 #[derive(Debug, Default)]
 struct Waits {
@@ -18,35 +27,72 @@ struct Waits {
     /// The start of the open waits.
     since: Option<Instant>,
     ended: Duration,
+    /// The tasks that wait until no wait is open.
+    wakers: Vec<Waker>,
 }
 
 /// A wait for a person, until it is dropped.
 pub(super) struct PersonWait(Arc<PersonClock>);
 
 impl PersonClock {
+    /// Sets a clock that also measures the waits of this one, such as that of a run whose calls have clocks of their own.
+    #[must_use]
+    pub fn with_outer(self, outer: Arc<Self>) -> Self {
+        Self { outer: Some(outer), ..self }
+    }
+
     /// Returns the time waited so far, open waits included.
     pub fn waited(&self) -> Duration {
-        let waits = lock(&self.0);
+        let waits = lock(&self.waits);
         waits.ended + waits.since.map(|since| since.elapsed()).unwrap_or_default()
     }
 
+    /// Waits until no wait is open.
+    pub async fn until_idle(&self) {
+        poll_fn(|task| {
+            let mut waits = lock(&self.waits);
+            if waits.open == 0 {
+                return Poll::Ready(());
+            }
+            if !waits.wakers.iter().any(|waker| waker.will_wake(task.waker())) {
+                waits.wakers.push(task.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
     pub(super) fn start(self: &Arc<Self>) -> PersonWait {
-        let mut waits = lock(&self.0);
-        waits.open += 1;
-        waits.since.get_or_insert_with(Instant::now);
+        for clock in self.chain() {
+            let mut waits = lock(&clock.waits);
+            waits.open += 1;
+            waits.since.get_or_insert_with(Instant::now);
+        }
         PersonWait(self.clone())
+    }
+
+    fn end(&self) {
+        let mut waits = lock(&self.waits);
+        waits.open -= 1;
+        if waits.open > 0 {
+            return;
+        }
+        let waited = waits.since.take().map(|since| since.elapsed());
+        waits.ended += waited.unwrap_or_default();
+        let wakers = std::mem::take(&mut waits.wakers);
+        drop(waits);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Returns this clock and its outer ones, from the inside out.
+    fn chain(&self) -> impl Iterator<Item = &Self> {
+        successors(Some(self), |clock| clock.outer.as_deref())
     }
 }
 
 impl Drop for PersonWait {
     fn drop(&mut self) {
-        let mut waits = lock(&self.0.0);
-        waits.open -= 1;
-        if waits.open == 0
-            && let Some(since) = waits.since.take()
-        {
-            waits.ended += since.elapsed();
-        }
+        self.0.chain().for_each(PersonClock::end);
     }
 }
 
@@ -67,5 +113,28 @@ mod tests {
         assert!(waited >= Duration::from_millis(20) && waited <= begun.elapsed());
         std::thread::sleep(Duration::from_millis(1));
         assert_eq!(clock.waited(), waited);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_outer_clock_measures_the_waits_of_all_inner_ones_and_is_idle_after_the_last() {
+        const STEP: Duration = Duration::from_secs(1);
+        let outer = Arc::new(PersonClock::default());
+        let [one, other] = [(); 2].map(|()| Arc::new(PersonClock::default().with_outer(outer.clone())));
+        outer.until_idle().await;
+        let waits = [one.start(), other.start()];
+        let begun = Instant::now();
+        let ends = async {
+            for wait in waits {
+                tokio::time::sleep(STEP).await;
+                drop(wait);
+            }
+        };
+        let idle = async {
+            outer.until_idle().await;
+            begun.elapsed()
+        };
+        assert_eq!(tokio::join!(ends, idle).1, STEP * 2);
+        tokio::time::sleep(STEP).await;
+        assert_eq!([&one, &other, &outer].map(|clock| clock.waited()), [STEP, STEP * 2, STEP * 2]);
     }
 }

@@ -70,20 +70,18 @@ impl ToolContext {
     /// A [`CallOrder`] applies to one call. Use a separate context for each call and drop it after `execute`.
     ///
     /// Inside of a call, the turn has no effect: nested calls have places below that of their outer call. Observer and person clock
-    /// have an effect there for a [sub-agent](Self::with_agent) only.
+    /// are added to those of the outer calls.
     #[must_use]
     pub fn with_place(self, place: CallPlace) -> Self {
-        let (is_nested, is_driven, depth) = (self.call.is_some(), self.is_driven(), self.depth());
+        let (is_nested, depth) = (self.call.is_some(), self.depth());
         self.with(|facts| {
             facts.call_id = place.id;
             facts.ticket = place.ticket.map(|ticket| Arc::new(Mutex::new(Some(ticket))));
             if !is_nested {
                 facts.turn = place.turn;
             }
-            if is_driven {
-                facts.observer = NotInherited { depth, value: place.observer };
-                facts.person_clock = place.person_clock;
-            }
+            facts.observer = NotInherited { depth, value: place.observer };
+            facts.person_clock = place.person_clock;
         })
     }
 

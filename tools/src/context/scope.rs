@@ -159,8 +159,12 @@ impl ToolContext {
 
     /// Returns the deadline of a call that starts now, and the time until then, which may be zero.
     pub(crate) fn deadline_for(&self, entry: &Entry) -> (Instant, Duration) {
+        self.deadline_within(self.timeout_for(entry))
+    }
+
+    /// Returns the deadline of a call with this time limit that starts now, and the time until then, which may be zero.
+    pub(crate) fn deadline_within(&self, timeout: Duration) -> (Instant, Duration) {
         let now = Instant::now();
-        let timeout = self.timeout_for(entry);
         let (by_timeout, most) =
             now.checked_add(timeout).map_or_else(|| (now + FOREVER, FOREVER), |by_timeout| (by_timeout, timeout));
         match self.deadline().map(Instant::from_std) {
@@ -170,8 +174,9 @@ impl ToolContext {
     }
 
     fn timeout_for(&self, entry: &Entry) -> Duration {
-        let own = entry.tool().limits.timeout_ms.map(Duration::from_millis);
-        self.timeout().or(own).unwrap_or(DEFAULT_TIMEOUT)
+        let limits = &entry.tool().limits;
+        let set = self.facts.timeout.filter(|_| !limits.delegates);
+        set.or(limits.timeout_ms.map(Duration::from_millis)).unwrap_or(DEFAULT_TIMEOUT)
     }
 
     /// Returns the context for a retry of the call, with a new token, so that work left by the last attempt stays cancelled.

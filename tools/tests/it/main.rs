@@ -27,9 +27,11 @@ mod preview;
 #[cfg(target_os = "linux")]
 mod process;
 mod renamed;
+mod replay;
 mod retry;
 mod ruling;
 mod run;
+mod run_panic;
 mod sample;
 mod scope;
 mod shared_catalog;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::sample::{MAX_BLOCKING, Yes, echo, echoing, granted, holding, pure, reader};
 use serde_json::{Value, json};
+use tools::protocol::Limits;
 use tools::{CancellationToken, Catalog, ErrorCode, Grant, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
 
 async fn run(catalog: &Catalog, cx: &ToolContext, name: &str) -> Result<ToolResult, ToolError> {
@@ -109,4 +110,26 @@ async fn blocking_tools_that_wait_for_blocking_tools_do_not_wait_for_each_others
     for call in calls {
         call.await.unwrap().unwrap();
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_hosts_time_limit_holds_at_every_depth_but_not_for_tools_that_delegate() {
+    const LIMIT: Duration = Duration::from_secs(5);
+    let mut catalog = holding(pure("hang"), crate::sample::hang);
+    let hurries = async |cx: ToolContext, _: Value| {
+        let begun = tokio::time::Instant::now();
+        for cx in [cx.clone(), cx.clone().with_timeout(LIMIT * 2), cx.with_timeout(LIMIT / 5)] {
+            cx.execute("hang", json!({})).await.unwrap_err();
+        }
+        begun.elapsed().as_secs().to_string()
+    };
+    let limits = Limits { timeout_ms: Some(60_000), delegates: true, ..Limits::default() };
+    catalog.register(pure("hurries").with_limits(limits.clone()), hurries).unwrap();
+    let delegates = async |cx: ToolContext, _: Value| cx.execute("hurries", json!({})).await;
+    catalog.register(pure("delegates").with_limits(limits), delegates).unwrap();
+    let cx = ToolContext::new().with_timeout(LIMIT);
+    assert_eq!(run(&catalog, &cx, "delegates").await.unwrap().to_text(), "11");
+    let begun = tokio::time::Instant::now();
+    run(&catalog, &cx, "hang").await.unwrap_err();
+    assert_eq!(begun.elapsed(), LIMIT);
 }

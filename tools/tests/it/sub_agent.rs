@@ -6,7 +6,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tools::call::{CallPlace, DeadlineObserver, PersonClock};
-use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Tool, ToolContext, ToolError};
+use tools::protocol::Limits;
+use tools::{
+    AgentError, Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Tool, ToolContext, ToolError,
+};
 
 use crate::sample::{Log, pure};
 
@@ -17,7 +20,7 @@ fn tool(name: &str, effects: Value) -> Tool {
 }
 
 fn starter(name: &str) -> Tool {
-    tool(name, json!({"writes": ["agent:{name}"]}))
+    tool(name, json!({"writes": ["agent:{name}"]})).with_limits(Limits { delegates: true, ..Limits::default() })
 }
 
 #[tokio::test]
@@ -26,14 +29,65 @@ async fn a_path_only_grows() {
     catalog.register(pure("path"), async |cx: ToolContext, _: Value| cx.agent().unwrap_or("none").to_owned()).unwrap();
     let starts = async |cx: ToolContext, _: Value| {
         let own = cx.execute("path", json!({})).await?.to_text();
-        let inner = cx.clone().with_agent("a").with_agent("b").execute("path", json!({})).await?.to_text();
+        let inner = cx.clone().with_agent("a")?.with_agent("b")?.execute("path", json!({})).await?.to_text();
         Ok::<_, ToolError>(format!("{own} {inner}"))
     };
     catalog.register(starter("starts"), starts).unwrap();
     let cx = ToolContext::new().with_grant(Grant::all());
     assert_eq!(catalog.execute(&cx, "starts", json!({})).await.unwrap().to_text(), "none a/b");
-    let cx = cx.with_agent("outer");
+    let cx = cx.with_agent("outer").unwrap();
     assert_eq!(catalog.execute(&cx, "starts", json!({})).await.unwrap().to_text(), "outer outer/a/b");
+}
+
+#[test]
+fn a_name_adds_one_level_to_the_path() {
+    for name in ["", "a/b", "a b", "ä", "a\n", &"a".repeat(ToolContext::MAX_AGENT_NAME + 1)] {
+        let error = ToolContext::new().with_agent(name).unwrap_err();
+        assert!(matches!(error, AgentError::Name { .. }), "{error}");
+    }
+    let long = "a".repeat(ToolContext::MAX_AGENT_NAME);
+    for name in ["A-1_b.c", &long] {
+        assert_eq!(ToolContext::new().with_agent(name).unwrap().agent(), Some(name));
+    }
+}
+
+/// An approval for the session is given to the agent by name, so no other tool takes the name of a sub-agent.
+#[tokio::test]
+async fn only_a_tool_that_delegates_can_name_a_sub_agent() {
+    let mut catalog = Catalog::new();
+    let poses = async |cx: ToolContext, _: Value| {
+        let error = cx.with_agent("reader").unwrap_err();
+        format!("{}", matches!(error, AgentError::Undeclared { tool } if *tool == *"poses"))
+    };
+    catalog.register(pure("poses"), poses).unwrap();
+    assert_eq!(catalog.execute(&ToolContext::new(), "poses", json!({})).await.unwrap().to_text(), "true");
+}
+
+/// The targets of a tool mean what the tool declares, whatever their scheme.
+#[tokio::test]
+async fn only_calls_that_delegate_do_not_wait_for_each_other() {
+    for (scheme, delegates) in [("agent", false), ("agent", true), ("page", false), ("page", true)] {
+        let log = Log::default();
+        let noted = log.clone();
+        let works = move |_: ToolContext, _: Value| {
+            let log = noted.clone();
+            async move {
+                log.note("begin".to_owned());
+                tokio::task::yield_now().await;
+                log.note("end".to_owned());
+            }
+        };
+        let works_on = tool("works", json!({"writes": [format!("{scheme}:{{name}}")]}));
+        let mut catalog = Catalog::new();
+        catalog.register(works_on.with_limits(Limits { delegates, ..Limits::default() }), works).unwrap();
+        let cx = ToolContext::new().with_grant(Grant::all());
+        let calls: Vec<_> = (0..2).map(|_| tokio::spawn(catalog.execute(&cx, "works", json!({})))).collect();
+        for call in calls {
+            call.await.unwrap().unwrap();
+        }
+        let is_one_by_one = log.taken() == ["begin", "end", "begin", "end"];
+        assert_eq!(is_one_by_one, !delegates, "{scheme}");
+    }
 }
 
 struct Watch(Log, &'static str);
@@ -75,7 +129,7 @@ async fn each_driver_observes_its_own_calls() {
     let (inner_log, inner_clock) = (log.clone(), clock.clone());
     let starts = move |cx: ToolContext, _: Value| {
         let place = CallPlace::default().with_observer(Arc::new(Watch(inner_log.clone(), "inner")));
-        let cx = cx.with_agent("a").with_place(place.with_person_clock(inner_clock.clone()));
+        let cx = cx.with_agent("a").unwrap().with_place(place.with_person_clock(inner_clock.clone()));
         async move { cx.execute("asks", json!({})).await }
     };
     catalog.register(starter("starts"), starts).unwrap();
@@ -113,7 +167,7 @@ async fn conflicting_calls_of_sub_agents_run_one_after_the_other() {
         let barrier = barrier.clone();
         async move {
             barrier.wait().await;
-            cx.with_agent("n").execute("writes", json!({})).await
+            cx.with_agent("n")?.execute("writes", json!({})).await
         }
     };
     catalog.register(starter("starts"), starts).unwrap();

@@ -31,7 +31,7 @@ pub(super) struct CallArgs {
     #[command(flatten)]
     host: HostOptions,
 
-    /// The call's deadline, such as 500ms, 5s or 2m, instead of the tool's own
+    /// The call's time limit, such as 500ms, 5s or 2m, instead of the tool's own
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
 

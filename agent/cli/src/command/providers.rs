@@ -14,7 +14,7 @@ use crate::key_source;
 use crate::notice::{self, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
-use crate::provider_options;
+use crate::provider_options::{self, ForeignKey};
 use crate::table::Table;
 use crate::visible::visible;
 use crate::{duration, program};
@@ -23,7 +23,7 @@ use check::Answer;
 
 /// List the linked providers, which of them are configured, and from where
 ///
-/// A provider is configured if the settings choose it, or if its key is in the environment and belongs to no other service. Of a key, only the source is shown.
+/// A provider is configured if the settings choose it or its key is in the environment, unless the key belongs to another service. Of a key, only the source is shown.
 #[derive(Args, Debug)]
 pub(super) struct ProvidersArgs {
     #[command(flatten)]
@@ -43,7 +43,7 @@ struct Row {
     provider: &'static ProviderSubmission,
     /// The origin of the choice, if a session without flags has this provider.
     chosen: Option<Origin>,
-    /// True if the settings choose it, or its key was found.
+    /// True if the settings choose it, or its key was found, and the key belongs to no other service.
     is_configured: bool,
     /// True if it asks a service.
     has_service: bool,
@@ -104,10 +104,10 @@ fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &Prov
     } else {
         options.model.clone_from(&model.value);
     }
-    let foreign = provider_options::foreign_service(settings, choice, provider).filter(|_| !is_chosen);
+    let foreign = ForeignKey::find(settings, choice, provider).map(|key| key.url);
     let has_key = foreign.is_none() && key.value.as_ref().is_some_and(key_source::is_found);
     let (has_service, needs_key) = (service.is_some(), service.is_some_and(|service| service.needs_key));
-    let is_configured = is_chosen || has_key;
+    let is_configured = if is_chosen { foreign.is_none() } else { has_key };
     Row { provider, chosen, is_configured, has_service, needs_key, model, base_url, key, foreign, options }
 }
 

@@ -123,6 +123,7 @@ fn limits(limits: &Limits) -> String {
     parts.extend(limits.max_retries.map(|limit| format!("{limit} retries")));
     parts.extend(limits.rate.map(|rate| format!("{} calls in {}", rate.calls, time(rate.per_ms))));
     parts.extend(limits.max_concurrency.map(|limit| format!("{limit} calls at once")));
+    parts.extend(limits.delegates.then(|| "delegates".to_owned()));
     if parts.is_empty() { "defaults".to_owned() } else { parts.join(", ") }
 }
 

@@ -1,6 +1,6 @@
 //! The list of all keys: [`Values`] and everything that is said about a key are made from it.
 //!
-//! To add a key, add a declaration to `keys!` and update the table in the README, which a test compares.
+//! To add a key, add a declaration and update the table in the README, which a test compares.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use tools::policy::{Rule, Verdict};
 use tools::{Approval, Clause};
 
+use super::declarations::declare_keys;
 use super::error::ConfigError;
 use super::key::FlagValue::{Implied, Named};
 use super::key::{Key, KeyAbout};
@@ -32,90 +33,7 @@ pub(super) const SELECT: &str = "--select";
 /// The default time for which a recorded session is kept: 30 days.
 const MAX_SESSION_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Declares the keys: documentation, field, slot and [`Key`] of each.
-macro_rules! keys {
-    ($($(#[doc = $doc:literal])+ $field:ident: $slot:ty = $key:expr;)+) => {
-        /// The values of all keys, in one layer or merged.
-        #[derive(Clone, Debug)]
-        pub(crate) struct Values {
-            $($(#[doc = $doc])+ pub(crate) $field: $slot,)+
-        }
-
-        mod declared {
-            use super::*;
-
-            $(pub(super) fn $field() -> Key<$slot> {
-                $key.with_doc(concat!($($doc),+))
-            })+
-        }
-
-        impl Default for Values {
-            fn default() -> Self {
-                Self { $($field: declared::$field().default),+ }
-            }
-        }
-
-        impl Values {
-            /// Reads the keys of a file, or those of a profile.
-            pub(super) fn read(section: &mut Section<'_>, is_profile: bool) -> Result<Self, ConfigError> {
-                let mut values = Self::default();
-                $(let key = declared::$field();
-                if key.about.in_profile || !is_profile {
-                    values.$field = key.read(section)?;
-                })+
-                Ok(values)
-            }
-
-            /// Returns the values of the texts that `lookup` finds for the keys.
-            pub(super) fn from_texts(lookup: impl Fn(&KeyAbout) -> Result<Option<(Vec<String>, Origin)>, ConfigError>) -> Result<Self, ConfigError> {
-                let mut values = Self::default();
-                $(let key = declared::$field();
-                if let Some((texts, origin)) = lookup(&key.about)? {
-                    values.$field = key.parse(&texts, &origin)?;
-                })+
-                Ok(values)
-            }
-
-            /// Applies the values of a higher layer.
-            pub(crate) fn merge(&mut self, upper: Self) {
-                $(self.$field.merge(upper.$field);)+
-            }
-
-            /// Unsets the keys that belong to a provider.
-            pub(super) fn forget_provider(&mut self) {
-                $(let key = declared::$field();
-                if key.about.of_provider {
-                    self.$field = key.default;
-                })+
-            }
-
-            /// Returns the first key of this untrusted project that the user's values do not permit, and the reason.
-            pub(super) fn refusal(&self, user: &Self) -> Option<(&'static str, &Origin, &'static str)> {
-                $(let Key { about, project, .. } = declared::$field();
-                if let Some(origin) = (project.refuses)(&self.$field, &user.$field) {
-                    return Some((about.name, origin, project.reason));
-                })+
-                None
-            }
-
-            /// Returns every value as JSON, with its key and its origin.
-            pub(crate) fn rows(&self) -> Vec<(KeyAbout, Value, Origin)> {
-                let mut rows = Vec::new();
-                $(for (value, origin) in self.$field.documents() {
-                    rows.push((declared::$field().about, value, origin));
-                })+
-                rows
-            }
-        }
-
-        /// Returns the descriptions of all keys.
-        pub(crate) fn all() -> Vec<KeyAbout> {
-            vec![$(declared::$field().about),+]
-        }
-    };
-}
-
-keys! {
+declare_keys! {
     /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, openai-responses, anthropic, gemini, ollama or another linked one; without it, one whose key is in the environment, else direct
     provider: Option<Setting<String>> = Key::new("provider", text(filled), None, "\"openai\"")
         .with_session_flag("--provider", Named("NAME"))
@@ -223,7 +141,7 @@ keys! {
         r#"[{ model = "gpt-5.1", input = 1.25, output = 10, cached = 0.125 }]"#,
     );
 
-    /// The most tokens of one turn of the model, reasoning included; without it, the model's own limit or a safe one
+    /// The most tokens that the model writes in one turn, reasoning included; without it, the service's default, or for Anthropic the model's own limit
     max_output_tokens: Option<Setting<u32>> = Key::new("generation.max_output_tokens", integer::<1, _>(), None, "16000")
         .with_session_flag("--max-output-tokens", Named("N"))
         .with_project(ProjectRule::lower());
@@ -252,6 +170,10 @@ keys! {
     caching: Option<Setting<bool>> = Key::new("generation.caching", boolean(), None, "true")
         .with_project(ProjectRule::if_unset());
 
+    /// Ask Anthropic to stream the arguments of calls as the model writes them; gateways may refuse it
+    eager_input_streaming: Option<Setting<bool>> = Key::new("generation.eager_input_streaming", boolean(), None, "false")
+        .with_project(ProjectRule::if_unset());
+
     /// The maximum number of provider requests in a run
     max_steps: Setting<u32> =
         Key::new("limits.max_steps", integer::<1, _>(), Setting::from_default(DEFAULT_MAX_STEPS), "50")
@@ -265,7 +187,7 @@ keys! {
         .with_project(ProjectRule::bounds())
         .in_profiles();
 
-    /// The number of tokens after which a run requests no further turn
+    /// The tokens that the requests of a run read and write together, sub-agents included, after which it makes no further one
     max_tokens: Option<Setting<u32>> = Key::new("limits.max_tokens", integer::<1, _>(), None, "1000000")
         .with_session_flag("--max-tokens", Named("N"))
         .with_project(ProjectRule::bounds())
@@ -276,7 +198,7 @@ keys! {
         .with_project(ProjectRule::bounds())
         .in_profiles();
 
-    /// The time after which a run is stopped
+    /// The time after which a run is stopped; it stands still while a question to you is open
     run_deadline: Option<Setting<Duration>> = Key::new("limits.deadline", duration(), None, "\"30m\"")
         .with_session_flag("--deadline", Named("DURATION"))
         .with_project(ProjectRule::bounds())
@@ -293,7 +215,7 @@ keys! {
             .with_project(ProjectRule::never(SPENDS))
             .in_profiles();
 
-    /// The deadline of a call, instead of each tool's own
+    /// The time limit of a call, also of one by a sub-agent, instead of each tool's own; `agent.spawn` and `llm.generate` keep theirs
     call_timeout: Option<Setting<Duration>> = Key::new("limits.call_timeout", duration(), None, "\"30s\"")
         .with_project(ProjectRule::lower())
         .in_profiles();

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use agent::KeySource;
+
 use super::keys::Values;
 use super::origin::Setting;
 
@@ -24,14 +26,25 @@ impl Layer {
 impl Values {
     /// Applies the values of a higher layer. Another provider does not inherit the keys of the one before.
     pub(super) fn apply(&mut self, upper: Self) {
-        let is_other =
-            |provider: &Setting<String>| self.provider.as_ref().is_none_or(|lower| lower.value != provider.value);
-        if upper.provider.as_ref().is_some_and(is_other) {
+        if self.provider_changes(&upper) {
             self.forget_provider();
         }
         if upper.key_env.is_some() || upper.key_file.is_some() {
             (self.key_env, self.key_file) = (None, None);
         }
         self.merge(upper);
+    }
+
+    /// Returns true if the higher layer names another provider, or the first one.
+    pub(super) fn provider_changes(&self, upper: &Self) -> bool {
+        let is_other =
+            |provider: &Setting<String>| self.provider.as_ref().is_none_or(|lower| lower.value != provider.value);
+        upper.provider.as_ref().is_some_and(is_other)
+    }
+
+    /// Returns the source of the provider's key. Returns `None` if it is the provider's usual one.
+    pub(crate) fn key(&self) -> Option<Setting<KeySource>> {
+        let variable = self.key_env.clone().map(|name| name.map(KeySource::Environment));
+        variable.or_else(|| self.key_file.clone().map(|file| file.map(KeySource::File)))
     }
 }

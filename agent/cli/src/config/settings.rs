@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::path::Path;
 
-use agent::{InvalidSelection, KeySource, RetryPolicy, Selection, Timeouts};
+use agent::{InvalidSelection, RetryPolicy, Selection, Timeouts};
 use tools::policy::Rule;
 use tools::{Clause, Grant};
 
@@ -18,6 +18,8 @@ use crate::folders;
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     values: Values,
+    /// The values of lower layers whose provider a higher layer replaced. Their keys still belong to their services.
+    pub(crate) replaced: Vec<Values>,
     /// The searched files, existing or not.
     pub(crate) files: Vec<ConfigFile>,
 }
@@ -109,12 +111,6 @@ impl Settings {
         files.map(|file| file.path.as_path()).chain(self.key_file.as_ref().map(|file| file.value.as_path()))
     }
 
-    /// Returns the source of the provider's key. Returns `None` if it is the provider's usual one.
-    pub(crate) fn key(&self) -> Option<Setting<KeySource>> {
-        let variable = self.key_env.clone().map(|name| name.map(KeySource::Environment));
-        variable.or_else(|| self.key_file.clone().map(|file| file.map(KeySource::File)))
-    }
-
     /// Returns the timeouts and retries of provider requests.
     pub(crate) fn request_policy(&self) -> (Timeouts, RetryPolicy) {
         let mut timeouts = Timeouts::default();
@@ -133,6 +129,9 @@ impl Settings {
         if let (Some(_), Some(file)) = (&upper.key_env, &upper.key_file) {
             let reason = "conflicts with key_env; remove one of them".to_owned();
             return Err(ConfigError::Value { origin: file.origin.clone(), key: "key_file".to_owned(), reason });
+        }
+        if self.provider.is_some() && self.provider_changes(&upper) {
+            self.replaced.push(self.values.clone());
         }
         self.values.apply(upper);
         let of_provider =

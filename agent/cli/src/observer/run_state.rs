@@ -7,7 +7,7 @@ use agent::Event;
 use agent::refusal::Refusal;
 use tools::{Progress, Target};
 
-use super::SHOWN;
+use super::event_line::SHOWN;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;

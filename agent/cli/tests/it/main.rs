@@ -38,6 +38,8 @@ mod output;
 #[cfg(unix)]
 mod own_files;
 mod policy;
+#[cfg(any(feature = "journal", feature = "models"))]
+mod prefix;
 mod progress;
 #[cfg(feature = "models")]
 mod provider_choice;
@@ -60,7 +62,13 @@ mod telemetry_absent;
 #[cfg(unix)]
 mod terminal;
 #[cfg(unix)]
+mod terminal_output;
+#[cfg(unix)]
 mod terminal_question;
+#[cfg(unix)]
+mod terminal_shown;
+#[cfg(unix)]
+mod terminal_unintended;
 mod trust;
 mod usage;
 mod why;

@@ -12,7 +12,7 @@ use crate::config::{user_file, write_user};
 use crate::terminal::{on_terminal, rest, say, with_stty};
 use crate::{Crib, Ended};
 
-const CALL: &str = concat!(
+pub(crate) const CALL: &str = concat!(
     "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",",
     "\"function\":{\"name\":\"fs__read\",\"arguments\":\"{\\\"path\\\":\\\"README.md\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n",
     "data: [DONE]\n\n",

@@ -103,6 +103,55 @@ fn the_key_of_a_gateway_goes_to_no_other_service() {
 }
 
 #[test]
+fn the_key_of_a_gateway_goes_to_no_other_service_when_another_provider_replaces_it() {
+    let crib = Crib::new();
+    let (gateway, requests) = serve([None]);
+    let (proxy, connections) = serve([None]);
+    write_user(&crib, &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{gateway}'"));
+    let proxy = proxy.trim_end_matches("/v1");
+    let variables = [("OPENAI_API_KEY", "sk-secret"), ("TOOLCRIB_PROXY", proxy), ("TOOLCRIB_RETRIES_MAX", "0")];
+    for other in ["openai", "openai-responses"] {
+        let task = format!("llm.generate prompt=x provider={other} model=m");
+        let ended = run(&crib, &["run", &task, "--provider", "direct", "--grant", "llm:read:**"], &variables);
+        assert!(ended.stdout.contains(&gateway) && ended.stdout.contains("key_env"), "{ended:#?}");
+        let checking = [&variables[..], &[("TOOLCRIB_PROVIDER", "direct")]].concat();
+        let checked = run(&crib, &["providers", "--check", "--json"], &checking).expect(0).documents();
+        let row = named(&checked, other);
+        assert_eq!((&row["configured"], &row["check"]), (&json!(false), &Value::Null), "{row}");
+        assert_eq!(row["key"]["value"]["belongs_to"], gateway, "{row}");
+    }
+    let ended = run(&crib, &["run", "x", "--provider", "openai-responses", "--model", "m"], &variables).expect(2);
+    assert!(ended.stderr.contains(&gateway) && ended.stderr.contains("key_env"), "{ended:#?}");
+    let checking = [&variables[..], &[("TOOLCRIB_PROVIDER", "openai-responses")]].concat();
+    let checked = run(&crib, &["providers", "--check", "--json"], &checking).expect(0).documents();
+    let row = named(&checked, "openai-responses");
+    assert_eq!(
+        (&row["chosen"], &row["configured"], &row["check"]),
+        (&json!(true), &json!(false), &Value::Null),
+        "{row}"
+    );
+    assert!(connections.try_recv().is_err() && requests.try_recv().is_err());
+}
+
+#[test]
+fn a_key_that_is_named_again_goes_to_the_service_that_it_is_named_for() {
+    let crib = Crib::new();
+    write_user(&crib, "provider = 'anthropic'\nmodel = 'm'\nbase_url = 'https://gateway.example.org'");
+    let keys = [("OPENAI_API_KEY", "sk-secret"), ("ANTHROPIC_API_KEY", "sk-other")];
+    let configured = |choice: &[(&'static str, &'static str)], name: &str| {
+        let documents = providers(&crib, &[&keys[..], choice].concat());
+        named(&documents, name)["configured"].clone()
+    };
+    let [provider, key] = [("TOOLCRIB_PROVIDER", "openai"), ("TOOLCRIB_KEY_ENV", "ANTHROPIC_API_KEY")];
+    assert_eq!(configured(&[provider], "openai"), true, "no other service has its key");
+    assert_eq!(configured(&[provider], "anthropic"), false);
+    assert_eq!(configured(&[("TOOLCRIB_PROVIDER", "openai-responses"), key], "openai-responses"), true);
+    assert_eq!(configured(&[("TOOLCRIB_PROVIDER", "anthropic")], "anthropic"), true, "the provider of the file");
+    let url = ("TOOLCRIB_BASE_URL", "https://other.example.org/v1");
+    assert_eq!(configured(&[provider, url], "openai"), true);
+}
+
+#[test]
 fn a_key_that_belongs_to_a_public_service_configures_each_provider_of_it() {
     let crib = Crib::new();
     let keys = [("OPENAI_API_KEY", "sk-secret"), ("CORP_KEY", "sk-secret")];
@@ -151,6 +200,20 @@ fn a_refusal_names_the_variable_that_is_not_set() {
     assert!(ended.stderr.contains("GEMINI_API_KEY"), "{ended:#?}");
     let ended = run(&crib, &["run", "x", "--provider", "gemini"], &[]).expect(2);
     assert!(ended.stderr.contains("--model"), "{ended:#?}");
+}
+
+#[test]
+fn an_option_that_the_provider_does_not_take_is_refused_before_the_session_begins() {
+    for provider in ["gemini", "ollama"] {
+        let crib = Crib::new();
+        let (url, requests) = serve([None]);
+        let service = format!("provider = '{provider}'\nmodel = 'm'\nbase_url = '{url}'");
+        write_user(&crib, &format!("{service}\n[generation]\nparallel_calls = false"));
+        let ended = run(&crib, &["run", "x"], &[]).expect(2);
+        assert!(ended.stderr.contains("generation.parallel_calls") && ended.stderr.contains("remove"), "{ended:#?}");
+        assert!(run(&crib, &["sessions", "--json"], &[]).expect(0).documents().is_empty());
+        assert!(requests.try_recv().is_err());
+    }
 }
 
 #[test]
@@ -212,6 +275,26 @@ fn settings_of_answers_reach_the_service_from_files_and_flags() {
         let ended = run(&crib, &["config", flag, value], &[]).expect(2);
         assert!(ended.stderr.contains(flag), "{ended:#?}");
     }
+}
+
+#[test]
+fn eager_input_streaming_is_asked_of_anthropic_on_request_alone() {
+    let crib = Crib::new();
+    let (url, requests) = serve([Some(UNKNOWN), Some(UNKNOWN)]);
+    let service = format!("provider = 'anthropic'\nmodel = 'm'\nbase_url = '{}'", url.trim_end_matches("/v1"));
+    for (settings, is_asked) in [("", false), ("[generation]\neager_input_streaming = true", true)] {
+        write_user(&crib, &format!("{service}\n{settings}"));
+        run(&crib, &["run", "x"], &[]).expect(1);
+        let body = requests.recv().unwrap();
+        assert_eq!(body.contains("\"eager_input_streaming\":true"), is_asked, "{body}");
+        assert!(body.contains("\"tools\""), "{body}");
+    }
+    write_user(
+        &crib,
+        &format!("provider = 'openai'\nmodel = 'm'\nbase_url = '{url}'\ngeneration.eager_input_streaming = true"),
+    );
+    let ended = run(&crib, &["run", "x"], &[]).expect(2);
+    assert!(ended.stderr.contains("generation.eager_input_streaming"), "{ended:#?}");
 }
 
 #[test]

@@ -20,6 +20,22 @@ fn a_sub_agent_starts_if_that_is_granted_and_its_calls_are_shown() {
 }
 
 #[test]
+fn the_summary_has_the_amounts_of_sub_agents() {
+    let crib = Crib::new();
+    let arguments = ["run", SPAWN, "--grant", "agent:write:helper"];
+    let ended = crib.run(&arguments).expect(0);
+    assert!(ended.stderr.contains("summary: 2 steps, 1 call, "), "{ended:#?}");
+    assert!(ended.stderr.contains("; in all 4 steps, 2 calls\n"), "{ended:#?}");
+    let ended = crib.run(&[&arguments[..], &["--output", "stream-json"]].concat()).expect(0);
+    let outcome = crate::stream::check(&ended);
+    assert_eq!(outcome["spent"], json!({"steps": 4, "calls": 2, "tokens": 0, "cost": 0}));
+    assert_eq!((outcome["steps"].as_u64(), outcome["calls"].as_u64()), (Some(2), Some(1)));
+
+    let ended = crib.run(&["run", "time.now"]).expect(0);
+    assert!(!ended.stderr.contains("in all"), "{ended:#?}");
+}
+
+#[test]
 fn a_refused_call_of_a_sub_agent_has_a_hint_too() {
     let crib = Crib::new();
     let write = r#"agent.spawn name=helper task="fs.write path=new content=x""#;

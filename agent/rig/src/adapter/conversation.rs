@@ -1,5 +1,7 @@
 //! Converts a conversation to rig's request.
 
+use std::borrow::Cow;
+
 use agent::{ProviderError, Request, WireToolSet};
 use rig_core::completion::CompletionRequest;
 use rig_core::message::{
@@ -23,7 +25,9 @@ pub(super) fn request(
     tools: &WireToolSet,
 ) -> Result<CompletionRequest, Failure> {
     let placement = image_placement(api, model);
-    let history: Vec<_> = request.messages.iter().filter_map(|sent| message(api, placement, sent, tools)).collect();
+    let is_one_turn = |first: &Message, next: &Message| (first.role, next.role) == (Role::Assistant, Role::Assistant);
+    let turns = request.messages.chunk_by(is_one_turn);
+    let history: Vec<_> = turns.filter_map(|parts| message(api, placement, &whole(parts), tools)).collect();
     if !history.iter().any(|message| matches!(message, RigMessage::User { .. })) {
         return Err(Failure { error: ProviderError::NoPrompt, is_transient: false });
     }
@@ -31,6 +35,17 @@ pub(super) fn request(
     let mut completion = CompletionRequest::new("");
     completion.chat_history = history;
     Ok(completion)
+}
+
+/// Returns the messages of a paused turn as one. Apart, rig would omit the results of the service's own tools and thoughts at their ends.
+fn whole(messages: &[Message]) -> Cow<'_, Message> {
+    match messages {
+        [message] => Cow::Borrowed(message),
+        _ => {
+            let parts = messages.iter().flat_map(|message| message.parts.iter().cloned()).collect();
+            Cow::Owned(Message { role: Role::Assistant, parts })
+        }
+    }
 }
 
 /// Returns the format whose places for the images of results the model has.

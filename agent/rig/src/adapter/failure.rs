@@ -9,11 +9,11 @@ use rig_core::{ProviderError as RigError, ProviderResponseError};
 use rig_reqwest::reqwest;
 use secrecy::SecretString;
 
-use super::Api;
 use super::payload::{ReportedError, WrongContentType};
 use super::retry_header::{requested_delay, should_retry};
 use super::service_error::ServiceError;
 use super::transport::TimedOut;
+use super::{Api, generation};
 use crate::key::without_key;
 use crate::retry::Failure;
 
@@ -26,10 +26,7 @@ pub(super) fn failure(api: Api, key: &SecretString, error: &RigError) -> Failure
     match (error, error.provider_response()) {
         (_, Some(response)) => response_failure(provider, response, redacted),
         (RigError::Http(error), _) => transport_failure(provider, error, redacted),
-        (RigError::UnsupportedOption(unsupported), _) => permanent(ProviderError::Options {
-            provider,
-            reason: format!("{unsupported}; remove the option, or change the model"),
-        }),
+        (RigError::UnsupportedOption(unsupported), _) => permanent(generation::unsupported(api, unsupported)),
         (RigError::Request(_) | RigError::Url(_), _) => {
             permanent(ProviderError::Failed { provider, message: redacted(&error.to_string()) })
         }

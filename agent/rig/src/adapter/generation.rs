@@ -3,8 +3,10 @@
 use agent::provider::{GenerationOptions, ReasoningEffort, ToolChoice};
 use agent::{ProviderError, Request, WireToolSet};
 use rig_core::catalog::Catalog;
-use rig_core::completion::{CompletionRequest, Effort, Reasoning};
+use rig_core::completion::{CompletionRequest, Effort, Reasoning, UnsupportedOption};
 use rig_core::message::{ToolChoice as RigChoice, ToolName as RigName};
+use rig_core::operation::Completion;
+use rig_core::{DynModel, ProviderError as RigError};
 use serde_json::json;
 use tools::protocol::Role;
 
@@ -24,8 +26,42 @@ pub(super) fn check(api: Api, generation: &GenerationOptions) -> Result<(), Prov
         GenerationOptions { tool_choice: Some(choice), .. } if api == Api::Ollama && *choice != ToolChoice::Auto => {
             refused("its models choose their calls freely; remove the tool choice, or select fewer tools")
         }
+        GenerationOptions { eager_input_streaming: Some(true), .. } if api != Api::Anthropic => {
+            refused("generation.eager_input_streaming is a field of Anthropic's API alone; remove the option")
+        }
         _ => Ok(()),
     }
+}
+
+/// Returns an error if the service or the model will refuse one of the options each time. Encodes a request, which is not sent.
+pub(super) fn check_model(
+    api: Api,
+    name: &str,
+    model: &DynModel<Completion>,
+    generation: &GenerationOptions,
+) -> Result<(), ProviderError> {
+    match model.stream(with_options(api, name, generation, CompletionRequest::new("Hello."))) {
+        Err(RigError::UnsupportedOption(option)) => Err(unsupported(api, &option)),
+        // The first request has its own text and tools, so other errors may not apply to it.
+        _ => Ok(()),
+    }
+}
+
+/// Returns the error for an option that the service or the model does not take. It names the option as [`ProviderOptions`] and the
+/// settings of the program do.
+///
+/// [`ProviderOptions`]: agent::ProviderOptions
+pub(super) fn unsupported(api: Api, unsupported: &UnsupportedOption) -> ProviderError {
+    let UnsupportedOption { option, model, reason, .. } = unsupported;
+    let name = match &**option {
+        "parallel_tool_calls" => "generation.parallel_calls",
+        "reasoning" => "generation.reasoning_effort",
+        "temperature" => "generation.temperature",
+        other => other,
+    };
+    let reason =
+        format!("{name} has no effect on the model {model}: {reason}; remove the option, or choose another model");
+    ProviderError::Options { provider: api.name().to_owned(), reason }
 }
 
 /// Sets what applies to this request. `model` is the service's name of it.
@@ -37,17 +73,31 @@ pub(super) fn apply(
     tools: &WireToolSet,
     mut completion: CompletionRequest,
 ) -> Result<CompletionRequest, ProviderError> {
-    completion.max_tokens = generation.max_output_tokens.map(u64::from);
-    completion.temperature = generation.temperature;
+    completion = with_options(api, model, generation, completion);
     let has_tools = tools.list().len() > 0;
     completion.tool_choice = match &generation.tool_choice {
         // Services refuse a choice among no tools.
         Some(choice) if has_tools && api != Api::Ollama => tool_choice(api, choice, request, tools)?,
         _ => None,
     };
-    completion.options.parallel_tool_calls = generation.parallel_calls.filter(|_| has_tools);
-    completion.options.reasoning = generation.reasoning_effort.map(|effort| reasoning(api, model, effort));
+    if !has_tools {
+        completion.options.parallel_tool_calls = None;
+    }
     Ok(completion)
+}
+
+/// Adds the options that do not depend on the request.
+fn with_options(
+    api: Api,
+    model: &str,
+    generation: &GenerationOptions,
+    mut completion: CompletionRequest,
+) -> CompletionRequest {
+    completion.max_tokens = generation.max_output_tokens.map(u64::from);
+    completion.temperature = generation.temperature;
+    completion.options.parallel_tool_calls = generation.parallel_calls;
+    completion.options.reasoning = generation.reasoning_effort.map(|effort| reasoning(api, model, effort));
+    completion
 }
 
 /// Returns the choice for this request. A forced call is for the first turn after a user's prompt only: no run would end otherwise, and

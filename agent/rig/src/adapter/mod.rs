@@ -44,7 +44,6 @@ use transport::TimeoutClient;
 
 pub use agent_tool::tools;
 pub(crate) use api::Api;
-pub(crate) use turn::PAUSE;
 
 /// A service: its API, its dialect and its URL.
 pub(crate) struct Endpoint {
@@ -149,7 +148,7 @@ impl Model {
             Api::Anthropic => {
                 let config = AnthropicConfig::new(secret).with_base_url(base_url);
                 let mut model = config.connect(http).completion(name);
-                // Gateways refuse the field.
+                // The definitions are ours, and have the field on request.
                 model.wire.tool_input_streaming = ToolInputStreaming::Off;
                 model.wire.default_max_tokens = Some(output_limit::output_limit(name));
                 if options.generation.caching.unwrap_or(options.base_url.is_none()) {
@@ -165,6 +164,7 @@ impl Model {
                 config.connect(http).native_completion(name).erase()
             }
         };
+        generation::check_model(api, name, &model, &options.generation)?;
         let (name, generation) = (name.to_owned(), options.generation.clone());
         Ok(Self { api, name, model, generation, fields, key })
     }
@@ -198,7 +198,8 @@ impl Model {
         let mut fields = self.fields.clone();
         // rig passes these tools on as they are. Its own definitions have no mode per tool, and fields that gateways refuse.
         if tools.list().len() > 0 {
-            fields.insert("tools".to_owned(), tools_field(self.api, tools));
+            let eager = self.generation.eager_input_streaming == Some(true);
+            fields.insert("tools".to_owned(), tools_field(self.api, tools, eager));
         }
         Ok(if fields.is_empty() { completion } else { completion.additional_params(Value::Object(fields)) })
     }
@@ -226,10 +227,17 @@ fn openai(mut dialect: Dialect, key: &str, base_url: String) -> OpenAIConfig {
     OpenAIConfig::with_key(&dialect, key).with_base_url(base_url)
 }
 
-/// Returns the definitions as the service takes them: Gemini's are the functions of one tool.
-fn tools_field(api: Api, tools: &WireToolSet) -> Value {
+/// Returns the definitions as the service takes them: Gemini's are the functions of one tool, and Anthropic's may ask for `eager` arguments.
+fn tools_field(api: Api, tools: &WireToolSet, eager: bool) -> Value {
     match api {
         Api::Gemini => json!([{"functionDeclarations": tools.value()}]),
+        Api::Anthropic if eager => {
+            let mut definitions = tools.value().clone();
+            for definition in definitions.as_array_mut().into_iter().flatten() {
+                definition["eager_input_streaming"] = true.into();
+            }
+            definitions
+        }
         _ => tools.value().clone(),
     }
 }

@@ -16,9 +16,6 @@ pub(super) const BLOCK: &str = "block";
 pub(super) const BESIDE: &str = "beside";
 pub(super) const ORIGIN: &str = "origin";
 
-/// The reason of a turn that Anthropic paused, because the service itself works on it. The same turn goes back and is continued.
-pub(crate) const PAUSE: &str = "pause_turn";
-
 pub(super) fn turn(
     api: Api,
     mut response: CompletionResponse,
@@ -77,9 +74,7 @@ fn stop(response: &CompletionResponse) -> StopReason {
         Some(FinishReason::Other(reason)) if reason == "refusal" => StopReason::Refusal,
         Some(FinishReason::Other(reason)) => StopReason::Other(reason),
         // rig takes a pause for the end.
-        _ if response.raw.get("stop_reason").is_some_and(|reason| reason == PAUSE) => {
-            StopReason::Other(PAUSE.to_owned())
-        }
+        _ if response.raw.get("stop_reason").is_some_and(|reason| reason == "pause_turn") => StopReason::Paused,
         _ if has_calls => StopReason::Calls,
         _ => StopReason::Answer,
     }

@@ -46,31 +46,52 @@ async fn the_options_of_answers_reach_each_service() {
 }
 
 #[tokio::test]
-async fn temperature_and_calls_in_parallel_reach_each_service_or_are_refused() {
-    let model = |format| if format == Format::OpenAiResponses { "gpt-4.1" } else { "" };
-    for format in ALL {
+async fn temperature_and_calls_in_parallel_reach_the_services_that_take_them() {
+    for format in [Format::OpenAiChat, Format::OpenAiResponses, Format::Anthropic] {
         let service = Service::new([reply(format, false, &[Block::Text("ok")])]).await;
         let generation = GenerationOptions::new().with_temperature(0.5).with_parallel_calls(false);
         let mut options = options(format, &service, false).with_generation(generation);
-        if !model(format).is_empty() {
-            options = options.with_model(model(format));
+        if format == Format::OpenAiResponses {
+            options = options.with_model("gpt-4.1");
         }
-        let outcome = complete(&remote(format, &options), &["fs.read"]).await;
+        complete(&remote(format, &options), &["fs.read"]).await.unwrap();
         let parallel = match format {
-            Format::OpenAiChat | Format::OpenAiResponses => ("/parallel_tool_calls", json!(false)),
             Format::Anthropic => ("/tool_choice/disable_parallel_tool_use", json!(true)),
-            _ => {
-                let error = outcome.unwrap_err();
-                assert!(matches!(error, ProviderError::Options { .. }), "{format}: {error:?}");
-                assert_eq!(service.requests(), 0);
-                continue;
-            }
+            _ => ("/parallel_tool_calls", json!(false)),
         };
-        outcome.unwrap();
         let body = service.body(0);
         assert_eq!(body.pointer(parallel.0), Some(&parallel.1), "{format}: {body:#}");
         assert_eq!(body["temperature"], 0.5, "{format}: {body:#}");
     }
+}
+
+#[tokio::test]
+async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_once_by_its_name() {
+    let service = Service::new([]).await;
+    let sequential = || GenerationOptions::new().with_parallel_calls(false);
+    let unreasoned = GenerationOptions::new().with_reasoning_effort(ReasoningEffort::Off);
+    let warm = GenerationOptions::new().with_reasoning_effort(ReasoningEffort::High).with_temperature(0.5);
+    let eager = GenerationOptions::new().with_eager_input_streaming(true);
+    let [chat, gemini, ollama] = [Format::OpenAiChat, Format::Gemini, Format::Ollama];
+    let plain = |format| options(format, &service, false);
+    for (refused, name) in [
+        (Remote::gemini(&plain(gemini).with_generation(sequential())), "generation.parallel_calls"),
+        (Remote::ollama(&plain(ollama).with_generation(sequential())), "generation.parallel_calls"),
+        (
+            Remote::openai(&plain(chat).with_dialect("deepseek").with_generation(sequential())),
+            "generation.parallel_calls",
+        ),
+        (Remote::openai(&plain(chat).with_model("o3").with_generation(unreasoned)), "generation.reasoning_effort"),
+        (Remote::openai(&plain(chat).with_model("gpt-5.1").with_generation(warm)), "generation.temperature"),
+        (Remote::openai(&plain(chat).with_generation(eager.clone())), "generation.eager_input_streaming"),
+        (Remote::gemini(&plain(gemini).with_generation(eager)), "generation.eager_input_streaming"),
+    ] {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, ProviderError::Options { .. }), "{error:?}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    assert!(Remote::gemini(&plain(gemini).with_generation(GenerationOptions::new().with_parallel_calls(true))).is_ok());
+    assert_eq!(service.requests(), 0);
 }
 
 #[tokio::test]
@@ -103,7 +124,7 @@ async fn no_call_is_forced_on_a_sub_agent() {
         let generation = GenerationOptions::new().with_tool_choice(choice);
         let model =
             remote(Format::OpenAiChat, &options(Format::OpenAiChat, &service, false).with_generation(generation));
-        let cx = ToolContext::new().with_agent("helper");
+        let cx = ToolContext::new().with_agent("helper").unwrap();
         let mut session = Session::new(catalog(&["fs.read"]).0.list(), Selection::new(), cx);
         Driver::new(Arc::new(model)).run(&mut session, "go").await.unwrap();
         let body = service.body(0);
@@ -171,6 +192,23 @@ async fn anthropic_caches_the_tools_the_system_text_and_the_conversation_on_requ
         assert_eq!(body.pointer(place), Some(&json!("ephemeral")), "{body:#}");
     }
     assert!(!service.body(1).to_string().contains("cache_control"));
+}
+
+#[tokio::test]
+async fn the_arguments_of_anthropic_are_streamed_as_they_are_written_on_request_alone() {
+    let format = Format::Anthropic;
+    let service = Service::new(std::iter::repeat_with(|| reply(format, false, &[Block::Text("ok")])).take(3)).await;
+    for (turn, eager) in [Some(true), Some(false), None].into_iter().enumerate() {
+        let mut generation = GenerationOptions::new().with_caching(true);
+        generation.eager_input_streaming = eager;
+        let options = options(format, &service, false).with_generation(generation);
+        complete(&remote(format, &options), &["a", "b"]).await.unwrap();
+        let expected = if eager == Some(true) { json!(true) } else { Value::Null };
+        let body = service.body(turn);
+        let tools = body["tools"].as_array().unwrap();
+        assert!(tools.len() == 2 && tools.iter().all(|tool| tool["eager_input_streaming"] == expected), "{body:#}");
+        assert!(tools[1]["cache_control"].is_object(), "{body:#}");
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,190 @@
+//! The lines of events on standard error.
+
+use std::time::Duration;
+
+use agent::{Compacted, Cost, Outcome, PlanItem, PlanStatus, PrefixChange, Resource, Spending, Summary, Usage};
+use tools::protocol::ResourceContents;
+use tools::{Content, Target, ToolResult};
+
+use crate::duration;
+use crate::fit;
+use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
+use crate::size::Size;
+use crate::visible::visible;
+use crate::wording::counted;
+
+/// The maximum number of columns of a call, its targets or an error in a progress line.
+pub(super) const SHOWN: usize = 160;
+
+/// Says which parts of the prompt prefix changed.
+pub(super) fn prefix_line(change: &PrefixChange) -> String {
+    let PrefixChange { added, removed, changed, system, format, model, .. } = change;
+    let tools = [("added", added), ("removed", removed), ("changed", changed)];
+    let tools = tools.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts = tools.map(|(word, names)| {
+        let names = names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        format!("{word} {names}")
+    });
+    let system = system.then(|| "another system text".to_owned());
+    let format = format.then(|| "another format".to_owned());
+    let model = model.then(|| "another model".to_owned());
+    let parts = parts.chain(system).chain(format).chain(model).collect::<Vec<_>>().join("; ");
+    format!("{}: its beginning changed, so no cache has it: {}", styled(FAINT, "prompt"), line(&parts))
+}
+
+/// Says what later requests leave out.
+pub(super) fn compacted_line(compacted: &Compacted) -> String {
+    let Compacted { replaced, summarised, before, after, .. } = compacted;
+    let count = |count: usize, unit: &str| counted(u64::try_from(count).unwrap_or(u64::MAX), unit);
+    let results = (!replaced.is_empty()).then(|| format!("{} left out", count(replaced.len(), "result")));
+    let messages = summarised.as_ref().map(|messages| format!("{} summarised", count(messages.len(), "message")));
+    let parts = results.into_iter().chain(messages).collect::<Vec<_>>().join(", ");
+    let label = styled(FAINT, "compacted");
+    format!("{label}: {parts}; from about {} to {}", counted(before.tokens, "token"), after.tokens)
+}
+
+pub(super) fn result_line(name: &str, result: &ToolResult, duration_ms: u64, targets: &str) -> String {
+    let (name, time) = (styled(STRONG, line(name)), duration::shown(Duration::from_millis(duration_ms)));
+    if result.is_error {
+        return format!("{} {name} failed after {time}{targets}", styled(BAD, "<-"));
+    }
+    let facts = styled(FAINT, format_args!("{time}, {}", Size::from_bytes(size(result)).shown()));
+    format!("{} {name} {facts}{targets}", styled(GOOD, "<-"))
+}
+
+/// Returns the lines of a plan.
+pub(super) fn plan_lines(items: &[PlanItem]) -> Vec<String> {
+    let steps = counted(u64::try_from(items.len()).unwrap_or(u64::MAX), "step");
+    let item = |PlanItem { text, status }: &PlanItem| {
+        let mark = match status {
+            PlanStatus::Done => styled(GOOD, "[x]"),
+            PlanStatus::Active => styled(ALERT, "[>]"),
+            PlanStatus::Open => styled(FAINT, "[ ]"),
+        };
+        format!("   {mark} {}", line(text))
+    };
+    let title = format!("{}: {steps}", styled(FAINT, "plan"));
+    [title].into_iter().chain(items.iter().map(item)).collect()
+}
+
+/// Returns the message of a failed call as a suffix for its line.
+pub(super) fn failure(result: &ToolResult) -> String {
+    format!(": {}", line(&result.to_text()))
+}
+
+pub(super) fn summary_line(summary: &Summary, time: Duration) -> String {
+    let count = |count: u32, unit: &str| counted(u64::from(count), unit);
+    let mut facts = vec![count(summary.steps, "step"), count(summary.calls, "call")];
+    if summary.failed_calls > 0 {
+        facts[1] += &format!(" ({} failed)", summary.failed_calls);
+    }
+    if let Some(usage) = summary.usage {
+        let cached = match usage.cached_input_tokens {
+            0 => String::new(),
+            cached => format!(" ({cached} cached)"),
+        };
+        facts.push(format!("{} in{cached}, {} out", counted(usage.input_tokens, "token"), usage.output_tokens));
+    }
+    if summary.spent.cost > Cost::default() {
+        facts.push(format!("cost {}", summary.spent.cost));
+    }
+    facts.push(duration::shown(time));
+    format!("{}: {}{}", styled(FAINT, "summary"), facts.join(", "), whole_suffix(summary))
+}
+
+/// Returns the amounts of the run and its sub-agents as a suffix for the line of the summary. Empty if they are those of the run.
+fn whole_suffix(summary: &Summary) -> String {
+    let Spending { steps, calls, tokens, .. } = summary.spent;
+    let own_tokens = summary.usage.map_or(0, Usage::total);
+    // The last request of a run that was cut off may have had no turn.
+    let is_cut_off = match &summary.outcome {
+        Outcome::Cancelled | Outcome::Failed { .. } => true,
+        Outcome::Budget(exhausted) => exhausted.resource == Resource::Time,
+        _ => false,
+    };
+    let own_steps = u64::from(summary.steps) + u64::from(is_cut_off);
+    if steps <= own_steps && calls <= summary.calls.into() && tokens <= own_tokens {
+        return String::new();
+    }
+    let tokens = if tokens > 0 { format!(", {}", counted(tokens, "token")) } else { String::new() };
+    format!("; in all {}, {}{tokens}", counted(steps, "step"), counted(calls, "call"))
+}
+
+/// Returns the targets of a call as a suffix for its line.
+pub(super) fn target_suffix(targets: &[Target]) -> String {
+    if targets.is_empty() {
+        return String::new();
+    }
+    let targets = targets.iter().map(Target::to_string).collect::<Vec<_>>().join(", ");
+    format!("  {}", styled(FAINT, line(&targets)))
+}
+
+/// Returns the size of a result in bytes: of its text, and of images, audio and files in base64.
+fn size(result: &ToolResult) -> u64 {
+    let bytes = |content: &Content| match content {
+        Content::Text { text } | Content::Resource { resource: ResourceContents::Text { text, .. } } => text.len(),
+        Content::Image { data, .. } | Content::Audio { data, .. } => data.len(),
+        Content::Resource { resource: ResourceContents::Blob { blob, .. } } => blob.len(),
+        Content::ResourceLink { uri, .. } => uri.len(),
+        _ => 0,
+    };
+    match (&result.content[..], &result.structured) {
+        ([], Some(value)) => value.to_string().len() as u64,
+        (content, _) => content.iter().map(bytes).sum::<usize>() as u64,
+    }
+}
+
+/// Returns untrusted text as one visible line, cut to [`SHOWN`].
+pub(super) fn line(text: &str) -> String {
+    fit::cut(&visible(text), SHOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn plain(styled: &str) -> String {
+        anstream::adapter::strip_str(styled).to_string()
+    }
+
+    #[test]
+    fn a_summary_counts_what_there_was() {
+        let summary = |value| serde_json::from_value::<Summary>(value).unwrap();
+        let outcome = json!({"kind": "cancelled"});
+        let some = json!({"outcome": outcome, "steps": 1, "calls": 0, "failed_calls": 0});
+        assert_eq!(plain(&summary_line(&summary(some), Duration::from_secs(2))), "summary: 1 step, 0 calls, 2s");
+        let usage = json!({"input_tokens": 1200, "output_tokens": 7});
+        let some = json!({"outcome": outcome, "steps": 3, "calls": 2, "failed_calls": 1, "usage": usage});
+        assert_eq!(
+            plain(&summary_line(&summary(some), Duration::from_millis(5))),
+            "summary: 3 steps, 2 calls (1 failed), 1200 tokens in, 7 out, 5ms"
+        );
+    }
+
+    #[test]
+    fn a_result_is_as_large_as_all_of_its_contents() {
+        let picture = Content::Image { data: "AAAA".to_owned(), mime_type: "image/png".to_owned() };
+        let result = ToolResult { content: vec![Content::text("é"), picture], ..ToolResult::default() };
+        assert_eq!(plain(&result_line("fs.read", &result, 3, "")), "<- fs.read 3ms, 6 bytes");
+        let result = ToolResult { structured: Some(json!([1]).into()), ..ToolResult::default() };
+        assert_eq!(size(&result), 3);
+    }
+
+    #[test]
+    fn a_changed_prompt_names_its_parts() {
+        let mut change = PrefixChange::default();
+        change.added = vec!["fs.read".parse().unwrap(), "fs.write".parse().unwrap()];
+        change.system = true;
+        let parts = plain(&prefix_line(&change)).split_once("it: ").unwrap().1.to_owned();
+        assert_eq!(parts, "added fs.read, fs.write; another system text");
+    }
+
+    #[test]
+    fn targets_hide_nothing() {
+        let targets: Vec<Target> = ["fs:read:a\u{202e}b", "fs:write:c"].map(|target| target.parse().unwrap()).into();
+        assert_eq!(plain(&target_suffix(&targets)), r"  fs:read:a\u{202e}b, fs:write:c");
+        assert_eq!(target_suffix(&[]), "");
+    }
+}

@@ -1,0 +1,88 @@
+//! Agents that end before their sub-agents.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use agent::{BudgetLimits, Driver, RunOptions, Turn};
+use serde_json::{Value, json};
+use tools::{Catalog, ToolCall, ToolContext};
+
+use crate::spawn::{agents, catalog, context, session, spawning};
+use crate::workshop::{EventLog, tool};
+
+/// The time that an agent has for its sub-agents.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// A call that is alive until this is dropped.
+struct Alive(Arc<AtomicUsize>);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A catalog with the tool `wait`, whose calls never end, and the number of its living calls.
+fn waiting() -> (Catalog, Arc<AtomicUsize>) {
+    let (mut catalog, alive) = (catalog(), Arc::new(AtomicUsize::new(0)));
+    let count = alive.clone();
+    let wait = move |_: ToolContext, _: Value| {
+        count.fetch_add(1, Ordering::SeqCst);
+        let alive = Alive(count.clone());
+        async move {
+            let _alive = alive;
+            std::future::pending::<String>().await
+        }
+    };
+    let limits = tools::protocol::Limits { timeout_ms: Some(86_400_000), ..Default::default() };
+    catalog.register(tool("wait").with_limits(limits), wait).unwrap();
+    (catalog, alive)
+}
+
+/// An agent with a sub-agent, whose sub-agent waits for ever.
+fn chain(budget: Value) -> Driver {
+    agents(move |task, number| match (task, number) {
+        ("lead", 0) => Turn::calls([spawning("s", json!({"name": "one", "task": "delegate", "budget": budget}))]),
+        ("delegate", 0) => Turn::calls([spawning("t", json!({"name": "two", "task": "wait"}))]),
+        ("wait", 0) => Turn::calls([ToolCall::new("c", "wait", json!({}))]),
+        _ => Turn::answer("finished"),
+    })
+}
+
+async fn until(is_reached: impl Fn() -> bool) {
+    while !is_reached() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_is_dropped_leaves_no_sub_agent_behind() {
+    let (catalog, alive) = waiting();
+    let log = EventLog::default();
+    let mut session = session(&catalog, context());
+    let driver = chain(Value::Null).with_events(log.clone());
+    tokio::select! {
+        ended = driver.run(&mut session, "lead") => panic!("{ended:?}"),
+        () = until(|| alive.load(Ordering::SeqCst) == 1) => {}
+    }
+    let sent = log.events().len();
+    until(|| alive.load(Ordering::SeqCst) == 0 && catalog.admission().running() == 0).await;
+    assert_eq!(log.events().len(), sent);
+}
+
+/// The time ends at the first, at the second and above both agents.
+#[tokio::test(start_paused = true)]
+async fn an_agent_out_of_time_leaves_no_sub_agent_behind() {
+    let seconds = json!({"seconds": LIMIT.as_secs()});
+    let limits = BudgetLimits::new().with_time(LIMIT);
+    let whole = || chain(Value::Null).with_options(RunOptions::new().with_limits(limits));
+    let soon = || context().with_deadline(Instant::now() + LIMIT);
+    for (driver, cx) in [(chain(seconds), context()), (whole(), context()), (chain(Value::Null), soon())] {
+        let (catalog, alive) = waiting();
+        let begun = tokio::time::Instant::now();
+        driver.run(&mut session(&catalog, cx), "lead").await.unwrap();
+        assert!(begun.elapsed() < LIMIT * 2, "{:?}", begun.elapsed());
+        until(|| alive.load(Ordering::SeqCst) == 0 && catalog.admission().running() == 0).await;
+    }
+}
